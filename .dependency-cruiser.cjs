@@ -1,0 +1,87 @@
+// Who may import whom. The only place that says so; docs/architecture.md draws the same picture.
+const mayImport = {
+  base: [],
+  protocol: ['base'],
+  errors: ['base', 'protocol'],
+  contract: ['base', 'protocol'],
+  config: ['base', 'protocol', 'errors'],
+  domain: ['base', 'protocol', 'errors'],
+  store: ['base', 'errors', 'domain'],
+  'web/login': ['base', 'protocol'],
+  http: ['base', 'protocol', 'errors', 'contract', 'domain', 'web/login'],
+  app: ['base', 'protocol', 'errors', 'config', 'domain', 'store', 'http'],
+  cli: ['base', 'errors', 'contract', 'config', 'app'],
+}
+
+// Each outside library has one home, so that it can be replaced or upgraded in one place.
+// A library that is missing here may be imported nowhere in src.
+const home = {
+  fastify: 'http',
+  negotiator: 'http',
+  kysely: 'store',
+  pg: 'store',
+  jose: 'domain/tokens',
+  '@node-rs/argon2': 'domain/factors',
+  '@peculiar/x509': 'domain/certificates',
+  'reflect-metadata': 'domain/certificates',
+  zod: '(contract|config|http)',
+  yaml: 'config',
+  pino: 'app',
+}
+
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
+const shipped = { path: '^src/', pathNot: '[.]test[.]ts$' }
+
+module.exports = {
+  forbidden: [
+    rule(
+      'no-cycles',
+      'two files that need each other are one file, or need a third',
+      {},
+      { circular: true },
+    ),
+    ...Object.entries(mayImport).map(([folder, allowed]) =>
+      rule(
+        `from-${folder.replace('/', '-')}`,
+        `src/${folder} may import only ${[folder, ...allowed].join(', ')}`,
+        { path: `^src/${folder}/`, pathNot: '[.]test[.]ts$' },
+        { path: '^src/', pathNot: `^src/(${[folder, ...allowed].join('|')})/` },
+      ),
+    ),
+    rule(
+      'every-folder-listed',
+      'a new folder of src gets a line in mayImport before it gets a file',
+      { path: '^src/', pathNot: `^src/(main[.]ts$|(${Object.keys(mayImport).join('|')})/)` },
+      { path: '.' },
+    ),
+    ...Object.entries(home).map(([library, owner]) =>
+      rule(
+        `home-of-${library.replace(/[^a-z0-9]+/gi, '-')}`,
+        `${library} is used only in src/${owner}; ask that folder for what you need`,
+        { ...shipped, pathNot: `^src/${owner}/|[.]test[.]ts$` },
+        { path: `^node_modules/(@types/)?${library}/` },
+      ),
+    ),
+    rule(
+      'every-library-at-home',
+      'a new library gets a line in home before it is imported',
+      shipped,
+      {
+        path: '^node_modules/',
+        pathNot: `^node_modules/(@types/)?(${Object.keys(home).join('|')}|node)/`,
+      },
+    ),
+    rule('src-not-to-test', 'shipped code never imports test code', shipped, {
+      path: '^test/|[.]test[.]ts$',
+    }),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'node', 'default'],
+    },
+  },
+}

@@ -1,0 +1,106 @@
+/**
+ * Writes docs/configuration.md from the schema of the configuration: `npm run docs`. A test beside the schema
+ * fails when the file and the schema differ.
+ */
+import { writeFileSync } from 'node:fs'
+import { VARIABLES } from '../src/config/environment.ts'
+import { allKeys, KEYS, type Key } from '../src/config/keys.ts'
+
+export const PAGE = new URL('../docs/configuration.md', import.meta.url)
+
+const INTRODUCTION = `# Configuration
+
+<!-- Written by \`npm run docs\` from src/config/schema.ts. Change it there. -->
+
+Latchkey reads one YAML file, \`controller.yml\` in its home folder, or the file that \`--config\` names. A new home
+gets one with every key explained. \`latchkey config check\` prints every problem and every adjustment and starts
+nothing.
+
+- **Paths** count from the home folder.
+- **Durations** are written \`90s\`, \`30m\`, \`24h\`, \`1h30m\`, \`7d\`. One that is too short is raised to its minimum, with a
+  warning that names the key, the given and the used value. Ten years (\`3650d\`) is the longest.
+- **Variables:** \`\${NAME}\` anywhere in a value is read from the environment; \`$\${\` stands for a plain \`\${\`. A variable
+  fills in a value and can never add a key.
+- **Sections** may be left empty: each key in them has its default then.
+- **Problems** – an unknown key, a value of the wrong kind, an unset variable, a missing file, a key that is there twice – are
+  all named in one message, and nothing starts (exit code 78).
+
+## A smaller file
+
+Only \`v\` and \`web\` have no default.
+
+\`\`\`yaml
+v: 1
+web:
+  - name: default
+    bindPoints:
+      - interface: 0.0.0.0:1280
+        address: id.example.com:1280
+    apis:
+      - binding: edge-client
+      - binding: edge-management
+\`\`\`
+
+## OIDC on a listener of its own
+
+Tokens are issued for the address that a client connects to: the issuer here is \`https://login.example.com:8443/oidc\`.
+Because \`edge-oidc\` is listed, it is added nowhere else.
+
+\`\`\`yaml
+v: 1
+web:
+  - name: apis
+    bindPoints:
+      - interface: 0.0.0.0:1280
+        address: api.example.com:1280
+    apis:
+      - binding: edge-client
+      - binding: edge-management
+  - name: login
+    bindPoints:
+      - interface: 0.0.0.0:8443
+        address: login.example.com:8443
+    apis:
+      - binding: edge-oidc
+        options:
+          redirectURIs:
+            - https://app.example.com/callback
+            - http://127.0.0.1:*/callback
+\`\`\`
+`
+
+export function configurationPage(): string {
+  return [
+    INTRODUCTION,
+    '## Every key\n',
+    ...KEYS.map((key) => table(allKeys([key]))),
+    '## The environment\n',
+    row('Variable', 'Meaning'),
+    row('---', '---'),
+    ...Object.entries(VARIABLES).map(([name, meaning]) => row(`\`${name}\``, meaning)),
+    '',
+  ].join('\n')
+}
+
+function table(keys: readonly Key[]): string {
+  const [top] = keys
+  const title = `### \`${top?.name}\`\n`
+  const head = [row('Key', 'Type', 'Default', 'Rule'), row('---', '---', '---', '---')]
+  return [title, ...head, ...keys.map(describe), ''].join('\n')
+}
+
+function describe(key: Key): string {
+  return row(`\`${key.path}\``, key.facts.type, usualOf(key), key.facts.rule)
+}
+
+function usualOf({ usual, mayBeLeftOut, children }: Key): string {
+  if (!mayBeLeftOut) return '**required**'
+  if (usual === undefined || children.length > 0) return ''
+  return `\`${typeof usual === 'string' ? usual : JSON.stringify(usual)}\``
+}
+
+function row(...cells: string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+if (import.meta.main) writeFileSync(PAGE, configurationPage())

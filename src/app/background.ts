@@ -1,0 +1,60 @@
+/**
+ * Work that repeats while the service runs: one round after the other, never two at a time. A round that fails is
+ * logged when the trouble begins and when it ends, and tried again.
+ */
+import type { Duration } from '../base/duration.ts'
+import type { Log } from '../base/log.ts'
+
+export interface RepeatedWork {
+  readonly name: string
+  readonly every: Duration
+  readonly round: () => Promise<unknown>
+}
+
+export interface Background {
+  /** Waits for the rounds under way; none begins after this. */
+  stop(): Promise<void>
+}
+
+export function runInBackground(works: readonly RepeatedWork[], log: Log): Background {
+  const stops = works.map((work) => repeat(work, log))
+  return {
+    async stop() {
+      await Promise.all(stops.map((stop) => stop()))
+    },
+  }
+}
+
+function repeat({ name, every, round }: RepeatedWork, log: Log): () => Promise<void> {
+  let isStopped = false
+  let isFailing = false
+  let running: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout
+
+  async function once(): Promise<void> {
+    try {
+      await round()
+      if (isFailing) log.info({ work: name }, 'background work is well again')
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) log.error({ work: name, err: error }, 'background work fails; trying again')
+      isFailing = true
+    }
+    schedule()
+  }
+
+  function schedule(): void {
+    if (isStopped) return
+    timer = setTimeout(() => {
+      running = once()
+    }, every)
+    timer.unref()
+  }
+
+  schedule()
+  return async () => {
+    isStopped = true
+    clearTimeout(timer)
+    await running
+  }
+}

@@ -1,0 +1,30 @@
+/** What this program is, for `/version` and `--version`: from package.json, and from the build when there was one. */
+import { readFile } from 'node:fs/promises'
+
+export interface BuildInfo {
+  readonly version: string
+  readonly revision: string
+  readonly buildDate: string
+}
+
+/** A checkout that was never built says so. */
+const NOT_BUILT = 'source'
+
+export async function readBuildInfo(): Promise<BuildInfo> {
+  const { version } = JSON.parse(await readPackageFile('package.json')) as { version: string }
+  try {
+    const built = JSON.parse(await readPackageFile('dist/build-info.json')) as Partial<BuildInfo>
+    return {
+      version,
+      revision: built.revision ?? NOT_BUILT,
+      buildDate: built.buildDate ?? NOT_BUILT,
+    }
+  } catch {
+    return { version, revision: NOT_BUILT, buildDate: NOT_BUILT }
+  }
+}
+
+/** From `src/app` and from `dist/app` alike, the package is two folders up. */
+function readPackageFile(path: string): Promise<string> {
+  return readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
+}

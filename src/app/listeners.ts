@@ -1,0 +1,184 @@
+/**
+ * Opens the web listeners of the configuration: certificates, routes, sockets. When the last one listens, the set of
+ * issuers is complete (D-2).
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Duration } from '../base/duration.ts'
+import { formatHostPort, type HostPort } from '../base/host-port.ts'
+import type { Log } from '../base/log.ts'
+import type { Random } from '../base/random.ts'
+import type { Config, Listener } from '../config/config.ts'
+import type { CertificateAuthorities } from '../domain/certificates/authorities.ts'
+import type { AuthenticateCall } from '../domain/sessions/authenticate-call.ts'
+import { addBoundApis, type UseCases } from '../http/bound-apis.ts'
+import { API_PREFIXES } from '../http/edge-api/paths.ts'
+import { issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
+import { createListenerApp } from '../http/listener-app.ts'
+import type { Route } from '../http/route.ts'
+import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
+import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
+import type { BuildInfo } from './build-info.ts'
+import { RefusedStart } from './private-files.ts'
+import { type CertificateSource, givenCertificate, ownCertificate } from './server-certificates.ts'
+
+export interface OpenListeners {
+  readonly listeners: readonly OpenListener[]
+  /** Looks for newer certificates and shows them. */
+  renewCertificates(): Promise<void>
+  close(grace: Duration): Promise<void>
+}
+
+export interface OpenListener {
+  readonly name: string
+  readonly baseUrls: readonly string[]
+  readonly routes: readonly Route[]
+}
+
+export interface ListenerDependencies {
+  readonly config: Config
+  readonly useCases: UseCases & { readonly authenticateCall: AuthenticateCall }
+  readonly authorities: CertificateAuthorities
+  readonly build: BuildInfo
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  /** Told of every issuer as soon as its listener listens. */
+  readonly addIssuers: (issuers: readonly Issuer[]) => void
+}
+
+interface Opened extends OpenListener {
+  readonly listener: Listener
+  readonly socket: TlsListener
+  readonly source: CertificateSource
+}
+
+export async function openListeners(deps: ListenerDependencies): Promise<OpenListeners> {
+  const { config, authorities } = deps
+  const opened: Opened[] = []
+  const close = (grace: Duration) =>
+    Promise.all(opened.map(({ socket }) => socket.close(grace))).then(() => undefined)
+
+  try {
+    for (const listener of config.listeners) {
+      opened.push(await openListener(listener, deps, () => opened))
+    }
+  } catch (error) {
+    await close(0 as Duration)
+    throw error
+  }
+
+  return {
+    listeners: opened,
+    close,
+    async renewCertificates() {
+      for (const { source, socket } of opened) {
+        const renewed = await source.renew()
+        if (renewed === undefined) continue
+        socket.replaceMaterial({ ...renewed, clientCasPem: authorities.caBundlePem })
+      }
+    },
+  }
+}
+
+async function openListener(
+  listener: Listener,
+  deps: ListenerDependencies,
+  all: () => readonly Opened[],
+): Promise<Opened> {
+  const { config, useCases, authorities, clock, random, log } = deps
+  const source = certificateSource(listener, deps)
+  let addresses: ListenerAddresses = listenerAddresses([])
+  const { app, routes } = createListenerApp(
+    {
+      brand: config.brand,
+      corsOrigins: config.api.corsOrigins,
+      clock,
+      random,
+      log,
+      authenticateCall: useCases.authenticateCall,
+    },
+    (router) =>
+      addBoundApis(router, listener.apis, {
+        ...useCases,
+        brand: config.brand,
+        corsOrigins: config.api.corsOrigins,
+        clock,
+        addresses: () => addresses,
+        version: () => describeVersion(deps.build, all()),
+      }),
+  )
+  await app.ready()
+  const shown = await source.load()
+  const socket = await openTlsListener({
+    name: listener.name,
+    interfaces: distinctInterfaces(listener),
+    tls: listener.tls,
+    timeouts: listener.timeouts,
+    material: { ...shown, clientCasPem: authorities.caBundlePem },
+    handler: app.routing,
+    log,
+    random,
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw explainListenError(error, listener)
+  })
+  addresses = listenerAddresses(
+    listener.bindPoints.map(({ address }) =>
+      address.port === 0 ? { ...address, port: socket.port } : address,
+    ),
+  )
+  const { baseUrls } = addresses
+  if (listener.apis.some(({ binding }) => binding === 'edge-oidc')) {
+    deps.addIssuers(baseUrls.map(issuerAt))
+  }
+  return { name: listener.name, baseUrls, routes, listener, socket, source }
+}
+
+function certificateSource(listener: Listener, deps: ListenerDependencies): CertificateSource {
+  const { config, authorities, clock, random, log } = deps
+  if (listener.identity !== undefined) return givenCertificate(listener.identity, { clock, log })
+  // One certificate serves every listener that has none of its own.
+  const hosts = config.listeners
+    .filter(({ identity }) => identity === undefined)
+    .flatMap(({ bindPoints }) => bindPoints.map(({ address }) => address.host))
+  return ownCertificate({ home: config.home, hosts, authorities, clock, random, log })
+}
+
+function distinctInterfaces({ bindPoints }: Listener): readonly HostPort[] {
+  return [
+    ...new Map(
+      bindPoints.map((point) => [formatHostPort(point.interface), point.interface]),
+    ).values(),
+  ]
+}
+
+function explainListenError(error: NodeJS.ErrnoException, { name, bindPoints }: Listener): Error {
+  const where = bindPoints.map((point) => formatHostPort(point.interface)).join(', ')
+  if (error.code === 'EADDRINUSE') {
+    const message = `listener ${name}: something listens at ${where} already; is this service running?`
+    return new RefusedStart(message, { cause: error })
+  }
+  if (error.code === 'EACCES') {
+    const message = `listener ${name}: this user may not listen at ${where}; take a port above 1023`
+    return new RefusedStart(message, { cause: error })
+  }
+  return error
+}
+
+/** API 3.1. The set of listeners is asked for at each call: the first one listens before the last one exists. */
+function describeVersion(build: BuildInfo, opened: readonly Opened[]) {
+  const paths = { ...API_PREFIXES, 'edge-oidc': PROVIDER_PREFIX }
+  const apiVersions = Object.entries(paths).flatMap(([binding, path]) => {
+    const apiBaseUrls = opened
+      .filter(({ listener }) => listener.apis.some((api) => api.binding === binding))
+      .flatMap(({ baseUrls }) => baseUrls.map((base) => `${base}${path}`))
+    return apiBaseUrls.length === 0 ? [] : [[binding, { v1: { path, apiBaseUrls } }] as const]
+  })
+  return {
+    ...build,
+    runtimeVersion: `node ${process.version}`,
+    apiVersions: Object.fromEntries(apiVersions),
+    capabilities: apiVersions.some(([binding]) => binding === 'edge-oidc')
+      ? (['OIDC_AUTH'] as const).slice()
+      : [],
+  }
+}

@@ -1,0 +1,42 @@
+/** The operator's log: structured lines on standard error, so that standard output stays for people (D-46 `log`). */
+import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
+import type { Log } from '../base/log.ts'
+
+export interface LogSettings {
+  readonly level: string
+  readonly format: 'json' | 'text'
+}
+
+const STANDARD_ERROR = 2
+
+export function createLog(settings: LogSettings, destination?: DestinationStream): Log {
+  const stream = destination ?? pino.destination({ dest: STANDARD_ERROR, sync: true })
+  return pino(
+    { level: settings.level, base: null, timestamp: stdTimeFunctions.isoTime },
+    settings.format === 'text' ? asText(stream) : stream,
+  )
+}
+
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+}
+
+/** `12:00:01.123 info  request  method=GET route=/version …`: for a terminal. */
+function asText(stream: DestinationStream): DestinationStream {
+  return {
+    write(line) {
+      const { time, level, msg, err, ...fields } = JSON.parse(line)
+      const shown = Object.entries(fields).map(
+        ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+      )
+      const head = `${String(time).slice(11, 23)} ${(LEVELS[level] ?? '').padEnd(5)} ${msg}`
+      const stack = err?.stack === undefined ? '' : `\n${err.stack}`
+      stream.write(`${[head, ...shown].join('  ')}${stack}\n`)
+    },
+  }
+}

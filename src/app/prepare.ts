@@ -1,0 +1,135 @@
+/**
+ * What must exist before anything can be served: the installation secret, the database with its tables, the default
+ * policy and the first administrator. `latchkey init` does this and no more; every start does it first.
+ */
+import { availableParallelism } from 'node:os'
+import type { Clock } from '../base/clock.ts'
+import { base64url } from '../base/encoding.ts'
+import type { Random } from '../base/random.ts'
+import { Secret } from '../base/secret.ts'
+import { createVault, type Vault } from '../base/vault.ts'
+import type { Config } from '../config/config.ts'
+import { createRecordEvent } from '../domain/audit/record.ts'
+import { createPasswordHashing, type PasswordHashing } from '../domain/factors/hashing.ts'
+import { refusePassword } from '../domain/factors/password-rules.ts'
+import {
+  ForeignDatabase,
+  inspectInstallation,
+  install,
+} from '../domain/installation/installation.ts'
+import { defaultPolicy } from '../domain/policies/auth-policy.ts'
+import type { Store } from '../domain/stores.ts'
+import { openStore, StoreUnavailable } from '../store/open.ts'
+import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
+import { RefusedStart, refuseWorldReadable } from './private-files.ts'
+
+/** Bits of a password that nobody chose: 120, so that it can be typed in one go. */
+const RANDOM_PASSWORD_BYTES = 15
+
+/** Hashing shares four threads with everything else that cannot run on the main one; one is left free (R081). */
+const MOST_HASHING = 3
+
+export interface Prepared {
+  readonly store: Store
+  readonly vault: Vault
+  readonly hashing: PasswordHashing
+  /** Set when this call made the administrator with a password that nobody has seen yet. */
+  readonly firstPassword: Secret | undefined
+}
+
+/** Opens the installation, and makes it when the database is empty. Thrown: RefusedStart. */
+export async function prepare(deps: {
+  readonly config: Config
+  readonly adminPassword: Secret | undefined
+  readonly clock: Clock
+  readonly random: Random
+}): Promise<Prepared> {
+  const { config, adminPassword, clock, random } = deps
+  const opened = await openDatabase(config)
+  const { store } = opened
+  return closeOnFailure(store, async () => {
+    const secret = opened.secret ?? (await firstSecret(config, store, random))
+    const vault = createVault(secret, random)
+    const hashing = composeHashing(config, random)
+    if ((await inspect(config, store, vault)) === 'existing') {
+      return { store, vault, hashing, firstPassword: undefined }
+    }
+    const password = adminPassword ?? new Secret(base64url(random.bytes(RANDOM_PASSWORD_BYTES)))
+    const fault = refusePassword(
+      password,
+      defaultPolicy(clock.now()).primary.updb.minPasswordLength,
+    )
+    if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault}`)
+    const recordEvent = createRecordEvent({ clock, random })
+    const { transaction } = store
+    const needs = { transaction, vault, hashing, clock, random, recordEvent }
+    const isOurs = await install(needs, password)
+    const isUnseen = isOurs && adminPassword === undefined
+    return { store, vault, hashing, firstPassword: isUnseen ? password : undefined }
+  })
+}
+
+/** Opens an installation that exists; refuses to make one. */
+export async function openPrepared(
+  config: Config,
+  random: Random,
+): Promise<{ readonly store: Store; readonly vault: Vault }> {
+  const { store, secret } = await openDatabase(config)
+  return closeOnFailure(store, async () => {
+    const vault = secret && createVault(secret, random)
+    if (vault === undefined || (await inspect(config, store, vault)) === 'new') {
+      throw new RefusedStart('nothing is installed here yet; run: latchkey init')
+    }
+    return { store, vault }
+  })
+}
+
+async function openDatabase(config: Config) {
+  if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
+  const secret = await readInstallationSecret(config.secret)
+  try {
+    return { secret, store: await openStore(config.db) }
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
+    throw error
+  }
+}
+
+async function closeOnFailure<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function inspect({ secret }: Config, { installation }: Store, vault: Vault) {
+  try {
+    return await inspectInstallation({ installation, vault })
+  } catch (error) {
+    if (!(error instanceof ForeignDatabase)) throw error
+    const where = secret.kind === 'file' ? secret.path : `the variable ${secret.variable}`
+    const message = `${error.message} than the one in ${where}; every instance needs the same one`
+    throw new RefusedStart(message, { cause: error })
+  }
+}
+
+/** A secret is made only for an empty database: beside a full one its loss must be noticed, not papered over. */
+async function firstSecret(config: Config, store: Store, random: Random): Promise<Uint8Array> {
+  if (config.secret.kind === 'environment')
+    throw new RefusedStart('there is no installation secret')
+  const { path } = config.secret
+  if ((await store.installation.findSecretFingerprint()) !== undefined) {
+    throw new RefusedStart(
+      `the installation secret ${path} is missing, but the database was made with one; copy it here`,
+    )
+  }
+  return createInstallationSecret(path, random)
+}
+
+function composeHashing({ passwords }: Config, random: Random): PasswordHashing {
+  const { hashing, queue } = passwords
+  const concurrency = hashing === 'auto' ? Math.min(availableParallelism(), MOST_HASHING) : hashing
+  return createPasswordHashing({ random, concurrency, queue })
+}

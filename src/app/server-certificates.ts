@@ -1,0 +1,128 @@
+/**
+ * The certificates that the listeners show. Our own are issued, kept in the home and renewed in time; those that an
+ * operator gives are read again when their files change. Neither needs a restart.
+ */
+import { readFile, stat } from 'node:fs/promises'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import type { Random } from '../base/random.ts'
+import { Secret } from '../base/secret.ts'
+import type { IdentityFiles } from '../config/config.ts'
+import type { CertificateAuthorities } from '../domain/certificates/authorities.ts'
+import { needsRenewal } from '../domain/certificates/server-certificate.ts'
+import { readServerIdentity } from '../domain/certificates/server-identity.ts'
+import { homeFiles } from './home.ts'
+import { RefusedStart, readText, refuseWorldReadable, replacePrivateFile } from './private-files.ts'
+
+export interface ShownCertificate {
+  readonly certificatePem: string
+  readonly keyPem: Secret
+}
+
+/** Somewhere a certificate comes from, and can come from again. */
+export interface CertificateSource {
+  /** The first one; a problem refuses the start. */
+  load(): Promise<ShownCertificate>
+  /** Another one when there is a newer, else undefined. A problem is logged, and the old one stays. */
+  renew(): Promise<ShownCertificate | undefined>
+}
+
+/** Names under which every instance can be reached from its own machine. */
+const LOCAL_NAMES = ['localhost', '127.0.0.1', '::1']
+
+interface OwnDependencies {
+  readonly home: string
+  /** Hosts of the bind-point addresses. */
+  readonly hosts: readonly string[]
+  readonly authorities: CertificateAuthorities
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+/** A certificate of our own PKI, for the bind points' names and the local ones. */
+export function ownCertificate(deps: OwnDependencies): CertificateSource {
+  const { authorities, clock, random, log } = deps
+  const { serverCertificate, serverKey } = homeFiles(deps.home)
+  const names = [...new Set([...deps.hosts, ...LOCAL_NAMES])]
+
+  async function issue(reason: string): Promise<ShownCertificate> {
+    const identity = await authorities.issueServerCertificate({ names })
+    // The key first: a certificate without its key is found unreadable and made anew.
+    await replacePrivateFile(serverKey, identity.keyPem.reveal(), { random })
+    await replacePrivateFile(serverCertificate, identity.certificatePem, { random })
+    log.info({ reason, names }, 'a server certificate was issued')
+    return identity
+  }
+
+  async function held(): Promise<{ shown?: ShownCertificate; reason: string | undefined }> {
+    await refuseWorldReadable(serverKey)
+    const [certificatePem, key] = [await readText(serverCertificate), await readText(serverKey)]
+    if (certificatePem === undefined || key === undefined) return { reason: 'none' }
+    const shown = { certificatePem, keyPem: new Secret(key) }
+    const wanted = { names, issuingPem: authorities.issuingPem }
+    const reason = needsRenewal(shown, wanted, clock.now())
+    return { shown, reason: reason === false ? undefined : reason }
+  }
+
+  return {
+    async load() {
+      const { shown, reason } = await held()
+      return shown === undefined || reason !== undefined ? issue(reason ?? 'none') : shown
+    },
+    async renew() {
+      const { reason } = await held()
+      return reason === undefined ? undefined : issue(reason)
+    },
+  }
+}
+
+/** Files that an operator keeps: `identity` or `web[].identity`. */
+export function givenCertificate(
+  files: IdentityFiles,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): CertificateSource {
+  let seen = ''
+
+  async function fingerprint(): Promise<string> {
+    const both = await Promise.all([stat(files.cert), stat(files.key)])
+    return both.map(({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`).join(' ')
+  }
+
+  async function read() {
+    await refuseWorldReadable(files.key)
+    const [certificatePem, key] = [
+      await readFile(files.cert, 'utf8'),
+      await readFile(files.key, 'utf8'),
+    ]
+    return readServerIdentity({ certificatePem, keyPem: new Secret(key) }, clock.now())
+  }
+
+  return {
+    async load() {
+      seen = await fingerprint()
+      const reading = await read()
+      if (reading.state === 'unusable') {
+        throw new RefusedStart(`${files.cert}: ${reading.problems.join('; ')}`)
+      }
+      for (const note of reading.notes) log.warn({ file: files.cert }, note)
+      return reading.identity
+    },
+    async renew() {
+      const now = await fingerprint()
+      if (now === seen) return undefined
+      const reading = await read()
+      seen = now
+      if (reading.state === 'unusable') {
+        const { problems } = reading
+        log.error(
+          { file: files.cert, problems },
+          'the new certificate is not usable; the old one stays',
+        )
+        return undefined
+      }
+      log.info({ file: files.cert }, 'a server certificate was read again')
+      return reading.identity
+    },
+  }
+}

@@ -1,0 +1,30 @@
+/** Bytes and text: the encodings that the protocols use, and SHA-256. */
+import { createHash } from 'node:crypto'
+
+export function base64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url')
+}
+
+/** The bytes of canonical, unpadded base64url; undefined for any other text. */
+export function fromBase64url(text: string): Uint8Array | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  // Buffer skips what it does not know; only a text that comes back the same was base64url.
+  return bytes.toString('base64url') === text ? new Uint8Array(bytes) : undefined
+}
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+/** The text of valid UTF-8; undefined for any other bytes. */
+export function fromUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+export function sha256(data: Uint8Array | string): Uint8Array {
+  return createHash('sha256').update(data).digest()
+}

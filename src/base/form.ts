@@ -1,0 +1,33 @@
+/**
+ * `application/x-www-form-urlencoded`, of a query or a body. Strict where the platform's reader is lenient:
+ * broken escapes and text that is not UTF-8 are refused instead of replaced, so that what is echoed is what
+ * was sent (R015).
+ */
+
+/** Every name with all its values, in order. Empty values count as not sent (RFC 6749 §3.1). */
+export type FormFields = ReadonlyMap<string, readonly string[]>
+
+/** The fields of a form text, or undefined when it is not one. */
+export function parseForm(text: string): FormFields | undefined {
+  const fields = new Map<string, string[]>()
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+    if (name === undefined || value === undefined) return undefined
+    if (value === '') continue
+    const values = fields.get(name)
+    if (values === undefined) fields.set(name, [value])
+    else values.push(value)
+  }
+  return fields
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * The identifiers of the product, one type each, so that one cannot be handed over for another.
+ * How they look is decided here; who they name is not.
+ */
+import type { Brand } from './brand.ts'
+import type { Random } from './random.ts'
+
+export type IdentityId = Brand<string, 'IdentityId'>
+export type AuthenticatorId = Brand<string, 'AuthenticatorId'>
+export type AuthPolicyId = Brand<string, 'AuthPolicyId'>
+export type ApiSessionId = Brand<string, 'ApiSessionId'>
+export type EventId = Brand<string, 'EventId'>
+export type RequestId = Brand<string, 'RequestId'>
+
+/** 96 bits: short enough to read out, long enough never to collide. Not a secret. */
+const ID_BYTES = 12
+const ID_LENGTH = 19
+
+/** A fresh identifier: generated, never derived from what it names (API 1). Lower-case letters and digits. */
+export function newId<Id extends Brand<string, string>>(random: Random): Id {
+  const number = random.bytes(ID_BYTES).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+  // No dash in front that a command line would take for an option, no case to get wrong when it is read out.
+  return number.toString(36).padStart(ID_LENGTH, '0') as string as Id
+}

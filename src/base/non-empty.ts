@@ -1,0 +1,6 @@
+/** A list with at least one element, where nothing less makes sense. */
+export type NonEmpty<T> = readonly [T, ...T[]]
+
+export function isNonEmpty<T>(list: readonly T[]): list is NonEmpty<T> {
+  return list.length > 0
+}

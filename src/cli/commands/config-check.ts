@@ -1,0 +1,23 @@
+/** `latchkey config check`: what a start would say about the configuration, without starting. */
+import { describeAdjustment } from '../../config/durations.ts'
+import { loadConfig } from '../../config/load.ts'
+import type { HomeOptions } from '../home-options.ts'
+import { EXIT, type ExitCode, type Io } from '../io.ts'
+
+export async function checkConfig(
+  { home, file, environment }: HomeOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const { adjustments } = await loadConfig({
+    home,
+    environment,
+    ...(file === undefined ? {} : { file }),
+  })
+  for (const adjustment of adjustments) io.out(describeAdjustment(adjustment))
+  io.out(
+    adjustments.length === 0
+      ? 'The configuration is good.'
+      : 'The configuration is good, adjusted as above.',
+  )
+  return EXIT.ok
+}

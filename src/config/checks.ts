@@ -1,0 +1,170 @@
+/**
+ * Rules that span several keys, and those that need the disk or the environment. They read the tree as it was
+ * written and pass over what they cannot read, so that they speak up even when other parts are wrong: all
+ * problems in one message (D-43).
+ */
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { formatHostPort, type HostPort, parseHostPort } from '../base/host-port.ts'
+import { formatPath } from './keys.ts'
+import type { Problem } from './problems.ts'
+
+type Path = readonly PropertyKey[]
+
+export function spanningProblems(
+  tree: unknown,
+  variable: (name: string) => string | undefined,
+): readonly Problem[] {
+  return [
+    ...secretProblems(get(tree, 'secret'), variable),
+    ...repeats(listenerNames(tree), 'is the name of', 'too; give each listener its own'),
+    ...repeats(places(tree, 'interface'), 'is listened on by', 'too; give each listener its own'),
+    ...repeats(places(tree, 'address'), 'is an address of', 'too; give each listener its own'),
+    ...entriesOf(tree, 'web').flatMap(({ value, path }) => [...listenerProblems(value, path)]),
+  ]
+}
+
+/** PEM files that are named and not there. Relative paths count from the home. */
+export async function missingFiles(tree: unknown, home: string): Promise<readonly Problem[]> {
+  const identities = [{ value: tree, path: [] as Path }, ...entriesOf(tree, 'web')]
+  const named = identities.flatMap(({ value, path }) =>
+    ['cert', 'key', 'ca'].flatMap((name) => {
+      const file = get(get(value, 'identity'), name)
+      return isFileName(file) ? [{ file, path: [...path, 'identity', name] }] : []
+    }),
+  )
+  const checked = await Promise.all(
+    named.map(async ({ file, path }) =>
+      (await isReadable(resolve(home, file))) ? [] : [{ path }],
+    ),
+  )
+  return checked
+    .flat()
+    .map(({ path }) => problem(path, 'names a file that is not there or not readable'))
+}
+
+function* secretProblems(
+  secret: unknown,
+  variable: (name: string) => string | undefined,
+): Iterable<Problem> {
+  const name = get(secret, 'environment')
+  if (name === undefined) return
+  if (get(secret, 'file') !== undefined) {
+    yield problem(['secret'], 'has a file and an environment variable; keep one of them')
+  }
+  if (typeof name === 'string' && !variable(name)) {
+    yield problem(['secret', 'environment'], 'names an environment variable that is not set')
+  }
+}
+
+/** Something a listener calls its own, with the place where it says so. */
+interface Claim {
+  readonly listener: number
+  readonly value: string
+  readonly path: Path
+}
+
+/** One problem for each claim that an earlier listener has made. */
+function repeats(claims: readonly Claim[], what: string, advice: string): readonly Problem[] {
+  const owners = new Map<string, number>()
+  return claims.flatMap(({ listener, value, path }) => {
+    const owner = owners.get(value) ?? listener
+    owners.set(value, owner)
+    return owner === listener
+      ? []
+      : [problem(path, `${JSON.stringify(value)} ${what} web[${owner}] ${advice}`)]
+  })
+}
+
+function listenerNames(tree: unknown): readonly Claim[] {
+  return entriesOf(tree, 'web').flatMap(({ value, path }, listener) => {
+    const name = get(value, 'name')
+    return typeof name === 'string' ? [{ listener, value: name, path: [...path, 'name'] }] : []
+  })
+}
+
+/** Free ports are different ports each time, so nobody claims one. */
+function places(tree: unknown, key: 'interface' | 'address'): readonly Claim[] {
+  return entriesOf(tree, 'web').flatMap((listener, position) =>
+    entriesOf(listener.value, 'bindPoints', listener.path).flatMap(({ value, path }) => {
+      const place = bindPointOf(value)?.[key]
+      return place === undefined || place.port === 0
+        ? []
+        : [{ listener: position, value: formatHostPort(place), path: [...path, key] }]
+    }),
+  )
+}
+
+function* listenerProblems(listener: unknown, path: Path): Iterable<Problem> {
+  const versions = ['minTLSVersion', 'maxTLSVersion'].map((key) =>
+    get(get(listener, 'options'), key),
+  )
+  if (versions[0] === 'TLS1.3' && versions[1] === 'TLS1.2') {
+    yield problem([...path, 'options', 'minTLSVersion'], 'is newer than maxTLSVersion')
+  }
+
+  const points = new Set<string>()
+  for (const entry of entriesOf(listener, 'bindPoints', path)) {
+    const point = bindPointOf(entry.value)
+    if (point === undefined) continue
+    const text = `${formatHostPort(point.interface)} ${formatHostPort(point.address)}`
+    if (points.has(text))
+      yield problem(entry.path, 'repeats an earlier bind point of this listener')
+    points.add(text)
+  }
+
+  const bindings = new Set<unknown>()
+  for (const { value, path: at } of entriesOf(listener, 'apis', path)) {
+    const binding = get(value, 'binding')
+    if (bindings.has(binding)) yield problem([...at, 'binding'], 'is on this listener twice')
+    if (binding !== undefined) bindings.add(binding)
+    if (binding !== 'edge-oidc' && get(get(value, 'options'), 'redirectURIs') !== undefined) {
+      yield problem(
+        [...at, 'options', 'redirectURIs'],
+        'is an option of the binding edge-oidc alone',
+      )
+    }
+  }
+}
+
+function bindPointOf(value: unknown): { interface: HostPort; address: HostPort } | undefined {
+  const [place, address] = [get(value, 'interface'), get(value, 'address')].map((text) =>
+    typeof text === 'string' ? parseHostPort(text) : undefined,
+  )
+  if (place === undefined || address === undefined) return undefined
+  return { interface: place, address: withPortOf(place, address) }
+}
+
+/** Port 0 in an address is the port of its interface. */
+export function withPortOf(place: HostPort, address: HostPort): HostPort {
+  return address.port === 0 ? { ...address, port: place.port } : address
+}
+
+function problem(path: Path, message: string): Problem {
+  return { path: formatPath(path), message }
+}
+
+function get(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+  return Reflect.get(value, key)
+}
+
+function entriesOf(value: unknown, key: string, path: Path = []): { value: unknown; path: Path }[] {
+  const list = get(value, key)
+  if (!Array.isArray(list)) return []
+  return list.map((entry: unknown, i) => ({ value: entry, path: [...path, key, i] }))
+}
+
+function isFileName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && !value.includes('\0')
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK)
+    return (await stat(path)).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The checked configuration, as everybody else sees it: complete, with parsed values and absolute paths,
+ * deeply frozen. How people write it is schema.ts; how one becomes the other is load.ts. D-46.
+ */
+import type { Duration } from '../base/duration.ts'
+import type { HostPort } from '../base/host-port.ts'
+import type { NonEmpty } from '../base/non-empty.ts'
+import type { Secret } from '../base/secret.ts'
+import type { RedirectPattern } from '../protocol/redirect-uri.ts'
+
+export interface Config {
+  /** Absolute, and so is every other path here. */
+  readonly home: string
+  readonly db: Database
+  readonly secret: SecretSource
+  readonly listeners: NonEmpty<Listener>
+  /** D-1: client id, audience, provider and the prefix of the realms. */
+  readonly brand: string
+  readonly api: { readonly corsOrigins: readonly string[] }
+  readonly tokens: { readonly accessTokenDuration: Duration; readonly idTokenDuration: Duration }
+  readonly keys: { readonly algorithm: SigningAlgorithm; readonly rotation: Duration }
+  readonly passwords: {
+    /** How many are hashed at the same time; `auto` leaves it to the number of cores. */
+    readonly hashing: number | 'auto'
+    readonly queue: number
+  }
+  readonly log: { readonly level: LogLevel; readonly format: LogFormat }
+}
+
+export type Database =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** The URL may carry a password. */
+  | { readonly kind: 'postgres'; readonly url: Secret }
+
+export type SecretSource =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'environment'; readonly variable: string; readonly value: Secret }
+
+/** PEM files. Absent where one stands: the listener gets a certificate of our own PKI. */
+export interface IdentityFiles {
+  readonly cert: string
+  readonly key: string
+  readonly ca?: string
+}
+
+export interface Listener {
+  readonly name: string
+  readonly bindPoints: NonEmpty<BindPoint>
+  /** Its own, or else the one of the whole file. */
+  readonly identity?: IdentityFiles
+  readonly tls: { readonly minVersion: TlsVersion; readonly maxVersion: TlsVersion }
+  readonly timeouts: Timeouts
+  readonly apis: NonEmpty<Api>
+}
+
+/**
+ * Where to listen, and the address that clients use for it and that makes its issuer (D-2). Several bind
+ * points of one listener may share an interface: one socket with several addresses. Port 0 in an interface
+ * is a free port; in an address it is the port that the interface got.
+ */
+export interface BindPoint {
+  readonly interface: HostPort
+  readonly address: HostPort
+}
+
+export interface Timeouts {
+  readonly header: Duration
+  /** Never shorter than `header`: Node refuses that. */
+  readonly request: Duration
+  readonly idle: Duration
+}
+
+export type Api =
+  | { readonly binding: 'edge-client' | 'edge-management' }
+  | { readonly binding: 'edge-oidc'; readonly redirectPatterns: readonly RedirectPattern[] }
+
+export const BINDINGS = ['edge-client', 'edge-management', 'edge-oidc'] as const
+export type Binding = (typeof BINDINGS)[number]
+
+/** As people write them, and as `node:tls` does. */
+export const TLS_VERSIONS = { 'TLS1.2': 'TLSv1.2', 'TLS1.3': 'TLSv1.3' } as const
+export type TlsVersion = (typeof TLS_VERSIONS)[keyof typeof TLS_VERSIONS]
+
+// D-23; the order is the one in which the documentation lists them.
+export const SIGNING_ALGORITHMS = ['ES256', 'RS256', 'EdDSA'] as const
+export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number]
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export const LOG_FORMATS = ['json', 'text'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]

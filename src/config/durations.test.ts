@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { days, minutes, seconds } from '../base/duration.ts'
+import {
+  adjustDurations,
+  DURATION_RULES,
+  type Durations,
+  describeAdjustment,
+  readDuration,
+} from './durations.ts'
+
+const GOOD: Durations = {
+  accessTokenDuration: minutes(30),
+  idTokenDuration: minutes(30),
+  keyRotation: days(90),
+  timeouts: [{ header: seconds(10), request: seconds(30), idle: seconds(60) }],
+}
+
+test('the defaults are the ones of the specification and need no adjustment', () => {
+  // SPEC Limits for the tokens, D-23 for the key, D-44 for the time-outs.
+  const usual = Object.fromEntries(
+    Object.entries(DURATION_RULES).map(([name, rule]) => [name, rule.usual]),
+  )
+  assert.deepEqual(usual, {
+    accessTokenDuration: '30m',
+    idTokenDuration: '30m',
+    keyRotation: '90d',
+    header: '10s',
+    request: '30s',
+    idle: '60s',
+  })
+  assert.deepEqual(adjustDurations(GOOD), { durations: GOOD, adjustments: [] })
+})
+
+// R052: zero, negative and too small.
+for (const [written, given] of [
+  ['0', '0s'],
+  ['-1h', '-1h'],
+  ['59s', '59s'],
+] as const) {
+  test(`token lifetimes of ${written} become one minute, with one warning each`, () => {
+    const reading = readDuration(written, DURATION_RULES.accessTokenDuration)
+    assert.ok(reading.ok)
+    const { durations, adjustments } = adjustDurations({
+      ...GOOD,
+      accessTokenDuration: reading.value,
+      idTokenDuration: reading.value,
+    })
+    assert.equal(durations.accessTokenDuration, minutes(1))
+    assert.equal(durations.idTokenDuration, minutes(1))
+    assert.deepEqual(adjustments, [
+      { path: 'edge.oidc.accessTokenDuration', given, used: '1m' },
+      { path: 'edge.oidc.idTokenDuration', given, used: '1m' },
+    ])
+  })
+}
+
+test('a lifetime of exactly the minimum is kept', () => {
+  const given = { ...GOOD, accessTokenDuration: minutes(1), idTokenDuration: minutes(1) }
+  assert.deepEqual(adjustDurations(given), { durations: given, adjustments: [] })
+})
+
+test('a key rotation under an hour becomes an hour', () => {
+  const { durations, adjustments } = adjustDurations({ ...GOOD, keyRotation: minutes(59) })
+  assert.equal(durations.keyRotation, minutes(60))
+  assert.deepEqual(adjustments, [{ path: 'edge.oidc.keyRotation', given: '59m', used: '1h' }])
+})
+
+test('a request time-out shorter than the header time-out is raised to it', () => {
+  const timeouts = { header: seconds(40), request: seconds(30), idle: seconds(60) }
+  const { durations, adjustments } = adjustDurations({ ...GOOD, timeouts: [timeouts] })
+  assert.deepEqual(durations.timeouts, [{ ...timeouts, request: seconds(40) }])
+  assert.deepEqual(adjustments, [
+    { path: 'web[0].options.timeouts.request', given: '30s', used: '40s' },
+  ])
+})
+
+test('time-outs are adjusted for each listener by its place in the file', () => {
+  const none = { header: seconds(0), request: seconds(0), idle: seconds(0) }
+  const [good] = GOOD.timeouts
+  assert.ok(good)
+  const { durations, adjustments } = adjustDurations({ ...GOOD, timeouts: [good, none] })
+  const least = { header: seconds(1), request: seconds(1), idle: seconds(1) }
+  assert.deepEqual(durations.timeouts, [good, least])
+  assert.deepEqual(
+    adjustments.map(({ path }) => path),
+    ['header', 'request', 'idle'].map((name) => `web[1].options.timeouts.${name}`),
+  )
+})
+
+test('an adjustment is described with key, given and used value', () => {
+  assert.equal(
+    describeAdjustment({ path: 'edge.oidc.keyRotation', given: '1s', used: '1h' }),
+    'edge.oidc.keyRotation: 1s is too short; using 1h',
+  )
+})
+
+const NOT_A_DURATION = 'is not a duration; write it like 90s, 30m, 24h, 1h30m or 7d'
+for (const [written, problem] of [
+  ['', NOT_A_DURATION],
+  ['30', NOT_A_DURATION],
+  ['m', NOT_A_DURATION],
+  ['30 m', NOT_A_DURATION],
+  ['30M', NOT_A_DURATION],
+  ['1.5h', NOT_A_DURATION],
+  ['30m1h', NOT_A_DURATION],
+  ['1h1h', NOT_A_DURATION],
+  ['1w', NOT_A_DURATION],
+  ['+30m', NOT_A_DURATION],
+  ['--30m', NOT_A_DURATION],
+  ['٣m', NOT_A_DURATION],
+  ['30m\n', NOT_A_DURATION],
+  ['1e3s', NOT_A_DURATION],
+  ['Infinitys', NOT_A_DURATION],
+  ['99999999999999999999d', NOT_A_DURATION],
+  [`${'9'.repeat(400)}s`, NOT_A_DURATION],
+  ['3650d1s', 'is too long; 3650d at most'],
+  ['87601h', 'is too long; 3650d at most'],
+] as const) {
+  test(`${JSON.stringify(written.slice(0, 24))} is refused as a duration`, () => {
+    const reading = readDuration(written, DURATION_RULES.keyRotation)
+    assert.deepEqual(reading, { ok: false, problem })
+  })
+}
+
+test('ten years are accepted, and a day is the longest time-out', () => {
+  assert.deepEqual(readDuration('3650d', DURATION_RULES.keyRotation), {
+    ok: true,
+    value: days(3650),
+  })
+  assert.deepEqual(readDuration('1d', DURATION_RULES.idle), { ok: true, value: days(1) })
+  assert.deepEqual(readDuration('1d1s', DURATION_RULES.idle), {
+    ok: false,
+    problem: 'is too long; 1d at most',
+  })
+})

@@ -1,0 +1,111 @@
+/**
+ * The lengths of time in the file: defaults, bounds, and the specification's rule that a violating value is
+ * adjusted, not refused (SPEC Limits, D-43). Pure; the log and `config check` show what was adjusted.
+ */
+import {
+  type Duration,
+  days,
+  formatDuration,
+  hours,
+  minutes,
+  parseDuration,
+  seconds,
+} from '../base/duration.ts'
+import type { Timeouts } from './config.ts'
+
+export interface DurationRule {
+  /** What stands where the key is not given. */
+  readonly usual: string
+  /** Less is raised to this, with a warning. */
+  readonly minimum: Duration
+  /** More is refused. */
+  readonly maximum: Duration
+}
+
+// D-43: beyond this a value is a slip of the pen.
+const TEN_YEARS = days(3650)
+
+// Node's timers overflow after 24 days, and a connection that may wait for a day protects nobody.
+const LONGEST_TIMEOUT = days(1)
+
+export const DURATION_RULES = {
+  // SPEC Limits: 30m, at least 1m.
+  accessTokenDuration: { usual: '30m', minimum: minutes(1), maximum: TEN_YEARS },
+  idTokenDuration: { usual: '30m', minimum: minutes(1), maximum: TEN_YEARS },
+  // D-23: 90 days. Faster than hourly, verifiers that cache the key set would not keep up.
+  keyRotation: { usual: '90d', minimum: hours(1), maximum: TEN_YEARS },
+  // D-44: 10 s for the header, 30 s for the request.
+  header: { usual: '10s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
+  request: { usual: '30s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
+  idle: { usual: '60s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
+} as const satisfies Record<string, DurationRule>
+
+export type DurationReading =
+  | { readonly ok: true; readonly value: Duration }
+  | { readonly ok: false; readonly problem: string }
+
+/** Reads one value of the file. Too small is no problem here: `adjustDurations` raises it. */
+export function readDuration(text: string, rule: Pick<DurationRule, 'maximum'>): DurationReading {
+  const value = parseDuration(text)
+  if (value === undefined) {
+    return { ok: false, problem: 'is not a duration; write it like 90s, 30m, 24h, 1h30m or 7d' }
+  }
+  if (value > rule.maximum) {
+    return { ok: false, problem: `is too long; ${formatDuration(rule.maximum)} at most` }
+  }
+  return { ok: true, value }
+}
+
+/** Every duration of one file. */
+export interface Durations {
+  readonly accessTokenDuration: Duration
+  readonly idTokenDuration: Duration
+  readonly keyRotation: Duration
+  /** One entry for each listener, in the order of the file. */
+  readonly timeouts: readonly Timeouts[]
+}
+
+/** One value that was too small, in words that an operator can search the file for. */
+export interface Adjustment {
+  readonly path: string
+  readonly given: string
+  readonly used: string
+}
+
+export function describeAdjustment({ path, given, used }: Adjustment): string {
+  return `${path}: ${given} is too short; using ${used}`
+}
+
+/** Raises what is under its minimum, and says so once for each. What is long enough stays as it is. */
+export function adjustDurations(given: Durations): {
+  readonly durations: Durations
+  readonly adjustments: readonly Adjustment[]
+} {
+  const adjustments: Adjustment[] = []
+  const atLeast = (path: string, value: Duration, minimum: Duration): Duration => {
+    if (value >= minimum) return value
+    adjustments.push({ path, given: formatDuration(value), used: formatDuration(minimum) })
+    return minimum
+  }
+  const oidc = (key: 'accessTokenDuration' | 'idTokenDuration' | 'keyRotation'): Duration =>
+    atLeast(`edge.oidc.${key}`, given[key], DURATION_RULES[key].minimum)
+
+  const timeoutsOf = (values: Timeouts, listener: number): Timeouts => {
+    const path = `web[${listener}].options.timeouts`
+    const header = atLeast(`${path}.header`, values.header, DURATION_RULES.header.minimum)
+    return {
+      header,
+      // `header` has its own minimum by now, and `request` the same one.
+      request: atLeast(`${path}.request`, values.request, header),
+      idle: atLeast(`${path}.idle`, values.idle, DURATION_RULES.idle.minimum),
+    }
+  }
+
+  const durations = {
+    accessTokenDuration: oidc('accessTokenDuration'),
+    idTokenDuration: oidc('idTokenDuration'),
+    keyRotation: oidc('keyRotation'),
+    timeouts: given.timeouts.map(timeoutsOf),
+  }
+  return { durations, adjustments }
+}

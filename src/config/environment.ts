@@ -1,0 +1,44 @@
+/**
+ * The environment of the process, read in this file and nowhere else. It knows which variables exist and
+ * what they are for; what they mean for a start is decided by those who ask.
+ */
+import process from 'node:process'
+import { Secret } from '../base/secret.ts'
+
+export interface Environment {
+  /** LATCHKEY_HOME. An empty variable counts as unset, for this and the next two. */
+  readonly home: string | undefined
+  /** LATCHKEY_ADDRESS, not yet checked. */
+  readonly address: string | undefined
+  /** LATCHKEY_ADMIN_PASSWORD */
+  readonly adminPassword: Secret | undefined
+  /** The value of a variable that the configuration names; undefined when it is not set. */
+  variable(name: string): string | undefined
+}
+
+/** Our own variables, for `docs/configuration.md`. */
+export const VARIABLES = {
+  LATCHKEY_HOME: 'The home folder, where `--home` is not given. Default `./latchkey-data`.',
+  LATCHKEY_ADDRESS:
+    'The address that is written into a new `controller.yml`. Read only when a home is made. Default `localhost:1280`.',
+  LATCHKEY_ADMIN_PASSWORD:
+    "The first administrator's password. Read only when a home is made; without it a random one is made.",
+} as const
+
+export const DEFAULT_HOME = 'latchkey-data'
+
+export function readEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): Environment {
+  const variable = (name: string): string | undefined =>
+    // Names come from a file: `toString` must not find what every object inherits.
+    Object.hasOwn(variables, name) ? variables[name] : undefined
+  const ours = (name: keyof typeof VARIABLES): string | undefined => variable(name) || undefined
+  const password = ours('LATCHKEY_ADMIN_PASSWORD')
+  return {
+    home: ours('LATCHKEY_HOME'),
+    address: ours('LATCHKEY_ADDRESS'),
+    adminPassword: password === undefined ? undefined : new Secret(password),
+    variable,
+  }
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { configurationPage, PAGE } from '../../scripts/write-docs.ts'
+import { allKeys, formatPath, keyAt, suggestKey } from './keys.ts'
+
+test('docs/configuration.md is what npm run docs writes', () => {
+  assert.equal(readFileSync(PAGE, 'utf8'), configurationPage())
+})
+
+test('every key has a type, a rule that is a sentence, and a default, an example or a duty', () => {
+  for (const { path, facts, usual, mayBeLeftOut, children } of allKeys()) {
+    assert.notEqual(facts.type, '', path)
+    assert.match(facts.rule, /^[A-Z`].*\.$/, path)
+    const isShown = !mayBeLeftOut || usual !== undefined || facts.example !== undefined
+    assert.ok(isShown || children.length > 0, path)
+  }
+})
+
+test('the keys are those of D-46 whose features exist', () => {
+  const leaves = allKeys().filter(({ children }) => children.length === 0)
+  assert.deepEqual(
+    leaves.map(({ path }) => path),
+    [
+      'v',
+      'db',
+      'secret.file',
+      'secret.environment',
+      'identity.cert',
+      'identity.key',
+      'identity.ca',
+      'web[].name',
+      'web[].bindPoints[].interface',
+      'web[].bindPoints[].address',
+      'web[].identity.cert',
+      'web[].identity.key',
+      'web[].identity.ca',
+      'web[].options.minTLSVersion',
+      'web[].options.maxTLSVersion',
+      'web[].options.timeouts.header',
+      'web[].options.timeouts.request',
+      'web[].options.timeouts.idle',
+      'web[].apis[].binding',
+      'web[].apis[].options.redirectURIs',
+      'edge.brand',
+      'edge.api.disableOidcAutoBinding',
+      'edge.api.corsOrigins',
+      'edge.oidc.accessTokenDuration',
+      'edge.oidc.idTokenDuration',
+      'edge.oidc.signingAlgorithm',
+      'edge.oidc.keyRotation',
+      'edge.passwords.hashing',
+      'edge.passwords.queue',
+      'log.level',
+      'log.format',
+    ],
+  )
+})
+
+test('a key is found by its path, list positions passed over', () => {
+  assert.equal(keyAt(['web', 3, 'apis', 0, 'binding'])?.path, 'web[].apis[].binding')
+  assert.equal(keyAt(['web', 'nothing']), undefined)
+  assert.equal(keyAt([]), undefined)
+})
+
+const SUGGESTIONS: readonly [readonly PropertyKey[], string][] = [
+  [['edge', 'oidc', 'acessTokenDuration'], 'did you mean edge.oidc.accessTokenDuration?'],
+  [['edge', 'oidc', 'ACCESSTOKENDURATION'], 'did you mean edge.oidc.accessTokenDuration?'],
+  [['web', 1, 'bindpoint'], 'did you mean web[1].bindPoints?'],
+  [['edge', 'accessTokenDuration'], 'did you mean edge.oidc.accessTokenDuration?'],
+  [['brand'], 'did you mean edge.brand?'],
+  [['Web'], 'did you mean web?'],
+  [['log', 'colour'], 'known here: level, format'],
+  [['log', ''], 'known here: level, format'],
+  [['log', 'x'.repeat(10_000)], 'known here: level, format'],
+]
+
+for (const [path, suggestion] of SUGGESTIONS) {
+  test(`for ${formatPath(path).slice(0, 40)} the suggestion is: ${suggestion}`, () => {
+    assert.equal(suggestKey(path), suggestion)
+  })
+}
+
+test('a path quotes and shortens names that are none of ours', () => {
+  // Attack: a key with terminal escapes or line breaks would rewrite what the operator sees.
+  assert.equal(formatPath(['edge', 'a\n\u001b[2J']), 'edge."a\\n\\u001b[2J"')
+  assert.equal(formatPath(['x'.repeat(10_000)]), 'x'.repeat(64))
+})

@@ -1,0 +1,123 @@
+/**
+ * The keys of `controller.yml` as plain data, taken from schema.ts: for the documentation, for the file in a new
+ * home, and for messages that name the nearest known key.
+ */
+import { z } from 'zod'
+import { ControllerFile } from './schema.ts'
+import { type KeyFacts, keyFacts } from './values.ts'
+
+export interface Key {
+  readonly name: string
+  /** From the top of the file: `web[].bindPoints[].address`. */
+  readonly path: string
+  readonly facts: KeyFacts
+  /** As people would write it. Undefined: there is none. */
+  readonly usual: unknown
+  readonly mayBeLeftOut: boolean
+  readonly isList: boolean
+  /** The keys of a section, or of each entry of a list of sections. */
+  readonly children: readonly Key[]
+}
+
+export const KEYS: readonly Key[] = look('', '', ControllerFile).children
+
+/** Every key, parents first, in the order of the file. */
+export function allKeys(keys: readonly Key[] = KEYS): readonly Key[] {
+  return keys.flatMap((key) => [key, ...allKeys(key.children)])
+}
+
+/** The key at a path of a parsed file, list positions included; undefined for none of ours. */
+export function keyAt(path: readonly PropertyKey[]): Key | undefined {
+  let children = KEYS
+  let key: Key | undefined
+  for (const name of path) {
+    if (typeof name === 'number') continue
+    key = children.find((child) => child.name === name)
+    if (key === undefined) return undefined
+    children = key.children
+  }
+  return key
+}
+
+/** `web[0].name`. Names that are none of ours are shortened and quoted where they could confuse a terminal. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`
+    const name = String(part).slice(0, MAX_COMPARED)
+    const shown = /^[\w-]+$/.test(name) ? name : JSON.stringify(name)
+    return text === '' ? shown : `${text}.${shown}`
+  }, '')
+}
+
+/**
+ * What to say about an unknown key: the place of its name elsewhere in the file, the nearest key beside it, or
+ * the keys that are known there.
+ */
+export function suggestKey(path: readonly PropertyKey[]): string {
+  const parent = path.slice(0, -1)
+  const name = String(path.at(-1)).slice(0, MAX_COMPARED).toLowerCase()
+  const beside = (parent.length === 0 ? KEYS : (keyAt(parent)?.children ?? [])).map(
+    (key) => key.name,
+  )
+  const nearest = beside
+    .map((known) => ({ known, distance: editDistance(name, known.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)[0]
+  const isNear = (limit: number): boolean => nearest !== undefined && nearest.distance <= limit
+  const elsewhere = allKeys().find((key) => key.name.toLowerCase() === name)
+
+  if (elsewhere !== undefined && !isNear(0)) return `did you mean ${elsewhere.path}?`
+  if (nearest !== undefined && isNear(Math.max(1, Math.floor(name.length / 3)))) {
+    return `did you mean ${formatPath([...parent, nearest.known])}?`
+  }
+  return `known here: ${beside.join(', ')}`
+}
+
+// Longer than every key of ours; the work for longer names would be wasted.
+const MAX_COMPARED = 64
+
+/** Levenshtein's distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1))
+    }
+    previous = row
+  }
+  return previous[b.length] ?? 0
+}
+
+/** Takes off what zod wraps around a value, collecting what it says, until a section, a list or a value is left. */
+function look(name: string, path: string, schema: z.core.$ZodType): Key {
+  let facts: KeyFacts | undefined
+  let usual: unknown
+  let mayBeLeftOut = false
+  let inner = schema
+  for (;;) {
+    facts ??= keyFacts.get(inner)
+    if (inner instanceof z.ZodPrefault) {
+      usual = inner.def.defaultValue
+      mayBeLeftOut = true
+      inner = inner.def.innerType
+    } else if (inner instanceof z.ZodOptional) {
+      mayBeLeftOut = true
+      inner = inner.def.innerType
+    } else if (inner instanceof z.ZodPipe) {
+      // A preprocessed value is at the end of its pipe, a transformed one at the beginning.
+      inner = inner.def.in instanceof z.ZodTransform ? inner.def.out : inner.def.in
+    } else break
+  }
+  if (facts === undefined) throw new Error(`the key ${path} has no facts in schema.ts`)
+  const isList = inner instanceof z.ZodArray
+  return { name, path, facts, usual, mayBeLeftOut, isList, children: childrenOf(path, inner) }
+}
+
+function childrenOf(path: string, schema: z.core.$ZodType): readonly Key[] {
+  if (schema instanceof z.ZodArray) return look('', `${path}[]`, schema.def.element).children
+  if (!(schema instanceof z.ZodObject)) return []
+  return Object.entries(schema.shape).map(([name, value]) =>
+    look(name, path === '' ? name : `${path}.${name}`, value),
+  )
+}

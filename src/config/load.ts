@@ -1,0 +1,159 @@
+/**
+ * File and environment → checked, frozen Config: read, fill in variables, check everything, adjust, freeze.
+ * D-43: what is wrong is refused, all of it at once; what is too small is adjusted and reported.
+ */
+import { join, resolve } from 'node:path'
+import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
+import { Secret } from '../base/secret.ts'
+import { bindApis, type ListedApi } from './bindings.ts'
+import { missingFiles, spanningProblems, withPortOf } from './checks.ts'
+import {
+  type Config,
+  type Database,
+  type IdentityFiles,
+  type Listener,
+  type SecretSource,
+  TLS_VERSIONS,
+} from './config.ts'
+import { type Adjustment, adjustDurations } from './durations.ts'
+import type { Environment } from './environment.ts'
+import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
+import { readYamlFile } from './read-yaml.ts'
+import { type CheckedFile, ControllerFile } from './schema.ts'
+import { fillIn } from './variables.ts'
+
+/** The file in the home that is read where no other is named. */
+export const CONFIG_FILE = 'controller.yml'
+
+export interface LoadedConfig {
+  readonly config: Config
+  /** Values that were too small, in the order of the file. Each is worth one warning. */
+  readonly adjustments: readonly Adjustment[]
+}
+
+/** Throws ConfigProblems when the file cannot be used. Paths in the file count from the home. */
+export async function loadConfig(from: {
+  readonly home: string
+  /** Another file than `<home>/controller.yml`. */
+  readonly file?: string
+  readonly environment: Pick<Environment, 'variable'>
+}): Promise<LoadedConfig> {
+  const home = resolve(from.home)
+  const source = from.file === undefined ? join(home, CONFIG_FILE) : resolve(from.file)
+  const { variable } = from.environment
+
+  const written = await readYamlFile(source)
+  if (!written.ok) throw new ConfigProblems(source, written.problems)
+  const filled = fillIn(written.tree, variable)
+  const reading = ControllerFile.safeParse(filled.tree)
+  const problems = mergeProblems(
+    written.repeated,
+    filled.problems,
+    schemaProblems(reading.error?.issues ?? [], filled.tree),
+    spanningProblems(filled.tree, variable),
+    await missingFiles(filled.tree, home),
+  )
+  if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
+
+  const { config, adjustments } = build(reading.data, home, variable)
+  return { config: deepFreeze(config), adjustments }
+}
+
+function build(file: CheckedFile, home: string, variable: Environment['variable']): LoadedConfig {
+  const { edge, web } = file
+  const { durations, adjustments } = adjustDurations({
+    ...edge.oidc,
+    timeouts: web.map((listener) => listener.options.timeouts),
+  })
+  const apis = bindApis(
+    web.map((listener) => nonEmpty(listener.apis.map(listedApi))),
+    edge.api.disableOidcAutoBinding,
+  )
+  const listeners = web.map((listener, i): Listener => {
+    const identity = listener.identity ?? file.identity
+    return {
+      name: listener.name,
+      bindPoints: nonEmpty(
+        listener.bindPoints.map(({ interface: place, address }) => ({
+          interface: place,
+          address: withPortOf(place, address),
+        })),
+      ),
+      ...(identity === undefined ? {} : { identity: identityFiles(identity, home) }),
+      tls: {
+        minVersion: TLS_VERSIONS[listener.options.minTLSVersion],
+        maxVersion: TLS_VERSIONS[listener.options.maxTLSVersion],
+      },
+      timeouts: at(durations.timeouts, i),
+      apis: at(apis, i),
+    }
+  })
+  const config: Config = {
+    home,
+    db: databaseIn(home, file.db),
+    secret: secretSource(file.secret, home, variable),
+    listeners: nonEmpty(listeners),
+    brand: edge.brand,
+    api: { corsOrigins: edge.api.corsOrigins },
+    tokens: {
+      accessTokenDuration: durations.accessTokenDuration,
+      idTokenDuration: durations.idTokenDuration,
+    },
+    keys: { algorithm: edge.oidc.signingAlgorithm, rotation: durations.keyRotation },
+    passwords: edge.passwords,
+    log: file.log,
+  }
+  return { config, adjustments }
+}
+
+function listedApi({ binding, options }: CheckedFile['web'][number]['apis'][number]): ListedApi {
+  const redirectPatterns = options.redirectURIs
+  return redirectPatterns === undefined ? { binding } : { binding, redirectPatterns }
+}
+
+function identityFiles(
+  { cert, key, ca }: NonNullable<CheckedFile['identity']>,
+  home: string,
+): IdentityFiles {
+  return {
+    cert: resolve(home, cert),
+    key: resolve(home, key),
+    ...(ca === undefined ? {} : { ca: resolve(home, ca) }),
+  }
+}
+
+function databaseIn(home: string, db: Database): Database {
+  return db.kind === 'sqlite' ? { kind: 'sqlite', path: resolve(home, db.path) } : db
+}
+
+function secretSource(
+  { file, environment: name }: CheckedFile['secret'],
+  home: string,
+  variable: Environment['variable'],
+): SecretSource {
+  const value = name === undefined ? undefined : variable(name)
+  return name === undefined || value === undefined
+    ? { kind: 'file', path: resolve(home, file) }
+    : { kind: 'environment', variable: name, value: new Secret(value) }
+}
+
+/** For lists of which the schema has shown that there is an entry. */
+function nonEmpty<T>(list: readonly T[]): NonEmpty<T> {
+  if (!isNonEmpty(list)) throw new Error('the schema let an empty list pass')
+  return list
+}
+
+/** For lists that were made from the listeners, one for one. */
+function at<T>(list: readonly T[], position: number): T {
+  const entry = list[position]
+  if (entry === undefined) throw new Error('a listener was lost on the way')
+  return entry
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    Object.values(value).forEach(deepFreeze)
+  }
+  return value
+}

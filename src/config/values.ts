@@ -1,0 +1,231 @@
+/**
+ * The kinds of value that a key of the file may have. Each reads what YAML gives into its final type and
+ * carries the words that the documentation, the new file and the error messages use for it.
+ */
+import { z } from 'zod'
+import { type HostPort, isLoopbackHost, isWildcardHost, parseHostPort } from '../base/host-port.ts'
+import { Secret } from '../base/secret.ts'
+import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect-uri.ts'
+import type { Database } from './config.ts'
+import { type DurationRule, readDuration } from './durations.ts'
+
+/** What people are told about one key. */
+export interface KeyFacts {
+  /** Finishes the sentence "must be …". */
+  readonly type: string
+  /** The type is a choice of words or numbers, worth telling even where there is little room. */
+  readonly isChoice?: true
+  /** What the key does and what holds for it; whole sentences. */
+  readonly rule: string
+  /** Shown in a new file where there is no default to show. */
+  readonly example?: string | readonly string[]
+}
+
+/** Where `keys.ts` finds the facts of each schema. */
+export const keyFacts = z.registry<KeyFacts>()
+
+type Reading<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: string }
+
+// Longer than any path or URL that means something.
+const MAX_TEXT = 4096
+const MAX_LIST = 256
+
+/** A map of keys. A section whose lines are all commented out is null in YAML, and as good as empty. */
+export function section<Shape extends z.ZodRawShape>(rule: string, shape: Shape) {
+  return z
+    .preprocess((value) => (value === null ? {} : value), z.strictObject(shape))
+    .register(keyFacts, { type: 'a map of keys', rule })
+}
+
+/** A list with at least one entry, unless it may be empty. */
+export function list<Entry extends z.ZodType>(
+  about: Omit<KeyFacts, 'type'> & { readonly mayBeEmpty?: true },
+  entry: Entry,
+) {
+  return z
+    .array(entry)
+    .min(about.mayBeEmpty ? 0 : 1)
+    .max(MAX_LIST)
+    .register(keyFacts, {
+      type: about.mayBeEmpty
+        ? `a list of at most ${MAX_LIST} entries`
+        : `a list of 1 to ${MAX_LIST} entries`,
+      ...about,
+    })
+}
+
+export function duration(rule: DurationRule, about: string) {
+  return (
+    z
+      // YAML reads `0` as a number; D-43 counts it as a duration that is too small.
+      .preprocess(
+        (value) => (value === 0 ? '0' : value),
+        text((given) => readDuration(given, rule)),
+      )
+      .register(keyFacts, { type: 'a duration', rule: about })
+      .prefault(rule.usual)
+  )
+}
+
+/** Also the words `true` and `false`, which is what `${VAR}` gives. */
+export function flag(rule: string) {
+  return z
+    .preprocess(
+      (value) => (value === 'true' ? true : value === 'false' ? false : value),
+      z.boolean(),
+    )
+    .register(keyFacts, { type: '`true` or `false`', rule, isChoice: true })
+}
+
+/** A whole number, also as digits in a text, which is what `${VAR}` gives; and perhaps one word. */
+export function count<Word extends string = never>(
+  bounds: { readonly from: number; readonly to: number; readonly or?: Word },
+  rule: string,
+) {
+  const { from, to, or: word } = bounds
+  const isAllowed = (value: unknown): value is number | Word =>
+    (typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to) ||
+    (word !== undefined && value === word)
+  const range = `a whole number from ${from} to ${to}`
+  const type = word === undefined ? range : `\`${word}\` or ${range}`
+  return z
+    .preprocess(
+      (value) => (typeof value === 'string' && /^[0-9]{1,9}$/.test(value) ? Number(value) : value),
+      z.custom<number | Word>(isAllowed),
+    )
+    .register(keyFacts, { type, rule, isChoice: true })
+}
+
+export function oneOf<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  rule: string,
+) {
+  const quoted = words.map((word) => `\`${word}\``)
+  const type = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
+  return z.enum(words).register(keyFacts, { type, rule, isChoice: true })
+}
+
+/** A short name that is safe in headers, URLs and logs. */
+export function token(rule: string, example?: string) {
+  return text((given) =>
+    /^[A-Za-z0-9._-]{1,64}$/.test(given)
+      ? { ok: true, value: given }
+      : { ok: false, problem: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' },
+  ).register(keyFacts, { type: 'a name', rule, ...(example === undefined ? {} : { example }) })
+}
+
+export function filePath(rule: string, example: string) {
+  return text(readPath).register(keyFacts, { type: 'a path', rule, example })
+}
+
+export function variableName(rule: string, example: string) {
+  return text((given) =>
+    /^[A-Za-z_][A-Za-z0-9_]*$/.test(given)
+      ? { ok: true, value: given }
+      : { ok: false, problem: 'is not the name of an environment variable' },
+  ).register(keyFacts, { type: 'the name of an environment variable', rule, example })
+}
+
+export function hostPort(use: 'interface' | 'address', rule: string) {
+  return text((given): Reading<HostPort> => {
+    const value = parseHostPort(given)
+    if (value === undefined) {
+      return {
+        ok: false,
+        problem: 'is not HOST:PORT; write it like id.example.com:1280 or [::1]:1280',
+      }
+    }
+    if (use === 'address' && isWildcardHost(value.host)) {
+      return {
+        ok: false,
+        problem: 'stands for every interface; clients need an address to connect to',
+      }
+    }
+    return { ok: true, value }
+  }).register(keyFacts, { type: 'HOST:PORT', rule })
+}
+
+export function redirectPattern() {
+  return text((given): Reading<RedirectPattern> => {
+    const reading = parseRedirectPattern(given)
+    return reading.ok ? { ok: true, value: reading.pattern } : reading
+  }, 'names itself').register(keyFacts, { type: 'a URI', rule: '' })
+}
+
+/** D-33: exact origins, as browsers send them. */
+export function origin() {
+  return text(readOrigin).register(keyFacts, { type: 'an origin', rule: '' })
+}
+
+/** A path, or the URL of a PostgreSQL server. Never quoted in a problem: it may carry a password. */
+export function database(rule: string) {
+  return text(readDatabase, 'never show').register(keyFacts, {
+    type: 'a path or a `postgres://` URL',
+    rule,
+  })
+}
+
+/** Text that `read` accepts. A problem begins with the quoted text, unless that is a secret or in it already. */
+function text<T>(
+  read: (given: string) => Reading<T>,
+  quoting: 'quote' | 'names itself' | 'never show' = 'quote',
+) {
+  return z.string().transform((given, context): T => {
+    const reading = given.length > MAX_TEXT ? TOO_LONG : read(given)
+    if (reading.ok) return reading.value
+    const message = quoting === 'quote' ? `${quote(given)} ${reading.problem}` : reading.problem
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  })
+}
+
+const TOO_LONG = { ok: false, problem: `is longer than ${MAX_TEXT} characters` } as const
+
+function quote(given: string): string {
+  return JSON.stringify(given.length > 80 ? `${given.slice(0, 80)}…` : given)
+}
+
+function readPath(given: string): Reading<string> {
+  if (given === '') return { ok: false, problem: 'is no path' }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in a path
+  if (/[\u0000-\u001f\u007f]/.test(given)) {
+    return { ok: false, problem: 'has a control character in it' }
+  }
+  return { ok: true, value: given }
+}
+
+function readOrigin(given: string): Reading<string> {
+  const url = URL.parse(given)
+  if (url === null || url.origin === 'null') {
+    return { ok: false, problem: 'is not an origin; write it like https://console.example.com' }
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return { ok: false, problem: 'is neither https nor http' }
+  }
+  // A browser compares nothing, we do: only the text that it sends can ever match.
+  if (url.origin !== given) {
+    return { ok: false, problem: `is not an exact origin; write ${quote(url.origin)}` }
+  }
+  const host = parseHostPort(url.host, 80)?.host
+  if (host === undefined) return { ok: false, problem: 'has a host that is no host name' }
+  if (url.protocol === 'http:' && !isLoopbackHost(host)) {
+    return { ok: false, problem: 'is plain http to another machine; use https' }
+  }
+  return { ok: true, value: given }
+}
+
+function readDatabase(given: string): Reading<Database> {
+  if (/^postgres(?:ql)?:\/\//i.test(given)) {
+    return URL.canParse(given)
+      ? { ok: true, value: { kind: 'postgres', url: new Secret(given) } }
+      : { ok: false, problem: 'is not a URL; percent-encode what is special in user and password' }
+  }
+  // `:memory:` and `file:` mean something to SQLite, and other schemes other databases. One letter is a drive.
+  if (/^(?:[A-Za-z][A-Za-z0-9+.-]+)?:/.test(given)) {
+    return { ok: false, problem: 'is neither a path nor a postgres:// URL' }
+  }
+  const path = readPath(given)
+  return path.ok ? { ok: true, value: { kind: 'sqlite', path: path.value } } : path
+}

@@ -1,0 +1,19 @@
+/** GET /version: API 3.1. */
+import { z } from 'zod'
+import { detail } from './envelope.ts'
+
+export const Version = z.object({
+  version: z.string(),
+  revision: z.string(),
+  buildDate: z.string(),
+  runtimeVersion: z.string(),
+  apiVersions: z.record(
+    z.string(),
+    z.object({ v1: z.object({ path: z.string(), apiBaseUrls: z.array(z.url()) }) }),
+  ),
+  /** `OIDC_AUTH` only where OIDC is bound. */
+  capabilities: z.array(z.enum(['OIDC_AUTH'])),
+})
+export type Version = z.infer<typeof Version>
+
+export const VersionReply = detail(Version)

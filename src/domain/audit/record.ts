@@ -1,0 +1,18 @@
+/**
+ * Makes an event out of what happened: who asked, when, and an id of its own. Use cases insert it in the
+ * transaction that does what it tells of.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { newId } from '../../base/ids.ts'
+import type { Random } from '../../base/random.ts'
+import type { AuditEvent, Caller, Happening } from './events.ts'
+
+export type RecordEvent = (caller: Caller | undefined, happening: Happening) => AuditEvent
+
+export function createRecordEvent(deps: {
+  readonly clock: Clock
+  readonly random: Random
+}): RecordEvent {
+  const { clock, random } = deps
+  return (caller, happening) => ({ ...happening, id: newId(random), at: clock.now(), caller })
+}

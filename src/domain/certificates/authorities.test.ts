@@ -1,0 +1,316 @@
+/**
+ * Making and finding the authorities, alone and side by side; and whether a client that trusts our bundle
+ * believes our certificates, which TLS itself decides here.
+ */
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, get } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { systemClock } from '../../base/clock.ts'
+import { type Duration, days } from '../../base/duration.ts'
+import { minus, plus } from '../../base/instant.ts'
+import { systemRandom } from '../../base/random.ts'
+import { createVault, INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
+import { type CertificateAuthorities, loadAuthorities } from './authorities.ts'
+import { AUTHORITY_ROLES, type AuthorityRole, type StoredAuthority } from './authority-record.ts'
+import type { Authorities } from './stores.ts'
+
+const start = systemClock.now()
+const NAMES = ['localhost', '127.0.0.1', '::1']
+
+function memoryAuthorities(rows: StoredAuthority[] = []): Authorities {
+  const order = (row: StoredAuthority) => AUTHORITY_ROLES.indexOf(row.role) * 1_000 + row.generation
+  return {
+    list: async () => rows.toSorted((a, b) => order(a) - order(b)),
+    insert: async (authority) => {
+      if (rows.some((row) => order(row) === order(authority))) return false
+      rows.push(authority)
+      return true
+    },
+  }
+}
+
+/** Nobody's insert is carried out before `count` of that role have come: all of them saw an empty store. */
+function meetingAtInsert(store: Authorities, count: number): Authorities {
+  const gates = new Map<AuthorityRole, PromiseWithResolvers<void> & { missing: number }>()
+  return {
+    list: store.list,
+    insert: async (authority) => {
+      const gate = gates.get(authority.role) ?? { ...Promise.withResolvers<void>(), missing: count }
+      gates.set(authority.role, gate)
+      gate.missing -= 1
+      if (gate.missing === 0) gate.resolve()
+      await gate.promise
+      return store.insert(authority)
+    },
+  }
+}
+
+function installation() {
+  const rows: StoredAuthority[] = []
+  const secret = systemRandom.bytes(INSTALLATION_SECRET_BYTES)
+  const vault = createVault(secret, systemRandom)
+  const load = (later: Duration = days(0)) =>
+    loadAuthorities({
+      authorities: memoryAuthorities(rows),
+      vault,
+      random: systemRandom,
+      clock: { now: () => plus(start, later) },
+    })
+  const replace = (role: AuthorityRole, change: Partial<StoredAuthority>) => {
+    const i = rows.findIndex((row) => row.role === role)
+    const row = rows[i]
+    assert.ok(row)
+    rows[i] = { ...row, ...change }
+  }
+  return { rows, secret, vault, load, replace }
+}
+
+function assertChain(pki: CertificateAuthorities): void {
+  const root = new X509Certificate(pki.rootPem)
+  const issuing = new X509Certificate(pki.issuingPem)
+  assert.ok(root.verify(root.publicKey))
+  assert.ok(issuing.verify(root.publicKey))
+  assert.ok(issuing.checkIssued(root))
+  assert.equal(pki.caBundlePem, pki.rootPem + pki.issuingPem)
+}
+
+const years = (certificate: X509Certificate) =>
+  (certificate.validToDate.getTime() - certificate.validFromDate.getTime()) / days(365)
+
+test('the first start makes a root for 20 years and an issuing CA for 10', async () => {
+  const { rows, load } = installation()
+  const pki = await load()
+  assertChain(pki)
+  const root = new X509Certificate(pki.rootPem)
+  const issuing = new X509Certificate(pki.issuingPem)
+  assert.match(root.subject ?? '', /^CN=Latchkey Root CA [0-9a-f]{8}$/)
+  assert.match(issuing.subject ?? '', /^CN=Latchkey Issuing CA [0-9a-f]{8}$/)
+  assert.equal(root.ca && issuing.ca, true)
+  assert.equal(Math.round(years(root)), 20)
+  assert.equal(Math.round(years(issuing)), 10)
+  assert.deepEqual(
+    rows.map((row) => [row.role, row.generation, row.createdAt, row.notAfter]),
+    [
+      ['root', 1, start, root.validToDate.getTime()],
+      ['issuing', 1, start, issuing.validToDate.getTime()],
+    ],
+  )
+})
+
+test('a second start finds the same authorities and makes none', async () => {
+  const { rows, load } = installation()
+  const first = await load()
+  const second = await load(days(100))
+  assert.equal(second.caBundlePem, first.caBundlePem)
+  assert.equal(rows.length, 2)
+})
+
+test('a second start does not load the library that signs certificates', async (t) => {
+  const { rows, secret, load } = installation()
+  const { caBundlePem } = await load()
+  // A thread of its own has loaded nothing yet. reflect-metadata, which the library needs, shows in Reflect.
+  const script = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    const load = async () => {
+      const { loadAuthorities } = await import(workerData.code + 'domain/certificates/authorities.ts')
+      const { createVault } = await import(workerData.code + 'base/vault.ts')
+      const { systemRandom: random } = await import(workerData.code + 'base/random.ts')
+      const { systemClock: clock } = await import(workerData.code + 'base/clock.ts')
+      const authorities = { list: async () => workerData.rows, insert: async () => false }
+      const vault = createVault(workerData.secret, random)
+      const { caBundlePem } = await loadAuthorities({ authorities, vault, random, clock })
+      parentPort.postMessage({ caBundlePem, isLoaded: 'getMetadata' in Reflect })
+    }
+    load()`
+  const code = new URL('../../', import.meta.url).href
+  const worker = new Worker(script, { eval: true, workerData: { code, rows, secret } })
+  t.after(() => worker.terminate())
+  const [answer] = await once(worker, 'message')
+  assert.deepEqual(answer, { caBundlePem, isLoaded: false })
+  assert.ok('getMetadata' in Reflect, 'where it was loaded, it shows')
+})
+
+test('the database holds no private key in the clear', async () => {
+  const { rows, vault, load } = installation()
+  await load()
+  for (const row of rows) {
+    const key = vault.open('authority-key', row.sealedKey, `${row.role}/1`)
+    assert.ok(key)
+    assert.ok(!Buffer.from(row.sealedKey, 'base64url').includes(key.subarray(0, 32)))
+    assert.equal(vault.open('signing-key', row.sealedKey, `${row.role}/1`), undefined)
+  }
+})
+
+test('instances that start at the same moment on one empty database share one chain', async () => {
+  const { rows, vault } = installation()
+  const authorities = meetingAtInsert(memoryAuthorities(rows), 3)
+  const deps = { authorities, vault, random: systemRandom, clock: { now: () => start } }
+  const [first, ...others] = await Promise.all([1, 2, 3].map(() => loadAuthorities(deps)))
+  assert.ok(first)
+  assertChain(first)
+  assert.equal(rows.length, 2)
+  for (const other of others) {
+    assert.equal(other.caBundlePem, first.caBundlePem)
+    const { certificatePem } = await other.issueServerCertificate({ names: NAMES })
+    assert.ok(
+      new X509Certificate(certificatePem).verify(new X509Certificate(first.issuingPem).publicKey),
+    )
+  }
+})
+
+test('an instance that stopped between root and issuing CA is completed by the next start', async () => {
+  const { rows, load } = installation()
+  const { rootPem } = await load()
+  rows.pop()
+  const pki = await load()
+  assert.equal(pki.rootPem, rootPem)
+  assertChain(pki)
+})
+
+test('an issuing CA whose root is gone is followed by one of the new root', async () => {
+  const { rows, load } = installation()
+  const { issuingPem } = await load()
+  rows.shift()
+  const pki = await load()
+  assert.notEqual(pki.issuingPem, issuingPem)
+  assertChain(pki)
+})
+
+test('a start with another installation secret says so', async () => {
+  const { rows, load } = installation()
+  await load()
+  const vault = createVault(systemRandom.bytes(INSTALLATION_SECRET_BYTES), systemRandom)
+  const authorities = memoryAuthorities(rows)
+  await assert.rejects(
+    loadAuthorities({ authorities, vault, random: systemRandom, clock: { now: () => start } }),
+    {
+      message:
+        'the key of the root CA (generation 1) cannot be opened: it was stored under another installation secret',
+    },
+  )
+  assert.equal(rows.length, 2)
+})
+
+test('a CA certificate that was put into the database from outside is refused', async () => {
+  // Attack: somebody with write access to the database plants his own root for us to hand out.
+  for (const role of AUTHORITY_ROLES) {
+    const { load, replace } = installation()
+    await load()
+    const foreign = await installation().load()
+    replace(role, { certificatePem: role === 'root' ? foreign.rootPem : foreign.issuingPem })
+    await assert.rejects(load(), {
+      message: `the stored certificate of the ${role} CA (generation 1) does not belong to its key`,
+    })
+  }
+})
+
+test('the sealed key of one authority does not open as that of another', async () => {
+  const { rows, load, replace } = installation()
+  await load()
+  replace('issuing', { sealedKey: rows[0]?.sealedKey ?? '' })
+  await assert.rejects(load(), { message: /^the key of the issuing CA .* cannot be opened/ })
+})
+
+test('a damaged CA certificate is refused', async () => {
+  const { load, replace } = installation()
+  await load()
+  replace('issuing', { certificatePem: 'nothing' })
+  await assert.rejects(load(), {
+    message: 'the stored certificate of the issuing CA (generation 1) is damaged',
+  })
+})
+
+test('an issuing CA in its last year is followed by the next generation under the same root', async () => {
+  const { rows, load } = installation()
+  const before = await load()
+  assert.equal((await load(days(9 * 365 - 1))).issuingPem, before.issuingPem)
+  const after = await load(days(9 * 365 + 1))
+  assert.equal(after.rootPem, before.rootPem)
+  assert.notEqual(after.issuingPem, before.issuingPem)
+  assertChain(after)
+  assert.equal(rows.at(-1)?.generation, 2)
+})
+
+test('an issuing CA never outlives its root', async () => {
+  const { load } = installation()
+  const pki = await load()
+  const later = await load(days(15 * 365))
+  assert.equal(later.rootPem, pki.rootPem)
+  const end = (pem: string) => new X509Certificate(pem).validTo
+  assert.equal(end(later.issuingPem), end(later.rootPem))
+})
+
+test('a root in its last year is followed by the next generation, and so is its issuing CA', async () => {
+  const { rows, load } = installation()
+  const before = await load(days(0))
+  await load(days(15 * 365))
+  const after = await load(days(19 * 365 + 1))
+  assert.notEqual(after.rootPem, before.rootPem)
+  assertChain(after)
+  assert.deepEqual(
+    rows.map((row) => `${row.role}/${row.generation}`),
+    ['root/1', 'issuing/1', 'issuing/2', 'root/2', 'issuing/3'],
+  )
+})
+
+async function serve(t: TestContext, pki: CertificateAuthorities, host: string, names: string[]) {
+  const { certificatePem, keyPem } = await pki.issueServerCertificate({ names })
+  const options = { cert: certificatePem, key: keyPem.reveal() }
+  const server = createServer(options, (_request, response) => response.end('hello'))
+  server.listen(0, host)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+async function visit(host: string, port: number, ca: string): Promise<number | undefined> {
+  const request = get({ host, port, ca, agent: false, path: '/' })
+  const [response] = await once(request, 'response')
+  response.resume()
+  await once(response, 'end')
+  return response.statusCode
+}
+
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((address) => address?.address === '::1')
+
+for (const name of NAMES) {
+  const skip = name === '::1' && !hasIpv6 && 'this machine has no IPv6 loopback'
+  test(`a TLS client that trusts our bundle, or our root alone, believes ${name}`, {
+    skip,
+  }, async (t) => {
+    const pki = await installation().load()
+    const port = await serve(t, pki, name, NAMES)
+    assert.equal(await visit(name, port, pki.caBundlePem), 200)
+    assert.equal(await visit(name, port, pki.rootPem), 200)
+  })
+}
+
+test('a TLS client does not believe a name that the certificate lacks', async (t) => {
+  const pki = await installation().load()
+  const port = await serve(t, pki, '127.0.0.1', ['door.example', '192.0.2.1'])
+  await assert.rejects(visit('127.0.0.1', port, pki.caBundlePem), {
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  })
+})
+
+test('a TLS client that trusts another installation does not believe ours', async (t) => {
+  const port = await serve(t, await installation().load(), '127.0.0.1', NAMES)
+  const other = await installation().load()
+  await assert.rejects(visit('127.0.0.1', port, other.caBundlePem), {
+    code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  })
+})
+
+test('the authorities are valid a minute back, for clocks that are behind', async () => {
+  const pki = await installation().load()
+  for (const pem of [pki.rootPem, pki.issuingPem]) {
+    assert.ok(new X509Certificate(pem).validFromDate.getTime() <= minus(start, 60_000 as Duration))
+  }
+})

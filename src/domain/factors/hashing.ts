@@ -1,0 +1,113 @@
+/**
+ * Password hashing: argon2id in the thread pool, a few at a time, the rest in a bounded queue (API 4.2, D-22).
+ * A full queue refuses at once, so that guessing cannot take the machine away from everybody else (R081).
+ */
+import { hash, type Options, verify } from '@node-rs/argon2'
+import { base64url } from '../../base/encoding.ts'
+import type { Random } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import { Failure } from '../../errors/catalogue.ts'
+
+export interface PasswordHashing {
+  /** A PHC string with its parameters and salt. */
+  hash(password: Secret): Promise<string>
+  verify(passwordHash: string, password: Secret): Promise<boolean>
+  /** Takes as long as `verify` does and proves nothing: for names that do not exist (R077). */
+  verifyNothing(password: Secret): Promise<void>
+  /** The hash was made with less work than today's. */
+  isWeak(passwordHash: string): boolean
+}
+
+/** OWASP's minimum for argon2id: 19 MiB, 2 passes, 1 lane (API 4.2). `Algorithm.Argon2id` is 2. */
+const STRENGTH = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
+const OPTIONS: Options = { ...STRENGTH, algorithm: 2 }
+
+/** R076: a poisoned record must not eat the memory. Four times today's strength is a generous future. */
+const STRONGEST = { memoryCost: 4 * 19_456, timeCost: 8, parallelism: 4 } as const
+
+/** Somebody who is turned away comes back after about as long as a full queue takes. */
+const RETRY_AFTER_SECONDS = 1
+
+export function createPasswordHashing(deps: {
+  readonly random: Random
+  /** How many run at the same time. */
+  readonly concurrency: number
+  /** How many may wait. */
+  readonly queue: number
+}): PasswordHashing {
+  const { random, concurrency, queue } = deps
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= concurrency) {
+      if (waiting.length >= queue) {
+        throw new Failure('SERVER_TOO_BUSY', {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+          detail: 'the queue for password hashing is full',
+        })
+      }
+      // Whoever finishes hands its place over, so `running` does not change on the way.
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else {
+      running += 1
+    }
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+
+  // Well-formed, of today's strength, and the hash of nothing anybody knows.
+  const nobody = `$argon2id$v=19$m=${STRENGTH.memoryCost},t=${STRENGTH.timeCost},p=${STRENGTH.parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
+
+  return {
+    hash: (password) => inTurn(() => hash(prepare(password), OPTIONS)),
+    verify: async (passwordHash, password) => {
+      const strength = readStrength(passwordHash)
+      if (strength === undefined || isBeyond(strength)) {
+        throw new Error('a stored password hash is not argon2id within the allowed strength')
+      }
+      return inTurn(() => verify(passwordHash, prepare(password)))
+    },
+    verifyNothing: async (password) => {
+      await inTurn(() => verify(nobody, prepare(password)))
+    },
+    isWeak: (passwordHash) => {
+      const strength = readStrength(passwordHash)
+      return (
+        strength === undefined ||
+        strength.memoryCost < STRENGTH.memoryCost ||
+        strength.timeCost < STRENGTH.timeCost
+      )
+    },
+  }
+}
+
+/** API 4.2: passwords are compared after NFKC; nothing is trimmed (R073). */
+function prepare(password: Secret): string {
+  return password.reveal().normalize('NFKC')
+}
+
+function phc(bytes: Uint8Array): string {
+  return base64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
+}
+
+type Strength = Record<keyof typeof STRENGTH, number>
+
+function readStrength(passwordHash: string): Strength | undefined {
+  const match = /^\$argon2id\$v=19\$m=(\d{1,9}),t=(\d{1,9}),p=(\d{1,9})\$/.exec(passwordHash)
+  if (match === null) return undefined
+  return { memoryCost: Number(match[1]), timeCost: Number(match[2]), parallelism: Number(match[3]) }
+}
+
+function isBeyond(strength: Strength): boolean {
+  return (
+    strength.memoryCost > STRONGEST.memoryCost ||
+    strength.timeCost > STRONGEST.timeCost ||
+    strength.parallelism > STRONGEST.parallelism
+  )
+}

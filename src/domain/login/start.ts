@@ -1,0 +1,98 @@
+/**
+ * An authorization request becomes an auth request. SPEC Authorization; D-5, D-6, D-7.
+ *
+ * Two phases. First the client and its redirect URI: a fault there is thrown and shown on the spot, because
+ * there is no address yet that may be redirected to (R004, R005). Then everything else: a fault there is an
+ * answer to the client, made by somebody who holds a VerifiedRedirect.
+ */
+
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, minutes } from '../../base/duration.ts'
+import { base64url } from '../../base/encoding.ts'
+import { plus } from '../../base/instant.ts'
+import type { Random } from '../../base/random.ts'
+import type { Vault } from '../../base/vault.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Issuer } from '../../protocol/oidc.ts'
+import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
+import type { AuthRequestId, AuthRequestKey, AwaitingPrimary } from './auth-request.ts'
+import { bindBrowser } from './browser-binding.ts'
+import { type ClientAnswer, refusalAnswer } from './client-answer.ts'
+import { type Parameters, type Refusal, readAsk, readResponseMode } from './read-ask.ts'
+import { sealRequest } from './sealed-request.ts'
+import { verifyRedirect } from './verified-redirect.ts'
+
+/** D-7: ten minutes from creation, never extended. */
+export const AUTH_REQUEST_LIFE: Duration = minutes(10)
+
+/** R024: at least 128 bits. */
+const KEY_BYTES = 16
+
+export interface AuthorizationCall {
+  readonly issuer: Issuer
+  readonly allowedRedirects: readonly RedirectPattern[]
+  readonly parameters: Parameters
+  /** The call comes from a browser, so that the login belongs to that browser (D-10). */
+  readonly isBrowser: boolean
+}
+
+export type StartedLogin =
+  | {
+      readonly next: 'login'
+      readonly authRequestId: AuthRequestId
+      readonly key: AuthRequestKey
+      /** Set when the login began in a browser. */
+      readonly cookie: string | undefined
+    }
+  | { readonly next: 'answer'; readonly answer: ClientAnswer }
+
+export type StartLogin = (call: AuthorizationCall) => StartedLogin
+
+export function createStartLogin(deps: {
+  readonly clientId: string
+  readonly vault: Vault
+  readonly random: Random
+  readonly clock: Clock
+}): StartLogin {
+  const { clientId, vault, random, clock } = deps
+
+  return ({ issuer, allowedRedirects, parameters, isBrowser }) => {
+    const clientIds = parameters.get('client_id') ?? []
+    if (clientIds.length !== 1 || clientIds[0] !== clientId) throw new Failure('INVALID_CLIENT')
+    const [redirect, ...others] = parameters.get('redirect_uri') ?? []
+    const redirectUri =
+      redirect === undefined || others.length > 0
+        ? undefined
+        : verifyRedirect(redirect, allowedRedirects)
+    if (redirectUri === undefined) throw new Failure('INVALID_REDIRECT_URI')
+
+    const read = readAsk({ clientId, redirectUri, issuer }, parameters)
+    const states = parameters.get('state') ?? []
+    const refuse = (refusal: Refusal) =>
+      refusalAnswer(
+        {
+          redirectUri,
+          issuer,
+          responseMode: readResponseMode(parameters) ?? 'query',
+          state: states.length === 1 ? states[0] : undefined,
+        },
+        refusal,
+      )
+    if (read.outcome === 'refused') return { next: 'answer', answer: refuse(read.refusal) }
+
+    const browser = isBrowser ? bindBrowser(vault, random) : undefined
+    const request: AwaitingPrimary = {
+      state: 'awaiting-primary',
+      key: base64url(random.bytes(KEY_BYTES)) as AuthRequestKey,
+      ask: read.ask,
+      browser: browser?.hash,
+      expiresAt: plus(clock.now(), AUTH_REQUEST_LIFE),
+    }
+    const authRequestId = sealRequest(vault, request)
+    if (authRequestId === undefined) {
+      const description = 'the parameters are too long; shorten state, nonce or redirect_uri'
+      return { next: 'answer', answer: refuse({ error: 'invalid_request', description }) }
+    }
+    return { next: 'login', authRequestId, key: request.key, cookie: browser?.cookie }
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Ends an API session before its time. Whatever ends it, everything ends: D-34. On this instance at once, on
+ * every other within a second.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Duration } from '../../base/duration.ts'
+import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import { plus } from '../../base/instant.ts'
+import type { Caller, SessionEndReason } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import type { Transaction } from '../stores.ts'
+import type { SessionEnding } from './api-session.ts'
+import type { EndedSessions } from './ended-sessions.ts'
+
+export type EndSession = (end: {
+  readonly sessionId: ApiSessionId
+  readonly identityId: IdentityId
+  readonly reason: SessionEndReason
+  readonly caller: Caller
+}) => Promise<void>
+
+export function createEndSession(deps: {
+  readonly clock: Clock
+  readonly transaction: Transaction
+  readonly endedSessions: Pick<EndedSessions, 'add'>
+  readonly recordEvent: RecordEvent
+  /** No token of a session lives longer than this from now. */
+  readonly accessTokenLife: Duration
+}): EndSession {
+  const { clock, transaction, endedSessions, recordEvent, accessTokenLife } = deps
+
+  return async ({ sessionId, identityId, reason, caller }) => {
+    const now = clock.now()
+    const ending: SessionEnding = { sessionId, at: now, keepUntil: plus(now, accessTokenLife) }
+    const ended = recordEvent(caller, { type: 'session.ended', identityId, sessionId, reason })
+    await transaction(async (tx) => {
+      await tx.apiSessions.remove(sessionId)
+      // The ending stands also where no session was found: its insert may still be under way.
+      const isFirst = await tx.sessionEndings.insert(ending)
+      if (isFirst) await tx.events.insert(ended)
+    })
+    endedSessions.add(ending)
+  }
+}

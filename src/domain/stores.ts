@@ -1,0 +1,36 @@
+/**
+ * All stores together, as the store implements them and the composition root hands them out. Use cases ask
+ * for the ones they need; those that must write several things at once ask for `transaction` instead.
+ */
+import type { Events } from './audit/stores.ts'
+import type { Authorities } from './certificates/stores.ts'
+import type { Authenticators, Identities } from './identities/stores.ts'
+import type { Installation } from './installation/stores.ts'
+import type { AuthRequests } from './login/stores.ts'
+import type { AuthPolicies } from './policies/stores.ts'
+import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
+import type { SigningKeyStore } from './tokens/stores.ts'
+
+export interface Stores {
+  readonly installation: Installation
+  readonly identities: Identities
+  readonly authenticators: Authenticators
+  readonly authPolicies: AuthPolicies
+  readonly authRequests: AuthRequests
+  readonly apiSessions: ApiSessions
+  readonly sessionEndings: SessionEndings
+  readonly signingKeys: SigningKeyStore
+  readonly authorities: Authorities
+  readonly events: Events
+}
+
+/**
+ * Runs `work` in one transaction. Inside, only `tx` exists: it is a Stores, not a Store, so it cannot nest.
+ * Never await hashing, signing or the network inside: SQLite has one writer.
+ */
+export type Transaction = <T>(work: (tx: Stores) => Promise<T>) => Promise<T>
+
+export interface Store extends Stores {
+  readonly transaction: Transaction
+  close(): Promise<void>
+}

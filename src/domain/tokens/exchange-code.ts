@@ -1,0 +1,93 @@
+/**
+ * `grant_type=authorization_code`: a code becomes tokens, once. SPEC Token; D-7; RFC 6749 §4.1.3, RFC 7636 §4.6.
+ *
+ * Spending comes first and is committed before anything can fail: a wrong verifier, then the right one, fails.
+ * A code that comes again more than 2 s after its exchange was stolen, then or now; its session ends.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, seconds } from '../../base/duration.ts'
+import { type ApiSessionId, newId } from '../../base/ids.ts'
+import { plus } from '../../base/instant.ts'
+import type { Random } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Vault } from '../../base/vault.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
+import type { Caller } from '../audit/events.ts'
+import { isDisabled } from '../identities/identity.ts'
+import type { Authenticators, Identities } from '../identities/stores.ts'
+import type { AuthRequests } from '../login/stores.ts'
+import type { EndSession } from '../sessions/end-session.ts'
+import type { IssuedTokens, IssueTokens } from './issue.ts'
+
+/** D-7: two exchanges this close together are one client that asked twice, not a thief. */
+const DOUBLE_ASK: Duration = seconds(2)
+
+export interface CodeExchange {
+  readonly clientId: string
+  readonly code: Secret
+  readonly redirectUri: string | undefined
+  readonly codeVerifier: Secret | undefined
+  readonly caller: Caller
+}
+
+export type ExchangeCode = (exchange: CodeExchange) => Promise<IssuedTokens>
+
+export function createExchangeCode(deps: {
+  readonly clientId: string
+  readonly vault: Vault
+  readonly random: Random
+  readonly clock: Clock
+  readonly authRequests: Pick<AuthRequests, 'takeByCode' | 'findRedeemed'>
+  readonly identities: Pick<Identities, 'find'>
+  readonly authenticators: Pick<Authenticators, 'find'>
+  readonly issueTokens: IssueTokens
+  readonly endSession: EndSession
+}): ExchangeCode {
+  const { vault, random, clock, authRequests, identities, authenticators } = deps
+
+  return async ({ clientId, code, redirectUri, codeVerifier, caller }) => {
+    // R031: another client is refused before the code is touched.
+    if (clientId !== deps.clientId) throw new Failure('INVALID_CLIENT')
+
+    const now = clock.now()
+    const codeHash = vault.hash('authorization-code', code.reveal())
+    const sessionId = newId<ApiSessionId>(random)
+    const request = await authRequests.takeByCode(codeHash, { at: now, sessionId })
+    if (request === undefined) {
+      const earlier = await authRequests.findRedeemed(codeHash)
+      if (earlier !== undefined && plus(earlier.redemption.at, DOUBLE_ASK) < now) {
+        const { identityId } = earlier.primary
+        await deps.endSession({
+          sessionId: earlier.redemption.sessionId,
+          identityId,
+          reason: 'code-reused',
+          caller,
+        })
+      }
+      throw refuse(earlier === undefined ? 'the code is unknown' : 'the code was spent before')
+    }
+    if (request.codeExpiresAt <= now) throw refuse('the code has expired')
+    // R012: the same text as in the authorization request, port included.
+    if (redirectUri !== request.ask.redirectUri) throw refuse('the redirect_uri is another one')
+    const verifier = codeVerifier?.reveal()
+    if (verifier === undefined || !isCodeVerifier(verifier)) {
+      throw refuse('the code_verifier is missing or malformed')
+    }
+    if (!verifierMatches(verifier, request.ask.codeChallenge)) {
+      throw refuse('the code_verifier does not match')
+    }
+    const identity = await identities.find(request.primary.identityId)
+    if (identity === undefined || isDisabled(identity, now)) {
+      throw refuse('the identity is gone or disabled')
+    }
+    const authenticator = await authenticators.find(request.primary.authenticatorId)
+    if (authenticator === undefined) throw refuse('the authenticator is gone')
+    const { username } = authenticator
+    return deps.issueTokens({ request, sessionId, identity, username, caller })
+  }
+}
+
+function refuse(detail: string): Failure {
+  return new Failure('INVALID_GRANT', { detail })
+}

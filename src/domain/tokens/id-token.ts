@@ -1,0 +1,53 @@
+/**
+ * The ID token: who logged in, how and when. It authorizes nothing (SPEC Token response). D-25; OIDC Core §2.
+ */
+import { createHash } from 'node:crypto'
+import { type Duration, inSeconds } from '../../base/duration.ts'
+import { base64url } from '../../base/encoding.ts'
+import { epochSeconds, type Instant } from '../../base/instant.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { ApiSession } from '../sessions/api-session.ts'
+import type { SigningAlgorithm } from './signing-key.ts'
+
+/** JWT header `typ` of an ID token. Anything but that of an access token (R055). */
+export const ID_TOKEN_TYP = 'JWT'
+
+export interface IdTokenGrant {
+  readonly session: Omit<ApiSession, 'expiresAt'>
+  readonly identity: Identity
+  readonly username: string
+  readonly authTime: Instant
+  readonly nonce: string | undefined
+  readonly life: Duration
+  /** The access token beside it, for `at_hash`, and the algorithm that signs both. */
+  readonly accessToken: string
+  readonly algorithm: SigningAlgorithm
+}
+
+export function idTokenClaims(grant: IdTokenGrant, now: Instant): Record<string, unknown> {
+  const { session, identity, username, authTime, nonce, life, accessToken, algorithm } = grant
+  const iat = epochSeconds(now)
+  return {
+    iss: session.issuer,
+    sub: identity.id,
+    aud: session.clientId,
+    azp: session.clientId,
+    exp: iat + inSeconds(life),
+    iat,
+    auth_time: epochSeconds(authTime),
+    ...(nonce === undefined ? {} : { nonce }), // R016
+    amr: session.amr,
+    at_hash: accessTokenHash(accessToken, algorithm),
+    sid: session.id,
+    name: identity.name,
+    preferred_username: username,
+  }
+}
+
+/** OIDC Core §3.1.3.6: the left half of the hash that the signing algorithm uses; Ed25519 uses SHA-512. */
+function accessTokenHash(accessToken: string, algorithm: SigningAlgorithm): string {
+  const digest = createHash(algorithm === 'EdDSA' ? 'sha512' : 'sha256')
+    .update(accessToken)
+    .digest()
+  return base64url(digest.subarray(0, digest.length / 2))
+}

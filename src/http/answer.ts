@@ -1,0 +1,53 @@
+/**
+ * What a handler answers: a value. The one place that writes it to the connection is `sendAnswer`.
+ */
+import type { FastifyReply } from 'fastify'
+import { contentSecurityPolicy, type PagePolicy } from '../web/login/content-security-policy.ts'
+import type { SafeHtml } from '../web/login/html.ts'
+
+export type HeaderFields = Readonly<Record<string, string>>
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: HeaderFields
+  readonly content?:
+    | { readonly kind: 'json'; readonly value: unknown }
+    | { readonly kind: 'page'; readonly html: SafeHtml; readonly policy: PagePolicy }
+}
+
+export function json(status: number, value: unknown, headers: HeaderFields = {}): Answer {
+  return { status, headers, content: { kind: 'json', value } }
+}
+
+export function page(
+  status: number,
+  html: SafeHtml,
+  policy: PagePolicy = {},
+  headers: HeaderFields = {},
+): Answer {
+  return { status, headers, content: { kind: 'page', html, policy } }
+}
+
+/** 302, never 307 or 308: credentials must not be posted again (R021). */
+export function redirect(location: string, headers: HeaderFields = {}): Answer {
+  return { status: 302, headers: { location, ...headers } }
+}
+
+export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.code(answer.status)
+  // D-33: nothing is kept unless the answer says so. R022 for the rest.
+  reply.header('cache-control', 'no-store')
+  reply.header('x-content-type-options', 'nosniff')
+  reply.header('referrer-policy', 'same-origin') // D-50: no-referrer would turn Origin into null
+  for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value)
+  const { content } = answer
+  if (content === undefined) return reply.send()
+  if (content.kind === 'json') {
+    reply.header('content-type', 'application/json; charset=utf-8')
+    return reply.send(JSON.stringify(content.value))
+  }
+  reply.header('content-type', 'text/html; charset=utf-8')
+  reply.header('content-security-policy', contentSecurityPolicy(content.policy))
+  reply.header('x-frame-options', 'DENY')
+  return reply.send(content.html.toString())
+}

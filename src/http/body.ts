@@ -1,0 +1,66 @@
+/**
+ * Request bodies: JSON or a form, read strictly into one shape. D-11, D-44. What a field must look like is the
+ * route's business.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { fromUtf8 } from '../base/encoding.ts'
+import { type FormFields, parseForm } from '../base/form.ts'
+import { parseJson } from '../base/json.ts'
+import { Failure } from '../errors/catalogue.ts'
+
+export type Body =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'form'; readonly fields: FormFields }
+  | { readonly kind: 'json'; readonly value: unknown }
+
+/** D-44: JSON depth is bounded. */
+const DEEPEST_JSON = 32
+
+/** Replaces Fastify's parsers by ours. Anything else than these two is 415. */
+export function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_: FastifyRequest, bytes: Buffer) =>
+      readBody(bytes, (text) => {
+        const parsed = parseJson(text, DEEPEST_JSON)
+        return parsed && { kind: 'json', value: parsed.value }
+      }),
+  )
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    async (_: FastifyRequest, bytes: Buffer) =>
+      readBody(bytes, (text) => {
+        const fields = parseForm(text)
+        return fields && { kind: 'form', fields }
+      }),
+  )
+}
+
+function readBody(bytes: Buffer, parse: (text: string) => Body | undefined): Body {
+  if (bytes.length === 0) return { kind: 'none' } // D-11: an empty body counts as {}
+  const text = fromUtf8(bytes)
+  const body = text === undefined ? undefined : parse(text)
+  if (body === undefined) throw new Failure('COULD_NOT_PARSE_BODY')
+  return body
+}
+
+/**
+ * The fields of a login body by name, JSON and form alike: each with all its values, so that a repeated one can
+ * be refused. In JSON a list of texts counts as repeated values; other types are kept out by the caller.
+ */
+export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> {
+  if (body.kind === 'form') return body.fields
+  if (body.kind === 'none') return new Map()
+  const { value } = body
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Failure('COULD_NOT_VALIDATE', {
+      field: { field: 'body', reason: 'must be an object' },
+    })
+  }
+  return new Map(
+    Object.entries(value).map(([name, one]) => [name, Array.isArray(one) ? one : [one]]),
+  )
+}

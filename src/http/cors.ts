@@ -1,0 +1,56 @@
+/**
+ * Which other origins' scripts may read an answer. D-33, R112: discovery and keys are open to all; token and the
+ * APIs to the configured origins; everything else to nobody. `Authorization` never goes with `*`.
+ */
+import type { FastifyRequest } from 'fastify'
+import {
+  AUTH_REQUEST_ID_HEADER,
+  EXPIRATION_SECONDS_HEADER,
+  EXPIRES_AT_HEADER,
+  REQUEST_ID_HEADER,
+} from '../protocol/headers.ts'
+import type { HeaderFields } from './answer.ts'
+
+export type Cors = 'open' | 'listed' | 'none'
+
+const EXPOSED = [
+  AUTH_REQUEST_ID_HEADER,
+  EXPIRATION_SECONDS_HEADER,
+  EXPIRES_AT_HEADER,
+  REQUEST_ID_HEADER,
+  'www-authenticate',
+]
+
+export function corsHeaders(
+  request: FastifyRequest,
+  cors: Cors,
+  origins: readonly string[],
+): HeaderFields {
+  if (cors === 'none') return {}
+  if (cors === 'open') return { 'access-control-allow-origin': '*' }
+  const { origin } = request.headers
+  if (origin === undefined || !origins.includes(origin)) return { vary: 'Origin' }
+  return {
+    vary: 'Origin',
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': EXPOSED.join(', '),
+  }
+}
+
+/** The answer to a preflight: the same decision, with what the address takes. */
+export function preflightHeaders(
+  request: FastifyRequest,
+  cors: Cors,
+  origins: readonly string[],
+  methods: readonly string[],
+): HeaderFields {
+  const decision = corsHeaders(request, cors, origins)
+  if (!('access-control-allow-origin' in decision)) return decision
+  return {
+    ...decision,
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-allow-headers':
+      cors === 'open' ? 'content-type' : 'authorization, content-type',
+    'access-control-max-age': '600',
+  }
+}

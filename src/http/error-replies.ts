@@ -1,0 +1,52 @@
+/**
+ * From a failure to an answer: the only place that does it. Four faces: the API envelope, OAuth JSON, a page for
+ * browsers, and the WWW-Authenticate header of every 401. Anything that is no Failure is answered as UNHANDLED.
+ */
+import { CATALOGUE, Failure, type FailureCode } from '../errors/catalogue.ts'
+import { errorPage } from '../web/login/error-page.ts'
+import { errorText } from '../web/login/texts.ts'
+import { type Answer, json, page } from './answer.ts'
+import { apiErrorBody } from './faces/api-envelope.ts'
+import { failureHeaders } from './faces/challenge-header.ts'
+import { oauthErrorBody } from './faces/oauth-json.ts'
+
+/** How a route shows its failures: in which JSON, and whether as a page to those who want one. */
+export interface Face {
+  readonly json: 'api' | 'oauth'
+  readonly pages: boolean
+}
+
+export function failureAnswer(
+  failure: Failure,
+  shown: {
+    readonly face: Face
+    readonly wantsHtml: boolean
+    readonly requestId: string
+    readonly brand: string
+  },
+): Answer {
+  const { face, wantsHtml, requestId, brand } = shown
+  const { status } = CATALOGUE[failure.code]
+  const headers = failureHeaders(failure, brand)
+  if (face.pages && wantsHtml) {
+    return page(status, errorPage({ ...errorText(failure.code), requestId }), {}, headers)
+  }
+  const body = face.json === 'oauth' ? oauthErrorBody(failure) : apiErrorBody(failure, requestId)
+  return json(status, body, headers)
+}
+
+/** Errors that Fastify raises before a handler runs, in our words. */
+const FRAMEWORK_CODES: Readonly<Record<string, FailureCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'REQUEST_ENTITY_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'COULD_NOT_PARSE_BODY',
+  FST_ERR_BAD_URL: 'BAD_REQUEST',
+  ECONNRESET: 'BAD_REQUEST',
+}
+
+export function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  const code = (error as { code?: unknown } | undefined)?.code
+  const known = typeof code === 'string' ? FRAMEWORK_CODES[code] : undefined
+  return new Failure(known ?? 'UNHANDLED', { cause: error })
+}

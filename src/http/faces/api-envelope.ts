@@ -1,0 +1,12 @@
+/** The error body of the APIs and login endpoints: D-45. */
+import { CATALOGUE, type Failure } from '../../errors/catalogue.ts'
+
+/** The version of the API's shapes, as clients of such controllers expect to find it in every error. */
+const META = { apiVersion: '1.0.0', apiEnrollmentVersion: '1.0.0' }
+
+export function apiErrorBody(failure: Failure, requestId: string): object {
+  const { code, field } = failure
+  const { message } = CATALOGUE[code]
+  const cause = field === undefined ? {} : { cause: { field: field.field, reason: field.reason } }
+  return { error: { code, message, requestId, ...cause }, meta: META }
+}

@@ -1,0 +1,27 @@
+/**
+ * Header fields that a failure brings along: the challenge of a 401, the time to come back after. D-37.
+ */
+import { CATALOGUE, type Failure } from '../../errors/catalogue.ts'
+import { formatChallenges, missingToken } from '../../protocol/challenge.ts'
+import type { HeaderFields } from '../answer.ts'
+
+export function failureHeaders(failure: Failure, brand: string): HeaderFields {
+  const { code, challenges, retryAfterSeconds } = failure
+  return {
+    ...(CATALOGUE[code].status === 401
+      ? { 'www-authenticate': wwwAuthenticate(failure, brand, challenges) }
+      : {}),
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  }
+}
+
+function wwwAuthenticate(
+  { code }: Failure,
+  brand: string,
+  challenges: Failure['challenges'],
+): string {
+  // RFC 6749 §5.2: a client that authenticated by HTTP is answered in the scheme it used (D-28).
+  if (code === 'CLIENT_HAS_NO_SECRET') return `Basic realm="${brand}-oidc"`
+  // D-37: where no row of the SPEC's table fits, the pair for "no supported token provided".
+  return formatChallenges(challenges ?? missingToken(brand))
+}

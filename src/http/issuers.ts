@@ -1,0 +1,50 @@
+/**
+ * The issuers of this controller: one for each bind-point address, a closed set that is known once every listener
+ * listens. D-2: a Host outside it never becomes an issuer (R058).
+ */
+import type { FastifyRequest } from 'fastify'
+import { formatHostPort, type HostPort, parseHostPort } from '../base/host-port.ts'
+import { Failure } from '../errors/catalogue.ts'
+import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
+import { rawValues } from './bearers.ts'
+
+const HTTPS_PORT = 443
+
+/** The addresses under which one listener is known. */
+export interface ListenerAddresses {
+  /** The base URL that the request was sent to. Thrown: BAD_REQUEST, MISDIRECTED_REQUEST. */
+  baseUrlOf(request: FastifyRequest): string
+  issuerOf(request: FastifyRequest): Issuer
+  readonly baseUrls: readonly string[]
+}
+
+export function listenerAddresses(addresses: readonly HostPort[]): ListenerAddresses {
+  const byHost = new Map(addresses.map((address) => [formatHostPort(address), baseUrl(address)]))
+
+  function baseUrlOf(request: FastifyRequest): string {
+    const [host, ...others] = rawValues(request, 'host')
+    if (host === undefined || others.length > 0) {
+      throw new Failure('BAD_REQUEST', { detail: 'not exactly one Host field' })
+    }
+    const asked = parseHostPort(host, HTTPS_PORT)
+    const found = asked && byHost.get(formatHostPort(asked))
+    if (found === undefined) throw new Failure('MISDIRECTED_REQUEST')
+    return found
+  }
+
+  return {
+    baseUrlOf,
+    issuerOf: (request) => issuerAt(baseUrlOf(request)),
+    baseUrls: [...byHost.values()],
+  }
+}
+
+export function issuerAt(base: string): Issuer {
+  return `${base}${PROVIDER_PREFIX}` as Issuer
+}
+
+/** URLs leave the default port out; clients compare issuers as texts, so we do too. */
+function baseUrl(address: HostPort): string {
+  const text = formatHostPort(address)
+  return `https://${address.port === HTTPS_PORT ? text.slice(0, -`:${HTTPS_PORT}`.length) : text}`
+}

@@ -1,0 +1,55 @@
+/**
+ * GET and POST /oidc/authorization: SPEC Authorization, D-5, D-6. Success leads to the login page of the same
+ * origin; a fault goes back to the client, or stays here when there is no address that may be redirected to.
+ */
+import type { StartLogin } from '../../domain/login/start.ts'
+import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
+import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
+import { type Answer, redirect } from '../answer.ts'
+import type { ListenerAddresses } from '../issuers.ts'
+import type { Call, Route, Router } from '../route.ts'
+import { hasFetchMetadata, setCookie } from './browser-cookie.ts'
+import { sendToClient } from './client-answers.ts'
+import { PATHS } from './paths.ts'
+
+export interface AuthorizationDependencies {
+  readonly addresses: () => ListenerAddresses
+  readonly allowedRedirects: readonly RedirectPattern[]
+  readonly startLogin: StartLogin
+}
+
+const ROUTE = {
+  url: PATHS.authorization,
+  access: 'public',
+  face: { json: 'oauth', pages: true },
+  cors: 'none',
+  replies: [200, 302],
+} as const satisfies Partial<Route>
+
+export function addAuthorization(router: Router, use: AuthorizationDependencies): void {
+  router.add({ ...ROUTE, method: 'GET', reads: [] }, (call) => authorize(call, call.query, use))
+  // OIDC Core §3.1.2.1: the same parameters, as a form.
+  router.add({ ...ROUTE, method: 'POST', reads: ['form'] }, (call) => {
+    const { body } = call
+    return authorize(call, body.kind === 'form' ? body.fields : new Map(), use)
+  })
+}
+
+function authorize(
+  { request, wantsHtml }: Call,
+  parameters: Call['query'],
+  { addresses, allowedRedirects, startLogin }: AuthorizationDependencies,
+): Answer {
+  const started = startLogin({
+    issuer: addresses().issuerOf(request),
+    allowedRedirects,
+    parameters,
+    isBrowser: wantsHtml || hasFetchMetadata(request), // D-10
+  })
+  if (started.next === 'answer') return sendToClient(started.answer)
+  const { authRequestId, key, cookie } = started
+  return redirect(`${PATHS.loginUsername}?authRequestID=${authRequestId}`, {
+    [AUTH_REQUEST_ID_HEADER]: authRequestId,
+    ...(cookie === undefined ? {} : { 'set-cookie': setCookie(key, cookie) }),
+  })
+}

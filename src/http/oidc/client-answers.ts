@@ -1,0 +1,20 @@
+/**
+ * How an answer travels to the client: in the query of a redirect, or posted by a form. D-3, D-11, D-50.
+ */
+import type { ClientAnswer } from '../../domain/login/client-answer.ts'
+import { formActionSource } from '../../protocol/redirect-uri.ts'
+import { formPostPage } from '../../web/login/form-post-page.ts'
+import { type Answer, type HeaderFields, page, redirect } from '../answer.ts'
+
+export function sendToClient(
+  { redirectUri, responseMode, parameters }: ClientAnswer,
+  headers: HeaderFields = {},
+): Answer {
+  if (responseMode === 'form_post') {
+    const policy = { formAction: [formActionSource(redirectUri)], script: 'form-post' } as const
+    return page(200, formPostPage({ action: redirectUri, fields: parameters }), policy, headers)
+  }
+  // The text as it was given (D-8); a query of its own is kept and added to (RFC 6749 §3.1.2).
+  const added = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+  return redirect(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${added}`, headers)
+}

@@ -1,0 +1,73 @@
+/** The discovery document: SPEC Discovery, D-3; OIDC Discovery §3, RFC 8414 §2. It lists only what works. */
+import type { SigningKeys } from '../../domain/tokens/signing-keys.ts'
+import { GRANT_TYPES } from '../../protocol/oauth.ts'
+import { RESPONSE_MODES, SCOPES } from '../../protocol/oidc.ts'
+import { json } from '../answer.ts'
+import { issuerAt, type ListenerAddresses } from '../issuers.ts'
+import type { Router } from '../route.ts'
+import { DISCOVERY_PATHS, PATHS } from './paths.ts'
+
+const CLAIMS = [
+  'iss',
+  'sub',
+  'aud',
+  'azp',
+  'exp',
+  'iat',
+  'auth_time',
+  'nonce',
+  'amr',
+  'at_hash',
+  'sid',
+  'name',
+  'preferred_username',
+]
+
+export interface DiscoveryDependencies {
+  readonly brand: string
+  readonly addresses: () => ListenerAddresses
+  readonly signingKeys: Pick<SigningKeys, 'algorithms'>
+}
+
+export function addDiscovery(router: Router, use: DiscoveryDependencies): void {
+  for (const url of DISCOVERY_PATHS) {
+    router.add(
+      {
+        method: 'GET',
+        url,
+        access: 'public',
+        face: { json: 'oauth', pages: false },
+        cors: 'open',
+        reads: [],
+        replies: [200],
+      },
+      ({ request }) => {
+        const base = use.addresses().baseUrlOf(request)
+        return json(200, discoveryDocument(base, use), { 'cache-control': 'public, max-age=300' })
+      },
+    )
+  }
+}
+
+function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryDependencies): object {
+  return {
+    issuer: issuerAt(base),
+    authorization_endpoint: `${base}${PATHS.authorization}`,
+    token_endpoint: `${base}${PATHS.token}`,
+    jwks_uri: `${base}${PATHS.keys}`,
+    response_types_supported: ['code'],
+    response_modes_supported: RESPONSE_MODES,
+    grant_types_supported: GRANT_TYPES,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: signingKeys.algorithms(),
+    token_endpoint_auth_methods_supported: ['none'],
+    code_challenge_methods_supported: ['S256'],
+    scopes_supported: SCOPES,
+    claims_supported: CLAIMS,
+    authorization_response_iss_parameter_supported: true,
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    [`${brand}_endpoints`]: { password: `${base}${PATHS.loginUsername}` },
+  }
+}

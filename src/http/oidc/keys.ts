@@ -1,0 +1,29 @@
+/** GET /oidc/keys: the public keys that verify our tokens. D-32; RFC 7517. */
+import { inSeconds } from '../../base/duration.ts'
+import { KEY_SET_MAX_AGE } from '../../domain/tokens/key-schedule.ts'
+import type { SigningKeys } from '../../domain/tokens/signing-keys.ts'
+import { json } from '../answer.ts'
+import type { Router } from '../route.ts'
+import { PATHS } from './paths.ts'
+
+export function addKeys(
+  router: Router,
+  use: { readonly signingKeys: Pick<SigningKeys, 'keySet'> },
+): void {
+  router.add(
+    {
+      method: 'GET',
+      url: PATHS.keys,
+      access: 'public',
+      face: { json: 'oauth', pages: false },
+      cors: 'open',
+      reads: [],
+      replies: [200],
+    },
+    () => {
+      const maxAge = inSeconds(KEY_SET_MAX_AGE)
+      const headers = { 'cache-control': `public, max-age=${maxAge}` }
+      return json(200, use.signingKeys.keySet(), headers)
+    },
+  )
+}

@@ -1,0 +1,100 @@
+/**
+ * POST /oidc/token: SPEC Token, D-28. Reads and names the parameters; what they are worth is decided by the use
+ * case of the grant.
+ */
+import type { FastifyRequest } from 'fastify'
+import type { FormFields } from '../../base/form.ts'
+import { Secret } from '../../base/secret.ts'
+import type { ExchangeCode } from '../../domain/tokens/exchange-code.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import { GRANT_TYPES } from '../../protocol/oauth.ts'
+import { json } from '../answer.ts'
+import { rawValues } from '../bearers.ts'
+import { invalid } from '../fields.ts'
+import type { Router } from '../route.ts'
+import { PATHS } from './paths.ts'
+
+export function addToken(router: Router, use: { readonly exchangeCode: ExchangeCode }): void {
+  router.add(
+    {
+      method: 'POST',
+      url: PATHS.token,
+      access: 'login',
+      face: { json: 'oauth', pages: false },
+      cors: 'listed',
+      reads: ['form'],
+      replies: [200, 401],
+    },
+    async ({ request, body, caller }) => {
+      const fields: FormFields = body.kind === 'form' ? body.fields : new Map()
+      refuseRepeats(fields)
+      const one = (name: string) => fields.get(name)?.[0]
+      const grantType = one('grant_type')
+      if (grantType === undefined) throw invalid('grant_type', 'is missing')
+      if (!GRANT_TYPES.some((known) => known === grantType)) {
+        throw new Failure('UNSUPPORTED_GRANT_TYPE')
+      }
+      const clientId = readClientId(request, one('client_id'), one('client_secret'))
+      const code = one('code')
+      if (code === undefined) throw invalid('code', 'is missing')
+      const codeVerifier = one('code_verifier')
+      const tokens = await use.exchangeCode({
+        clientId,
+        code: new Secret(code),
+        redirectUri: one('redirect_uri'),
+        codeVerifier: codeVerifier === undefined ? undefined : new Secret(codeVerifier),
+        caller,
+      })
+      request.identity = tokens.identityId
+      return json(200, {
+        access_token: tokens.accessToken,
+        id_token: tokens.idToken,
+        token_type: 'Bearer',
+        expires_in: tokens.expiresInSeconds,
+        scope: tokens.scope,
+      })
+    },
+  )
+}
+
+/** RFC 6749 §3.2: request parameters are not included more than once (R014). */
+function refuseRepeats(fields: FormFields): void {
+  for (const [field, values] of fields) {
+    if (values.length > 1) throw invalid(field.slice(0, 64), 'is repeated')
+  }
+}
+
+/** In the form, or as the user of HTTP Basic with an empty password (D-28). */
+function readClientId(
+  request: FastifyRequest,
+  inForm: string | undefined,
+  secret: string | undefined,
+): string {
+  const basic = readBasic(request)
+  if (secret !== undefined || (basic !== undefined && basic.password !== '')) {
+    throw new Failure('CLIENT_HAS_NO_SECRET')
+  }
+  if (inForm !== undefined && basic !== undefined && inForm !== basic.user) {
+    throw invalid('client_id', 'is given with two different values')
+  }
+  const clientId = inForm ?? basic?.user
+  if (clientId === undefined) throw new Failure('INVALID_CLIENT')
+  return clientId
+}
+
+/** RFC 6749 §2.3.1: user and password are form-encoded inside the base64. */
+function readBasic(request: FastifyRequest): { user: string; password: string } | undefined {
+  const fields = rawValues(request, 'authorization')
+  const encoded = fields.map((field) => /^basic +(\S+) *$/i.exec(field)?.[1]).find(Boolean)
+  if (encoded === undefined) return undefined
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  try {
+    const decode = (part: string) => decodeURIComponent(part.replaceAll('+', ' '))
+    return colon < 0
+      ? { user: decode(text), password: '' }
+      : { user: decode(text.slice(0, colon)), password: decode(text.slice(colon + 1)) }
+  } catch {
+    throw new Failure('INVALID_CLIENT')
+  }
+}

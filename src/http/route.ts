@@ -1,0 +1,233 @@
+/**
+ * The only way to add a route. A route says who may call it, what it reads, how it shows its failures, who may read
+ * it from another origin, and which statuses it answers; `routeTable` lists all of that for the tests.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../base/clock.ts'
+import { type FormFields, parseForm } from '../base/form.ts'
+import type { IdentityId, RequestId } from '../base/ids.ts'
+import { toRfc3339 } from '../base/instant.ts'
+import type { Log } from '../base/log.ts'
+import type { Caller } from '../domain/audit/events.ts'
+import type { AuthenticateCall } from '../domain/sessions/authenticate-call.ts'
+import type { CallSession } from '../domain/tokens/access-token.ts'
+import { CATALOGUE, Failure } from '../errors/catalogue.ts'
+import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
+import { type Answer, sendAnswer } from './answer.ts'
+import { bearersOf, ztSessionOf } from './bearers.ts'
+import type { Body } from './body.ts'
+import { type Cors, corsHeaders, preflightHeaders } from './cors.ts'
+import { asFailure, type Face, failureAnswer } from './error-replies.ts'
+import { wantedContent } from './negotiation.ts'
+
+/**
+ * Who may call. `public`: anybody, and no answer ever carries a challenge (D-37, R071). `login`: anybody, who proves
+ * himself by what he sends. `session`: the holder of a good credential.
+ */
+export type Access = 'public' | 'login' | 'session'
+
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly access: Access
+  readonly face: Face
+  readonly cors: Cors
+  /** The content types that the route reads, D-11; none: the body is not looked at. */
+  readonly reads: readonly ('json' | 'form')[]
+  /** Every status it may answer, besides those that any address may (`ALWAYS`). */
+  readonly replies: readonly number[]
+}
+
+/** What a handler gets. `session` exists on routes with access `session` alone. */
+export interface Call<A extends Access = Access> {
+  readonly request: FastifyRequest
+  readonly query: FormFields
+  readonly body: Body
+  readonly wantsHtml: boolean
+  readonly caller: Caller
+  readonly session: A extends 'session' ? CallSession : undefined
+}
+
+/** Malformed, too slow, too large, at the wrong address, our own fault: no route needs to name these. */
+const ALWAYS = [400, 404, 405, 408, 413, 415, 421, 431, 500, 503]
+
+/** D-44. */
+export const BODY_LIMIT = 1024 * 1024
+const LOGIN_BODY_LIMIT = 64 * 1024
+
+export interface RouteDependencies {
+  readonly brand: string
+  readonly corsOrigins: readonly string[]
+  readonly clock: Clock
+  readonly log: Log
+  readonly authenticateCall: AuthenticateCall
+}
+
+/** Collects the routes of one listener and writes them into its Fastify instance. */
+export interface Router {
+  add<const R extends Route>(
+    route: R,
+    handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
+  ): void
+  /** Answers the remaining methods of every address with 405 (D-45) and preflights. Called once, at the end. */
+  close(): void
+  readonly table: readonly Route[]
+}
+
+export function createRouter(app: FastifyInstance, use: RouteDependencies): Router {
+  const table: Route[] = []
+
+  function add<const R extends Route>(
+    route: R,
+    handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
+  ): void {
+    table.push(route)
+    app.route({
+      method: route.method,
+      url: route.url,
+      bodyLimit: route.access === 'login' ? LOGIN_BODY_LIMIT : BODY_LIMIT,
+      config: { face: route.face },
+      onRequest: async (request, reply) => {
+        reply.headers(corsHeaders(request, route.cors, use.corsOrigins))
+      },
+      // Before the body is read: a stranger's megabyte is not waited for.
+      preParsing: async (request, reply) => {
+        if (route.access !== 'session') return
+        request.session = await authenticate(request, reply)
+        request.identity = request.session.identityId
+      },
+      handler: async (request, reply) => {
+        const answer = await handler({
+          request,
+          query: readQuery(request),
+          body: readBody(request, route),
+          wantsHtml: readWanted(request, route) === 'html',
+          caller: callerOf(request),
+          session: request.session as Call<R['access']>['session'],
+        })
+        return sendAnswer(reply, answer)
+      },
+      onSend: async (request, reply) => {
+        if (route.replies.includes(reply.statusCode) || ALWAYS.includes(reply.statusCode)) return
+        const { url, method } = route
+        use.log.error({ requestId: request.id, method, url, status: reply.statusCode }, UNDECLARED)
+      },
+    })
+  }
+
+  async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<CallSession> {
+    const session = await use.authenticateCall({
+      bearers: bearersOf(request),
+      ztSession: ztSessionOf(request),
+    })
+    // D-39: on every authenticated answer, errors included.
+    const left = session.expiresAt - use.clock.now()
+    reply.header(EXPIRATION_SECONDS_HEADER, String(Math.max(0, Math.floor(left / 1_000))))
+    reply.header(EXPIRES_AT_HEADER, toRfc3339(session.expiresAt))
+    return session
+  }
+
+  function close(): void {
+    for (const [url, routes] of Map.groupBy(table, (route) => route.url)) {
+      const known = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+      const [{ cors, face }] = routes as [Route, ...Route[]]
+      if (cors !== 'none') {
+        app.options(url, async (request, reply) => {
+          const headers = preflightHeaders(request, cors, use.corsOrigins, known)
+          return sendAnswer(reply, {
+            status: 204,
+            headers: { ...headers, allow: known.join(', ') },
+          })
+        })
+      }
+      const others = OTHER_METHODS.filter(
+        (method) => !known.includes(method) && !(method === 'OPTIONS' && cors !== 'none'),
+      )
+      app.route({
+        method: others,
+        url,
+        config: { face },
+        handler: async (_, reply) => {
+          reply.header('allow', known.join(', '))
+          throw new Failure('METHOD_NOT_ALLOWED')
+        },
+      })
+    }
+  }
+
+  return { add, close, table }
+}
+
+/** The log line that makes every test fail whose service wrote it. */
+export const UNDECLARED = 'a route answered with a status that it does not declare'
+
+const OTHER_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
+
+function readQuery(request: FastifyRequest): FormFields {
+  const { url = '' } = request.raw
+  const mark = url.indexOf('?')
+  const fields = mark < 0 ? new Map() : parseForm(url.slice(mark + 1))
+  if (fields === undefined) {
+    const field = { field: 'query', reason: 'is not percent-encoded UTF-8' }
+    throw new Failure('COULD_NOT_VALIDATE', { field })
+  }
+  return fields
+}
+
+function readBody(request: FastifyRequest, { reads }: Route): Body {
+  const body = (request.body ?? { kind: 'none' }) as Body
+  if (body.kind === 'none' || reads.includes(body.kind)) return body
+  throw new Failure('UNSUPPORTED_MEDIA_TYPE')
+}
+
+/** D-11: a login endpoint that can answer nothing the caller takes says so before it does anything. */
+function readWanted(request: FastifyRequest, route: Route): 'html' | 'json' {
+  if (!route.face.pages) return 'json'
+  const wanted = wantedContent(request)
+  if (wanted === undefined && route.access === 'login') throw new Failure('NOT_ACCEPTABLE')
+  return wanted ?? 'json'
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  return {
+    address: request.ip,
+    requestId: request.id as RequestId,
+    userAgent: request.headers['user-agent']?.slice(0, 256),
+  }
+}
+
+/** Turns whatever was thrown into an answer in the route's own face, and logs what only we may know. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  use: Pick<RouteDependencies, 'brand' | 'log'>,
+): FastifyReply {
+  const failure = asFailure(error)
+  request.failure = failure
+  if (failure.code === 'UNHANDLED') {
+    use.log.error({ requestId: request.id, err: failure.cause }, 'a request failed unexpectedly')
+  }
+  // A body that was refused before it was read leaves the connection in the middle of it.
+  if (CATALOGUE[failure.code].status === 413) reply.header('connection', 'close')
+  const face = request.routeOptions.config.face ?? { json: 'api', pages: false }
+  const answer = failureAnswer(failure, {
+    face,
+    wantsHtml: wantedContent(request) === 'html',
+    requestId: request.id,
+    brand: use.brand,
+  })
+  return sendAnswer(reply, answer)
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    session: CallSession | undefined
+    /** Whose request it turned out to be, for the log. */
+    identity: IdentityId | undefined
+    failure: Failure | undefined
+  }
+  interface FastifyContextConfig {
+    face?: Face
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * What a 401 says in `WWW-Authenticate`: the rows of the table in SPEC 401 challenges as data, one function
+ * that writes them into a header field, and one that reads such a field.
+ * D-1 for the realms, D-37 for the form; RFC 9110 §11 for the grammar, RFC 6750 §3 for the attributes.
+ */
+
+export interface Challenge {
+  readonly scheme: 'zt-session' | 'Bearer'
+  readonly realm: string
+  readonly error: 'missing' | 'invalid' | 'expired'
+  readonly errorDescription: string
+  /** The External JWT Signer that must be satisfied; only in external JWT realms. */
+  readonly id?: string
+  /** That signer's issuer: where a client finds the OIDC flow to start. */
+  readonly issuer?: string
+}
+
+/** SPEC: no supported token provided. Also where no other row fits (D-37). `zt-session` comes first. */
+export function missingToken(brand: string): readonly Challenge[] {
+  const fault = { error: 'missing', errorDescription: 'no matching token was provided' } as const
+  return [
+    { ...ZT_SESSION, ...fault },
+    { ...bearer(brand), ...fault },
+  ]
+}
+
+/** SPEC: bearer token expired. */
+export function bearerExpired(brand: string): Challenge {
+  return { ...bearer(brand), error: 'expired', errorDescription: 'token expired' }
+}
+
+/** SPEC: bearer token invalid. */
+export function bearerInvalid(brand: string): Challenge {
+  return { ...bearer(brand), ...INVALID }
+}
+
+/** D-36: the legacy token is unknown or its session has ended. */
+export function ztSessionInvalid(): Challenge {
+  return { ...ZT_SESSION, ...INVALID }
+}
+
+const ZT_SESSION = { scheme: 'zt-session', realm: 'zt-session' } as const
+const INVALID = { error: 'invalid', errorDescription: 'token is invalid' } as const
+const bearer = (brand: string) => ({ scheme: 'Bearer', realm: `${brand}-oidc` }) as const
+
+/** The value of the one header field (D-37). Printable ASCII, whatever the challenges hold. */
+export function formatChallenges(challenges: readonly Challenge[]): string {
+  return challenges
+    .map(({ scheme, realm, error, errorDescription, id, issuer }) => {
+      const attributes = [
+        ['realm', realm],
+        ['error', error],
+        ['error_description', errorDescription],
+        ['id', id],
+        ['issuer', issuer],
+      ] as const
+      const given = attributes.flatMap(([name, value]) =>
+        value === undefined ? [] : [`${name}=${quotedString(value)}`],
+      )
+      return `${scheme} ${given.join(', ')}`
+    })
+    .join(', ')
+}
+
+/**
+ * RFC 9110 §5.6.4. Line breaks and control characters must not reach a header (R066), and beyond ASCII its
+ * encoding is undefined: such characters are percent-encoded as UTF-8, which is what RFC 3987 §3.1 makes of
+ * an issuer that is not yet a URI.
+ */
+function quotedString(value: string): string {
+  const printable = value.replace(/[^ -~]+/gu, (run) =>
+    Buffer.from(run).toString('hex').toUpperCase().replace(/../g, '%$&'),
+  )
+  return `"${printable.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** One challenge as anybody may send it. Which schemes and parameters make sense is the reader's matter. */
+export interface ReceivedChallenge {
+  readonly scheme: string
+  /** The credentials of schemes such as Negotiate; then there are no parameters. */
+  readonly token68: string | undefined
+  /** By name in lower case: RFC 9110 §11.2 compares names without case. */
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads a `WWW-Authenticate` value, RFC 9110 §11.6.1, from any server; several fields joined with a comma
+ * are one value. Undefined when the text breaks the grammar or repeats a parameter in one challenge.
+ */
+export function parseChallenges(header: string): readonly ReceivedChallenge[] | undefined {
+  let at = 0
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at
+    const match = pattern.exec(header)
+    if (match !== null) at = pattern.lastIndex
+    return match
+  }
+
+  const challenges: ReceivedChallenge[] = []
+  // Where a parameter goes. A comma separates parameters and challenges alike, so only its form tells one
+  // from a scheme; undefined where no parameter may follow.
+  let parameters: Map<string, string> | undefined
+
+  take(LEADING_COMMAS)
+  while (at < header.length) {
+    let parameter = take(PARAMETER)
+    if (parameter === null) {
+      const scheme = take(TOKEN)?.[0]
+      if (scheme === undefined) return undefined
+      const hasMore = take(SPACES) !== null
+      const token68 = hasMore ? take(TOKEN68)?.[0] : undefined
+      const fresh = new Map<string, string>()
+      challenges.push({ scheme, token68, parameters: fresh })
+      parameters = hasMore && token68 === undefined ? fresh : undefined
+      parameter = parameters === undefined ? null : take(PARAMETER)
+    }
+    if (parameter !== null) {
+      const [, name = '', token, quoted = ''] = parameter
+      const key = name.toLowerCase()
+      // RFC 9110 §11.2: a name occurs only once in a challenge.
+      if (parameters === undefined || parameters.has(key)) return undefined
+      parameters.set(key, token ?? quoted.replace(/\\(.)/g, '$1'))
+    }
+    if (take(COMMAS_OR_END) === null) return undefined
+  }
+  return challenges
+}
+
+// RFC 9110 §5.6.1 lets a recipient skip empty list elements, §5.6.2 and §5.6.4 define token and
+// quoted-string, §11.2 token68. The last may hold what looks like the start of a parameter: what follows tells.
+const TOKEN_SOURCE = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const QUOTED_SOURCE = String.raw`"((?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*)"`
+const LEADING_COMMAS = /[ \t,]*/y
+const COMMAS_OR_END = /[ \t]*(?:,[ \t,]*|$)/y
+const SPACES = / +/y
+const TOKEN = new RegExp(TOKEN_SOURCE, 'y')
+const TOKEN68 = /[A-Za-z0-9._~+/-]+=*(?=[ \t]*(?:,|$))/y
+const PARAMETER = new RegExp(
+  String.raw`(${TOKEN_SOURCE})[ \t]*=[ \t]*(?:(${TOKEN_SOURCE})|${QUOTED_SOURCE})`,
+  'y',
+)

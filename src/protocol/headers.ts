@@ -1,0 +1,16 @@
+/** Names of the header fields that are ours, in the lower case in which Node reads and writes them. */
+
+/** Carries the auth request id beside the redirect and the login answers (D-4). */
+export const AUTH_REQUEST_ID_HEADER = 'auth-request-id'
+
+/** SPEC Response headers: whole seconds until the session ends (D-39). */
+export const EXPIRATION_SECONDS_HEADER = 'expiration-seconds'
+
+/** SPEC Response headers: the same moment as a datetime (D-39). */
+export const EXPIRES_AT_HEADER = 'expires-at'
+
+/** On every answer, and the same id in the error body and the log (D-39). */
+export const REQUEST_ID_HEADER = 'x-request-id'
+
+/** SPEC Authentication 1: the legacy session token. */
+export const ZT_SESSION_HEADER = 'zt-session'

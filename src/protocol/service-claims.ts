@@ -1,0 +1,35 @@
+/**
+ * The claims of an access token, with the types they have on the wire. SPEC Access token; D-24; RFC 9068 §2.2.
+ * The one place that knows the `z_` names.
+ */
+export interface AccessTokenClaims {
+  readonly iss: string
+  readonly sub: string
+  readonly aud: readonly string[]
+  readonly exp: number
+  readonly iat: number
+  readonly jti: string
+  readonly client_id: string
+  readonly auth_time: number
+  readonly amr: readonly string[]
+  readonly scope: string
+  /** API session id. */
+  readonly z_asid: string
+  /** The identity is an administrator. */
+  readonly z_ia: boolean
+  /** Configuration type ids asked for during authentication (D-9). */
+  readonly z_ct: readonly string[]
+  /** `a` means access token. */
+  readonly z_t: typeof ACCESS_TOKEN_TYPE
+  /** The API session certificate is extendable (D-26). */
+  readonly z_ice: boolean
+  /** External id of the identity, when it has one. */
+  readonly z_eid?: string
+  /** Authentication policy id, so that a call needs no look-up. */
+  readonly z_ap: string
+}
+
+export const ACCESS_TOKEN_TYPE = 'a'
+
+/** JWT header `typ` of an access token: RFC 9068 §2.1. */
+export const ACCESS_TOKEN_TYP = 'at+jwt'

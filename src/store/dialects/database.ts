@@ -1,0 +1,21 @@
+/**
+ * What differs between the databases, as facts. Everything else in the store is written once, for both.
+ */
+import type { Dialect, QueryExecutorProvider } from 'kysely'
+
+export interface Database {
+  /** How an operator knows it: the path, or host and name. Never a password. */
+  readonly name: string
+  readonly dialect: Dialect
+  /** The definition of a key column that numbers rows as they are inserted and uses no number twice. */
+  readonly sequenceKey: string
+  /** Lets one instance at a time go on with the transaction that migrates. */
+  lockMigrations(transaction: QueryExecutorProvider): Promise<void>
+  /** Takes out of an error of the driver what it quotes from a row, so that logs can show the error. */
+  withoutContent(error: unknown): void
+}
+
+/** The database cannot be used; the message tells an operator why. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}

@@ -1,0 +1,35 @@
+/**
+ * Brings a database to the shape that this program knows. All of it is one transaction under a lock: of
+ * several starting instances one migrates and the others find it done, and a half-done migration cannot be seen.
+ */
+import { type Kysely, sql } from 'kysely'
+import { type Database, StoreUnavailable } from './dialects/database.ts'
+import { foundation } from './migrations/0001-foundation.ts'
+import type { Migration } from './migrations/migration.ts'
+import type { Tables } from './tables.ts'
+
+/** Every migration, oldest first. Forward only. */
+const MIGRATIONS: readonly Migration[] = [foundation]
+
+export function migrate(db: Kysely<Tables>, database: Database): Promise<void> {
+  return db.transaction().execute(async (transaction) => {
+    await database.lockMigrations(transaction)
+    await sql`create table if not exists migrations (name text primary key)`.execute(transaction)
+    const { rows } = await sql<{ name: string }>`select name from migrations`.execute(transaction)
+    const applied = new Set(rows.map(({ name }) => name))
+
+    const unknown = applied.difference(new Set(MIGRATIONS.map(({ name }) => name)))
+    if (unknown.size > 0) {
+      throw new StoreUnavailable(
+        `the database ${database.name} was used by a newer version of Latchkey, which added ` +
+          `${[...unknown].sort().join(', ')}; start that version or a later one`,
+      )
+    }
+
+    for (const { name, statements } of MIGRATIONS) {
+      if (applied.has(name)) continue
+      for (const statement of statements(database)) await sql.raw(statement).execute(transaction)
+      await sql`insert into migrations (name) values (${name})`.execute(transaction)
+    }
+  })
+}

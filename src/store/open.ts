@@ -1,0 +1,87 @@
+/**
+ * Opens the store: connects, migrates, and puts the query files together. Nothing else in the program knows
+ * which database is behind it.
+ */
+import { Kysely } from 'kysely'
+import type { Secret } from '../base/secret.ts'
+import type { Store, Stores } from '../domain/stores.ts'
+import { sqlApiSessions } from './api-sessions.ts'
+import { sqlAuthPolicies } from './auth-policies.ts'
+import { sqlAuthRequests } from './auth-requests.ts'
+import { sqlAuthenticators } from './authenticators.ts'
+import { sqlAuthorities } from './authorities.ts'
+import { type Database, StoreUnavailable } from './dialects/database.ts'
+import { postgres } from './dialects/postgres.ts'
+import { sqlite } from './dialects/sqlite.ts'
+import { sqlEvents } from './events.ts'
+import { sqlIdentities } from './identities.ts'
+import { sqlInstallation } from './installation.ts'
+import { migrate } from './migrate.ts'
+import { sqlSessionEndings } from './session-endings.ts'
+import { sqlSigningKeys } from './signing-keys.ts'
+import type { Tables } from './tables.ts'
+import { runAsWhole } from './transaction.ts'
+
+export { StoreUnavailable }
+
+export type StoreAddress =
+  /** `:memory:` is a database that ends with the store. */
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: Secret; readonly maxConnections?: number }
+
+/** A store whose tables are up to date. Throws StoreUnavailable when there cannot be one. */
+export async function openStore(address: StoreAddress): Promise<Store> {
+  const database = databaseAt(address)
+  const db = new Kysely<Tables>({
+    dialect: database.dialect,
+    log: (event) => {
+      if (event.level === 'error') database.withoutContent(event.error)
+    },
+  })
+  try {
+    await migrate(db, database)
+  } catch (error) {
+    await db.destroy()
+    throw unavailable(database, error)
+  }
+  return {
+    ...storesOn(db),
+    transaction: (work) =>
+      db.transaction().execute((transaction) => runAsWhole(storesOn(transaction), work)),
+    close: () => db.destroy(),
+  }
+}
+
+function databaseAt(address: StoreAddress): Database {
+  switch (address.kind) {
+    case 'sqlite':
+      return sqlite(address.path)
+    case 'postgres':
+      return postgres(address.url, address.maxConnections)
+  }
+}
+
+function unavailable(database: Database, error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error
+  // A refused connection to a name with two addresses is an AggregateError without a message.
+  const { message, code } = error as { message?: string; code?: string }
+  const reason = message || code || 'unknown reason'
+  return new StoreUnavailable(`cannot use the database ${database.name}: ${reason}`, {
+    cause: error,
+  })
+}
+
+function storesOn(db: Kysely<Tables>): Stores {
+  return {
+    installation: sqlInstallation(db),
+    identities: sqlIdentities(db),
+    authenticators: sqlAuthenticators(db),
+    authPolicies: sqlAuthPolicies(db),
+    authRequests: sqlAuthRequests(db),
+    apiSessions: sqlApiSessions(db),
+    sessionEndings: sqlSessionEndings(db),
+    signingKeys: sqlSigningKeys(db),
+    authorities: sqlAuthorities(db),
+    events: sqlEvents(db),
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Reading rows back. What the database cannot promise – JSON of the right shape, a word that we know, a value
+ * where this state needs one – is checked here. A row that fails is reported by table, key and column, never
+ * by its content: the message ends in a log.
+ */
+import type { Tables } from './tables.ts'
+
+/** Answers the value as what it must be, or throws. */
+export type Shape<T> = (value: unknown) => T
+
+/** Reads the columns of one row: `read('body', json(BODY))`. */
+export function reading<Row extends object>(table: keyof Tables, key: string, row: Row) {
+  return <T>(column: keyof Row & string, shape: Shape<T>): T => {
+    try {
+      return shape(row[column])
+    } catch {
+      // The cause is left out: a JSON error quotes what it could not parse.
+      throw new Error(`table ${table}, row ${key}: the column ${column} is damaged`)
+    }
+  }
+}
+
+export function text<T extends string = string>(value: unknown): T {
+  return expect(typeof value === 'string', value as T)
+}
+
+export function integer<T extends number = number>(value: unknown): T {
+  return expect(Number.isSafeInteger(value), value as T)
+}
+
+export function boolean(value: unknown): boolean {
+  return expect(typeof value === 'boolean', value as boolean)
+}
+
+/** 0 or 1. */
+export function truth(value: unknown): boolean {
+  return expect(value === 0 || value === 1, value === 1)
+}
+
+export function oneOf<T extends string>(...words: readonly T[]): Shape<T> {
+  return (value) => expect(words.includes(value as T), value as T)
+}
+
+export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
+  return (value) => (value === null || value === undefined ? undefined : shape(value))
+}
+
+export function listOf<T>(shape: Shape<T>): Shape<readonly T[]> {
+  return (value) => expect(Array.isArray(value), value as unknown[]).map(shape)
+}
+
+export function mapOf<T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
+  return (value) =>
+    Object.fromEntries(Object.entries(plainObject(value)).map(([name, v]) => [name, shape(v)]))
+}
+
+/** Exactly these members; what else is there is left out. */
+export function object<Members extends Record<string, Shape<unknown>>>(
+  members: Members,
+): Shape<{ readonly [Name in keyof Members]: ReturnType<Members[Name]> }> {
+  return (value) => {
+    const given = plainObject(value)
+    const entries = Object.entries(members).map(([name, shape]) => [name, shape(given[name])])
+    return Object.fromEntries(entries)
+  }
+}
+
+export function json<T>(shape: Shape<T>): Shape<T> {
+  return (value) => shape(JSON.parse(text(value)))
+}
+
+function plainObject(value: unknown): Record<string, unknown> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return expect(isObject, value as Record<string, unknown>)
+}
+
+function expect<T>(fits: boolean, value: T): T {
+  if (!fits) throw new TypeError('unfit')
+  return value
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errorPage } from './error-page.ts'
+
+test('an error page says what happened and which request it was', () => {
+  const page = errorPage({
+    title: 'Nothing here',
+    message: 'Go back.',
+    requestId: 'r-1',
+  }).toString()
+  assert.match(page, /<title>Nothing here<\/title>/)
+  assert.match(page, /<h1>Nothing here<\/h1>\n<p>Go back\.<\/p>/)
+  assert.match(page, /Request ID: <code>r-1<\/code>/)
+  assert.doesNotMatch(page, /<form|<a |<script/)
+})
+
+test('no value of the page can become markup', () => {
+  const hostile = '"></title><script>alert(1)</script>'
+  const page = errorPage({ title: hostile, message: hostile, requestId: hostile }).toString()
+  assert.doesNotMatch(page, /<script/)
+  assert.equal(page.match(/<\/title>/g)?.length, 1)
+})

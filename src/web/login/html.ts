@@ -1,0 +1,34 @@
+/**
+ * The one way in which pages are written: a template tag that escapes whatever is put into it. There is no
+ * call that takes a text as it is; style and script come in as templates without values.
+ */
+
+/** Text that is safe to send as HTML. Only the `html` tag makes one. */
+export type { SafeHtml }
+
+export type HtmlValue = SafeHtml | string | number | undefined | readonly HtmlValue[]
+
+/** Escapes every value for text and for quoted attributes. Undefined is nothing; lists are joined. */
+export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): SafeHtml {
+  const [first = '', ...rest] = template
+  return new SafeHtml(rest.reduce((text, part, i) => text + render(values[i]) + part, first))
+}
+
+class SafeHtml {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  toString(): string {
+    return this.#text
+  }
+}
+
+function render(value: HtmlValue): string {
+  if (value === undefined) return ''
+  if (value instanceof SafeHtml) return value.toString()
+  if (Array.isArray(value)) return value.map(render).join('')
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

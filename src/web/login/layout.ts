@@ -1,0 +1,40 @@
+/** What every login page has around its content: language, title, the stylesheet and the mark. */
+import { html, type SafeHtml } from './html.ts'
+import { STYLESHEET } from './styles.ts'
+import { LANGUAGE } from './texts.ts'
+
+// A keyhole in a rounded square.
+const SHAPE =
+  'M11 0h18a11 11 0 0 1 11 11v18a11 11 0 0 1-11 11H11A11 11 0 0 1 0 29V11A11 11 0 0 1 11 0z' +
+  'm9 9.5a6.5 6.5 0 0 0-3.2 12.16L15.4 30.5h9.2l-1.4-8.84A6.5 6.5 0 0 0 20 9.5z'
+
+const MARK = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true"><path fill="currentColor" fill-rule="evenodd" d="${SHAPE}"/></svg>`
+
+// A data URL, because pages load nothing; a blue that shows on light and on dark tabs.
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><path fill="#3b74e6" fill-rule="evenodd" d="${SHAPE}"/></svg>`,
+)}`
+
+/** A whole page. `content` follows the heading; the heading is the title. */
+export function layout({ title, content }: { title: string; content: SafeHtml }): SafeHtml {
+  return html`<!doctype html>
+<html lang="${LANGUAGE}">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="icon" href="${ICON}">
+<style>${STYLESHEET}</style>
+</head>
+<body>
+<main>
+${MARK}
+<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`
+}

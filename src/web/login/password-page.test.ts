@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { passwordPage } from './password-page.ts'
+
+const HOSTILE = '"><script>alert(1)</script>'
+
+test('the form posts the fields of the SPEC to the login endpoint', () => {
+  const page = passwordPage({ authRequestId: 'request-1' }).toString()
+  assert.match(page, /<form method="post" action="\/oidc\/login\/username">/)
+  assert.match(page, /<input type="hidden" name="authRequestId" value="request-1">/)
+  assert.match(
+    page,
+    /<input id="username" name="username" type="text" value="" [^>]*autocomplete="username"/,
+  )
+  assert.match(
+    page,
+    /<input id="password" name="password" type="password" [^>]*autocomplete="current-password"/,
+  )
+  assert.equal(page.match(/<button type="submit">/g)?.length, 1)
+})
+
+test('every field has a label, and the page a language, a title and a viewport', () => {
+  const page = passwordPage({ authRequestId: 'request-1' }).toString()
+  assert.match(page, /^<!doctype html>\n<html lang="en">/)
+  assert.match(page, /<title>Sign in<\/title>/)
+  assert.match(page, /<h1>Sign in<\/h1>/)
+  assert.match(page, /<meta name="viewport" content="width=device-width, initial-scale=1">/)
+  assert.match(page, /<label for="username">Username<\/label>/)
+  assert.match(page, /<label for="password">Password<\/label>/)
+})
+
+test('the page needs no script and loads nothing', () => {
+  const page = passwordPage({
+    authRequestId: 'request-1',
+    username: 'ada',
+    error: 'No.',
+  }).toString()
+  assert.doesNotMatch(page, /<script|javascript:|\son\w+=|\ssrc=|@import|url\(/i)
+  assert.deepEqual(page.match(/\shref="[a-z]+:/g), [' href="data:'])
+})
+
+test('the first visit has no error and starts at the username', () => {
+  const page = passwordPage({ authRequestId: 'request-1' }).toString()
+  assert.doesNotMatch(page, /role="alert"|aria-describedby/)
+  assert.match(page, /<input id="username" [^>]*autofocus>/)
+  assert.equal(page.match(/autofocus/g)?.length, 1)
+})
+
+test('a failed try shows why, keeps the username and goes on at the password', () => {
+  const page = passwordPage({
+    authRequestId: 'request-1',
+    username: 'ada',
+    error: 'No match.',
+  }).toString()
+  assert.match(page, /<p class="alert" id="error" role="alert">No match\.<\/p>/)
+  assert.match(page, /<input id="username" [^>]*value="ada" [^>]*aria-describedby="error">/)
+  assert.match(page, /<input id="password" [^>]*aria-describedby="error" autofocus>/)
+  assert.equal(page.match(/autofocus/g)?.length, 1)
+})
+
+test('a failed try never sends a password back', () => {
+  const page = passwordPage({
+    authRequestId: 'request-1',
+    username: 'ada',
+    error: 'No match.',
+  }).toString()
+  assert.doesNotMatch(page, /<input id="password" [^>]*value=/)
+})
+
+test('no value of the page can become markup', () => {
+  const page = passwordPage({
+    authRequestId: HOSTILE,
+    username: HOSTILE,
+    error: HOSTILE,
+  }).toString()
+  assert.doesNotMatch(page, /<script/)
+  assert.equal(page.split('&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;').length - 1, 3)
+})

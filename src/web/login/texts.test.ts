@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CATALOGUE } from '../../errors/catalogue.ts'
+import { errorText } from './texts.ts'
+
+test('every failure has a text for people: a title and whole sentences without protocol words', () => {
+  for (const code of Object.keys(CATALOGUE)) {
+    const { title, message } = errorText(code)
+    assert.match(title, /^[A-Z][^.]+$/, code)
+    assert.match(message, /^[A-Z].+\.$/, code)
+    assert.doesNotMatch(`${title} ${message}`, /[_/]|redirect|header|token|client/i, code)
+  }
+})
+
+test('a failure that nobody wrote a text for gets the general one', () => {
+  assert.equal(errorText('UNHANDLED').title, 'Something went wrong')
+  assert.equal(errorText('toString').title, 'Something went wrong')
+})
+
+test('every text belongs to a failure that exists', () => {
+  const written = ['INVALID_AUTH', 'INVALID_AUTH_REQUEST', 'INVALID_CLIENT', 'INVALID_REDIRECT_URI']
+  for (const code of [...written, 'NOT_FOUND', 'NOT_READY', 'SERVER_TOO_BUSY']) {
+    assert.ok(code in CATALOGUE, code)
+    assert.notEqual(errorText(code).title, 'Something went wrong', code)
+  }
+})

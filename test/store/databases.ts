@@ -1,0 +1,99 @@
+/**
+ * The databases that every store test runs on. `create` makes an empty one, which is closed and removed when
+ * the test ends.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { TestContext } from 'node:test'
+import { Client } from 'pg'
+import { Secret } from '../../src/base/secret.ts'
+import type { Store } from '../../src/domain/stores.ts'
+import { openStore, type StoreAddress } from '../../src/store/open.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+export interface TestDatabase {
+  readonly address: StoreAddress
+  /** Opens a store on it; closed with the test. */
+  open(): Promise<Store>
+}
+
+/** A database that more than one can use at a time. */
+export interface SharedDatabase extends TestDatabase {
+  /** Speaks to the database past the store. */
+  query(statement: string): Promise<Record<string, unknown>[]>
+}
+
+interface Kind<D extends TestDatabase> {
+  readonly name: string
+  create(t: TestContext): Promise<D>
+}
+
+const inMemory: Kind<TestDatabase> = {
+  name: 'SQLite in memory',
+  create: async (t) => testDatabase(t, { kind: 'sqlite', path: ':memory:' }),
+}
+
+export const sqliteOnDisk: Kind<SharedDatabase & { readonly path: string }> = {
+  name: 'SQLite on disk',
+  async create(t) {
+    const folder = await mkdtemp(join(tmpdir(), 'latchkey-store-'))
+    const path = join(folder, 'latchkey.db')
+    return {
+      ...testDatabase(t, { kind: 'sqlite', path }, () => rm(folder, { recursive: true })),
+      path,
+      async query(statement) {
+        const database = new DatabaseSync(path)
+        try {
+          return database.prepare(statement).all()
+        } finally {
+          database.close()
+        }
+      },
+    }
+  },
+}
+
+export const postgresql: Kind<SharedDatabase & { readonly url: string }> = {
+  name: 'PostgreSQL',
+  async create(t) {
+    const url = await (await startPostgres()).freshDatabase()
+    return {
+      ...testDatabase(t, { kind: 'postgres', url: new Secret(url) }),
+      url,
+      async query(statement) {
+        const client = new Client({ connectionString: url })
+        await client.connect()
+        try {
+          return (await client.query(statement)).rows
+        } finally {
+          await client.end()
+        }
+      },
+    }
+  },
+}
+
+export const SHARED: readonly Kind<SharedDatabase>[] = [sqliteOnDisk, postgresql]
+export const ALL: readonly Kind<TestDatabase>[] = [inMemory, ...SHARED]
+
+function testDatabase(
+  t: TestContext,
+  address: StoreAddress,
+  remove: () => Promise<void> = async () => {},
+): TestDatabase {
+  const open: Store[] = []
+  t.after(async () => {
+    await Promise.all(open.map((store) => store.close()))
+    await remove()
+  })
+  return {
+    address,
+    async open() {
+      const store = await openStore(address)
+      open.push(store)
+      return store
+    },
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * TLS to PostgreSQL is what the URL says: `sslmode=verify-full` with `sslrootcert` takes the right server and
+ * no other. Needs a server whose files it may write, so it is left out on a given one.
+ */
+import assert from 'node:assert/strict'
+import { KeyObject, webcrypto } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after as afterAll, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import 'reflect-metadata'
+import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
+import { Client } from 'pg'
+import { Secret } from '../../src/base/secret.ts'
+import { openStore, StoreUnavailable } from '../../src/store/open.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+afterAll(async () => (await startPostgres()).stop())
+
+const skip = process.env['TEST_POSTGRES_URL'] !== undefined
+
+test('the certificate of the server is checked against the root that the URL names', {
+  skip,
+}, async (t) => {
+  const url = await (await startPostgres()).freshDatabase()
+  const server = await selfSigned()
+  await useCertificate(url, server)
+
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-tls-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const open = async (root: string) => {
+    const file = join(folder, 'root.pem')
+    await writeFile(file, root)
+    const secured = `${url}?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`
+    return openStore({ kind: 'postgres', url: new Secret(secured) })
+  }
+
+  const store = await open(server.certificate)
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query(`
+    select ssl from pg_stat_ssl join pg_stat_activity using (pid)
+    where application_name = 'latchkey'`)
+  await client.end()
+  await store.close()
+  assert.deepEqual(rows, [{ ssl: true }])
+
+  // Attack: somebody answers in the place of the database.
+  const { certificate } = await selfSigned()
+  await assert.rejects(open(certificate), (error) => {
+    assert.ok(error instanceof StoreUnavailable)
+    assert.match(error.message, /self-signed certificate/)
+    return true
+  })
+})
+
+interface ServerIdentity {
+  readonly certificate: string
+  readonly key: string
+}
+
+async function selfSigned(): Promise<ServerIdentity> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const certificate = await X509CertificateGenerator.createSelfSigned(
+    {
+      name: 'CN=database',
+      keys,
+      signingAlgorithm: algorithm,
+      extensions: [new SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+    },
+    webcrypto,
+  )
+  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' })
+  return { certificate: certificate.toString('pem'), key: key.toString() }
+}
+
+/** The server writes its files itself: only it may read its key. */
+async function useCertificate(url: string, { certificate, key }: ServerIdentity): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query('show data_directory')
+  for (const [name, pem] of Object.entries({ 'server.crt': certificate, 'server.key': key })) {
+    const lines = `select unnest(string_to_array('${pem}', E'\\n'))`
+    await client.query(`copy (${lines}) to '${join(rows[0].data_directory, name)}'`)
+  }
+  await client.query('alter system set ssl = on')
+  await client.query('select pg_reload_conf()')
+  await client.end()
+  for (let attempt = 0; attempt < 100 && !(await answersTls(url)); attempt++) await setTimeout(20)
+}
+
+async function answersTls(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url, ssl: { rejectUnauthorized: false } })
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * One database, several users: stores of one process, processes, restarts, crashes. D-48: instances need
+ * nothing but the same database and the same secret.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { after as afterAll, suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { StoreAddress } from '../../src/store/open.ts'
+import { StoreUnavailable } from '../../src/store/open.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { SHARED } from './databases.ts'
+import { anAuthRequest, anEnding, aPolicy, aSession, NOON, sessionId } from './samples.ts'
+
+afterAll(async () => (await startPostgres()).stop())
+
+for (const kind of SHARED) {
+  suite(kind.name, () => {
+    test('of twenty exchanges of one code through two stores, one wins', async (t) => {
+      const database = await kind.create(t)
+      const stores = [await database.open(), await database.open()]
+      await stores[0]?.authRequests.insert(anAuthRequest())
+      const taken = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => i).flatMap((i) =>
+          stores.map((store, n) => {
+            const redemption = { at: NOON, sessionId: sessionId(`session-${n}-${i}`) }
+            return store.authRequests.takeByCode(anAuthRequest().codeHash, redemption)
+          }),
+        ),
+      )
+      assert.equal(taken.length, 20)
+      assert.equal(taken.filter((request) => request !== undefined).length, 1)
+    })
+
+    test('what a transaction writes is seen by others after its commit, not before', async (t) => {
+      const database = await kind.create(t)
+      const [one, other] = [await database.open(), await database.open()]
+      await one.transaction(async (tx) => {
+        await tx.apiSessions.insert(aSession())
+        assert.equal(await other.apiSessions.find(aSession().id), undefined)
+      })
+      assert.deepEqual(await other.apiSessions.find(aSession().id), aSession())
+    })
+
+    test('transactions of two stores wait for each other', async (t) => {
+      const database = await kind.create(t)
+      const stores = [await database.open(), await database.open()]
+      await Promise.all(
+        Array.from({ length: 20 }, (_, i) => i).flatMap((i) =>
+          stores.map((store, n) =>
+            store.transaction(async (tx) => {
+              await tx.sessionEndings.listAfter(0)
+              await tx.sessionEndings.insert(anEnding(`${n}-${i}`))
+            }),
+          ),
+        ),
+      )
+      assert.equal((await stores[0]?.sessionEndings.listAfter(0))?.length, 40)
+    })
+
+    test('what was stored is there when the database is opened again', async (t) => {
+      const database = await kind.create(t)
+      const first = await database.open()
+      await first.authPolicies.insert(aPolicy())
+      await first.close()
+      const second = await database.open()
+      assert.deepEqual(await second.authPolicies.find(aPolicy().id), aPolicy())
+    })
+
+    test('four stores that open an empty database at once migrate it once', async (t) => {
+      const database = await kind.create(t)
+      const stores = await Promise.all([1, 2, 3, 4].map(() => database.open()))
+      for (const store of stores) assert.deepEqual(await store.signingKeys.list(), [])
+      assert.deepEqual((await database.query('select name from migrations')).map(Object.values), [
+        ['0001-foundation'],
+      ])
+    })
+
+    test('three processes open an empty database at once and write to it', async (t) => {
+      const database = await kind.create(t)
+      const writers = ['a', 'b', 'c'].map((name) => startWriter(database.address, name, 30))
+      const outcomes = await Promise.all(writers.map((writer) => writer.outcome))
+      assert.deepEqual(outcomes, Array(3).fill({ code: 0, errors: '' }))
+      const store = await database.open()
+      assert.equal((await store.sessionEndings.listAfter(0)).length, 90)
+    })
+
+    test('what was answered survives a kill -9 of the process', async (t) => {
+      const database = await kind.create(t)
+      const writer = startWriter(database.address, 'a', 100_000)
+      const answered: string[] = []
+      for await (const id of writer.lines) {
+        answered.push(id)
+        if (answered.length === 50) writer.kill()
+      }
+      await writer.outcome
+      const store = await database.open()
+      const kept = new Set((await store.sessionEndings.listAfter(0)).map((one) => one.sessionId))
+      assert.ok(answered.length >= 50)
+      assert.deepEqual(
+        answered.filter((id) => !kept.has(sessionId(id))),
+        [],
+      )
+      // At most the one that was under way when the process died.
+      assert.ok(kept.size <= answered.length + 1)
+    })
+
+    test('a database that a newer version has used is refused', async (t) => {
+      const database = await kind.create(t)
+      await (await database.open()).close()
+      await database.query("insert into migrations (name) values ('0999-later')")
+      await assert.rejects(database.open(), (error) => {
+        assert.ok(error instanceof StoreUnavailable)
+        assert.match(error.message, /newer version of Latchkey, which added 0999-later; start that/)
+        return true
+      })
+    })
+  })
+}
+
+function startWriter(address: StoreAddress, name: string, count: number) {
+  const where = address.kind === 'sqlite' ? address.path : address.url.reveal()
+  const script = fileURLToPath(new URL('writer.ts', import.meta.url))
+  const argument = JSON.stringify({ kind: address.kind, where })
+  const child = spawn(process.execPath, [script, argument, name, String(count)])
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text
+  })
+  const lines = createInterface({ input: child.stdout })
+  return {
+    lines,
+    outcome: once(child, 'close').then(([code]) => ({ code, errors })),
+    kill: () => child.kill('SIGKILL'),
+  }
+}

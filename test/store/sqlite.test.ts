@@ -1,0 +1,80 @@
+/**
+ * What only SQLite can get wrong: the file, its folder, its mode, and the lock that other processes hold.
+ */
+import assert from 'node:assert/strict'
+import { readdir, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { openStore, StoreUnavailable } from '../../src/store/open.ts'
+import { sqliteOnDisk } from './databases.ts'
+import { anEnding } from './samples.ts'
+
+test('the database and the files beside it are for their owner alone', async (t) => {
+  const { path, open } = await sqliteOnDisk.create(t)
+  await (await open()).sessionEndings.insert(anEnding('a'))
+  const folder = dirname(path)
+  const files = await readdir(folder)
+  assert.deepEqual(files.sort(), ['latchkey.db', 'latchkey.db-shm', 'latchkey.db-wal'])
+  for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o777, 0o600)
+})
+
+test('a commit is on the disk when it is answered', async (t) => {
+  // synchronous=FULL has no effect that a test could see without cutting the power; WAL has.
+  const { query, open } = await sqliteOnDisk.create(t)
+  await open()
+  assert.deepEqual((await query('pragma journal_mode')).map(Object.values), [['wal']])
+})
+
+test('a database in a folder that does not exist is refused', async (t) => {
+  const { path } = await sqliteOnDisk.create(t)
+  const missing = join(dirname(path), 'missing', 'latchkey.db')
+  await assert.rejects(openStore({ kind: 'sqlite', path: missing }), (error) => {
+    assert.ok(error instanceof StoreUnavailable)
+    assert.equal(error.message, `the folder of the database ${missing} does not exist`)
+    return true
+  })
+})
+
+test('a file that is no database is refused and left as it is', async (t) => {
+  const { path, open } = await sqliteOnDisk.create(t)
+  await writeFile(path, 'a letter to a friend, and certainly not a database'.repeat(100))
+  const { size } = await stat(path)
+  await assert.rejects(open(), (error) => {
+    assert.ok(error instanceof StoreUnavailable)
+    assert.equal(error.message, `${path} is not a database of Latchkey`)
+    return true
+  })
+  assert.equal((await stat(path)).size, size)
+})
+
+test('a path that cannot be opened is refused with its reason', async (t) => {
+  const { path } = await sqliteOnDisk.create(t)
+  await assert.rejects(openStore({ kind: 'sqlite', path: dirname(path) }), (error) => {
+    assert.ok(error instanceof StoreUnavailable)
+    assert.match(error.message, /^cannot use the database .*: EISDIR/)
+    return true
+  })
+})
+
+test('while another process writes, a call waits and this process goes on', async (t) => {
+  const { path, open } = await sqliteOnDisk.create(t)
+  const store = await open()
+  const other = new DatabaseSync(path)
+  t.after(() => other.close())
+
+  other.exec('begin immediate')
+  let isDone = false
+  const writing = store
+    .transaction((tx) => tx.sessionEndings.insert(anEnding('a')))
+    .then(() => {
+      isDone = true
+    })
+  for (let turn = 0; turn < 100; turn++) await setImmediate()
+  assert.equal(isDone, false)
+
+  other.exec('commit')
+  await writing
+  assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
+})

@@ -1,0 +1,91 @@
+/**
+ * A plain HTTPS client that trusts one CA, follows nothing and hides nothing: status, raw header fields, text.
+ * `fetch` adapts it for libraries that bring their own idea of a request.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import https from 'node:https'
+
+export interface CallOptions {
+  readonly method?: string
+  /** Several values of one field are several fields on the wire. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  readonly body?: string | Uint8Array
+  /** Pairs, so that a field can be repeated. */
+  readonly form?: readonly (readonly [string, string])[]
+  readonly json?: unknown
+  readonly agent?: https.Agent
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly rawHeaders: readonly string[]
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of any shape
+  json(): any
+}
+
+export interface HttpClient {
+  call(url: string, options?: CallOptions): Promise<Reply>
+  fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
+}
+
+export function httpClient(ca: string): HttpClient {
+  async function call(url: string, options: CallOptions = {}): Promise<Reply> {
+    const { form, json } = options
+    const headers: Record<string, string | readonly string[]> = { ...options.headers }
+    let body = options.body
+    if (form !== undefined) {
+      body = new URLSearchParams(form.map(([name, value]) => [name, value])).toString()
+      headers['content-type'] ??= 'application/x-www-form-urlencoded'
+    }
+    if (json !== undefined) {
+      body = JSON.stringify(json)
+      headers['content-type'] ??= 'application/json'
+    }
+    const method = options.method ?? (body === undefined ? 'GET' : 'POST')
+    if (body !== undefined) headers['content-length'] ??= String(Buffer.byteLength(body))
+    return new Promise((resolve, reject) => {
+      const request = https.request(
+        url,
+        { method, headers: headers as Record<string, string>, ca, agent: options.agent ?? false },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk) => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8')
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              rawHeaders: response.rawHeaders,
+              text,
+              json: () => JSON.parse(text),
+            })
+          })
+        },
+      )
+      request.on('error', reject)
+      request.end(body)
+    })
+  }
+
+  return {
+    call,
+    async fetch(url, init = {}) {
+      const headers = Object.fromEntries(new Headers(init.headers))
+      const body = init.body === undefined || init.body === null ? undefined : String(init.body)
+      const reply = await call(String(url), {
+        method: init.method ?? 'GET',
+        headers,
+        ...(body === undefined ? {} : { body }),
+      })
+      const kept = new Headers()
+      for (let i = 0; i < reply.rawHeaders.length; i += 2) {
+        kept.append(reply.rawHeaders[i] ?? '', reply.rawHeaders[i + 1] ?? '')
+      }
+      const hasBody = ![204, 205, 304].includes(reply.status)
+      return new Response(hasBody ? reply.text : null, { status: reply.status, headers: kept })
+    },
+  }
+}

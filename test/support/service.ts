@@ -1,0 +1,133 @@
+/**
+ * Starts the service in this process, on a real loopback TLS listener with a free port, in a temporary home, and
+ * takes it down with the test. A test fails when its service answered with a status that its route does not declare.
+ */
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { parse, stringify } from 'yaml'
+import { openHome } from '../../src/app/home.ts'
+import { type Instance, startInstance } from '../../src/app/instance.ts'
+import { createLog } from '../../src/app/logging.ts'
+import { systemRandom } from '../../src/base/random.ts'
+import { Secret } from '../../src/base/secret.ts'
+import type { Config } from '../../src/config/config.ts'
+import { defaultConfigFile } from '../../src/config/default-file.ts'
+import { readEnvironment } from '../../src/config/environment.ts'
+import type { Store } from '../../src/domain/stores.ts'
+import { UNDECLARED } from '../../src/http/route.ts'
+import { openStore } from '../../src/store/open.ts'
+import { TestClock } from './clock.ts'
+import { type CallOptions, type HttpClient, httpClient, type Reply } from './http-client.ts'
+
+export const ADMIN = { username: 'admin', password: 'correct horse battery' } as const
+
+export interface ServiceOptions {
+  /** Merged into the default `controller.yml`; a list replaces the list. */
+  readonly config?: Readonly<Record<string, unknown>>
+  /** Another instance's home to share database and secret with, or to come back to after a stop. */
+  readonly home?: string
+  readonly clock?: TestClock
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface Service {
+  readonly home: string
+  readonly config: Config
+  readonly instance: Instance
+  readonly clock: TestClock
+  /** The first base URL of the first listener. */
+  readonly baseUrl: string
+  readonly ca: string
+  readonly client: HttpClient
+  /** Every log line so far, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+  readonly log: readonly any[]
+  /** A call to a path of the first base URL. */
+  call(path: string, options?: CallOptions): Promise<Reply>
+  /** A second door to the same database: what another instance sees. Closed with the test. */
+  openStore(): Promise<Store>
+  stop(): Promise<void>
+}
+
+export async function startService(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
+  const clock = options.clock ?? new TestClock()
+  const home = options.home ?? (await temporaryFolder(t))
+  if (options.home === undefined) {
+    const standard = parse(defaultConfigFile({ address: 'localhost:0' }))
+    const merged = merge(standard, options.config ?? {})
+    await writeFile(join(home, 'controller.yml'), stringify(merged), { mode: 0o600 })
+  }
+  const environment = readEnvironment({
+    LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
+    ...options.environment,
+  })
+  const { config } = await openHome({ home, file: undefined, environment })
+  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+  const log: any[] = []
+  const instance = await startInstance({
+    config,
+    adminPassword: environment.adminPassword ?? new Secret(ADMIN.password),
+    clock,
+    random: systemRandom,
+    log: createLog(
+      { level: 'debug', format: 'json' },
+      { write: (line) => log.push(JSON.parse(line)) },
+    ),
+  })
+  let isStopped = false
+  const stop = async () => {
+    if (isStopped) return
+    isStopped = true
+    await instance.stop()
+    assert.deepEqual(
+      log.filter((line) => line.msg === UNDECLARED),
+      [],
+    )
+  }
+  t.after(stop)
+
+  const ca = instance.caFile === undefined ? '' : await readFile(instance.caFile, 'utf8')
+  const client = httpClient(ca)
+  const baseUrl = instance.listeners[0]?.baseUrls[0] ?? ''
+  return {
+    home,
+    config,
+    instance,
+    clock,
+    baseUrl,
+    ca,
+    client,
+    log,
+    call: (path, call) => client.call(`${baseUrl}${path}`, call),
+    async openStore() {
+      const store = await openStore(config.db)
+      t.after(() => store.close())
+      return store
+    },
+    stop,
+  }
+}
+
+/** A folder that is gone after the test. */
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-test-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+type Tree = Readonly<Record<string, unknown>>
+
+function merge(base: unknown, over: unknown): unknown {
+  if (!isTree(base) || !isTree(over)) return over
+  const names = new Set([...Object.keys(base), ...Object.keys(over)])
+  return Object.fromEntries(
+    [...names].map((name) => [name, name in over ? merge(base[name], over[name]) : base[name]]),
+  )
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
