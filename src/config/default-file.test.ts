@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
+import { loadFile } from '../../test/support/config-home.ts'
 import { formatHostPort } from '../base/host-port.ts'
 import { DEFAULT_ADDRESS, defaultConfigFile } from './default-file.ts'
-import { readEnvironment } from './environment.ts'
 import { allKeys } from './keys.ts'
-import { CONFIG_FILE, type LoadedConfig, loadConfig } from './load.ts'
+import type { LoadedConfig } from './load.ts'
 import { ConfigProblems } from './problems.ts'
 
 /** Bind points as `interface → address`. */
@@ -52,7 +50,7 @@ const LISTENING: readonly [string, readonly string[]][] = [
 
 for (const [address, expected] of LISTENING) {
   test(`a new file for ${address} loads as it is and listens where it should`, async (t) => {
-    const { config, adjustments } = await load(t, defaultConfigFile({ address }))
+    const { config, adjustments } = await loadFile(t, defaultConfigFile({ address }))
     assert.deepEqual(adjustments, [])
     const [listener, ...others] = config.listeners
     assert.deepEqual(others, [])
@@ -90,14 +88,14 @@ test('a new file mentions every key', () => {
 
 test('uncovering one default changes nothing', async (t) => {
   const text = defaultConfigFile({ address: DEFAULT_ADDRESS })
-  const { config } = await load(t, text)
+  const { config } = await loadFile(t, text)
   const withDefault = allKeys().filter(
     (key) => key.usual !== undefined && key.children.length === 0,
   )
   for (const { name, path } of withDefault) {
     const uncovered = text.replace(new RegExp(`^( *)#(?=${name}: )`, 'm'), '$1')
     assert.notEqual(uncovered, text, path)
-    const loaded = await load(t, uncovered)
+    const loaded = await loadFile(t, uncovered)
     assert.deepEqual({ ...loaded.config, home: '' }, at(config, loaded.config.home), path)
   }
 
@@ -117,7 +115,7 @@ test('uncovering the entry of edge-oidc sets its redirect URIs', async (t) => {
   const end = text.indexOf('\n\n', begin)
   const uncovered =
     text.slice(0, begin) + text.slice(begin, end).replaceAll('#', '') + text.slice(end)
-  const { config } = await load(t, uncovered)
+  const { config } = await loadFile(t, uncovered)
   assert.deepEqual(config.listeners[0].apis.at(-1), {
     binding: 'edge-oidc',
     redirectPatterns: [
@@ -130,7 +128,7 @@ test('uncovering the entry of edge-oidc sets its redirect URIs', async (t) => {
 test('uncovering an identity names its files, which must be there', async (t) => {
   const text = defaultConfigFile({ address: DEFAULT_ADDRESS })
   const uncovered = text.replace(/^#identity:\n(?:#.*\n)+/m, (block) => block.replaceAll('#', ''))
-  await assert.rejects(load(t, uncovered), (error) => {
+  await assert.rejects(loadFile(t, uncovered), (error) => {
     assert.ok(error instanceof ConfigProblems)
     assert.deepEqual(
       error.problems,
@@ -148,10 +146,3 @@ test('no line of a new file is longer than 100 columns', () => {
     assert.ok(line.length <= 100, line)
   }
 })
-
-function load(t: TestContext, text: string): Promise<LoadedConfig> {
-  const home = mkdtempSync(join(tmpdir(), 'latchkey-new-'))
-  t.after(() => rmSync(home, { recursive: true }))
-  writeFileSync(join(home, CONFIG_FILE), text)
-  return loadConfig({ home, environment: readEnvironment({}) })
-}

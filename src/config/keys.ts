@@ -75,18 +75,21 @@ export function suggestKey(path: readonly PropertyKey[]): string {
 // Longer than every key of ours; the work for longer names would be wasted.
 const MAX_COMPARED = 64
 
-/** Levenshtein's distance, one row at a time. */
+/** How many letters must be added, dropped, replaced or swapped with their neighbour. */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  const cell = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
+    rows.push(row)
     for (let j = 1; j <= b.length; j++) {
-      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1))
+      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const replaced = cell(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const swapped = isSwap ? cell(i - 2, j - 2) + 1 : replaced
+      row.push(Math.min(replaced, swapped, cell(i - 1, j) + 1, cell(i, j - 1) + 1))
     }
-    previous = row
   }
-  return previous[b.length] ?? 0
+  return cell(a.length, b.length)
 }
 
 /** Takes off what zod wraps around a value, collecting what it says, until a section, a list or a value is left. */

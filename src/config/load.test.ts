@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { PAGE } from '../../scripts/write-docs.ts'
+import { configHome, loadFile, problemsOf } from '../../test/support/config-home.ts'
+import { days, hours, minutes, seconds } from '../base/duration.ts'
+import { DEFAULT_REDIRECT_PATTERNS } from '../protocol/redirect-uri.ts'
+import { readEnvironment } from './environment.ts'
+import { CONFIG_FILE, loadConfig } from './load.ts'
+
+const POINT = { interface: '127.0.0.1:1280', address: 'localhost:1280' }
+const LISTENER = { name: 'one', bindPoints: [POINT], apis: [{ binding: 'edge-client' }] }
+const OTHER = {
+  name: 'two',
+  bindPoints: [{ interface: '127.0.0.1:1281', address: 'localhost:1281' }],
+  apis: [{ binding: 'edge-management' }],
+}
+const FILE = { v: 1, web: [LISTENER] }
+
+test('a file with only what is required gets every default', async (t) => {
+  const { config, adjustments } = await loadFile(t, FILE)
+  const { home } = config
+  assert.deepEqual(adjustments, [])
+  assert.deepEqual(config, {
+    home,
+    db: { kind: 'sqlite', path: join(home, 'latchkey.db') },
+    secret: { kind: 'file', path: join(home, 'secret') },
+    listeners: [
+      {
+        name: 'one',
+        bindPoints: [
+          {
+            interface: { host: '127.0.0.1', port: 1280 },
+            address: { host: 'localhost', port: 1280 },
+          },
+        ],
+        tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
+        timeouts: { header: seconds(10), request: seconds(30), idle: seconds(60) },
+        apis: [
+          { binding: 'edge-client' },
+          { binding: 'edge-oidc', redirectPatterns: DEFAULT_REDIRECT_PATTERNS },
+        ],
+      },
+    ],
+    brand: 'service',
+    api: { corsOrigins: [] },
+    tokens: { accessTokenDuration: minutes(30), idTokenDuration: minutes(30) },
+    keys: { algorithm: 'ES256', rotation: days(90) },
+    passwords: { hashing: 'auto', queue: 64 },
+    log: { level: 'info', format: 'json' },
+  })
+})
+
+test('every key that is given is used', async (t) => {
+  const { config, adjustments } = await loadFile(
+    t,
+    {
+      v: 1,
+      db: '/var/lib/latchkey/data.db',
+      secret: { environment: 'SECRET' },
+      identity: { cert: 'pem/cert.pem', key: 'pem/key.pem', ca: 'pem/ca.pem' },
+      web: [
+        {
+          name: 'apis',
+          bindPoints: [
+            { interface: '[::1]:1280', address: 'API.example.com:443' },
+            { interface: '[::1]:1280', address: '[::1]:0' },
+          ],
+          identity: { cert: 'pem/public.pem', key: '/etc/hostname' },
+          options: {
+            minTLSVersion: 'TLS1.3',
+            maxTLSVersion: 'TLS1.3',
+            timeouts: { header: '2s', request: '3s', idle: '1h' },
+          },
+          apis: [{ binding: 'edge-client' }, { binding: 'edge-management', options: {} }],
+        },
+        {
+          name: 'login',
+          bindPoints: [{ interface: '0.0.0.0:0', address: 'localhost:0' }],
+          apis: [{ binding: 'edge-oidc', options: { redirectURIs: ['https://app.example.com/'] } }],
+        },
+      ],
+      edge: {
+        brand: 'acme',
+        api: { corsOrigins: ['https://console.example.com', 'http://localhost:5173'] },
+        oidc: {
+          accessTokenDuration: '10m',
+          idTokenDuration: '1h30m',
+          signingAlgorithm: 'EdDSA',
+          keyRotation: '7d',
+        },
+        passwords: { hashing: 2, queue: 0 },
+      },
+      log: { level: 'debug', format: 'text' },
+    },
+    { SECRET: 'from-outside' },
+  )
+  assert.deepEqual(adjustments, [])
+  const { home, secret, listeners } = config
+  assert.deepEqual(config.db, { kind: 'sqlite', path: '/var/lib/latchkey/data.db' })
+  assert.equal(secret.kind === 'environment' && secret.variable, 'SECRET')
+  assert.equal(secret.kind === 'environment' && secret.value.reveal(), 'from-outside')
+
+  const [apis, login] = listeners
+  assert.deepEqual(apis.bindPoints, [
+    { interface: { host: '::1', port: 1280 }, address: { host: 'api.example.com', port: 443 } },
+    { interface: { host: '::1', port: 1280 }, address: { host: '::1', port: 1280 } },
+  ])
+  assert.deepEqual(apis.identity, { cert: join(home, 'pem/public.pem'), key: '/etc/hostname' })
+  assert.deepEqual(apis.tls, { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' })
+  assert.deepEqual(apis.timeouts, { header: seconds(2), request: seconds(3), idle: hours(1) })
+  assert.deepEqual(apis.apis, [{ binding: 'edge-client' }, { binding: 'edge-management' }])
+
+  assert.deepEqual(login?.identity, {
+    cert: join(home, 'pem/cert.pem'),
+    key: join(home, 'pem/key.pem'),
+    ca: join(home, 'pem/ca.pem'),
+  })
+  assert.deepEqual(login?.bindPoints, [
+    { interface: { host: '0.0.0.0', port: 0 }, address: { host: 'localhost', port: 0 } },
+  ])
+  assert.deepEqual(login?.apis, [
+    {
+      binding: 'edge-oidc',
+      redirectPatterns: [{ free: 'nothing', uri: 'https://app.example.com/' }],
+    },
+  ])
+
+  assert.equal(config.brand, 'acme')
+  assert.deepEqual(config.api.corsOrigins, ['https://console.example.com', 'http://localhost:5173'])
+  assert.deepEqual(config.tokens, {
+    accessTokenDuration: minutes(10),
+    idTokenDuration: minutes(90),
+  })
+  assert.deepEqual(config.keys, { algorithm: 'EdDSA', rotation: days(7) })
+  assert.deepEqual(config.passwords, { hashing: 2, queue: 0 })
+  assert.deepEqual(config.log, { level: 'debug', format: 'text' })
+})
+
+test('the password in a database URL cannot be printed', async (t) => {
+  const { config } = await loadFile(
+    t,
+    { ...FILE, db: `postgresql://me:\${PGPASSWORD}@db.example.com/latchkey` },
+    { PGPASSWORD: 'hunter2' },
+  )
+  assert.equal(
+    config.db.kind === 'postgres' && config.db.url.reveal(),
+    'postgresql://me:hunter2@db.example.com/latchkey',
+  )
+  assert.equal(inspect(config, { depth: null }).includes('hunter2'), false)
+  assert.equal(JSON.stringify(config).includes('hunter2'), false)
+})
+
+test('a variable may stand for a number, a flag, a duration or a choice', async (t) => {
+  const { config } = await loadFile(
+    t,
+    {
+      ...FILE,
+      edge: {
+        api: { disableOidcAutoBinding: `\${FLAG}` },
+        oidc: { keyRotation: `\${DAYS}d` },
+        passwords: { hashing: `\${AUTO}`, queue: `\${QUEUE}` },
+      },
+      log: { level: `\${LEVEL}` },
+    },
+    { FLAG: 'true', DAYS: '5', AUTO: 'auto', QUEUE: '7', LEVEL: 'warn' },
+  )
+  assert.deepEqual(config.listeners[0].apis, [{ binding: 'edge-client' }])
+  assert.equal(config.keys.rotation, days(5))
+  assert.deepEqual(config.passwords, { hashing: 'auto', queue: 7 })
+  assert.equal(config.log.level, 'warn')
+})
+
+test('a variable cannot add a key, whatever it holds', async (t) => {
+  // Attack: whoever sets one variable of a deployment must not be able to write the whole file.
+  const variables = { LEVEL: 'info\nedge: {brand: stolen}' }
+  assert.deepEqual(await problemsOf(t, { ...FILE, log: { level: `\${LEVEL}` } }, variables), [
+    {
+      path: 'log.level',
+      message: 'must be `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
+    },
+  ])
+})
+
+test('sections whose lines are all commented out have their defaults', async (t) => {
+  const plain = await loadFile(t, FILE)
+  const { config } = await loadFile(t, {
+    ...FILE,
+    secret: null,
+    edge: { api: null, oidc: null },
+    log: null,
+  })
+  assert.deepEqual({ ...config.keys, ...config.log }, { ...plain.config.keys, ...plain.config.log })
+  assert.equal(config.secret.kind, 'file')
+})
+
+test('durations that are too short are adjusted, each with one warning', async (t) => {
+  const { config, adjustments } = await loadFile(t, {
+    v: 1,
+    web: [{ ...LISTENER, options: { timeouts: { header: '40s' } } }],
+    edge: { oidc: { accessTokenDuration: 0, idTokenDuration: '-1h', keyRotation: '59m' } },
+  })
+  assert.deepEqual(config.tokens, { accessTokenDuration: minutes(1), idTokenDuration: minutes(1) })
+  assert.equal(config.keys.rotation, hours(1))
+  assert.equal(config.listeners[0].timeouts.request, seconds(40))
+  assert.deepEqual(adjustments, [
+    { path: 'edge.oidc.accessTokenDuration', given: '0s', used: '1m' },
+    { path: 'edge.oidc.idTokenDuration', given: '-1h', used: '1m' },
+    { path: 'edge.oidc.keyRotation', given: '59m', used: '1h' },
+    { path: 'web[0].options.timeouts.request', given: '30s', used: '40s' },
+  ])
+})
+
+test('the configuration is frozen to its last value', async (t) => {
+  const { config } = await loadFile(t, {
+    ...FILE,
+    edge: { api: { corsOrigins: ['https://a.example'] } },
+  })
+  const walk = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    assert.ok(Object.isFrozen(value), path)
+    for (const [name, child] of Object.entries(value)) walk(child, `${path}.${name}`)
+  }
+  walk(config, 'config')
+})
+
+test('another file is read where one is named, and paths still count from the home', async (t) => {
+  const home = configHome(t)
+  const file = join(home, 'other.yml')
+  writeFileSync(file, JSON.stringify(FILE))
+  const { config } = await loadConfig({ home, file, environment: readEnvironment({}) })
+  assert.deepEqual(config.db, { kind: 'sqlite', path: join(home, 'latchkey.db') })
+})
+
+test('a missing file is refused with its path', async (t) => {
+  const home = configHome(t)
+  await assert.rejects(loadConfig({ home, environment: readEnvironment({}) }), {
+    name: 'ConfigProblems',
+    message: `${join(home, CONFIG_FILE)} has one problem:\n  there is no such file`,
+  })
+})
+
+test('bind points of one listener may share an interface or an address', async (t) => {
+  const bindPoints = [
+    { interface: '127.0.0.1:1280', address: 'localhost:1280' },
+    { interface: '127.0.0.1:1280', address: '127.0.0.1:1280' },
+    { interface: '[::1]:1280', address: 'localhost:1280' },
+  ]
+  const { config } = await loadFile(t, { v: 1, web: [{ ...LISTENER, bindPoints }] })
+  assert.equal(config.listeners[0].bindPoints.length, 3)
+})
+
+test('listeners on free ports do not collide', async (t) => {
+  const bindPoints = [{ interface: '127.0.0.1:0', address: 'localhost:0' }]
+  const { config } = await loadFile(t, {
+    v: 1,
+    web: [
+      { ...LISTENER, bindPoints },
+      { ...OTHER, bindPoints },
+    ],
+  })
+  assert.equal(config.listeners.length, 2)
+})
+
+test('the examples in docs/configuration.md load without problems and adjustments', async (t) => {
+  const examples = readFileSync(PAGE, 'utf8').match(/(?<=```yaml\n)[\s\S]*?(?=```)/g) ?? []
+  assert.equal(examples.length, 2)
+  for (const example of examples) assert.deepEqual((await loadFile(t, example)).adjustments, [])
+})

@@ -1,0 +1,479 @@
+/**
+ * Everything that is refused, as a table: what is wrong, the file, and each problem with its path and message. D-43.
+ */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { configHome, problemsOf } from '../../test/support/config-home.ts'
+import { parseRedirectPattern } from '../protocol/redirect-uri.ts'
+import { readEnvironment } from './environment.ts'
+import { CONFIG_FILE, loadConfig } from './load.ts'
+
+const POINT = { interface: '127.0.0.1:1280', address: 'localhost:1280' }
+const LISTENER = { name: 'one', bindPoints: [POINT], apis: [{ binding: 'edge-client' }] }
+const OTHER = {
+  name: 'two',
+  bindPoints: [{ interface: '127.0.0.1:1281', address: 'localhost:1281' }],
+  apis: [{ binding: 'edge-management' }],
+}
+const FILE = { v: 1, web: [LISTENER] }
+
+const NOT_THERE = 'names a file that is not there or not readable'
+const NOT_HOST_PORT = 'is not HOST:PORT; write it like id.example.com:1280 or [::1]:1280'
+const NOT_A_NAME = 'must be 1 to 64 letters, digits, dots, hyphens or underscores'
+const LIST = 'must be a list of 1 to 256 entries'
+const listener = (change: object): object => ({ v: 1, web: [{ ...LISTENER, ...change }] })
+const point = (change: object): object => listener({ bindPoints: [{ ...POINT, ...change }] })
+const edge = (change: object): object => ({ ...FILE, edge: change })
+const redirects = (...redirectURIs: unknown[]): object =>
+  listener({ apis: [{ binding: 'edge-oidc', options: { redirectURIs } }] })
+const origins = (...corsOrigins: unknown[]): object => edge({ api: { corsOrigins } })
+const REDIRECT = 'web[0].apis[0].options.redirectURIs'
+
+/** What is wrong, the file, and its problems: path and message. */
+const REFUSED: readonly [string, unknown, ...[string, string][]][] = [
+  ['an empty file', '', ['v', 'is missing'], ['web', 'is missing']],
+  ['a file that is a list', [], ['', 'must be a map of keys']],
+  ['a file that is a text', 'hello', ['', 'must be a map of keys']],
+  ['another version', { ...FILE, v: 2 }, ['v', 'must be 1']],
+  ['a version in quotes', { ...FILE, v: '1' }, ['v', 'must be 1']],
+  [
+    'a key twice',
+    'v: 1\nv: 1\n',
+    ['line 2', 'this key is in the same map twice'],
+    ['web', 'is missing'],
+  ],
+  ['an unknown key', { ...FILE, wbe: 1 }, ['wbe', 'is not a known key; did you mean web?']],
+  [
+    'a key that comes later',
+    edge({ oidc: { refreshTokenDuration: '1h' } }),
+    [
+      'edge.oidc.refreshTokenDuration',
+      'is not a known key; did you mean edge.oidc.accessTokenDuration?',
+    ],
+  ],
+  [
+    'a key in the wrong place',
+    edge({ signingAlgorithm: 'ES256' }),
+    ['edge.signingAlgorithm', 'is not a known key; did you mean edge.oidc.signingAlgorithm?'],
+  ],
+  [
+    'a key named __proto__',
+    '{"v": 1, "__proto__": {"web": []}}',
+    ['web', 'is missing'],
+    ['__proto__', 'is not a known key; known here: v, db, secret, identity, web, edge, log'],
+  ],
+  ['a section that is a text', { ...FILE, log: 'debug' }, ['log', 'must be a map of keys']],
+
+  [
+    'a database that is a number',
+    { ...FILE, db: 5 },
+    ['db', 'must be a path or a `postgres://` URL'],
+  ],
+  ['an empty database', { ...FILE, db: '' }, ['db', 'is no path']],
+  [
+    'another database',
+    { ...FILE, db: 'mysql://h/d' },
+    ['db', 'is neither a path nor a postgres:// URL'],
+  ],
+  [
+    'a database in memory',
+    { ...FILE, db: ':memory:' },
+    ['db', 'is neither a path nor a postgres:// URL'],
+  ],
+  [
+    'a SQLite URI',
+    { ...FILE, db: 'file:x?mode=ro' },
+    ['db', 'is neither a path nor a postgres:// URL'],
+  ],
+  [
+    'a database URL with a bad port',
+    { ...FILE, db: 'postgres://me:p@h:port/d' },
+    ['db', 'is not a URL; percent-encode what is special in user and password'],
+  ],
+  ['a path with a NUL', { ...FILE, db: 'a\0b' }, ['db', 'has a control character in it']],
+  [
+    'a path that is too long',
+    { ...FILE, db: 'x'.repeat(4097) },
+    ['db', 'is longer than 4096 characters'],
+  ],
+
+  [
+    'two homes of the secret',
+    { ...FILE, secret: { file: 'x', environment: 'SET' } },
+    ['secret', 'has a file and an environment variable; keep one of them'],
+  ],
+  [
+    'a secret in an unset variable',
+    { ...FILE, secret: { environment: 'UNSET' } },
+    ['secret.environment', 'names an environment variable that is not set'],
+  ],
+  [
+    'a secret in an empty variable',
+    { ...FILE, secret: { environment: 'EMPTY' } },
+    ['secret.environment', 'names an environment variable that is not set'],
+  ],
+  [
+    'a secret in a variable with no possible name',
+    { ...FILE, secret: { environment: 'A B' } },
+    ['secret.environment', '"A B" is not the name of an environment variable'],
+  ],
+  [
+    'a certificate without a key',
+    { ...FILE, identity: { cert: 'pem/cert.pem' } },
+    ['identity.key', 'is missing'],
+  ],
+  [
+    'a key without a certificate',
+    listener({ identity: { key: 'pem/key.pem' } }),
+    ['web[0].identity.cert', 'is missing'],
+  ],
+  [
+    'an empty identity',
+    { ...FILE, identity: null },
+    ['identity.cert', 'is missing'],
+    ['identity.key', 'is missing'],
+  ],
+  [
+    'files that are not there, or are folders',
+    listener({ identity: { cert: 'pem/none.pem', key: 'pem', ca: 'none/ca.pem' } }),
+    ['web[0].identity.cert', NOT_THERE],
+    ['web[0].identity.key', NOT_THERE],
+    ['web[0].identity.ca', NOT_THERE],
+  ],
+
+  ['no listeners', { v: 1 }, ['web', 'is missing']],
+  ['an empty list of listeners', { v: 1, web: [] }, ['web', LIST]],
+  ['a listener that is no map', { v: 1, web: ['one'] }, ['web[0]', 'must be a map of keys']],
+  ['a listener without a name', listener({ name: undefined }), ['web[0].name', 'is missing']],
+  ['a name with a space', listener({ name: 'a b' }), ['web[0].name', `"a b" ${NOT_A_NAME}`]],
+  ['no bind points', listener({ bindPoints: [] }), ['web[0].bindPoints', LIST]],
+  ['no APIs', listener({ apis: [] }), ['web[0].apis', LIST]],
+  ['APIs that are no list', listener({ apis: {} }), ['web[0].apis', LIST]],
+  [
+    'too many bind points',
+    listener({
+      bindPoints: Array.from({ length: 257 }, (_, i) => ({ ...POINT, address: `a${i}:1` })),
+    }),
+    ['web[0].bindPoints', LIST],
+  ],
+  [
+    'an interface without a port',
+    point({ interface: '127.0.0.1' }),
+    ['web[0].bindPoints[0].interface', `"127.0.0.1" ${NOT_HOST_PORT}`],
+  ],
+  [
+    'IPv6 without brackets',
+    point({ interface: '::1:1280' }),
+    ['web[0].bindPoints[0].interface', `"::1:1280" ${NOT_HOST_PORT}`],
+  ],
+  [
+    'an address with a scheme',
+    point({ address: 'https://a:1' }),
+    ['web[0].bindPoints[0].address', `"https://a:1" ${NOT_HOST_PORT}`],
+  ],
+  [
+    'a bind point without an address',
+    point({ address: undefined }),
+    ['web[0].bindPoints[0].address', 'is missing'],
+  ],
+  [
+    'an address that nobody can connect to',
+    point({ address: '0.0.0.0:1280' }),
+    [
+      'web[0].bindPoints[0].address',
+      '"0.0.0.0:1280" stands for every interface; clients need an address to connect to',
+    ],
+  ],
+  [
+    'a bind point twice on one listener',
+    listener({ bindPoints: [POINT, { ...POINT, address: 'LOCALHOST:0' }] }),
+    ['web[0].bindPoints[1]', 'repeats an earlier bind point of this listener'],
+  ],
+  [
+    'two listeners with one name',
+    { v: 1, web: [LISTENER, { ...OTHER, name: 'one' }] },
+    ['web[1].name', '"one" is the name of web[0] too; give each listener its own'],
+  ],
+  [
+    'two listeners on one interface',
+    { v: 1, web: [LISTENER, { ...OTHER, bindPoints: [{ ...POINT, address: 'a.example:1' }] }] },
+    [
+      'web[1].bindPoints[0].interface',
+      '"127.0.0.1:1280" is listened on by web[0] too; give each listener its own',
+    ],
+  ],
+  [
+    'two listeners with one address, spelt differently',
+    {
+      v: 1,
+      web: [
+        { ...LISTENER, bindPoints: [{ interface: '127.0.0.1:1', address: '[::1]:1280' }] },
+        { ...OTHER, bindPoints: [{ interface: '127.0.0.1:2', address: '[0:0::1]:1280' }] },
+      ],
+    },
+    [
+      'web[1].bindPoints[0].address',
+      '"[::1]:1280" is an address of web[0] too; give each listener its own',
+    ],
+  ],
+  [
+    'a binding that does not exist',
+    listener({ apis: [{ binding: 'fabric' }] }),
+    ['web[0].apis[0].binding', 'must be `edge-client`, `edge-management` or `edge-oidc`'],
+  ],
+  [
+    'a binding twice on one listener',
+    listener({ apis: [{ binding: 'edge-client' }, { binding: 'edge-client' }] }),
+    ['web[0].apis[1].binding', 'is on this listener twice'],
+  ],
+  [
+    'redirect URIs on another binding',
+    listener({
+      apis: [{ binding: 'edge-client', options: { redirectURIs: ['https://a.example/'] } }],
+    }),
+    [REDIRECT, 'is an option of the binding edge-oidc alone'],
+  ],
+  ['an empty list of redirect URIs', redirects(), [REDIRECT, LIST]],
+  ['a redirect URI that is a number', redirects(5), [`${REDIRECT}[0]`, 'must be text']],
+  [
+    // R010
+    'a redirect URI with * as its host',
+    redirects('https://ok.example/', 'https://*.example/'),
+    [`${REDIRECT}[1]`, redirectProblem('https://*.example/')],
+  ],
+  [
+    // R011
+    'a redirect URI over plain http',
+    redirects('http://app.example.com/'),
+    [`${REDIRECT}[0]`, redirectProblem('http://app.example.com/')],
+  ],
+  [
+    'an old TLS',
+    listener({ options: { minTLSVersion: 'TLS1.1' } }),
+    ['web[0].options.minTLSVersion', 'must be `TLS1.2` or `TLS1.3`'],
+  ],
+  [
+    'TLS versions the wrong way round',
+    listener({ options: { minTLSVersion: 'TLS1.3', maxTLSVersion: 'TLS1.2' } }),
+    ['web[0].options.minTLSVersion', 'is newer than maxTLSVersion'],
+  ],
+  [
+    'a time-out of more than a day',
+    listener({ options: { timeouts: { idle: '25h' } } }),
+    ['web[0].options.timeouts.idle', '"25h" is too long; 1d at most'],
+  ],
+
+  ['a brand with a space', edge({ brand: 'a b' }), ['edge.brand', `"a b" ${NOT_A_NAME}`]],
+  ['a brand with a quote', edge({ brand: 'a"b' }), ['edge.brand', `"a\\"b" ${NOT_A_NAME}`]],
+  ['an empty brand', edge({ brand: '' }), ['edge.brand', `"" ${NOT_A_NAME}`]],
+  [
+    'a brand of 65 letters',
+    edge({ brand: 'x'.repeat(65) }),
+    ['edge.brand', `"${'x'.repeat(65)}" ${NOT_A_NAME}`],
+  ],
+  ['a brand that is a number', edge({ brand: 5 }), ['edge.brand', 'must be a name']],
+  [
+    'a flag that is a word',
+    edge({ api: { disableOidcAutoBinding: 'yes' } }),
+    ['edge.api.disableOidcAutoBinding', 'must be `true` or `false`'],
+  ],
+  [
+    'origins that are no list',
+    edge({ api: { corsOrigins: 'https://a.example' } }),
+    ['edge.api.corsOrigins', 'must be a list of at most 256 entries'],
+  ],
+  [
+    'the origin *',
+    origins('*'),
+    ['edge.api.corsOrigins[0]', '"*" is not an origin; write it like https://console.example.com'],
+  ],
+  [
+    'the origin null',
+    origins('null'),
+    [
+      'edge.api.corsOrigins[0]',
+      '"null" is not an origin; write it like https://console.example.com',
+    ],
+  ],
+  [
+    'a wildcard in an origin',
+    origins('https://*.example.com'),
+    ['edge.api.corsOrigins[0]', '"https://*.example.com" has a host that is no host name'],
+  ],
+  [
+    'an origin with a slash',
+    origins('https://a.example/'),
+    [
+      'edge.api.corsOrigins[0]',
+      '"https://a.example/" is not an exact origin; write "https://a.example"',
+    ],
+  ],
+  [
+    'an origin with the default port',
+    origins('https://a.example:443'),
+    [
+      'edge.api.corsOrigins[0]',
+      '"https://a.example:443" is not an exact origin; write "https://a.example"',
+    ],
+  ],
+  [
+    'an origin in capitals',
+    origins('https://A.example'),
+    [
+      'edge.api.corsOrigins[0]',
+      '"https://A.example" is not an exact origin; write "https://a.example"',
+    ],
+  ],
+  [
+    'an origin with user info',
+    origins('https://me@a.example'),
+    [
+      'edge.api.corsOrigins[0]',
+      '"https://me@a.example" is not an exact origin; write "https://a.example"',
+    ],
+  ],
+  [
+    'a plain origin elsewhere',
+    origins('http://a.example'),
+    ['edge.api.corsOrigins[0]', '"http://a.example" is plain http to another machine; use https'],
+  ],
+  [
+    'an origin of another scheme',
+    origins('ftp://a.example'),
+    ['edge.api.corsOrigins[0]', '"ftp://a.example" is neither https nor http'],
+  ],
+  [
+    'a lifetime without a unit',
+    edge({ oidc: { accessTokenDuration: 30 } }),
+    ['edge.oidc.accessTokenDuration', 'must be a duration'],
+  ],
+  [
+    'a lifetime that is a word',
+    edge({ oidc: { idTokenDuration: 'soon' } }),
+    [
+      'edge.oidc.idTokenDuration',
+      '"soon" is not a duration; write it like 90s, 30m, 24h, 1h30m or 7d',
+    ],
+  ],
+  [
+    'more than ten years',
+    edge({ oidc: { keyRotation: '3651d' } }),
+    ['edge.oidc.keyRotation', '"3651d" is too long; 3650d at most'],
+  ],
+  [
+    'a missing value',
+    edge({ oidc: { keyRotation: null } }),
+    ['edge.oidc.keyRotation', 'must be a duration'],
+  ],
+  [
+    'no signature',
+    edge({ oidc: { signingAlgorithm: 'none' } }),
+    ['edge.oidc.signingAlgorithm', 'must be `ES256`, `RS256` or `EdDSA`'],
+  ],
+  [
+    'no hashing',
+    edge({ passwords: { hashing: 0 } }),
+    ['edge.passwords.hashing', 'must be `auto` or a whole number from 1 to 64'],
+  ],
+  [
+    'half a hashing',
+    edge({ passwords: { hashing: 1.5 } }),
+    ['edge.passwords.hashing', 'must be `auto` or a whole number from 1 to 64'],
+  ],
+  [
+    'a negative queue',
+    edge({ passwords: { queue: -1 } }),
+    ['edge.passwords.queue', 'must be a whole number from 0 to 10000'],
+  ],
+  [
+    'an endless queue',
+    'v: 1\nweb: [{}]\nedge: {passwords: {queue: .inf}}',
+    ['web[0].name', 'is missing'],
+    ['web[0].bindPoints', 'is missing'],
+    ['web[0].apis', 'is missing'],
+    ['edge.passwords.queue', 'must be a whole number from 0 to 10000'],
+  ],
+  [
+    'an unknown format',
+    { ...FILE, log: { format: 'xml' } },
+    ['log.format', 'must be `json` or `text`'],
+  ],
+  [
+    'unset variables',
+    { ...FILE, db: `postgres://\${NO_USER}:\${NO_PASSWORD}@h/d` },
+    ['db', 'needs the environment variable NO_USER, which is not set'],
+    ['db', 'needs the environment variable NO_PASSWORD, which is not set'],
+  ],
+]
+
+for (const [what, file, ...expected] of REFUSED) {
+  test(`${what}: refused, by path and reason`, async (t) => {
+    const variables = { SET: 'value', EMPTY: '' }
+    assert.deepEqual(
+      await problemsOf(t, file, variables),
+      expected.map(([path, message]) => ({ path, message })),
+    )
+  })
+}
+
+test('all problems are in one message, whichever part of the check finds them', async (t) => {
+  const home = configHome(t)
+  const file = join(home, CONFIG_FILE)
+  writeFileSync(
+    file,
+    [
+      'v: 1',
+      'v: 1',
+      `db: \${UNSET}`,
+      'identity: {cert: pem/none.pem, key: pem/key.pem}',
+      'web:',
+      '  - {name: one, bindPoints: [], apis: [{binding: edge-client}]}',
+      '  - {name: one, bindPoints: [{interface: "127.0.0.1:1", address: "localhost:1"}], apis: [{}]}',
+      'edge: {brand: 5}',
+    ].join('\n'),
+  )
+  await assert.rejects(loadConfig({ home, environment: readEnvironment({}) }), {
+    name: 'ConfigProblems',
+    message: [
+      `${file} has 7 problems:`,
+      'line 2: this key is in the same map twice',
+      'db: needs the environment variable UNSET, which is not set',
+      `web[0].bindPoints: ${LIST}`,
+      'web[1].apis[0].binding: is missing',
+      'edge.brand: must be a name',
+      'web[1].name: "one" is the name of web[0] too; give each listener its own',
+      `identity.cert: ${NOT_THERE}`,
+    ].join('\n  '),
+  })
+})
+
+test('no problem shows a database URL', async (t) => {
+  // R108
+  for (const db of [
+    'mysql://me:hunter2@h/d',
+    'postgres://me:hunter2@h:x/d',
+    `hunter2\${X}`,
+    'hunter2\0',
+  ]) {
+    const problems = await problemsOf(t, { ...FILE, db })
+    assert.equal(problems.length, 1, db)
+    assert.equal(JSON.stringify(problems).includes('hunter2'), false, JSON.stringify(problems))
+  }
+})
+
+test('bad YAML is refused with its line', async (t) => {
+  const [problem, ...others] = await problemsOf(t, 'v: 1\nweb: {')
+  assert.equal(problem?.path, 'line 2')
+  assert.match(problem?.message ?? '', /^is not valid YAML: /)
+  assert.deepEqual(others, [])
+})
+
+/** The sentence is worded beside the rule; here it counts that it arrives. */
+function redirectProblem(text: string): string {
+  const reading = parseRedirectPattern(text)
+  assert.ok(!reading.ok)
+  assert.ok(reading.problem.includes(text))
+  return reading.problem
+}
