@@ -1,6 +1,6 @@
 /**
- * Writes docs/configuration.md from the schema of the configuration: `npm run docs`. A test beside the schema
- * fails when the file and the schema differ.
+ * Writes docs/configuration.md from the schema of the configuration: `npm run docs`. A test beside
+ * the schema fails when the file and the schema differ.
  */
 import { writeFileSync } from 'node:fs'
 import { VARIABLES } from '../src/config/environment.ts'

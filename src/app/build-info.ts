@@ -1,4 +1,4 @@
-/** What this program is, for `/version` and `--version`: from package.json, and from the build when there was one. */
+/** What this program is, for `/version` and `--version`: from package.json, and from the build that it was made by. */
 import { readFile } from 'node:fs/promises'
 
 export interface BuildInfo {
@@ -7,13 +7,13 @@ export interface BuildInfo {
   readonly buildDate: string
 }
 
-/** A checkout that was never built says so. */
+/** What runs from its sources says so, also in a checkout where something was built before. */
 const NOT_BUILT = 'source'
 
 export async function readBuildInfo(): Promise<BuildInfo> {
-  const { version } = JSON.parse(await readPackageFile('package.json')) as { version: string }
+  const { version } = JSON.parse(await readBeside('../../package.json')) as { version: string }
   try {
-    const built = JSON.parse(await readPackageFile('dist/build-info.json')) as Partial<BuildInfo>
+    const built = JSON.parse(await readBeside('../build-info.json')) as Partial<BuildInfo>
     return {
       version,
       revision: built.revision ?? NOT_BUILT,
@@ -24,7 +24,7 @@ export async function readBuildInfo(): Promise<BuildInfo> {
   }
 }
 
-/** From `src/app` and from `dist/app` alike, the package is two folders up. */
-function readPackageFile(path: string): Promise<string> {
-  return readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
+/** From `src/app` and from `dist/app` alike, the package is two folders up; only `dist` has a build-info.json. */
+function readBeside(path: string): Promise<string> {
+  return readFile(new URL(path, import.meta.url), 'utf8')
 }

@@ -3,8 +3,9 @@
  * what is in it already is never overwritten.
  */
 import { join, resolve } from 'node:path'
-import { DEFAULT_ADDRESS, defaultConfigFile } from '../config/default-file.ts'
-import type { Environment } from '../config/environment.ts'
+import { systemRandom } from '../base/random.ts'
+import { defaultConfigFile } from '../config/default-file.ts'
+import { DEFAULT_ADDRESS, type Environment } from '../config/environment.ts'
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.ts'
 import {
   createPrivateFile,
@@ -36,12 +37,13 @@ export async function openHome(from: {
 }): Promise<LoadedConfig> {
   const { file, environment } = from
   const home = resolve(from.home)
-  await makePrivateFolder(home)
   const path = file ?? join(home, CONFIG_FILE)
-  if (file === undefined) {
-    const { address = DEFAULT_ADDRESS } = environment
-    if (!(await exists(path))) await createPrivateFile(path, defaultConfigFile({ address }))
-  }
+  const isNew = file === undefined && !(await exists(path))
+  // An address that cannot be used is refused before anything is made.
+  const { address = DEFAULT_ADDRESS } = environment
+  const text = isNew ? defaultConfigFile({ address }) : undefined
+  await makePrivateFolder(home)
+  if (text !== undefined) await createPrivateFile(path, text, { random: systemRandom })
   await refuseWorldReadable(path)
   const loaded = await loadConfig({ home, environment, ...(file === undefined ? {} : { file }) })
   await makePrivateFolder(homeFiles(home).pki)

@@ -23,7 +23,7 @@ export async function readInstallationSecret(
 /** Makes one for a new installation. When another instance was faster, its secret is the one. */
 export async function createInstallationSecret(path: string, random: Random): Promise<Uint8Array> {
   const fresh = random.bytes(INSTALLATION_SECRET_BYTES)
-  if (await createPrivateFile(path, `${base64url(fresh)}\n`)) return fresh
+  if (await createPrivateFile(path, `${base64url(fresh)}\n`, { random })) return fresh
   const text = await readText(path)
   return decode(text ?? '', path)
 }

@@ -9,7 +9,6 @@ import type { Random } from '../base/random.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Config } from '../config/config.ts'
 import { createRecordEvent } from '../domain/audit/record.ts'
-import { loadAuthorities } from '../domain/certificates/authorities.ts'
 import type { Store } from '../domain/stores.ts'
 import type { SigningKeys } from '../domain/tokens/signing-keys.ts'
 import type { Issuer } from '../protocol/oidc.ts'
@@ -20,14 +19,11 @@ import { homeFiles } from './home.ts'
 import { sweep } from './janitor.ts'
 import { type OpenListener, openListeners } from './listeners.ts'
 import { prepare } from './prepare.ts'
-import { readText, replacePrivateFile } from './private-files.ts'
 
 export interface Instance {
   readonly listeners: readonly OpenListener[]
   /** The CA file that clients need; undefined when the first listener's certificate was given without one. */
   readonly caFile: string | undefined
-  /** Set when this start made the administrator with a password that nobody has seen yet. */
-  readonly firstPassword: Secret | undefined
   renewCertificates(): Promise<void>
   /** Running requests finish, for ten seconds at most; then the store closes. */
   stop(): Promise<void>
@@ -39,6 +35,8 @@ export interface InstanceOptions {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** Takes the first administrator's password, when one was drawn; see `prepare`. */
+  readonly handOver: (password: Secret) => Promise<void>
 }
 
 const DRAIN: Duration = seconds(10)
@@ -53,7 +51,7 @@ const SWEEP: Duration = seconds(30)
 
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const { config, clock, random, log } = options
-  const { store, vault, hashing, firstPassword } = await prepare(options)
+  const { store, vault, hashing, authorities } = await prepare(options)
   try {
     const issuers: Issuer[] = []
     const useCases = compose({
@@ -66,16 +64,11 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       issuers: () => issuers,
     })
     const { signingKeys, endedSessions } = useCases
-    const [authorities, build] = await Promise.all([
-      loadAuthorities({ authorities: store.authorities, vault, random, clock }),
+    const [build] = await Promise.all([
       readBuildInfo(),
       rotateKeys(signingKeys, store, options),
       endedSessions.refresh(),
     ])
-    const { ca } = homeFiles(config.home)
-    if ((await readText(ca)) !== authorities.caBundlePem) {
-      await replacePrivateFile(ca, authorities.caBundlePem, { random })
-    }
     const open = await openListeners({
       config,
       useCases,
@@ -107,8 +100,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const { identity } = config.listeners[0]
     return {
       listeners: open.listeners,
-      caFile: identity === undefined ? ca : identity.ca,
-      firstPassword,
+      caFile: identity === undefined ? homeFiles(config.home).ca : identity.ca,
       renewCertificates: () => open.renewCertificates(),
       async stop() {
         await open.close(DRAIN)

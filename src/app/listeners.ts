@@ -19,7 +19,7 @@ import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
 import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
 import { RefusedStart } from './private-files.ts'
-import { type CertificateSource, givenCertificate, ownCertificate } from './server-certificates.ts'
+import { type CertificateSource, certificateSource } from './server-certificates.ts'
 
 export interface OpenListeners {
   readonly listeners: readonly OpenListener[]
@@ -67,15 +67,28 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
     throw error
   }
 
-  return {
-    listeners: opened,
-    close,
-    async renewCertificates() {
-      for (const { source, socket } of opened) {
+  async function renewAll(): Promise<void> {
+    const failures: unknown[] = []
+    for (const { source, socket } of opened) {
+      try {
         const renewed = await source.renew()
         if (renewed === undefined) continue
         socket.replaceMaterial({ ...renewed, clientCasPem: authorities.caBundlePem })
+      } catch (error) {
+        failures.push(error) // the other listeners need theirs all the same
       }
+    }
+    if (failures.length > 0) throw failures[0]
+  }
+
+  let renewing: Promise<void> = Promise.resolve()
+  return {
+    listeners: opened,
+    close,
+    renewCertificates() {
+      // One after the other: a signal may come in the middle of a round, and both would write the same files.
+      renewing = renewing.then(renewAll, renewAll)
+      return renewing
     },
   }
 }
@@ -131,16 +144,6 @@ async function openListener(
     deps.addIssuers(baseUrls.map(issuerAt))
   }
   return { name: listener.name, baseUrls, routes, listener, socket, source }
-}
-
-function certificateSource(listener: Listener, deps: ListenerDependencies): CertificateSource {
-  const { config, authorities, clock, random, log } = deps
-  if (listener.identity !== undefined) return givenCertificate(listener.identity, { clock, log })
-  // One certificate serves every listener that has none of its own.
-  const hosts = config.listeners
-    .filter(({ identity }) => identity === undefined)
-    .flatMap(({ bindPoints }) => bindPoints.map(({ address }) => address.host))
-  return ownCertificate({ home: config.home, hosts, authorities, clock, random, log })
 }
 
 function distinctInterfaces({ bindPoints }: Listener): readonly HostPort[] {

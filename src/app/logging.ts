@@ -31,12 +31,21 @@ function asText(stream: DestinationStream): DestinationStream {
   return {
     write(line) {
       const { time, level, msg, err, ...fields } = JSON.parse(line)
-      const shown = Object.entries(fields).map(
-        ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-      )
-      const head = `${String(time).slice(11, 23)} ${(LEVELS[level] ?? '').padEnd(5)} ${msg}`
-      const stack = err?.stack === undefined ? '' : `\n${err.stack}`
-      stream.write(`${[head, ...shown].join('  ')}${stack}\n`)
+      const shown = Object.entries(fields).map(([name, value]) => `${name}=${asWord(value)}`)
+      const head = `${String(time).slice(11, 23)} ${(LEVELS[level] ?? '').padEnd(5)} ${visible(msg)}`
+      const stack = err?.stack?.split('\n').map((step: string) => `\n${visible(step)}`) ?? []
+      stream.write(`${[head, ...shown].join('  ')}${stack.join('')}\n`)
     },
   }
+}
+
+/** Text from outside that could be taken for another field, for another line or for none is quoted. */
+function asWord(value: unknown): string {
+  const isPlain = typeof value === 'string' && /^[^\s"=]+$/.test(value)
+  return visible(isPlain ? value : JSON.stringify(value))
+}
+
+/** Control characters give orders to a terminal, and marks of direction turn a line around: shown as escapes. */
+function visible(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
 }

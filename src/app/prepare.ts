@@ -1,6 +1,6 @@
 /**
  * What must exist before anything can be served: the installation secret, the database with its tables, the default
- * policy and the first administrator. `latchkey init` does this and no more; every start does it first.
+ * policy, the first administrator and the certificate authorities. Every start does this first.
  */
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../base/clock.ts'
@@ -10,6 +10,7 @@ import { Secret } from '../base/secret.ts'
 import { createVault, type Vault } from '../base/vault.ts'
 import type { Config } from '../config/config.ts'
 import { createRecordEvent } from '../domain/audit/record.ts'
+import { type CertificateAuthorities, loadAuthorities } from '../domain/certificates/authorities.ts'
 import { createPasswordHashing, type PasswordHashing } from '../domain/factors/hashing.ts'
 import { refusePassword } from '../domain/factors/password-rules.ts'
 import {
@@ -20,8 +21,9 @@ import {
 import { defaultPolicy } from '../domain/policies/auth-policy.ts'
 import type { Store } from '../domain/stores.ts'
 import { openStore, StoreUnavailable } from '../store/open.ts'
+import { homeFiles } from './home.ts'
 import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
-import { RefusedStart, refuseWorldReadable } from './private-files.ts'
+import { exists, RefusedStart, readText, refuseWorldReadable, replacePrivateFile } from './private-files.ts'
 
 /** Bits of a password that nobody chose: 120, so that it can be typed in one go. */
 const RANDOM_PASSWORD_BYTES = 15
@@ -33,8 +35,7 @@ export interface Prepared {
   readonly store: Store
   readonly vault: Vault
   readonly hashing: PasswordHashing
-  /** Set when this call made the administrator with a password that nobody has seen yet. */
-  readonly firstPassword: Secret | undefined
+  readonly authorities: CertificateAuthorities
 }
 
 /** Opens the installation, and makes it when the database is empty. Thrown: RefusedStart. */
@@ -43,30 +44,46 @@ export async function prepare(deps: {
   readonly adminPassword: Secret | undefined
   readonly clock: Clock
   readonly random: Random
+  /** Called when the administrator was made with a password that nobody has seen, and that is shown nowhere else. */
+  readonly handOver: (password: Secret) => Promise<void>
 }): Promise<Prepared> {
-  const { config, adminPassword, clock, random } = deps
+  const { config, clock, random } = deps
   const opened = await openDatabase(config)
   const { store } = opened
   return closeOnFailure(store, async () => {
     const secret = opened.secret ?? (await firstSecret(config, store, random))
     const vault = createVault(secret, random)
     const hashing = composeHashing(config, random)
-    if ((await inspect(config, store, vault)) === 'existing') {
-      return { store, vault, hashing, firstPassword: undefined }
+    if ((await inspect(config, store, vault)) === 'new') {
+      await makeAdministrator(deps, { store, vault, hashing })
     }
-    const password = adminPassword ?? new Secret(base64url(random.bytes(RANDOM_PASSWORD_BYTES)))
-    const fault = refusePassword(
-      password,
-      defaultPolicy(clock.now()).primary.updb.minPasswordLength,
-    )
-    if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault}`)
-    const recordEvent = createRecordEvent({ clock, random })
-    const { transaction } = store
-    const needs = { transaction, vault, hashing, clock, random, recordEvent }
-    const isOurs = await install(needs, password)
-    const isUnseen = isOurs && adminPassword === undefined
-    return { store, vault, hashing, firstPassword: isUnseen ? password : undefined }
+    const authorities = await loadAuthorities({
+      authorities: store.authorities,
+      vault,
+      random,
+      clock,
+    })
+    const { ca } = homeFiles(config.home)
+    if ((await readText(ca)) !== authorities.caBundlePem) {
+      await replacePrivateFile(ca, authorities.caBundlePem, { random })
+    }
+    return { store, vault, hashing, authorities }
   })
+}
+
+async function makeAdministrator(
+  { adminPassword, clock, random, handOver }: Parameters<typeof prepare>[0],
+  { store, vault, hashing }: Pick<Prepared, 'store' | 'vault' | 'hashing'>,
+): Promise<void> {
+  const password = adminPassword ?? new Secret(base64url(random.bytes(RANDOM_PASSWORD_BYTES)))
+  const fault = refusePassword(password, defaultPolicy(clock.now()).primary.updb.minPasswordLength)
+  if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault}`)
+  const recordEvent = createRecordEvent({ clock, random })
+  const { transaction } = store
+  const needs = { transaction, vault, hashing, clock, random, recordEvent }
+  const isOurs = await install(needs, password)
+  // At once: whatever fails later in this start, the password is known by then.
+  if (isOurs && adminPassword === undefined) await handOver(password)
 }
 
 /** Opens an installation that exists; refuses to make one. */
@@ -74,11 +91,15 @@ export async function openPrepared(
   config: Config,
   random: Random,
 ): Promise<{ readonly store: Store; readonly vault: Vault }> {
+  const nothing = `nothing is installed in ${config.home} yet; run: latchkey init`
+  // Opening a database would make it.
+  const { db } = config
+  if (db.kind === 'sqlite' && !(await exists(db.path))) throw new RefusedStart(nothing)
   const { store, secret } = await openDatabase(config)
   return closeOnFailure(store, async () => {
     const vault = secret && createVault(secret, random)
     if (vault === undefined || (await inspect(config, store, vault)) === 'new') {
-      throw new RefusedStart('nothing is installed here yet; run: latchkey init')
+      throw new RefusedStart(nothing)
     }
     return { store, vault }
   })

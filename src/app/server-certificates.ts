@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/random.ts'
 import { Secret } from '../base/secret.ts'
-import type { IdentityFiles } from '../config/config.ts'
+import type { Config, IdentityFiles, Listener } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/authorities.ts'
 import { needsRenewal } from '../domain/certificates/server-certificate.ts'
 import { readServerIdentity } from '../domain/certificates/server-identity.ts'
@@ -25,6 +25,25 @@ export interface CertificateSource {
   load(): Promise<ShownCertificate>
   /** Another one when there is a newer, else undefined. A problem is logged, and the old one stays. */
   renew(): Promise<ShownCertificate | undefined>
+}
+
+interface SourceDependencies {
+  readonly config: Config
+  readonly authorities: CertificateAuthorities
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+/** Where the listener's certificate comes from: its files, or our own PKI. */
+export function certificateSource(listener: Listener, deps: SourceDependencies): CertificateSource {
+  const { config, authorities, clock, random, log } = deps
+  if (listener.identity !== undefined) return givenCertificate(listener.identity, { clock, log })
+  // One certificate serves every listener that has none of its own.
+  const hosts = config.listeners
+    .filter(({ identity }) => identity === undefined)
+    .flatMap(({ bindPoints }) => bindPoints.map(({ address }) => address.host))
+  return ownCertificate({ home: config.home, hosts, authorities, clock, random, log })
 }
 
 /** Names under which every instance can be reached from its own machine. */
@@ -45,6 +64,7 @@ export function ownCertificate(deps: OwnDependencies): CertificateSource {
   const { authorities, clock, random, log } = deps
   const { serverCertificate, serverKey } = homeFiles(deps.home)
   const names = [...new Set([...deps.hosts, ...LOCAL_NAMES])]
+  let shown: ShownCertificate | undefined
 
   async function issue(reason: string): Promise<ShownCertificate> {
     const identity = await authorities.issueServerCertificate({ names })
@@ -55,24 +75,27 @@ export function ownCertificate(deps: OwnDependencies): CertificateSource {
     return identity
   }
 
-  async function held(): Promise<{ shown?: ShownCertificate; reason: string | undefined }> {
+  async function current(): Promise<ShownCertificate> {
     await refuseWorldReadable(serverKey)
     const [certificatePem, key] = [await readText(serverCertificate), await readText(serverKey)]
-    if (certificatePem === undefined || key === undefined) return { reason: 'none' }
-    const shown = { certificatePem, keyPem: new Secret(key) }
+    if (certificatePem === undefined || key === undefined) return issue('none')
+    const held = { certificatePem, keyPem: new Secret(key) }
     const wanted = { names, issuingPem: authorities.issuingPem }
-    const reason = needsRenewal(shown, wanted, clock.now())
-    return { shown, reason: reason === false ? undefined : reason }
+    const reason = needsRenewal(held, wanted, clock.now())
+    return reason === false ? held : issue(reason)
   }
 
   return {
     async load() {
-      const { shown, reason } = await held()
-      return shown === undefined || reason !== undefined ? issue(reason ?? 'none') : shown
+      shown = await current()
+      return shown
     },
     async renew() {
-      const { reason } = await held()
-      return reason === undefined ? undefined : issue(reason)
+      const next = await current()
+      // Compared with what is shown here: another listener may have renewed the files that we share.
+      if (next.certificatePem === shown?.certificatePem) return undefined
+      shown = next
+      return next
     },
   }
 }
@@ -83,6 +106,7 @@ export function givenCertificate(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): CertificateSource {
   let seen = ''
+  let trouble = ''
 
   async function fingerprint(): Promise<string> {
     const both = await Promise.all([stat(files.cert), stat(files.key)])
@@ -98,6 +122,14 @@ export function givenCertificate(
     return readServerIdentity({ certificatePem, keyPem: new Secret(key) }, clock.now())
   }
 
+  /** Looked at again and again, complained about once. */
+  function stay(problems: readonly string[]): undefined {
+    if (trouble === problems.join('; ')) return
+    trouble = problems.join('; ')
+    const message = 'the new certificate is not usable; the old one stays'
+    log.error({ file: files.cert, problems }, message)
+  }
+
   return {
     async load() {
       seen = await fingerprint()
@@ -109,20 +141,22 @@ export function givenCertificate(
       return reading.identity
     },
     async renew() {
-      const now = await fingerprint()
-      if (now === seen) return undefined
-      const reading = await read()
-      seen = now
-      if (reading.state === 'unusable') {
-        const { problems } = reading
-        log.error(
-          { file: files.cert, problems },
-          'the new certificate is not usable; the old one stays',
-        )
-        return undefined
+      try {
+        const now = await fingerprint()
+        if (now === seen) {
+          trouble = ''
+          return undefined
+        }
+        const reading = await read()
+        if (reading.state === 'unusable') return stay(reading.problems)
+        seen = now
+        trouble = ''
+        for (const note of reading.notes) log.warn({ file: files.cert }, note)
+        log.info({ file: files.cert }, 'a server certificate was read again')
+        return reading.identity
+      } catch (error) {
+        return stay([(error as Error).message])
       }
-      log.info({ file: files.cert }, 'a server certificate was read again')
-      return reading.identity
     },
   }
 }

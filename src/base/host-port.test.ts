@@ -1,3 +1,4 @@
+/** What is read as HOST:PORT, and what is not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatHostPort, isLoopbackHost, isWildcardHost, parseHostPort } from './host-port.ts'

@@ -1,6 +1,7 @@
 /**
- * `HOST:PORT` as people and Host fields write it: a name, an IPv4 address or a bracketed IPv6 address
- * (RFC 3986 §3.2.2). Two that name the same place come out equal: names in lower case, IPv6 in its short form.
+ * `HOST:PORT` as people and Host fields write it: a name, an IPv4 address or a bracketed IPv6
+ * address (RFC 3986 §3.2.2). Two that name the same place come out equal: names in lower case, IPv6
+ * in its short form.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 
@@ -14,8 +15,8 @@ const SHAPE = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(0|[1-9][0-9]{0,4}))?$/i
 const MAX_PORT = 65_535
 
 /**
- * Undefined for any other text. `defaultPort` stands in for a port that the text leaves out; without it
- * the port must be written.
+ * Undefined for any other text. `defaultPort` stands in for a port that the text leaves out;
+ * without it the port must be written.
  */
 export function parseHostPort(text: string, defaultPort?: number): HostPort | undefined {
   const match = SHAPE.exec(text)
@@ -49,7 +50,8 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 function checkName(name: string): string | undefined {
   const labels = name.split('.')
   if (name.length > MAX_NAME_LENGTH || !labels.every((label) => LABEL.test(label))) return undefined
-  // URL reads every host that ends in a number as IPv4, so `127.1` would become another host in a browser.
+  // URL reads every host that ends in a number as IPv4, so `127.1` would become another host in a
+  // browser.
   const endsInNumber = /^(?:[0-9]+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')
   return endsInNumber && !isIPv4(name) ? undefined : name
 }

@@ -8,17 +8,14 @@ import { systemRandom } from '../base/random.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Io } from './io.ts'
 
-export async function handOverPassword(
-  password: Secret | undefined,
-  home: string,
-  io: Io,
-): Promise<void> {
-  if (password === undefined) return
-  if (io.isTerminal) {
-    io.out(`The administrator is "admin", password ${password.reveal()} (shown this once).`)
-    return
+export function passwordTo(io: Io, home: string): (password: Secret) => Promise<void> {
+  return async (password) => {
+    if (io.isTerminal) {
+      io.out(`The administrator is "admin", password ${password.reveal()} (shown this once).`)
+      return
+    }
+    const { adminPassword } = homeFiles(home)
+    await replacePrivateFile(adminPassword, `${password.reveal()}\n`, { random: systemRandom })
+    io.out(`The administrator is "admin"; the password is in ${adminPassword}`)
   }
-  const { adminPassword } = homeFiles(home)
-  await replacePrivateFile(adminPassword, `${password.reveal()}\n`, { random: systemRandom })
-  io.out(`The administrator is "admin"; the password is in ${adminPassword}`)
 }

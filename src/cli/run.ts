@@ -67,15 +67,28 @@ export async function runCli(args: readonly string[], io: Io = processIo): Promi
       io.err(`latchkey: ${error.message}`)
       return EXIT.failed
     }
+    if (isSystemError(error)) {
+      // It names the file or the address and what is wrong there; our stack would add nothing.
+      io.err(`latchkey: ${error.message}`)
+      return EXIT.failed
+    }
     io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
     return EXIT.failed
   }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
 }
 
 async function dispatch(args: readonly string[], io: Io): Promise<ExitCode> {
   const read = readArguments(args)
   if ('problem' in read) return misused(read.problem, io)
   const { values, positionals } = read
+  for (const name of ['home', 'config'] as const) {
+    // An unset variable in a script, most likely; the current folder is certainly not meant.
+    if (values[name] === '') return misused(`--${name} is empty`, io)
+  }
   if (values.help) {
     io.out(HELP)
     return EXIT.ok
@@ -106,7 +119,9 @@ function readArguments(args: readonly string[]) {
       },
     })
   } catch (error) {
-    return { problem: (error as Error).message }
+    // "Unknown option '--x'. To specify a positional argument …": the first sentence says it.
+    const [problem = ''] = (error as Error).message.split(/\. |\n/, 1)
+    return { problem }
   }
 }
 

@@ -13,8 +13,8 @@ export interface ListedApi {
 }
 
 /**
- * The APIs of each listener, in the order of the listeners. `edge-oidc` joins every listener that hosts
- * `edge-client`, unless that is switched off or `edge-oidc` is listed anywhere.
+ * The APIs of each listener, in the order of the listeners. `edge-oidc` joins every listener that
+ * hosts `edge-client`, unless that is switched off or `edge-oidc` is listed anywhere.
  */
 export function bindApis(
   listeners: readonly NonEmpty<ListedApi>[],

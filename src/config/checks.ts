@@ -1,7 +1,7 @@
 /**
- * Rules that span several keys, and those that need the disk or the environment. They read the tree as it was
- * written and pass over what they cannot read, so that they speak up even when other parts are wrong: all
- * problems in one message (D-43).
+ * Rules that span several keys, and those that need the disk or the environment. They read the tree
+ * as it was written and pass over what they cannot read, so that they speak up even when other
+ * parts are wrong: all problems in one message (D-43).
  */
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'

@@ -1,6 +1,7 @@
 /**
- * The checked configuration, as everybody else sees it: complete, with parsed values and absolute paths,
- * deeply frozen. How people write it is schema.ts; how one becomes the other is load.ts. D-46.
+ * The checked configuration, as everybody else sees it: complete, with parsed values and absolute
+ * paths, deeply frozen. How people write it is schema.ts; how one becomes the other is load.ts.
+ * D-46.
  */
 import type { Duration } from '../base/duration.ts'
 import type { HostPort } from '../base/host-port.ts'
@@ -54,9 +55,9 @@ export interface Listener {
 }
 
 /**
- * Where to listen, and the address that clients use for it and that makes its issuer (D-2). Several bind
- * points of one listener may share an interface: one socket with several addresses. Port 0 in an interface
- * is a free port; in an address it is the port that the interface got.
+ * Where to listen, and the address that clients use for it and that makes its issuer (D-2). Several
+ * bind points of one listener may share an interface: one socket with several addresses. Port 0 in
+ * an interface is a free port; in an address it is the port that the interface got.
  */
 export interface BindPoint {
   readonly interface: HostPort

@@ -1,9 +1,11 @@
+/** The file in a new home: where it listens, and that what it says about defaults is true. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadFile } from '../../test/support/config-home.ts'
 import { formatHostPort } from '../base/host-port.ts'
-import { DEFAULT_ADDRESS, defaultConfigFile } from './default-file.ts'
+import { defaultConfigFile } from './default-file.ts'
+import { DEFAULT_ADDRESS } from './environment.ts'
 import { allKeys } from './keys.ts'
 import type { LoadedConfig } from './load.ts'
 import { ConfigProblems } from './problems.ts'

@@ -1,6 +1,7 @@
 /**
- * The commented `controller.yml` that is written into a new home: the listener for one address, and every other
- * key with its default, commented out. The words come from schema.ts, so that they are said once.
+ * The commented `controller.yml` that is written into a new home: the listener for one address, and
+ * every other key with its default, commented out. The words come from schema.ts, so that they are
+ * said once.
  */
 import { stringify } from 'yaml'
 import {
@@ -10,10 +11,9 @@ import {
   isWildcardHost,
   parseHostPort,
 } from '../base/host-port.ts'
+import { DEFAULT_ADDRESS } from './environment.ts'
 import { allKeys, KEYS, type Key } from './keys.ts'
 import { ConfigProblems } from './problems.ts'
-
-export const DEFAULT_ADDRESS = 'localhost:1280'
 
 /** Throws ConfigProblems when the address is none that clients could connect to. */
 export function defaultConfigFile({ address }: { readonly address: string }): string {
@@ -30,9 +30,10 @@ export function defaultConfigFile({ address }: { readonly address: string }): st
 }
 
 const HEADER =
-  'Configuration of Latchkey. A # with a space after it explains what is below. A # without one hides a default ' +
-  `or an example: remove it and change the value. Paths count from the home. \${VARIABLE} in a value is read ` +
-  'from the environment. The command "latchkey config check" names every problem.'
+  'Configuration of Latchkey. A # with a space after it explains what is below. A # without one ' +
+  'hides a default or an example: remove it and change the value. Paths count from the home. ' +
+  `\${VARIABLE} in a value is read from the environment. The command "latchkey config check" ` +
+  'names every problem.'
 
 /** What a new file sets, by the names of keys. */
 interface Given {
@@ -51,8 +52,9 @@ function listenerAt(address: HostPort): Given {
 }
 
 /**
- * A local address listens on loopback only and answers to every name of this machine, its own first. Any other
- * listens on all interfaces: of IPv4, because not every machine can open an IPv6 socket, unless IPv6 is asked for.
+ * A local address listens on loopback only and answers to every name of this machine, its own
+ * first. Any other listens on all interfaces: of IPv4, because not every machine can open an IPv6
+ * socket, unless IPv6 is asked for.
  */
 function bindPointsFor(address: HostPort): { interface: HostPort; address: HostPort }[] {
   const { host, port } = address
@@ -84,7 +86,8 @@ function render(key: Key, given: Given[string] | undefined, indent: string): str
     return [...words, name, ...entries, ...(key.path === 'web[].apis' ? oidcEntry(inner) : [])]
   }
   if (given !== undefined) return [...words, ...yamlLines({ [key.name]: given }, indent)]
-  // An empty section is fine, so its keys can be uncovered one by one. One without a default is all or nothing.
+  // An empty section is fine, so its keys can be uncovered one by one. One without a default is all
+  // or nothing.
   if (key.children.length > 0 && key.usual !== undefined) {
     return [...words, name, ...key.children.flatMap((child) => render(child, undefined, inner))]
   }

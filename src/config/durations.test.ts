@@ -1,3 +1,7 @@
+/**
+ * Bounds and adjustments of durations, case by case; test/fuzz has the properties. SPEC Limits,
+ * D-43.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { days, minutes, seconds } from '../base/duration.ts'

@@ -1,6 +1,7 @@
 /**
- * The lengths of time in the file: defaults, bounds, and the specification's rule that a violating value is
- * adjusted, not refused (SPEC Limits, D-43). Pure; the log and `config check` show what was adjusted.
+ * The lengths of time in the file: defaults, bounds, and the specification's rule that a violating
+ * value is adjusted, not refused (SPEC Limits, D-43). Pure; the log and `config check` show what
+ * was adjusted.
  */
 import {
   type Duration,
@@ -76,7 +77,9 @@ export function describeAdjustment({ path, given, used }: Adjustment): string {
   return `${path}: ${given} is too short; using ${used}`
 }
 
-/** Raises what is under its minimum, and says so once for each. What is long enough stays as it is. */
+/**
+ * Raises what is under its minimum, and says so once for each. What is long enough stays as it is.
+ */
 export function adjustDurations(given: Durations): {
   readonly durations: Durations
   readonly adjustments: readonly Adjustment[]

@@ -1,3 +1,4 @@
+/** Which variables are read, and what counts as unset. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'

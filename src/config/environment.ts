@@ -1,6 +1,6 @@
 /**
- * The environment of the process, read in this file and nowhere else. It knows which variables exist and
- * what they are for; what they mean for a start is decided by those who ask.
+ * The environment of the process, read in this file and nowhere else. It knows which variables
+ * exist and what they are for; what they mean for a start is decided by those who ask.
  */
 import process from 'node:process'
 import { Secret } from '../base/secret.ts'
@@ -16,16 +16,21 @@ export interface Environment {
   variable(name: string): string | undefined
 }
 
+/** Where no home is named. Counts from the working directory. */
+export const DEFAULT_HOME = 'latchkey-data'
+/** Where no address is named for a new home. */
+export const DEFAULT_ADDRESS = 'localhost:1280'
+
 /** Our own variables, for `docs/configuration.md`. */
 export const VARIABLES = {
-  LATCHKEY_HOME: 'The home folder, where `--home` is not given. Default `./latchkey-data`.',
+  LATCHKEY_HOME: `The home folder, where \`--home\` is not given. Default \`./${DEFAULT_HOME}\`.`,
   LATCHKEY_ADDRESS:
-    'The address that is written into a new `controller.yml`. Read only when a home is made. Default `localhost:1280`.',
+    'The address that is written into a new `controller.yml`. Read only when a home is made. ' +
+    `Default \`${DEFAULT_ADDRESS}\`.`,
   LATCHKEY_ADMIN_PASSWORD:
-    "The first administrator's password. Read only when a home is made; without it a random one is made.",
+    "The first administrator's password. Read only when a home is made; without it a random one " +
+    'is made.',
 } as const
-
-export const DEFAULT_HOME = 'latchkey-data'
 
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>> = process.env,

@@ -1,3 +1,4 @@
+/** The keys as data, the page made from them, and the suggestions for unknown ones. D-43, D-46. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * The keys of `controller.yml` as plain data, taken from schema.ts: for the documentation, for the file in a new
- * home, and for messages that name the nearest known key.
+ * The keys of `controller.yml` as plain data, taken from schema.ts: for the documentation, for the
+ * file in a new home, and for messages that name the nearest known key.
  */
 import { z } from 'zod'
 import { ControllerFile } from './schema.ts'
@@ -39,7 +39,10 @@ export function keyAt(path: readonly PropertyKey[]): Key | undefined {
   return key
 }
 
-/** `web[0].name`. Names that are none of ours are shortened and quoted where they could confuse a terminal. */
+/**
+ * `web[0].name`. Names that are none of ours are shortened and quoted where they could confuse a
+ * terminal.
+ */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`
@@ -50,8 +53,8 @@ export function formatPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * What to say about an unknown key: the place of its name elsewhere in the file, the nearest key beside it, or
- * the keys that are known there.
+ * What to say about an unknown key: the place of its name elsewhere in the file, the nearest key
+ * beside it, or the keys that are known there.
  */
 export function suggestKey(path: readonly PropertyKey[]): string {
   const parent = path.slice(0, -1)
@@ -92,7 +95,10 @@ function editDistance(a: string, b: string): number {
   return cell(a.length, b.length)
 }
 
-/** Takes off what zod wraps around a value, collecting what it says, until a section, a list or a value is left. */
+/**
+ * Takes off what zod wraps around a value, collecting what it says, until a section, a list or a
+ * value is left.
+ */
 function look(name: string, path: string, schema: z.core.$ZodType): Key {
   let facts: KeyFacts | undefined
   let usual: unknown

@@ -1,23 +1,26 @@
+/**
+ * From a file to the checked configuration. What is refused is in the tests of refusals. D-43,
+ * D-46.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { PAGE } from '../../scripts/write-docs.ts'
-import { configHome, loadFile, problemsOf } from '../../test/support/config-home.ts'
+import {
+  configHome,
+  FILE,
+  LISTENER,
+  loadFile,
+  OTHER,
+  problemsOf,
+} from '../../test/support/config-home.ts'
 import { days, hours, minutes, seconds } from '../base/duration.ts'
 import { DEFAULT_REDIRECT_PATTERNS } from '../protocol/redirect-uri.ts'
 import { readEnvironment } from './environment.ts'
 import { CONFIG_FILE, loadConfig } from './load.ts'
-
-const POINT = { interface: '127.0.0.1:1280', address: 'localhost:1280' }
-const LISTENER = { name: 'one', bindPoints: [POINT], apis: [{ binding: 'edge-client' }] }
-const OTHER = {
-  name: 'two',
-  bindPoints: [{ interface: '127.0.0.1:1281', address: 'localhost:1281' }],
-  apis: [{ binding: 'edge-management' }],
-}
-const FILE = { v: 1, web: [LISTENER] }
 
 test('a file with only what is required gets every default', async (t) => {
   const { config, adjustments } = await loadFile(t, FILE)
@@ -68,7 +71,7 @@ test('every key that is given is used', async (t) => {
             { interface: '[::1]:1280', address: 'API.example.com:443' },
             { interface: '[::1]:1280', address: '[::1]:0' },
           ],
-          identity: { cert: 'pem/public.pem', key: '/etc/hostname' },
+          identity: { cert: 'pem/public.pem', key: process.execPath },
           options: {
             minTLSVersion: 'TLS1.3',
             maxTLSVersion: 'TLS1.3',
@@ -108,7 +111,7 @@ test('every key that is given is used', async (t) => {
     { interface: { host: '::1', port: 1280 }, address: { host: 'api.example.com', port: 443 } },
     { interface: { host: '::1', port: 1280 }, address: { host: '::1', port: 1280 } },
   ])
-  assert.deepEqual(apis.identity, { cert: join(home, 'pem/public.pem'), key: '/etc/hostname' })
+  assert.deepEqual(apis.identity, { cert: join(home, 'pem/public.pem'), key: process.execPath })
   assert.deepEqual(apis.tls, { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' })
   assert.deepEqual(apis.timeouts, { header: seconds(2), request: seconds(3), idle: hours(1) })
   assert.deepEqual(apis.apis, [{ binding: 'edge-client' }, { binding: 'edge-management' }])

@@ -1,6 +1,7 @@
 /**
- * File and environment → checked, frozen Config: read, fill in variables, check everything, adjust, freeze.
- * D-43: what is wrong is refused, all of it at once; what is too small is adjusted and reported.
+ * File and environment → checked, frozen Config: read, fill in variables, check everything, adjust,
+ * freeze. D-43: what is wrong is refused, all of it at once; what is too small is adjusted and
+ * reported.
  */
 import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'

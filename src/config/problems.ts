@@ -1,6 +1,6 @@
 /**
- * What is wrong with a configuration, all of it in one message (D-43). Values are shown only where the reader of
- * a value chose to: a file may hold passwords (R108).
+ * What is wrong with a configuration, all of it in one message (D-43). Values are shown only where
+ * the reader of a value chose to: a file may hold passwords (R108).
  */
 import type { z } from 'zod'
 import { formatPath, keyAt, suggestKey } from './keys.ts'
@@ -28,7 +28,10 @@ export function describeProblem({ path, message }: Problem): string {
   return path === '' ? message : `${path}: ${message}`
 }
 
-/** All problems, group by group. Of a path that an earlier group has named, the first word is the reason for the rest. */
+/**
+ * All problems, group by group. Of a path that an earlier group has named, the first word is the
+ * reason for the rest.
+ */
 export function mergeProblems(...groups: readonly (readonly Problem[])[]): readonly Problem[] {
   const named = new Set<string>()
   return groups.flatMap((group) => {

@@ -1,3 +1,4 @@
+/** YAML within bounds, and faults that are named without quoting the file. D-43, R108. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * A YAML file → plain values, within bounds: size, aliases and depth, so that no file can exhaust the process.
- * What the values mean is not known here.
+ * A YAML file → plain values, within bounds: size, aliases and depth, so that no file can exhaust
+ * the process. What the values mean is not known here.
  */
 import { createReadStream } from 'node:fs'
 import {
@@ -16,7 +16,10 @@ import { fromUtf8 } from '../base/encoding.ts'
 import type { Problem } from './problems.ts'
 
 export type Tree =
-  /** `repeated`: keys that are there twice. The rest can still be checked, but nothing may start from it. */
+  /**
+   * `repeated`: keys that are there twice. The rest can still be checked, but nothing may start
+   * from it.
+   */
   | { readonly ok: true; readonly tree: unknown; readonly repeated: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
@@ -48,7 +51,8 @@ export function parseYaml(text: string): Tree {
     lineCounter: lines,
     stringKeys: true,
     resolveKnownTags: false,
-    // Looked for below: the library compares each key with every other, minutes of work for a large file.
+    // Looked for below: the library compares each key with every other, minutes of work for a large
+    // file.
     uniqueKeys: false,
   })
   const lineOf = (offset: number): string => `line ${lines.linePos(offset).line}`
@@ -115,7 +119,9 @@ function repeatedKeys(document: Document): readonly Scalar[] {
   return repeated
 }
 
-/** Goes down first and stops at the first find, so that a map that contains itself ends here too. */
+/**
+ * Goes down first and stops at the first find, so that a map that contains itself ends here too.
+ */
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((child) => isDeeperThan(child, levels - 1))

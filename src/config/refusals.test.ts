@@ -1,38 +1,21 @@
 /**
- * Everything that is refused, as a table: what is wrong, the file, and each problem with its path and message. D-43.
+ * What is refused about the file as a whole and about every part of it but the listeners. D-43,
+ * D-46.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { configHome, problemsOf } from '../../test/support/config-home.ts'
-import { parseRedirectPattern } from '../protocol/redirect-uri.ts'
+import { configHome, FILE, problemsOf, testRefusals } from '../../test/support/config-home.ts'
 import { readEnvironment } from './environment.ts'
 import { CONFIG_FILE, loadConfig } from './load.ts'
 
-const POINT = { interface: '127.0.0.1:1280', address: 'localhost:1280' }
-const LISTENER = { name: 'one', bindPoints: [POINT], apis: [{ binding: 'edge-client' }] }
-const OTHER = {
-  name: 'two',
-  bindPoints: [{ interface: '127.0.0.1:1281', address: 'localhost:1281' }],
-  apis: [{ binding: 'edge-management' }],
-}
-const FILE = { v: 1, web: [LISTENER] }
-
-const NOT_THERE = 'names a file that is not there or not readable'
-const NOT_HOST_PORT = 'is not HOST:PORT; write it like id.example.com:1280 or [::1]:1280'
 const NOT_A_NAME = 'must be 1 to 64 letters, digits, dots, hyphens or underscores'
 const LIST = 'must be a list of 1 to 256 entries'
-const listener = (change: object): object => ({ v: 1, web: [{ ...LISTENER, ...change }] })
-const point = (change: object): object => listener({ bindPoints: [{ ...POINT, ...change }] })
 const edge = (change: object): object => ({ ...FILE, edge: change })
-const redirects = (...redirectURIs: unknown[]): object =>
-  listener({ apis: [{ binding: 'edge-oidc', options: { redirectURIs } }] })
 const origins = (...corsOrigins: unknown[]): object => edge({ api: { corsOrigins } })
-const REDIRECT = 'web[0].apis[0].options.redirectURIs'
 
-/** What is wrong, the file, and its problems: path and message. */
-const REFUSED: readonly [string, unknown, ...[string, string][]][] = [
+testRefusals([
   ['an empty file', '', ['v', 'is missing'], ['web', 'is missing']],
   ['a file that is a list', [], ['', 'must be a map of keys']],
   ['a file that is a text', 'hello', ['', 'must be a map of keys']],
@@ -65,7 +48,6 @@ const REFUSED: readonly [string, unknown, ...[string, string][]][] = [
     ['__proto__', 'is not a known key; known here: v, db, secret, identity, web, edge, log'],
   ],
   ['a section that is a text', { ...FILE, log: 'debug' }, ['log', 'must be a map of keys']],
-
   [
     'a database that is a number',
     { ...FILE, db: 5 },
@@ -98,7 +80,6 @@ const REFUSED: readonly [string, unknown, ...[string, string][]][] = [
     { ...FILE, db: 'x'.repeat(4097) },
     ['db', 'is longer than 4096 characters'],
   ],
-
   [
     'two homes of the secret',
     { ...FILE, secret: { file: 'x', environment: 'SET' } },
@@ -125,146 +106,11 @@ const REFUSED: readonly [string, unknown, ...[string, string][]][] = [
     ['identity.key', 'is missing'],
   ],
   [
-    'a key without a certificate',
-    listener({ identity: { key: 'pem/key.pem' } }),
-    ['web[0].identity.cert', 'is missing'],
-  ],
-  [
     'an empty identity',
     { ...FILE, identity: null },
     ['identity.cert', 'is missing'],
     ['identity.key', 'is missing'],
   ],
-  [
-    'files that are not there, or are folders',
-    listener({ identity: { cert: 'pem/none.pem', key: 'pem', ca: 'none/ca.pem' } }),
-    ['web[0].identity.cert', NOT_THERE],
-    ['web[0].identity.key', NOT_THERE],
-    ['web[0].identity.ca', NOT_THERE],
-  ],
-
-  ['no listeners', { v: 1 }, ['web', 'is missing']],
-  ['an empty list of listeners', { v: 1, web: [] }, ['web', LIST]],
-  ['a listener that is no map', { v: 1, web: ['one'] }, ['web[0]', 'must be a map of keys']],
-  ['a listener without a name', listener({ name: undefined }), ['web[0].name', 'is missing']],
-  ['a name with a space', listener({ name: 'a b' }), ['web[0].name', `"a b" ${NOT_A_NAME}`]],
-  ['no bind points', listener({ bindPoints: [] }), ['web[0].bindPoints', LIST]],
-  ['no APIs', listener({ apis: [] }), ['web[0].apis', LIST]],
-  ['APIs that are no list', listener({ apis: {} }), ['web[0].apis', LIST]],
-  [
-    'too many bind points',
-    listener({
-      bindPoints: Array.from({ length: 257 }, (_, i) => ({ ...POINT, address: `a${i}:1` })),
-    }),
-    ['web[0].bindPoints', LIST],
-  ],
-  [
-    'an interface without a port',
-    point({ interface: '127.0.0.1' }),
-    ['web[0].bindPoints[0].interface', `"127.0.0.1" ${NOT_HOST_PORT}`],
-  ],
-  [
-    'IPv6 without brackets',
-    point({ interface: '::1:1280' }),
-    ['web[0].bindPoints[0].interface', `"::1:1280" ${NOT_HOST_PORT}`],
-  ],
-  [
-    'an address with a scheme',
-    point({ address: 'https://a:1' }),
-    ['web[0].bindPoints[0].address', `"https://a:1" ${NOT_HOST_PORT}`],
-  ],
-  [
-    'a bind point without an address',
-    point({ address: undefined }),
-    ['web[0].bindPoints[0].address', 'is missing'],
-  ],
-  [
-    'an address that nobody can connect to',
-    point({ address: '0.0.0.0:1280' }),
-    [
-      'web[0].bindPoints[0].address',
-      '"0.0.0.0:1280" stands for every interface; clients need an address to connect to',
-    ],
-  ],
-  [
-    'a bind point twice on one listener',
-    listener({ bindPoints: [POINT, { ...POINT, address: 'LOCALHOST:0' }] }),
-    ['web[0].bindPoints[1]', 'repeats an earlier bind point of this listener'],
-  ],
-  [
-    'two listeners with one name',
-    { v: 1, web: [LISTENER, { ...OTHER, name: 'one' }] },
-    ['web[1].name', '"one" is the name of web[0] too; give each listener its own'],
-  ],
-  [
-    'two listeners on one interface',
-    { v: 1, web: [LISTENER, { ...OTHER, bindPoints: [{ ...POINT, address: 'a.example:1' }] }] },
-    [
-      'web[1].bindPoints[0].interface',
-      '"127.0.0.1:1280" is listened on by web[0] too; give each listener its own',
-    ],
-  ],
-  [
-    'two listeners with one address, spelt differently',
-    {
-      v: 1,
-      web: [
-        { ...LISTENER, bindPoints: [{ interface: '127.0.0.1:1', address: '[::1]:1280' }] },
-        { ...OTHER, bindPoints: [{ interface: '127.0.0.1:2', address: '[0:0::1]:1280' }] },
-      ],
-    },
-    [
-      'web[1].bindPoints[0].address',
-      '"[::1]:1280" is an address of web[0] too; give each listener its own',
-    ],
-  ],
-  [
-    'a binding that does not exist',
-    listener({ apis: [{ binding: 'fabric' }] }),
-    ['web[0].apis[0].binding', 'must be `edge-client`, `edge-management` or `edge-oidc`'],
-  ],
-  [
-    'a binding twice on one listener',
-    listener({ apis: [{ binding: 'edge-client' }, { binding: 'edge-client' }] }),
-    ['web[0].apis[1].binding', 'is on this listener twice'],
-  ],
-  [
-    'redirect URIs on another binding',
-    listener({
-      apis: [{ binding: 'edge-client', options: { redirectURIs: ['https://a.example/'] } }],
-    }),
-    [REDIRECT, 'is an option of the binding edge-oidc alone'],
-  ],
-  ['an empty list of redirect URIs', redirects(), [REDIRECT, LIST]],
-  ['a redirect URI that is a number', redirects(5), [`${REDIRECT}[0]`, 'must be text']],
-  [
-    // R010
-    'a redirect URI with * as its host',
-    redirects('https://ok.example/', 'https://*.example/'),
-    [`${REDIRECT}[1]`, redirectProblem('https://*.example/')],
-  ],
-  [
-    // R011
-    'a redirect URI over plain http',
-    redirects('http://app.example.com/'),
-    [`${REDIRECT}[0]`, redirectProblem('http://app.example.com/')],
-  ],
-  [
-    'an old TLS',
-    listener({ options: { minTLSVersion: 'TLS1.1' } }),
-    ['web[0].options.minTLSVersion', 'must be `TLS1.2` or `TLS1.3`'],
-  ],
-  [
-    'TLS versions the wrong way round',
-    listener({ options: { minTLSVersion: 'TLS1.3', maxTLSVersion: 'TLS1.2' } }),
-    ['web[0].options.minTLSVersion', 'is newer than maxTLSVersion'],
-  ],
-  [
-    'a time-out of more than a day',
-    listener({ options: { timeouts: { idle: '25h' } } }),
-    ['web[0].options.timeouts.idle', '"25h" is too long; 1d at most'],
-  ],
-
   ['a brand with a space', edge({ brand: 'a b' }), ['edge.brand', `"a b" ${NOT_A_NAME}`]],
   ['a brand with a quote', edge({ brand: 'a"b' }), ['edge.brand', `"a\\"b" ${NOT_A_NAME}`]],
   ['an empty brand', edge({ brand: '' }), ['edge.brand', `"" ${NOT_A_NAME}`]],
@@ -406,17 +252,7 @@ const REFUSED: readonly [string, unknown, ...[string, string][]][] = [
     ['db', 'needs the environment variable NO_USER, which is not set'],
     ['db', 'needs the environment variable NO_PASSWORD, which is not set'],
   ],
-]
-
-for (const [what, file, ...expected] of REFUSED) {
-  test(`${what}: refused, by path and reason`, async (t) => {
-    const variables = { SET: 'value', EMPTY: '' }
-    assert.deepEqual(
-      await problemsOf(t, file, variables),
-      expected.map(([path, message]) => ({ path, message })),
-    )
-  })
-}
+])
 
 test('all problems are in one message, whichever part of the check finds them', async (t) => {
   const home = configHome(t)
@@ -444,7 +280,7 @@ test('all problems are in one message, whichever part of the check finds them', 
       'web[1].apis[0].binding: is missing',
       'edge.brand: must be a name',
       'web[1].name: "one" is the name of web[0] too; give each listener its own',
-      `identity.cert: ${NOT_THERE}`,
+      'identity.cert: names a file that is not there or not readable',
     ].join('\n  '),
   })
 })
@@ -469,11 +305,3 @@ test('bad YAML is refused with its line', async (t) => {
   assert.match(problem?.message ?? '', /^is not valid YAML: /)
   assert.deepEqual(others, [])
 })
-
-/** The sentence is worded beside the rule; here it counts that it arrives. */
-function redirectProblem(text: string): string {
-  const reading = parseRedirectPattern(text)
-  assert.ok(!reading.ok)
-  assert.ok(reading.problem.includes(text))
-  return reading.problem
-}

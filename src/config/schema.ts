@@ -1,10 +1,13 @@
 /**
- * The file `controller.yml`, as people write it: every key with its kind of value, its default and what
- * people are told about it. `docs/configuration.md` and the file in a new home are made from this. D-46.
+ * The file `controller.yml`, as people write it: every key with its kind of value, its default and
+ * what people are told about it. `docs/configuration.md` and the file in a new home are made from
+ * this. D-46.
  *
- * A key is here only when some code reads it. A new key has a default that keeps yesterday's file working.
+ * A key is here only when some code reads it. A new key has a default that keeps yesterday's file
+ * working.
  */
 import { z } from 'zod'
+import { formatDuration } from '../base/duration.ts'
 import { BINDINGS, LOG_FORMATS, LOG_LEVELS, SIGNING_ALGORITHMS } from './config.ts'
 import { DURATION_RULES } from './durations.ts'
 import {
@@ -34,28 +37,27 @@ const identity = (rule: string, folder: string) =>
     ).optional(),
   }).optional()
 
-const timeouts = section('Time-outs of connections, 1d at most.', {
-  header: duration(DURATION_RULES.header, 'Until the header of a request is there. At least 1s.'),
+const LONGEST_TIMEOUT = formatDuration(DURATION_RULES.header.maximum)
+
+const timeouts = section(`Time-outs of connections, ${LONGEST_TIMEOUT} at most.`, {
+  header: duration(DURATION_RULES.header, 'Until the header of a request is there.'),
   request: duration(
     DURATION_RULES.request,
     'Until a whole request is there. At least as long as `header`.',
   ),
-  idle: duration(
-    DURATION_RULES.idle,
-    'How long a connection may wait for its next request. At least 1s.',
-  ),
+  idle: duration(DURATION_RULES.idle, 'How long a connection may wait for its next request.'),
 }).prefault({})
 
 const bindPoint = section('One place to listen.', {
   interface: hostPort(
     'interface',
-    'Where to listen. `0.0.0.0` is every IPv4 interface, `[::]` every interface (IPv6 in quotes: YAML reads brackets as a list). ' +
-      'Port 0 is a free port. No two listeners share one.',
+    'Where to listen. `0.0.0.0` is every IPv4 interface, `[::]` every interface (IPv6 in ' +
+      'quotes: YAML reads brackets as a list). Port 0 is a free port. No two listeners share one.',
   ),
   address: hostPort(
     'address',
-    'What clients connect to. It makes the issuer `https://<address>/oidc`. Port 0 is the port of the interface. ' +
-      'No two listeners share one.',
+    'What clients connect to. It makes the issuer `https://<address>/oidc`. Port 0 is the port ' +
+      'of the interface. No two listeners share one.',
   ),
 })
 
@@ -65,8 +67,9 @@ const api = section('One API.', {
     redirectURIs: list(
       {
         rule:
-          'Callbacks that clients may name. `*` may stand for the port; `http` only to this machine. ' +
-          'A list replaces the default: `http` and `https` to `localhost`, `127.0.0.1` and `[::1]`, any port, any path.',
+          'Callbacks that clients may name. `*` may stand for the port; `http` only to this ' +
+          'machine. A list replaces the default: `http` and `https` to `localhost`, ' +
+          '`127.0.0.1` and `[::1]`, any port, any path.',
         example: ['https://app.example.com/callback', 'http://127.0.0.1:*/callback'],
       },
       redirectPattern(),
@@ -78,8 +81,8 @@ const listener = section('One listener.', {
   name: token('For logs and messages. No two listeners share one.'),
   bindPoints: list({ rule: 'Where the listener listens, and how clients call it.' }, bindPoint),
   identity: identity(
-    'A certificate for this listener alone, a public one for instance. Without it: the one at the top of the file. ' +
-      'PEM files; `ca` may be left out.',
+    'A certificate for this listener alone, a public one for instance. Without it: the one at ' +
+      'the top of the file. PEM files; `ca` may be left out.',
     'public',
   ),
   options: section('How connections are treated.', {
@@ -90,8 +93,9 @@ const listener = section('One listener.', {
   apis: list(
     {
       rule:
-        'What the listener serves; anything else is 404 there. `edge-oidc` is added to every listener with `edge-client`, ' +
-        'unless it is listed on any listener or `edge.api.disableOidcAutoBinding` is true.',
+        'What the listener serves; anything else is 404 there. `edge-oidc` is added to every ' +
+        'listener with `edge-client`, unless it is listed on any listener or ' +
+        '`edge.api.disableOidcAutoBinding` is true.',
     },
     api,
   ),
@@ -99,7 +103,8 @@ const listener = section('One listener.', {
 
 const edge = section('The service itself.', {
   brand: token(
-    'OIDC client id, audience, provider of authentication queries and prefix of the realms, for clients built for a branded controller.',
+    'OIDC client id, audience, provider of authentication queries and prefix of the realms, ' +
+      'for clients built for a branded controller.',
   ).prefault('service'),
   api: section('The client and management APIs.', {
     disableOidcAutoBinding: flag('When true, OIDC is only where `edge-oidc` is listed.').prefault(
@@ -108,27 +113,21 @@ const edge = section('The service itself.', {
     corsOrigins: list(
       {
         rule:
-          'Origins whose pages may call the APIs and post logins. Exact, like `https://console.example.com`; ' +
-          '`http` only to this machine; no `*`.',
+          'Origins whose pages may call the APIs and post logins. Exact, like ' +
+          '`https://console.example.com`; `http` only to this machine; no `*`.',
         mayBeEmpty: true,
       },
       origin(),
     ).prefault([]),
   }).prefault({}),
   oidc: section('Tokens and the keys that sign them.', {
-    accessTokenDuration: duration(
-      DURATION_RULES.accessTokenDuration,
-      'Life of an access token. At least 1m.',
-    ),
-    idTokenDuration: duration(DURATION_RULES.idTokenDuration, 'Life of an ID token. At least 1m.'),
+    accessTokenDuration: duration(DURATION_RULES.accessTokenDuration, 'Life of an access token.'),
+    idTokenDuration: duration(DURATION_RULES.idTokenDuration, 'Life of an ID token.'),
     signingAlgorithm: oneOf(
       SIGNING_ALGORITHMS,
       'How tokens are signed. A change takes effect with a new key.',
     ).prefault('ES256'),
-    keyRotation: duration(
-      DURATION_RULES.keyRotation,
-      'Age at which a signing key is replaced. At least 1h.',
-    ),
+    keyRotation: duration(DURATION_RULES.keyRotation, 'Age at which a signing key is replaced.'),
   }).prefault({}),
   passwords: section('Hashing of passwords, the most expensive thing the service does.', {
     hashing: count(
@@ -145,7 +144,8 @@ const edge = section('The service itself.', {
 export const ControllerFile = section('', {
   v: z.literal(1).register(keyFacts, { type: '1', rule: 'The version of this format.' }),
   db: database(
-    'The database: a file for SQLite, or `postgres://USER:PASSWORD@HOST/NAME`. Special characters in user and password are percent-encoded.',
+    'The database: a file for SQLite, or `postgres://USER:PASSWORD@HOST/NAME`. Special ' +
+      'characters in user and password are percent-encoded.',
   ).prefault('latchkey.db'),
   secret: section(
     'Where the installation secret is, under which signing keys are encrypted. One of the two.',
@@ -158,8 +158,8 @@ export const ControllerFile = section('', {
     },
   ).prefault({}),
   identity: identity(
-    "The certificate of listeners that have none of their own. Without it: one of the home's own PKI. " +
-      'PEM files; `ca` may be left out.',
+    "The certificate of listeners that have none of their own. Without it: one of the home's " +
+      'own PKI. PEM files; `ca` may be left out.',
     'identity',
   ),
   web: list({ rule: 'The listeners.' }, listener),

@@ -1,8 +1,10 @@
 /**
- * The kinds of value that a key of the file may have. Each reads what YAML gives into its final type and
- * carries the words that the documentation, the new file and the error messages use for it.
+ * The kinds of value that a key of the file may have. Each reads what YAML gives into its final
+ * type and carries the words that the documentation, the new file and the error messages use for
+ * it.
  */
 import { z } from 'zod'
+import { formatDuration } from '../base/duration.ts'
 import { type HostPort, isLoopbackHost, isWildcardHost, parseHostPort } from '../base/host-port.ts'
 import { Secret } from '../base/secret.ts'
 import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect-uri.ts'
@@ -32,7 +34,9 @@ type Reading<T> =
 const MAX_TEXT = 4096
 const MAX_LIST = 256
 
-/** A map of keys. A section whose lines are all commented out is null in YAML, and as good as empty. */
+/**
+ * A map of keys. A section whose lines are all commented out is null in YAML, and as good as empty.
+ */
 export function section<Shape extends z.ZodRawShape>(rule: string, shape: Shape) {
   return z
     .preprocess((value) => (value === null ? {} : value), z.strictObject(shape))
@@ -64,7 +68,10 @@ export function duration(rule: DurationRule, about: string) {
         (value) => (value === 0 ? '0' : value),
         text((given) => readDuration(given, rule)),
       )
-      .register(keyFacts, { type: 'a duration', rule: about })
+      .register(keyFacts, {
+        type: 'a duration',
+        rule: `${about} At least ${formatDuration(rule.minimum)}.`,
+      })
       .prefault(rule.usual)
   )
 }
@@ -159,7 +166,9 @@ export function origin() {
   return text(readOrigin).register(keyFacts, { type: 'an origin', rule: '' })
 }
 
-/** A path, or the URL of a PostgreSQL server. Never quoted in a problem: it may carry a password. */
+/**
+ * A path, or the URL of a PostgreSQL server. Never quoted in a problem: it may carry a password.
+ */
 export function database(rule: string) {
   return text(readDatabase, 'never show').register(keyFacts, {
     type: 'a path or a `postgres://` URL',
@@ -167,7 +176,10 @@ export function database(rule: string) {
   })
 }
 
-/** Text that `read` accepts. A problem begins with the quoted text, unless that is a secret or in it already. */
+/**
+ * Text that `read` accepts. A problem begins with the quoted text, unless that is a secret or in it
+ * already.
+ */
 function text<T>(
   read: (given: string) => Reading<T>,
   quoting: 'quote' | 'names itself' | 'never show' = 'quote',
@@ -222,7 +234,8 @@ function readDatabase(given: string): Reading<Database> {
       ? { ok: true, value: { kind: 'postgres', url: new Secret(given) } }
       : { ok: false, problem: 'is not a URL; percent-encode what is special in user and password' }
   }
-  // `:memory:` and `file:` mean something to SQLite, and other schemes other databases. One letter is a drive.
+  // `:memory:` and `file:` mean something to SQLite, and other schemes other databases. One letter
+  // is a drive.
   if (/^(?:[A-Za-z][A-Za-z0-9+.-]+)?:/.test(given)) {
     return { ok: false, problem: 'is neither a path nor a postgres:// URL' }
   }

@@ -1,3 +1,4 @@
+/** What is filled in for variables, and what is not taken for one. D-43. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readEnvironment } from './environment.ts'

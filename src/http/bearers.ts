@@ -16,7 +16,7 @@ export function rawValues(request: FastifyRequest, name: string): readonly strin
 export function bearersOf(request: FastifyRequest): readonly Secret[] {
   return rawValues(request, 'authorization')
     .flatMap((field) => field.split(','))
-    .map((part) => /^\s*bearer(?:\s+(.*?))?\s*$/i.exec(part))
+    .map((part) => /^bearer(?:\s+(.*))?$/i.exec(part.trim()))
     .filter((match) => match !== null)
     .map((match) => new Secret(match[1] ?? ''))
 }

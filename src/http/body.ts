@@ -22,8 +22,8 @@ export function addBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_: FastifyRequest, bytes: Buffer) =>
-      readBody(bytes, (text) => {
+    async (request: FastifyRequest, bytes: Buffer) =>
+      readBody(request, 'json', bytes, (text) => {
         const parsed = parseJson(text, DEEPEST_JSON)
         return parsed && { kind: 'json', value: parsed.value }
       }),
@@ -31,16 +31,24 @@ export function addBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },
-    async (_: FastifyRequest, bytes: Buffer) =>
-      readBody(bytes, (text) => {
+    async (request: FastifyRequest, bytes: Buffer) =>
+      readBody(request, 'form', bytes, (text) => {
         const fields = parseForm(text)
         return fields && { kind: 'form', fields }
       }),
   )
 }
 
-function readBody(bytes: Buffer, parse: (text: string) => Body | undefined): Body {
+function readBody(
+  request: FastifyRequest,
+  kind: 'json' | 'form',
+  bytes: Buffer,
+  parse: (text: string) => Body | undefined,
+): Body {
   if (bytes.length === 0) return { kind: 'none' } // D-11: an empty body counts as {}
+  if (request.routeOptions.config.reads?.includes(kind) !== true) {
+    throw new Failure('UNSUPPORTED_MEDIA_TYPE')
+  }
   const text = fromUtf8(bytes)
   const body = text === undefined ? undefined : parse(text)
   if (body === undefined) throw new Failure('COULD_NOT_PARSE_BODY')
@@ -48,8 +56,8 @@ function readBody(bytes: Buffer, parse: (text: string) => Body | undefined): Bod
 }
 
 /**
- * The fields of a login body by name, JSON and form alike: each with all its values, so that a repeated one can
- * be refused. In JSON a list of texts counts as repeated values; other types are kept out by the caller.
+ * The fields of a login body by name, JSON and form alike: each with all its values, so that a
+ * repeated one can be refused. JSON has one value for each, of any type; a list is one value.
  */
 export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> {
   if (body.kind === 'form') return body.fields
@@ -60,7 +68,5 @@ export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> 
       field: { field: 'body', reason: 'must be an object' },
     })
   }
-  return new Map(
-    Object.entries(value).map(([name, one]) => [name, Array.isArray(one) ? one : [one]]),
-  )
+  return new Map(Object.entries(value).map(([name, one]) => [name, [one]]))
 }

@@ -51,16 +51,29 @@ export function addBoundApis(
   addVersion(router, '', use)
   for (const api of apis) {
     if (api.binding === 'edge-oidc') {
-      addDiscovery(router, use)
-      addAuthorization(router, { ...use, allowedRedirects: api.redirectPatterns })
-      addLoginUsername(router, use)
-      addToken(router, use)
-      addKeys(router, use)
+      const provider = atBindPoints(router, use.addresses)
+      addDiscovery(provider, use)
+      addAuthorization(provider, { ...use, allowedRedirects: api.redirectPatterns })
+      addLoginUsername(provider, use)
+      addToken(provider, use)
+      addKeys(provider, use)
     } else {
       const prefix = API_PREFIXES[api.binding]
       addVersion(router, prefix, use)
       addCurrentApiSession(router, prefix, use)
       addCurrentIdentity(router, prefix, use)
     }
+  }
+}
+
+/** D-2: the provider answers at its bind points alone, also where an answer does not name the issuer. */
+function atBindPoints(router: Router, addresses: () => ListenerAddresses): Router {
+  return {
+    ...router,
+    add: (route, handler) =>
+      router.add(route, (call) => {
+        addresses().baseUrlOf(call.request)
+        return handler(call)
+      }),
   }
 }

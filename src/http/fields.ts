@@ -15,7 +15,7 @@ export function textField(fields: Fields, name: string, longest: number): string
 /** A repeatable field: a form repeats it, JSON has a list. */
 export function textList(fields: Fields, name: string): readonly string[] {
   const values = fields.get(name) ?? []
-  return values.map((value) => {
+  return values.flat().map((value) => {
     if (typeof value !== 'string') throw invalid(name, 'must be texts')
     return value
   })

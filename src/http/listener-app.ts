@@ -7,6 +7,7 @@ import { newId, type RequestId } from '../base/ids.ts'
 import type { Random } from '../base/random.ts'
 import { Failure } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
+import { rawValues } from './bearers.ts'
 import { addBodyParsers } from './body.ts'
 import {
   answerError,
@@ -33,7 +34,16 @@ export function createListenerApp(
     requestIdHeader: false,
     genReqId: () => newId<RequestId>(random),
     routerOptions: { querystringParser: () => ({}) },
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply, { brand, log }),
+    // Shapes are checked by zod and answers written by JSON.stringify; Fastify's own compilers would only be loaded.
+    schemaController: {
+      compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler },
+    },
+    // Raised before there are hooks, so what they do is done here.
+    frameworkErrors: (error, request, reply) => {
+      reply.header(REQUEST_ID_HEADER, request.id)
+      answerError(error, request, reply, { brand, log })
+      log.info(requestLine(request, reply.statusCode, 0), 'request')
+    },
   })
   addBodyParsers(app)
   app.decorateRequest('session', undefined)
@@ -44,19 +54,27 @@ export function createListenerApp(
   app.addHook('onRequest', async (request, reply) => {
     request.begunAt = clock.uptime()
     reply.header(REQUEST_ID_HEADER, request.id)
+    // RFC 9112 §3.2: a Host field that is missing or repeated could mean two things to two readers.
+    const hosts = rawValues(request, 'host').length
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
+      throw new Failure('BAD_REQUEST', { detail: 'not exactly one Host field' })
+    }
+    // Here already, so that nobody's body is read for nothing.
+    if (request.is404) throw new Failure('NOT_FOUND')
   })
   app.addHook('onResponse', async (request, reply) => {
     log.info(requestLine(request, reply.statusCode, clock.uptime() - request.begunAt), 'request')
   })
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { brand, log }))
-  app.setNotFoundHandler((request, reply) =>
-    answerError(new Failure('NOT_FOUND'), request, reply, { brand, log }),
-  )
 
   const router = createRouter(app, use)
   addRoutes(router)
   router.close()
   return { app, routes: router.table }
+}
+
+function noCompiler(): never {
+  throw new Error('no route has a schema for Fastify')
 }
 
 /** The route's pattern, not the path: ids and codes stay out of the log (R034). */

@@ -2,6 +2,7 @@
  * The only way to add a route. A route says who may call it, what it reads, how it shows its failures, who may read
  * it from another origin, and which statuses it answers; `routeTable` lists all of that for the tests.
  */
+import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../base/clock.ts'
 import { type FormFields, parseForm } from '../base/form.ts'
@@ -86,7 +87,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
       method: route.method,
       url: route.url,
       bodyLimit: route.access === 'login' ? LOGIN_BODY_LIMIT : BODY_LIMIT,
-      config: { face: route.face },
+      config: { face: route.face, reads: route.reads },
       onRequest: async (request, reply) => {
         reply.headers(corsHeaders(request, route.cors, use.corsOrigins))
       },
@@ -100,7 +101,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
         const answer = await handler({
           request,
           query: readQuery(request),
-          body: readBody(request, route),
+          body: (request.body ?? { kind: 'none' }) as Body,
           wantsHtml: readWanted(request, route) === 'html',
           caller: callerOf(request),
           session: request.session as Call<R['access']>['session'],
@@ -128,6 +129,9 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
   }
 
   function close(): void {
+    for (const method of OTHER_METHODS) {
+      if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+    }
     for (const [url, routes] of Map.groupBy(table, (route) => route.url)) {
       const known = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
       const [{ cors, face }] = routes as [Route, ...Route[]]
@@ -147,10 +151,12 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
         method: others,
         url,
         config: { face },
-        handler: async (_, reply) => {
+        // Here already, so that nobody's body is read for nothing.
+        onRequest: async (_, reply) => {
           reply.header('allow', known.join(', '))
           throw new Failure('METHOD_NOT_ALLOWED')
         },
+        handler: () => undefined,
       })
     }
   }
@@ -161,7 +167,8 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
 /** The log line that makes every test fail whose service wrote it. */
 export const UNDECLARED = 'a route answered with a status that it does not declare'
 
-const OTHER_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
+/** All that Node reads; a CONNECT never gets as far as a route. */
+const OTHER_METHODS = METHODS.filter((method) => method !== 'CONNECT')
 
 function readQuery(request: FastifyRequest): FormFields {
   const { url = '' } = request.raw
@@ -172,12 +179,6 @@ function readQuery(request: FastifyRequest): FormFields {
     throw new Failure('COULD_NOT_VALIDATE', { field })
   }
   return fields
-}
-
-function readBody(request: FastifyRequest, { reads }: Route): Body {
-  const body = (request.body ?? { kind: 'none' }) as Body
-  if (body.kind === 'none' || reads.includes(body.kind)) return body
-  throw new Failure('UNSUPPORTED_MEDIA_TYPE')
 }
 
 /** D-11: a login endpoint that can answer nothing the caller takes says so before it does anything. */
@@ -229,5 +230,6 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     face?: Face
+    reads?: Route['reads']
   }
 }

@@ -122,9 +122,13 @@ function createServer(options: TlsListenerOptions): https.Server {
       requestTimeout: timeouts.request,
       keepAliveTimeout: timeouts.idle,
       connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
+      // Node would answer by itself, without a request id; the routes refuse it in our words (D-39).
+      requireHostHeader: false,
     },
     handler,
   )
+  // RFC 9110 §10.1.1: an expectation that we do not know may be passed over. Node's own 417 has no request id.
+  server.on('checkExpectation', handler)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     answerUnreadable(error, socket, { log, random })
   })

@@ -11,7 +11,6 @@ import { sqlAuthRequests } from './auth-requests.ts'
 import { sqlAuthenticators } from './authenticators.ts'
 import { sqlAuthorities } from './authorities.ts'
 import { type Database, StoreUnavailable } from './dialects/database.ts'
-import { postgres } from './dialects/postgres.ts'
 import { sqlite } from './dialects/sqlite.ts'
 import { sqlEvents } from './events.ts'
 import { sqlIdentities } from './identities.ts'
@@ -31,7 +30,7 @@ export type StoreAddress =
 
 /** A store whose tables are up to date. Throws StoreUnavailable when there cannot be one. */
 export async function openStore(address: StoreAddress): Promise<Store> {
-  const database = databaseAt(address)
+  const database = await databaseAt(address)
   const db = new Kysely<Tables>({
     dialect: database.dialect,
     log: (event) => {
@@ -52,12 +51,15 @@ export async function openStore(address: StoreAddress): Promise<Store> {
   }
 }
 
-function databaseAt(address: StoreAddress): Database {
+async function databaseAt(address: StoreAddress): Promise<Database> {
   switch (address.kind) {
     case 'sqlite':
       return sqlite(address.path)
-    case 'postgres':
+    case 'postgres': {
+      // Its driver is loaded only by those who use it: a start with SQLite need not wait for it.
+      const { postgres } = await import('./dialects/postgres.ts')
       return postgres(address.url, address.maxConnections)
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Properties of durations: how they are written and read, and how values that are too short are adjusted.
- * SPEC Limits, D-43, R052.
+ * Properties of durations: how they are written and read, and how values that are too short are
+ * adjusted. SPEC Limits, D-43, R052.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -78,7 +78,17 @@ test('formatting has one spelling for each duration, whichever way it was writte
   )
 })
 
+/** Numbers of every size, also those that no number of ours holds exactly. */
+const longText = fc
+  .tuple(
+    fc.constantFrom('', '-'),
+    fc.bigInt({ min: 0n, max: 10n ** 40n }),
+    fc.constantFrom(...'dhms'),
+  )
+  .map((parts) => parts.join(''))
+
 const anyText = fc.oneof(
+  longText,
   fc.string({ unit: 'binary' }),
   fc.stringMatching(/^[-+]?[0-9]{0,30}[dhms]?[0-9.e]{0,5}[dhmsDHMS]?$/),
 )
@@ -99,14 +109,19 @@ test('no text makes reading throw, and what is read is exact and not too long', 
 })
 
 test('a duration is refused as too long exactly when it is longer than its maximum', () => {
-  fc.assert(
-    fc.property(
-      fc.nat({ max: 2 * TEN_YEARS }),
-      fc.constantFrom(...Object.values(DURATION_RULES)),
-      (count, rule) => {
-        assert.equal(readDuration(`${count}s`, rule).ok, count * 1_000 <= rule.maximum)
-      },
+  const aboutMaximum = fc.constantFrom(...Object.values(DURATION_RULES)).chain((rule) =>
+    fc.tuple(
+      fc.constant(rule),
+      fc.oneof(
+        fc.nat({ max: 2 * TEN_YEARS }),
+        fc.integer({ min: -2, max: 2 }).map((off) => rule.maximum / 1_000 + off),
+      ),
     ),
+  )
+  fc.assert(
+    fc.property(aboutMaximum, ([rule, count]) => {
+      assert.equal(readDuration(`${count}s`, rule).ok, count * 1_000 <= rule.maximum)
+    }),
   )
 })
 
@@ -169,7 +184,10 @@ test('the adjustment never shortens, and keeps what is long enough', () => {
   )
 })
 
-/** The rules once more, in the words of SPEC Limits and D-43, independent of the code that applies them. */
+/**
+ * The rules once more, in the words of SPEC Limits and D-43, independent of the code that applies
+ * them.
+ */
 function minimumOf(path: string, used: ReadonlyMap<string, Duration>): number {
   if (path.endsWith('TokenDuration')) return 60_000
   if (path.endsWith('keyRotation')) return 3_600_000

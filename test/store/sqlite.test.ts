@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { Kysely, sql } from 'kysely'
+import { sqlite } from '../../src/store/dialects/sqlite.ts'
 import { openStore, StoreUnavailable } from '../../src/store/open.ts'
 import { sqliteOnDisk } from './databases.ts'
 import { anEnding } from './samples.ts'
@@ -20,11 +22,19 @@ test('the database and the files beside it are for their owner alone', async (t)
   for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o777, 0o600)
 })
 
-test('a commit is on the disk when it is answered', async (t) => {
-  // synchronous=FULL has no effect that a test could see without cutting the power; WAL has.
-  const { query, open } = await sqliteOnDisk.create(t)
-  await open()
-  assert.deepEqual((await query('pragma journal_mode')).map(Object.values), [['wal']])
+test('a commit is on the disk when it is answered, and references are kept', async (t) => {
+  // What the settings do shows only when the power fails; that they are set shows here.
+  const { path } = await sqliteOnDisk.create(t)
+  const db = new Kysely<unknown>({ dialect: sqlite(path).dialect })
+  t.after(() => db.destroy())
+  const setting = async (name: string) => {
+    const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(db)
+    return rows[0]?.[name]
+  }
+  assert.equal(await setting('journal_mode'), 'wal')
+  assert.equal(await setting('synchronous'), 2) // FULL
+  assert.equal(await setting('fullfsync'), 1)
+  assert.equal(await setting('foreign_keys'), 1)
 })
 
 test('a database in a folder that does not exist is refused', async (t) => {
@@ -58,7 +68,9 @@ test('a path that cannot be opened is refused with its reason', async (t) => {
   })
 })
 
-test('while another process writes, a call waits and this process goes on', async (t) => {
+// The time limit: were the wait inside SQLite, this whole process would stand still for seconds.
+const limit = { timeout: 4_000 }
+test('while another process writes, a call waits and this process goes on', limit, async (t) => {
   const { path, open } = await sqliteOnDisk.create(t)
   const store = await open()
   const other = new DatabaseSync(path)

@@ -27,7 +27,14 @@ export interface Reply {
 
 export interface HttpClient {
   call(url: string, options?: CallOptions): Promise<Reply>
-  fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
+  fetch: (url: string | URL, init?: FetchInit) => Promise<Response>
+}
+
+/** What libraries hand to the `fetch` that they are given. */
+interface FetchInit {
+  readonly method?: string | undefined
+  readonly headers?: RequestInit['headers']
+  readonly body?: unknown
 }
 
 export function httpClient(ca: string): HttpClient {

@@ -5,7 +5,10 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import type { CallOptions, Reply } from './http-client.ts'
-import { ADMIN, type Service } from './service.ts'
+import { ADMIN, type Service as RunningService } from './service.ts'
+
+/** What a login needs: the service in this process, or one in a process of its own. */
+type Service = Pick<RunningService, 'baseUrl' | 'call'>
 
 export const REDIRECT_URI = 'http://127.0.0.1:9876/callback'
 

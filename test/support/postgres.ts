@@ -103,7 +103,12 @@ async function prepare(folder: string, password: string): Promise<Program> {
     await symlink(join(dirname(native), source), join(links, basename(target)))
   }
   const libraries = `${links}:${join(native, 'lib')}`
-  const env = { LC_ALL: 'C', LD_LIBRARY_PATH: libraries, DYLD_LIBRARY_PATH: libraries }
+  const env = {
+    PATH: process.env['PATH'],
+    LC_ALL: 'C',
+    LD_LIBRARY_PATH: libraries,
+    DYLD_LIBRARY_PATH: libraries,
+  }
 
   await writeFile(join(folder, 'password'), password, { mode: 0o600 })
   if (user !== undefined) execFileSync('chown', ['-hR', `${user.uid}:${user.gid}`, folder])

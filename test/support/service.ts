@@ -25,7 +25,7 @@ import { type CallOptions, type HttpClient, httpClient, type Reply } from './htt
 export const ADMIN = { username: 'admin', password: 'correct horse battery' } as const
 
 export interface ServiceOptions {
-  /** Merged into the default `controller.yml`; a list replaces the list. */
+  /** Merged into the default `controller.yml`, or into that of the given home; a list replaces the list. */
   readonly config?: Readonly<Record<string, unknown>>
   /** Another instance's home to share database and secret with, or to come back to after a stop. */
   readonly home?: string
@@ -55,11 +55,7 @@ export interface Service {
 export async function startService(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
   const clock = options.clock ?? new TestClock()
   const home = options.home ?? (await temporaryFolder(t))
-  if (options.home === undefined) {
-    const standard = parse(defaultConfigFile({ address: 'localhost:0' }))
-    const merged = merge(standard, options.config ?? {})
-    await writeFile(join(home, 'controller.yml'), stringify(merged), { mode: 0o600 })
-  }
+  await configure(home, options.config)
   const environment = readEnvironment({
     LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
     ...options.environment,
@@ -72,6 +68,7 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
     adminPassword: environment.adminPassword ?? new Secret(ADMIN.password),
     clock,
     random: systemRandom,
+    handOver: async () => {},
     log: createLog(
       { level: 'debug', format: 'json' },
       { write: (line) => log.push(JSON.parse(line)) },
@@ -108,6 +105,32 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
       return store
     },
     stop,
+  }
+}
+
+/** Writes `controller.yml` into a home that has none, and changes into one that has. */
+async function configure(home: string, changes: ServiceOptions['config']): Promise<void> {
+  const path = join(home, 'controller.yml')
+  const existing = await readFile(path, 'utf8').catch(() => undefined)
+  if (existing !== undefined && changes === undefined) return
+  const file = parse(existing ?? defaultConfigFile({ address: 'localhost:0' }))
+  await writeFile(path, stringify(merge(file, changes ?? {})), { mode: 0o600 })
+}
+
+/**
+ * The same service, called by another of its base URLs. The connection goes to 127.0.0.1 and the Host field names
+ * the bind point, so that tests need neither IPv6 nor names.
+ */
+export function serviceAt(service: Service, baseUrl: string): Service {
+  const { host, port } = new URL(baseUrl)
+  return {
+    ...service,
+    baseUrl,
+    call: (path, options = {}) =>
+      service.client.call(`https://127.0.0.1:${port}${path}`, {
+        ...options,
+        headers: { ...options.headers, host },
+      }),
   }
 }
 

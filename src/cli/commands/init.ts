@@ -1,22 +1,32 @@
-/** `latchkey init`: prepares a home and its database, and stops there. */
+/** `latchkey init`: prepares a home, its database and its certificates, and stops there. */
 import { openHome } from '../../app/home.ts'
+import { createLog } from '../../app/logging.ts'
 import { prepare } from '../../app/prepare.ts'
+import { certificateSource } from '../../app/server-certificates.ts'
 import { systemClock } from '../../base/clock.ts'
 import { systemRandom } from '../../base/random.ts'
-import { handOverPassword } from '../first-password.ts'
+import { describeAdjustment } from '../../config/durations.ts'
+import { passwordTo } from '../first-password.ts'
 import type { HomeOptions } from '../home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../io.ts'
 
 export async function initHome(options: HomeOptions, io: Io): Promise<ExitCode> {
-  const { config } = await openHome(options)
-  const prepared = await prepare({
-    config,
+  const { config, adjustments } = await openHome(options)
+  const log = createLog(config.log)
+  for (const adjustment of adjustments) log.warn({ ...adjustment }, describeAdjustment(adjustment))
+  const needs = { config, clock: systemClock, random: systemRandom, log }
+  const { store, authorities } = await prepare({
+    ...needs,
     adminPassword: options.environment.adminPassword,
-    clock: systemClock,
-    random: systemRandom,
+    handOver: passwordTo(io, config.home),
   })
-  await prepared.store.close()
-  await handOverPassword(prepared.firstPassword, config.home, io)
+  try {
+    for (const listener of config.listeners) {
+      await certificateSource(listener, { ...needs, authorities }).load()
+    }
+  } finally {
+    await store.close()
+  }
   io.out(`The home ${config.home} is prepared.`)
   return EXIT.ok
 }

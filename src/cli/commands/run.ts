@@ -4,33 +4,37 @@ import { type Instance, startInstance } from '../../app/instance.ts'
 import { createLog } from '../../app/logging.ts'
 import { systemClock } from '../../base/clock.ts'
 import { systemRandom } from '../../base/random.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { describeAdjustment } from '../../config/durations.ts'
-import { handOverPassword } from '../first-password.ts'
+import { passwordTo } from '../first-password.ts'
 import type { HomeOptions } from '../home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../io.ts'
+import { listenForSignals } from '../signals.ts'
 
 export async function runService(options: HomeOptions, io: Io): Promise<ExitCode> {
+  const signals = listenForSignals(systemClock)
   const { config, adjustments } = await openHome(options)
   const log = createLog(config.log)
   for (const adjustment of adjustments) log.warn({ ...adjustment }, describeAdjustment(adjustment))
 
-  const signals = listenForSignals()
   const instance = await startInstance({
     config,
     adminPassword: options.environment.adminPassword,
     clock: systemClock,
     random: systemRandom,
     log,
+    handOver: passwordTo(io, config.home),
   })
-  await handOverPassword(instance.firstPassword, config.home, io)
   for (const line of readyLines(instance)) io.out(line)
   log.info({ baseUrls: instance.listeners.flatMap(({ baseUrls }) => baseUrls) }, 'ready')
 
-  const signal = await signals.next(() => {
+  signals.onHangup(() => {
+    log.info({}, 'looking for newer certificates')
     instance
       .renewCertificates()
-      .catch((error) => log.error({ err: error }, 'no certificate was renewed'))
+      .catch((error) => log.error({ err: error }, 'a certificate could not be renewed'))
   })
+  const signal = await signals.stop
   log.info({ signal }, 'stopping')
   await instance.stop()
   log.info({}, 'stopped')
@@ -40,30 +44,12 @@ export async function runService(options: HomeOptions, io: Io): Promise<ExitCode
 /** What a person needs for the first call; the curl line works as it is pasted. */
 function readyLines({ listeners, caFile }: Instance): readonly string[] {
   const base = listeners[0]?.baseUrls[0] ?? ''
-  const trust = caFile === undefined ? '' : `--cacert ${caFile} `
+  const trust = caFile === undefined ? [] : ['--cacert', caFile]
+  const curl = ['curl', ...trust, `${base}/version`].map(shellWord).join(' ')
   return [
     'Latchkey is ready.',
     `  base URL   ${base}`,
     ...(caFile === undefined ? [] : [`  CA file    ${caFile}`]),
-    `  try it     curl ${trust}${base}/version`,
+    `  try it     ${curl}`,
   ]
-}
-
-/** Collected from the start on: a signal that comes while the service starts is not lost. */
-function listenForSignals() {
-  const stop = Promise.withResolvers<NodeJS.Signals>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      stop.resolve(signal)
-      // A second one means now.
-      process.once(signal, () => process.exit(EXIT.failed))
-    })
-  }
-  return {
-    /** The signal that ends the service. SIGHUP on the way calls `onHangup`. */
-    next(onHangup: () => void): Promise<NodeJS.Signals> {
-      process.on('SIGHUP', onHangup)
-      return stop.promise
-    },
-  }
 }

@@ -44,9 +44,10 @@ export interface UpdbAuthenticator {
 }
 
 /**
- * The form in which two usernames are the same (API 4.2: NFKC and case folding). Upper then lower case folds
- * what a single step misses, such as ß and the Greek final sigma.
+ * The form in which two usernames are the same (API 4.2: NFKC and case folding). The way over upper case folds
+ * what a single step misses, such as ß and the Greek final sigma; it begins in lower case because the capital ẞ
+ * has no upper case of two letters.
  */
 export function usernameKey(username: string): string {
-  return username.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
+  return username.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
 }

@@ -2,7 +2,7 @@
  * Phase two of an authorization request: the client and its redirect URI are verified, everything else is read
  * here, and what is wrong travels back over the redirect. SPEC Authorization; D-5, D-9.
  */
-
+import { utf8 } from '../../base/encoding.ts'
 import type { AuthorizationError } from '../../protocol/oauth.ts'
 import {
   type Issuer,
@@ -45,7 +45,7 @@ type Single = (typeof SINGLE)[number]
 
 /** D-9. */
 const MOST_CONFIG_TYPES = 64
-const LONGEST_CONFIG_TYPES = 2048
+const LONGEST_CONFIG_TYPES = 2048 // bytes
 
 export function readAsk(
   verified: { clientId: string; redirectUri: VerifiedRedirect; issuer: Issuer },
@@ -113,7 +113,8 @@ export function mergeConfigTypes(
   added: readonly string[],
 ): readonly string[] | undefined {
   const all = [...new Set([...asked, ...added])]
-  const isTooMuch = all.length > MOST_CONFIG_TYPES || all.join('').length > LONGEST_CONFIG_TYPES
+  const isTooMuch =
+    all.length > MOST_CONFIG_TYPES || utf8(all.join('')).length > LONGEST_CONFIG_TYPES
   return isTooMuch ? undefined : all
 }
 

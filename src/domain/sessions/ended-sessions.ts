@@ -34,9 +34,20 @@ export function createEndedSessions(deps: {
 }): EndedSessions {
   const { sessionEndings, clock } = deps
   const keepUntil = new Map<ApiSessionId, Instant>()
-  /** How far the list was known at which time, oldest first; the first is where the next read begins. */
-  let marks: { readonly sequence: number; readonly at: Duration }[] = []
+  /**
+   * How far the list was known at which time, oldest first; the first is where the next read begins. At the start
+   * that is the beginning: nobody knows how the list stood `OVERLAP` ago.
+   */
+  let marks: { readonly sequence: number; readonly at: Duration }[] = [
+    { sequence: 0, at: milliseconds(Number.NEGATIVE_INFINITY) },
+  ]
   let freshAt: Duration | undefined
+
+  /** A session that is ended again is never forgotten earlier for it. */
+  function keep({ sessionId, keepUntil: until }: SessionEnding): void {
+    const known = keepUntil.get(sessionId)
+    if (known === undefined || known < until) keepUntil.set(sessionId, until)
+  }
 
   function forgetExpired(now: Instant): void {
     for (const [id, until] of keepUntil) if (until <= now) keepUntil.delete(id)
@@ -45,9 +56,7 @@ export function createEndedSessions(deps: {
   return {
     has: (id) => keepUntil.has(id),
 
-    add: (ending) => {
-      keepUntil.set(ending.sessionId, ending.keepUntil)
-    },
+    add: keep,
 
     async refresh() {
       const begun = clock.uptime()
@@ -56,10 +65,11 @@ export function createEndedSessions(deps: {
         return following === undefined || following.at > begun - OVERLAP
       })
       const rows = await sessionEndings.listAfter(marks[0]?.sequence ?? 0)
-      for (const row of rows) keepUntil.set(row.sessionId, row.keepUntil)
+      for (const row of rows) keep(row)
       marks.push({
         sequence: Math.max(marks.at(-1)?.sequence ?? 0, rows.at(-1)?.sequence ?? 0),
-        at: begun,
+        // The end of the read: a number that it saw may have been taken while it ran.
+        at: clock.uptime(),
       })
       forgetExpired(clock.now())
       freshAt = begun

@@ -70,7 +70,7 @@ export function readAccessToken(payload: JWTPayload): CallSession | undefined {
   if (typeof z_asid !== 'string' || typeof z_ia !== 'boolean' || typeof z_ap !== 'string') {
     return undefined
   }
-  if (!Array.isArray(z_ct)) return undefined
+  if (!isTexts(z_ct)) return undefined
   return {
     sessionId: z_asid as ApiSessionId,
     identityId: sub as IdentityId,
@@ -79,4 +79,8 @@ export function readAccessToken(payload: JWTPayload): CallSession | undefined {
     configTypes: z_ct,
     expiresAt: instant(exp * 1_000),
   }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }

@@ -12,7 +12,8 @@ export function authRequestIdOf(
   body: ReadonlyMap<string, readonly unknown[]> = new Map(),
 ): string {
   const given = new Set(
-    NAMES.flatMap((name) => [...(query.get(name) ?? []), ...(body.get(name) ?? [])]),
+    // A list in JSON counts as several values, like a repeated field of a form.
+    NAMES.flatMap((name) => [...(query.get(name) ?? []), ...(body.get(name)?.flat() ?? [])]),
   )
   const [id, ...others] = given
   if (others.length > 0) throw invalid('authRequestId', 'is given with two different values') // R025

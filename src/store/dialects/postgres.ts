@@ -9,7 +9,7 @@ import { type ClientBase, DatabaseError, Pool, types } from 'pg'
 import type { Secret } from '../../base/secret.ts'
 import type { Database } from './database.ts'
 
-export const TRANSACTION_LIMIT_MS = 30_000
+const TRANSACTION_LIMIT_MS = 30_000
 const CONNECT_LIMIT_MS = 10_000
 const DEFAULT_MAX_CONNECTIONS = 10
 

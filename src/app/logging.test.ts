@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Secret } from '../base/secret.ts'
+import { createLog, type LogSettings } from './logging.ts'
+
+function logInto(settings: LogSettings) {
+  const lines: string[] = []
+  return { lines, log: createLog(settings, { write: (line) => lines.push(line) }) }
+}
+
+test('a JSON line has the time, the message and every field, and no field of the machine', () => {
+  const { lines, log } = logInto({ level: 'info', format: 'json' })
+  log.info({ route: '/version', status: 200 }, 'request')
+  const { time, ...rest } = JSON.parse(lines[0] ?? '')
+  assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  assert.deepEqual(rest, { level: 30, route: '/version', status: 200, msg: 'request' })
+})
+
+test('lines below the level are not written', () => {
+  const { lines, log } = logInto({ level: 'warn', format: 'json' })
+  log.info({}, 'request')
+  log.warn({}, 'adjusted')
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).msg),
+    ['adjusted'],
+  )
+})
+
+test('R108: a credential shows as [secret], however deep it is', () => {
+  for (const format of ['json', 'text'] as const) {
+    const { lines, log } = logInto({ level: 'info', format })
+    const password = new Secret('marker-4711')
+    log.info({ password, inside: { password }, list: [password] }, 'login')
+    assert.doesNotMatch(lines.join(''), /4711/)
+    assert.match(lines.join(''), /\[secret\]/)
+  }
+})
+
+test('a text line has the time of day, the level, the message and the fields', () => {
+  const { lines, log } = logInto({ level: 'info', format: 'text' })
+  log.warn({ route: '/version', status: 200, names: ['a', 'b'] }, 'a request')
+  assert.match(
+    lines[0] ?? '',
+    /^\d\d:\d\d:\d\d\.\d{3} warn {2}a request {2}route=\/version {2}status=200 {2}names=\["a","b"\]\n$/,
+  )
+})
+
+test('the stack of an error follows its text line', () => {
+  const { lines, log } = logInto({ level: 'info', format: 'text' })
+  log.error({ err: new Error('disk full') }, 'background work fails')
+  assert.match(lines[0] ?? '', /background work fails\nError: disk full\n {4}at /)
+})
+
+test('nothing from outside can forge a text line or speak to the terminal', () => {
+  // Attack: a caller puts a line end and a made-up log line, or an escape sequence, into a value that is logged.
+  const { lines, log } = logInto({ level: 'info', format: 'text' })
+  const forged = '/x\n12:00:00.000 info  login  identity=admin'
+  const terminal = '/x\u001b[2Jy\u009b1my\u202ez\u2028w'
+  log.info({ forged, terminal, spaced: 'a b=c', empty: '' }, `read ${terminal}`)
+  log.error({ err: new Error(terminal) }, 'failed')
+  assert.match(lines[0] ?? '', /^[^\n]*\n$/)
+  assert.match(lines[0] ?? '', /spaced="a b=c" {2}empty=""\n$/)
+  for (const line of lines) {
+    assert.match(line, /\/x\\u\{1b\}\[2Jy\\u\{9b\}1my\\u\{202e\}z\\u\{2028\}w/)
+    assert.doesNotMatch(line.replaceAll('\n', ''), /[\p{C}\p{Zl}]/u)
+  }
+})

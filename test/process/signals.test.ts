@@ -1,0 +1,133 @@
+/**
+ * How a running service ends: it takes nothing new, finishes what it has begun, and goes. Issue 2, Start.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { type ChildService, startChild, waitFor } from '../support/child-service.ts'
+import { answerOf, beginLogin, exchange, REDIRECT_URI } from '../support/login.ts'
+import { connectRaw } from '../support/raw-connection.ts'
+import { ADMIN } from '../support/service.ts'
+
+/** A login whose password is on its way: everything is sent but the end of the body. */
+async function beginSlowLogin(t: TestContext, service: ChildService) {
+  const login = await beginLogin(service)
+  const { authRequestId } = login
+  const body = JSON.stringify({ authRequestId, ...ADMIN })
+  const connection = await connectRaw(service)
+  t.after(() => connection.socket.destroy())
+  const head = [
+    'POST /oidc/login/username HTTP/1.1',
+    `host: ${new URL(service.baseUrl).host}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ]
+  connection.send(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -10)}`)
+  return { ...login, connection, finish: () => connection.send(body.slice(-10)) }
+}
+
+async function isRefused(port: number): Promise<boolean> {
+  const socket = net.connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return false
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ECONNREFUSED')
+    return true
+  } finally {
+    socket.destroy()
+  }
+}
+
+const untilRefused = ({ port }: ChildService) =>
+  waitFor(
+    () => isRefused(port),
+    () => 'a refused connection',
+  )
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} lets a running request finish, refuses new connections, and ends with 0`, async (t) => {
+    const service = await startChild(t)
+    const login = await beginSlowLogin(t, service)
+    service.process.kill(signal)
+    await untilRefused(service)
+    assert.equal(service.process.exitCode, null, 'it waits for the request')
+    login.finish()
+    const reply = await login.connection.reply()
+    assert.equal(reply?.status, 302)
+    const answer = new URL(reply.header('location') ?? '').searchParams
+    const { code, stderr } = await service.finished
+    assert.equal(code, 0)
+    assert.match(stderr, /"msg":"stopped"/)
+
+    // What was answered was written: the next start exchanges the code.
+    const again = await startChild(t, { home: service.home })
+    const tokens = await exchange(again, {
+      code: answer.get('code') ?? '',
+      code_verifier: login.verifier,
+      redirect_uri: REDIRECT_URI,
+    })
+    assert.equal(tokens.status, 200, tokens.text)
+    assert.equal((await again.stop()).code, 0)
+  })
+}
+
+test('connections that ask for nothing do not hold the exit', async (t) => {
+  const service = await startChild(t)
+  // One that had an answer and is kept alive, one that has sent nothing, and one that never began its handshake.
+  const used = await connectRaw(service)
+  t.after(() => used.socket.destroy())
+  used.send(`GET /version HTTP/1.1\r\nhost: ${new URL(service.baseUrl).host}\r\n\r\n`)
+  assert.equal((await used.reply())?.status, 200)
+  const fresh = await connectRaw(service)
+  t.after(() => fresh.socket.destroy())
+  const silent = net.connect(service.port, '127.0.0.1')
+  t.after(() => silent.destroy())
+  silent.on('error', () => undefined)
+  await once(silent, 'connect')
+
+  const begun = performance.now()
+  assert.equal((await service.stop()).code, 0)
+  // The drain would cut them after ten seconds, and the handshake's time-out after ten.
+  assert.ok(performance.now() - begun < 5_000, 'it does not wait for its time-outs')
+})
+
+test('a second signal ends the process at once', async (t) => {
+  const service = await startChild(t)
+  const login = await beginSlowLogin(t, service)
+  service.process.kill('SIGTERM')
+  await untilRefused(service)
+  service.process.kill('SIGTERM')
+  const { code, stderr } = await service.finished
+  assert.equal(code, 1)
+  assert.doesNotMatch(stderr, /"msg":"stopped"/)
+  assert.equal(await login.connection.reply(), undefined)
+})
+
+test('a Ctrl-C that npm hands on is one key, not two', async (t) => {
+  const service = await startChild(t)
+  const login = await beginSlowLogin(t, service)
+  service.process.kill('SIGINT')
+  service.process.kill('SIGINT')
+  await untilRefused(service)
+  login.finish()
+  assert.ok(answerOfRaw(await login.connection.reply()))
+  assert.equal((await service.finished).code, 0)
+})
+
+test('a signal that comes while the service starts is not lost', async (t) => {
+  const { home, stop } = await startChild(t)
+  await stop()
+  const service = startChild(t, { home })
+  // Node has its handlers in place once the first of our modules runs; a hangup before that is Node's own matter.
+  const child = await service
+  child.process.kill('SIGHUP')
+  child.process.kill('SIGTERM')
+  assert.equal((await child.finished).code, 0)
+})
+
+function answerOfRaw(reply: Awaited<ReturnType<Awaited<ReturnType<typeof connectRaw>>['reply']>>) {
+  assert.equal(reply?.status, 302)
+  return new URL(reply.header('location') ?? '').searchParams.get('code')
+}

@@ -1,0 +1,198 @@
+/**
+ * Two instances on one PostgreSQL database: what one began the other goes on with, and what one ends is over on the
+ * other. D-34, D-48.
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { Client } from 'pg'
+import { type Duration, milliseconds, seconds } from '../../../src/base/duration.ts'
+import { TestClock } from '../../support/clock.ts'
+import { installation } from '../../support/instances.ts'
+import {
+  answerOf,
+  bearer,
+  beginLogin,
+  exchange,
+  logIn,
+  obtainCode,
+  REDIRECT_URI,
+  submitPassword,
+} from '../../support/login.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { sql } from '../../support/sql.ts'
+
+const IDENTITY = '/edge/client/v1/current-identity'
+const INVALID = 'Bearer realm="service-oidc", error="invalid", error_description="token is invalid"'
+
+const freshDatabase = async () => (await startPostgres()).freshDatabase()
+
+async function twoInstances(t: TestContext): Promise<[Service, Service]> {
+  const shared = await installation(await freshDatabase())
+  const clock = new TestClock()
+  return Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
+}
+
+const good = ({ code, verifier }: { code: string; verifier: string }) => ({
+  code,
+  code_verifier: verifier,
+  redirect_uri: REDIRECT_URI,
+})
+
+test('D-48: two instances that start at the same moment on an empty database', async (t) => {
+  const [a, b] = await twoInstances(t)
+
+  await t.test('share one administrator, one signing key and one CA', async () => {
+    const count = async (table: string) =>
+      Number((await sql(a, `select count(*) as n from ${table}`))[0]?.['n'])
+    assert.equal(await count('identities'), 1)
+    assert.equal(await count('auth_policies'), 1)
+    assert.equal(await count('signing_keys'), 1)
+    assert.equal(a.ca, b.ca)
+    assert.equal((await a.call('/oidc/keys')).text, (await b.call('/oidc/keys')).text)
+  })
+
+  await t.test('a login goes from one to the other at every step', async () => {
+    const { authRequestId, verifier } = await beginLogin(a)
+    const code = answerOf(await submitPassword(b, authRequestId)).get('code') ?? ''
+    const reply = await exchange(a, good({ code, verifier }))
+    assert.equal(reply.status, 200, reply.text)
+    const { access_token } = reply.json()
+    for (const instance of [b, a]) {
+      const call = await instance.call(IDENTITY, bearer(access_token))
+      assert.equal(call.status, 200, call.text)
+      assert.equal(call.json().data.name, 'admin')
+    }
+  })
+
+  await t.test('tokens of both have one issuer and one kid', async () => {
+    const [one, other] = [await logIn(a), await logIn(b)]
+    assert.equal(decodeJwt(one.access_token).iss, decodeJwt(other.access_token).iss)
+    const kids = [one, other].map(({ access_token }) => decodeProtectedHeader(access_token).kid)
+    assert.equal(kids[0], kids[1])
+  })
+
+  await t.test('R028: of completions of one auth request on both, one gets the code', async () => {
+    const { authRequestId } = await beginLogin(a)
+    const replies = await Promise.all(
+      [a, b, a, b].map((instance) => submitPassword(instance, authRequestId)),
+    )
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [302, 400, 400, 400])
+  })
+
+  await t.test('R030: of 20 exchanges of one code on both, one wins', async () => {
+    const code = await obtainCode(a)
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => exchange(i % 2 === 0 ? a : b, good(code))),
+    )
+    assert.equal(replies.filter(({ status }) => status === 200).length, 1)
+    const refused = replies
+      .filter(({ status }) => status !== 200)
+      .map((reply) => reply.json().error)
+    assert.deepEqual(new Set(refused), new Set(['invalid_grant']))
+  })
+
+  await t.test(
+    'R030, D-34: a session that one instance ends is soon refused by the other',
+    async () => {
+      const code = await obtainCode(a)
+      const { access_token } = (await exchange(a, good(code))).json()
+      assert.equal((await b.call(IDENTITY, bearer(access_token))).status, 200)
+      a.clock.advance(seconds(3))
+      assert.equal((await exchange(a, good(code))).json().error, 'invalid_grant')
+      const here = await a.call(IDENTITY, bearer(access_token))
+      assert.equal(here.headers['www-authenticate'], INVALID, 'at once where it was ended')
+      // D-34 says a second; a slow machine gets five before this counts as a fault.
+      const patience = AbortSignal.timeout(5_000)
+      let there = await b.call(IDENTITY, bearer(access_token))
+      while (there.status === 200 && !patience.aborted) {
+        await sleep(50)
+        there = await b.call(IDENTITY, bearer(access_token))
+      }
+      assert.equal(there.status, 401)
+      assert.equal(there.headers['www-authenticate'], INVALID)
+    },
+  )
+
+  await t.test('D-34: an instance that starts later knows what was ended before', async (t) => {
+    const code = await obtainCode(b)
+    const { access_token } = (await exchange(b, good(code))).json()
+    b.clock.advance(seconds(3))
+    await exchange(b, good(code))
+    const { home, clock } = b
+    await b.stop()
+    const again = await startService(t, { home, clock })
+    const reply = await again.client.call(`https://localhost:${portOf(again)}${IDENTITY}`, {
+      headers: { host: new URL(again.baseUrl).host, ...bearer(access_token).headers },
+    })
+    assert.equal(reply.status, 401)
+    assert.equal(reply.headers['www-authenticate'], INVALID)
+  })
+})
+
+test('D-48: a start with another installation secret is refused, and says why', async (t) => {
+  const shared = await installation(await freshDatabase())
+  const service = await shared.start(t)
+  const { home, config } = await shared.foreignHome(t)
+  await assert.rejects(
+    () => startService(t, { home, config }),
+    (error: Error) => {
+      assert.equal(error.name, 'RefusedStart')
+      assert.match(error.message, /made with another installation secret/)
+      assert.match(error.message, /every instance needs the same one/)
+      assert.ok(error.message.includes(home), 'the file is named')
+      return true
+    },
+  )
+  const { access_token } = await logIn(service)
+  assert.equal(
+    (await service.call(IDENTITY, bearer(access_token))).status,
+    200,
+    'nothing is harmed',
+  )
+})
+
+test('D-34: an instance that has lost touch with its database refuses calls', async (t) => {
+  /** The intervals inside a process can be moved too. */
+  class UptimeClock extends TestClock {
+    #later = milliseconds(0)
+    override uptime(): Duration {
+      return milliseconds(super.uptime() + this.#later)
+    }
+    pass(time: Duration): void {
+      this.#later = milliseconds(this.#later + time)
+    }
+  }
+  const clock = new UptimeClock()
+  const db = await freshDatabase()
+  const service = await startService(t, { clock, config: { db } })
+  const { access_token } = await logIn(service)
+  const locker = new Client({ connectionString: db })
+  await locker.connect()
+  t.after(() => locker.end())
+  await locker.query('begin')
+  await locker.query('lock table session_endings')
+  clock.pass(seconds(6))
+  const refused = await service.call(IDENTITY, bearer(access_token))
+  assert.equal(refused.status, 503, refused.text)
+  assert.equal(refused.json().error.code, 'NOT_READY')
+  assert.match(String(refused.headers['retry-after']), /^\d+$/)
+  assert.equal(refused.headers['www-authenticate'], undefined)
+  assert.equal((await service.call('/oidc/keys')).status, 200, 'what needs no session goes on')
+
+  await locker.query('rollback')
+  const patience = AbortSignal.timeout(10_000)
+  let reply = await service.call(IDENTITY, bearer(access_token))
+  while (reply.status === 503 && !patience.aborted) {
+    await sleep(50)
+    reply = await service.call(IDENTITY, bearer(access_token))
+  }
+  assert.equal(reply.status, 200, 'it recovers by itself')
+})
+
+/** Where an instance listens, whatever address it is known by. */
+function portOf({ config }: Service): number {
+  return config.listeners[0].bindPoints[0].interface.port
+}
