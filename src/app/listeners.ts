@@ -132,7 +132,7 @@ async function openListener(
     log,
     random,
   }).catch((error: NodeJS.ErrnoException) => {
-    throw explainListenError(error, listener)
+    throw explainListenError(error, listener.name)
   })
   addresses = listenerAddresses(
     listener.bindPoints.map(({ address }) =>
@@ -154,14 +154,19 @@ function distinctInterfaces({ bindPoints }: Listener): readonly HostPort[] {
   ]
 }
 
-function explainListenError(error: NodeJS.ErrnoException, { name, bindPoints }: Listener): Error {
-  const where = bindPoints.map((point) => formatHostPort(point.interface)).join(', ')
-  if (error.code === 'EADDRINUSE') {
-    const message = `listener ${name}: something listens at ${where} already; is this service running?`
+/** In the operator's words, where there is something that he can do. */
+export function explainListenError(
+  error: NodeJS.ErrnoException & { readonly address?: string; readonly port?: number },
+  listener: string,
+): Error {
+  const { code, address: host = '', port = 0 } = error
+  const where = formatHostPort({ host, port })
+  if (code === 'EADDRINUSE') {
+    const message = `listener ${listener}: something listens at ${where} already; is this service running?`
     return new RefusedStart(message, { cause: error })
   }
-  if (error.code === 'EACCES') {
-    const message = `listener ${name}: this user may not listen at ${where}; take a port above 1023`
+  if (code === 'EACCES') {
+    const message = `listener ${listener}: this user may not listen at ${where}; take a port above 1023`
     return new RefusedStart(message, { cause: error })
   }
   return error

@@ -9,12 +9,26 @@ export interface LogSettings {
 
 const STANDARD_ERROR = 2
 
+/** How much waits for a standard error that takes nothing at the moment; what is more is lost. */
+const MOST_WAITING_BYTES = 1024 * 1024
+
 export function createLog(settings: LogSettings, destination?: DestinationStream): Log {
-  const stream = destination ?? pino.destination({ dest: STANDARD_ERROR, sync: true })
+  const stream = destination ?? standardError()
   return pino(
     { level: settings.level, base: null, timestamp: stdTimeFunctions.isoTime },
     settings.format === 'text' ? asText(stream) : stream,
   )
+}
+
+/** A closed terminal, a broken pipe or a full disk ends the log and nothing else: without this, writing would throw. */
+function standardError(): DestinationStream {
+  const stream = pino.destination({
+    dest: STANDARD_ERROR,
+    sync: true,
+    maxLength: MOST_WAITING_BYTES,
+  })
+  stream.on('error', () => {})
+  return stream
 }
 
 const LEVELS: Readonly<Record<number, string>> = {

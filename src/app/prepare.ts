@@ -23,7 +23,13 @@ import type { Store } from '../domain/stores.ts'
 import { openStore, StoreUnavailable } from '../store/open.ts'
 import { homeFiles } from './home.ts'
 import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
-import { exists, RefusedStart, readText, refuseWorldReadable, replacePrivateFile } from './private-files.ts'
+import {
+  exists,
+  RefusedStart,
+  readText,
+  refuseWorldReadable,
+  replacePrivateFile,
+} from './private-files.ts'
 
 /** Bits of a password that nobody chose: 120, so that it can be typed in one go. */
 const RANDOM_PASSWORD_BYTES = 15

@@ -52,9 +52,12 @@ function isTame(text: string, deepest: number): boolean {
   return true
 }
 
-/** Where the string that begins at `start` has ended. Not a RegExp: those give up on strings of some megabytes. */
+/**
+ * Where the string that begins at `start` has ended. Not a RegExp: those give up on strings of some
+ * megabytes.
+ */
 function endOfString(text: string, start: number): number {
   let at = start + 1
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
   return at + 1
 }

@@ -100,10 +100,15 @@ async function dispatch(args: readonly string[], io: Io): Promise<ExitCode> {
   const words = positionals.join(' ')
   const command = COMMANDS.find((one) => one.words === words)
   if (command === undefined) {
-    return misused(words === '' ? 'a command is missing' : `there is no command "${words}"`, io)
+    return misused(words === '' ? 'a command is missing' : unknownCommand(words), io)
   }
   const execute = await command.load()
   return execute(readHomeOptions(values), io)
+}
+
+function unknownCommand(words: string): string {
+  const longer = COMMANDS.filter((one) => one.words.startsWith(`${words} `)).map((one) => one.words)
+  return `there is no command "${words}"${longer.map((one) => `; there is "${one}"`).join('')}`
 }
 
 function readArguments(args: readonly string[]) {

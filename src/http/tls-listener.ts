@@ -17,6 +17,7 @@ import type { Secret } from '../base/secret.ts'
 import { CATALOGUE, Failure, type FailureCode } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
 import { apiErrorBody } from './faces/api-envelope.ts'
+import { followConnections, type OpenConnections } from './open-connections.ts'
 
 /** The certificate that a listener shows, and the CAs whose client certificates it asks for. */
 export interface TlsMaterial {
@@ -58,10 +59,13 @@ const LARGEST_HEADERS = 32 * 1024
 /** Header time-outs are looked for this often; Node's own default would let them run to half a minute. */
 const TIMEOUT_CHECK_MILLISECONDS = 1_000
 const HANDSHAKE_MILLISECONDS = 10_000
+/** How often a drain closes what has become idle. */
+const SWEEP_MILLISECONDS = 50
 
 export async function openTlsListener(options: TlsListenerOptions): Promise<TlsListener> {
   const { interfaces, log, name } = options
   const servers: https.Server[] = []
+  const connections: OpenConnections[] = []
   let port = 0
   try {
     for (const wanted of interfaces) {
@@ -70,6 +74,7 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
       const bound = await listen(server, { host: wanted.host, port: asked })
       if (bound.outcome === 'listening') {
         servers.push(server)
+        connections.push(followConnections(server))
         port = bound.port
       } else if (bound.outcome === 'no-such-interface') {
         // A machine without IPv6 still serves the default configuration.
@@ -93,14 +98,15 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
       const cut = new AbortController()
       const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
         () => {
-          for (const server of servers) server.closeAllConnections()
+          for (const open of connections) open.closeAll()
         },
         () => undefined,
       )
-      // A connection that finishes its last request turns idle; nobody else closes it then.
+      // Again and again: a connection that finishes its last request turns idle. And not at once: a request may be
+      // there that nobody has read yet.
       const sweep = setInterval(() => {
-        for (const server of servers) server.closeIdleConnections()
-      }, 50)
+        for (const open of connections) open.closeIdle()
+      }, SWEEP_MILLISECONDS)
       await closed
       clearInterval(sweep)
       cut.abort()

@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type ChildService, startChild, waitFor } from '../support/child-service.ts'
-import { answerOf, beginLogin, exchange, REDIRECT_URI } from '../support/login.ts'
+import { type ChildService, spawnLatchkey, startChild, waitFor } from '../support/child-service.ts'
+import { beginLogin, exchange, REDIRECT_URI } from '../support/login.ts'
 import { connectRaw } from '../support/raw-connection.ts'
-import { ADMIN } from '../support/service.ts'
+import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 /** A login whose password is on its way: everything is sent but the end of the body. */
 async function beginSlowLogin(t: TestContext, service: ChildService) {
@@ -112,22 +113,23 @@ test('a Ctrl-C that npm hands on is one key, not two', async (t) => {
   service.process.kill('SIGINT')
   await untilRefused(service)
   login.finish()
-  assert.ok(answerOfRaw(await login.connection.reply()))
+  assert.equal((await login.connection.reply())?.status, 302)
   assert.equal((await service.finished).code, 0)
 })
 
-test('a signal that comes while the service starts is not lost', async (t) => {
-  const { home, stop } = await startChild(t)
-  await stop()
-  const service = startChild(t, { home })
-  // Node has its handlers in place once the first of our modules runs; a hangup before that is Node's own matter.
-  const child = await service
+test('signals that come while the service starts are neither lost nor deadly', async (t) => {
+  const home = join(await temporaryFolder(t), 'home')
+  const child = spawnLatchkey(t, ['run', '--home', home], {
+    environment: { LATCHKEY_ADDRESS: 'localhost:0' },
+  })
+  await waitFor(
+    () => child.output.stderr.includes('a signing key was made'),
+    () => 'the first work of a start',
+    child,
+  )
   child.process.kill('SIGHUP')
   child.process.kill('SIGTERM')
-  assert.equal((await child.finished).code, 0)
+  const { code, stderr } = await child.finished
+  assert.equal(code, 0)
+  assert.match(stderr, /"signal":"SIGTERM","msg":"stopping"/)
 })
-
-function answerOfRaw(reply: Awaited<ReturnType<Awaited<ReturnType<typeof connectRaw>>['reply']>>) {
-  assert.equal(reply?.status, 302)
-  return new URL(reply.header('location') ?? '').searchParams.get('code')
-}

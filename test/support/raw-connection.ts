@@ -25,6 +25,8 @@ export interface RawConnection {
   readonly closed: Promise<void>
 }
 
+const SILENCE_MILLISECONDS = 15_000
+
 /** To the first base URL of the service, or to `at`. Destroyed by whoever opens it. */
 export async function connectRaw(
   service: Pick<Service, 'baseUrl' | 'ca'>,
@@ -45,6 +47,8 @@ export async function connectRaw(
   })
   // The service may close while we still write.
   socket.on('error', () => undefined)
+  // Far longer than anything that a test waits for: a service that says nothing fails the test, and soon.
+  socket.setTimeout(SILENCE_MILLISECONDS, () => socket.destroy())
   const closed = new Promise<void>((resolve) => {
     const close = () => {
       isClosed = true

@@ -9,6 +9,7 @@ import {
   CompactSign,
   decodeJwt,
   importJWK,
+  type JWK,
   type JWTPayload,
 } from 'jose'
 import { fromUtf8 } from '../../src/base/encoding.ts'
@@ -17,10 +18,6 @@ import { createVault, type Vault } from '../../src/base/vault.ts'
 import type { Service } from './service.ts'
 
 export interface Signer {
-  readonly kid: string
-  readonly alg: string
-  /** The public key, as published. */
-  readonly publicJwk: Readonly<Record<string, string>>
   /** A JWT as an access token has it, but for the changes; `undefined` takes a member away. */
   sign(claims: Changes, header?: Changes): Promise<string>
   /** The same with a payload that need not be JSON. */
@@ -34,23 +31,21 @@ export async function thiefOf(service: Service, like: string): Promise<Signer> {
   const store = await service.openStore()
   const key = (await store.signingKeys.list()).at(-1)
   assert.ok(key)
-  const { kid, algorithm: alg, publicJwk } = key
+  const { kid, algorithm: alg } = key
   const opened = (await vaultOf(service)).open('signing-key', key.sealedPrivateJwk, kid)
-  const privateKey = await importJWK(JSON.parse(fromUtf8(opened ?? new Uint8Array()) ?? ''), alg)
+  const privateJwk: JWK = JSON.parse(fromUtf8(opened ?? new Uint8Array()) ?? '')
   const claimsLike: JWTPayload = decodeJwt(like)
 
   async function signText(payload: string, header: Changes = {}): Promise<string> {
     const all = { alg, kid, typ: 'at+jwt', ...header }
     const kept = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+    const privateKey = await importJWK(privateJwk, String(all.alg))
     return new CompactSign(new TextEncoder().encode(payload))
       .setProtectedHeader(kept as unknown as CompactJWSHeaderParameters)
       .sign(privateKey, crit(kept))
   }
 
   return {
-    kid,
-    alg,
-    publicJwk,
     signText,
     sign: (claims, header) => signText(JSON.stringify({ ...claimsLike, ...claims }), header),
   }

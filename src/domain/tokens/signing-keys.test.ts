@@ -15,6 +15,7 @@ import { openStore } from '../../store/open.ts'
 import { PUBLISH_LEAD } from './key-schedule.ts'
 import type { SigningAlgorithm } from './signing-key.ts'
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts'
+import type { SigningKeyStore } from './stores.ts'
 
 const NOON = instant(1_800_000_000_000)
 const ISSUER = 'https://localhost:1280/oidc' as Issuer
@@ -34,10 +35,15 @@ async function world(t: TestContext) {
       now = plus(now, time)
     },
     instance: (
-      given: { algorithm?: SigningAlgorithm; tokenLife?: Duration; secret?: Uint8Array } = {},
+      given: {
+        algorithm?: SigningAlgorithm
+        tokenLife?: Duration
+        secret?: Uint8Array
+        store?: SigningKeyStore
+      } = {},
     ): SigningKeys =>
       createSigningKeys({
-        store: store.signingKeys,
+        store: given.store ?? store.signingKeys,
         vault: createVault(given.secret ?? secret, systemRandom),
         clock,
         algorithm: given.algorithm ?? 'ES256',
@@ -67,6 +73,22 @@ test('D-23: of instances that start at the same moment one makes the key, and al
   assert.ok(key)
   const kids = await Promise.all(all.map((keys) => signedBy(keys, now())))
   assert.deepEqual(kids, [key.kid, key.kid, key.kid])
+})
+
+test('D-23: an instance that found rotation due makes no second key when another was faster', async (t) => {
+  const { instance, stored } = await world(t)
+  const fast = instance()
+  // The other instance comes in after every read of the keys, as close to the insert as it can.
+  const raced: SigningKeyStore = {
+    ...stored,
+    async list() {
+      const found = await stored.list()
+      await fast.rotateIfDue()
+      return found
+    },
+  }
+  assert.equal(await instance({ store: raced }).rotateIfDue(), undefined)
+  assert.equal((await stored.list()).length, 1)
 })
 
 test('D-23: a key that another instance made is taken up by a refresh', async (t) => {
@@ -111,6 +133,21 @@ test('D-23: another configured algorithm makes a new key, and both are listed un
   assert.equal(late.algorithm, 'EdDSA')
   pass(minutes(30))
   assert.deepEqual(changed.algorithms(), ['EdDSA'])
+})
+
+test('D-23: instances with different algorithms make no more than one key in the time of the lead', async (t) => {
+  const { instance, stored, pass } = await world(t)
+  const [old, changed] = [instance({ algorithm: 'ES256' }), instance({ algorithm: 'EdDSA' })]
+  await old.rotateIfDue()
+  for (let minute = 0; minute < 9; minute++) {
+    await changed.rotateIfDue()
+    await old.rotateIfDue()
+    pass(minutes(1))
+  }
+  assert.deepEqual(
+    (await stored.list()).map(({ algorithm }) => algorithm),
+    ['ES256', 'EdDSA'],
+  )
 })
 
 test('R061: a longer configured life keeps keys that sign such tokens published for it', async (t) => {

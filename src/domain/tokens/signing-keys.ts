@@ -89,10 +89,11 @@ export function createSigningKeys(deps: {
     keys = next
   }
 
-  async function rotate(): Promise<StoredSigningKey | undefined> {
-    await refresh()
+  /** Makes the successor of the newest of these. The generation decides when another instance does the same. */
+  async function succeed(
+    before: readonly StoredSigningKey[],
+  ): Promise<StoredSigningKey | undefined> {
     const now = clock.now()
-    const before = stored()
     const pair = await generateKeyPair(algorithm, { extractable: true, modulusLength: 2048 })
     const publicJwk = await exportJWK(pair.publicKey)
     const kid = await calculateJwkThumbprint(publicJwk) // RFC 7638
@@ -123,14 +124,25 @@ export function createSigningKeys(deps: {
 
   return {
     refresh,
-    rotate,
+
+    async rotate() {
+      await refresh()
+      return succeed(stored())
+    },
 
     async rotateIfDue() {
-      await refresh()
       await store.raiseTokenLife(tokenLife)
-      const isOtherAlgorithm = stored().at(-1)?.algorithm !== algorithm
-      const isDue = isOtherAlgorithm || isRotationDue(stored(), rotation, clock.now())
-      return isDue ? rotate() : undefined
+      await refresh()
+      // What is found due and what is succeeded are the same keys, or two instances would make one each.
+      const known = stored()
+      const newest = known.at(-1)
+      const now = clock.now()
+      // A key that waits for its time is left to it: instances that disagree while a new configuration is rolled
+      // out would otherwise make one after the other.
+      const isOtherAlgorithm =
+        newest !== undefined && newest.activeFrom <= now && newest.algorithm !== algorithm
+      const isDue = isOtherAlgorithm || isRotationDue(known, rotation, now)
+      return isDue ? succeed(known) : undefined
     },
 
     async removeGone() {

@@ -9,23 +9,15 @@ import * as oauth from 'oauth4webapi'
 import { milliseconds, minutes } from '../../../src/base/duration.ts'
 import { ApiError } from '../../../src/contract/envelope.ts'
 import { parseChallenges } from '../../../src/protocol/challenge.ts'
+import { EXPIRED, IDENTITY, INVALID, MISSING, NO_SUCH_SESSION } from '../../support/challenges.ts'
 import type { CallOptions } from '../../support/http-client.ts'
 import { bearer, logIn } from '../../support/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
 
-const MISSING =
-  'zt-session realm="zt-session", error="missing", error_description="no matching token was provided", ' +
-  'Bearer realm="service-oidc", error="missing", error_description="no matching token was provided"'
-const INVALID = 'Bearer realm="service-oidc", error="invalid", error_description="token is invalid"'
-const EXPIRED = 'Bearer realm="service-oidc", error="expired", error_description="token expired"'
-const NO_SUCH_SESSION =
-  'zt-session realm="zt-session", error="invalid", error_description="token is invalid"'
-
 const PATHS = ['client', 'management'].flatMap((api) =>
   ['current-identity', 'current-api-session'].map((name) => `/edge/${api}/v1/${name}`),
 )
-const IDENTITY = '/edge/client/v1/current-identity'
 
 const authorization = (...fields: string[]): CallOptions => ({
   headers: { authorization: fields.length === 1 ? (fields[0] ?? '') : fields },
@@ -213,27 +205,28 @@ test('401 challenges', async (t) => {
     )
   })
 
-  await t.test('R071: public addresses never send a challenge, whatever is attached', async () => {
-    const paths = [
-      '/version',
-      '/edge/client/v1/version',
-      '/edge/management/v1/version',
-      '/oidc/keys',
-      '/.well-known/openid-configuration',
-      '/oidc/.well-known/openid-configuration',
-    ]
-    for (const path of paths) {
-      for (const headers of [
-        { authorization: 'Bearer x' },
-        { 'zt-session': 'x' },
-        { authorization: `Bearer ${access_token}` },
-      ]) {
-        const reply = await service.call(path, { headers })
-        assert.equal(reply.status, 200)
-        assert.equal(reply.headers['www-authenticate'], undefined)
-      }
+  const { routes = [] } = service.instance.listeners[0] ?? {}
+  assert.ok(routes.length > 10)
+  for (const { method, url, access } of routes) {
+    if (access === 'session') {
+      await t.test(`R071: ${method} ${url} without a credential sends the challenge`, () =>
+        assertChallenge(service, { method }, MISSING, url),
+      )
     }
-  })
+    if (access === 'public') {
+      await t.test(`R071: ${method} ${url} never sends one, whatever is attached`, async () => {
+        for (const headers of [
+          { authorization: 'Bearer x' },
+          { 'zt-session': 'x' },
+          { authorization: `Bearer ${access_token}` },
+        ]) {
+          const reply = await service.call(url, { method, headers })
+          assert.notEqual(reply.status, 401)
+          assert.equal(reply.headers['www-authenticate'], undefined)
+        }
+      })
+    }
+  }
 })
 
 test('R065: a token turns from good to expired at its exp, without leeway', async (t) => {

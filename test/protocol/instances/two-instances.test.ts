@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { Client } from 'pg'
 import { type Duration, milliseconds, seconds } from '../../../src/base/duration.ts'
+import { IDENTITY, INVALID } from '../../support/challenges.ts'
 import { TestClock } from '../../support/clock.ts'
 import { installation } from '../../support/instances.ts'
 import {
@@ -23,9 +24,6 @@ import {
 import { startPostgres } from '../../support/postgres.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sql } from '../../support/sql.ts'
-
-const IDENTITY = '/edge/client/v1/current-identity'
-const INVALID = 'Bearer realm="service-oidc", error="invalid", error_description="token is invalid"'
 
 const freshDatabase = async () => (await startPostgres()).freshDatabase()
 

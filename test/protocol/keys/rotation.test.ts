@@ -8,13 +8,11 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from '
 import { rotateSigningKey } from '../../../src/app/rotate-signing-key.ts'
 import { milliseconds, minutes } from '../../../src/base/duration.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
+import { EXPIRED, IDENTITY } from '../../support/challenges.ts'
 import { bearer, logIn } from '../../support/login.ts'
 import { freePort, webAt } from '../../support/ports.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
 import { sql } from '../../support/sql.ts'
-
-const IDENTITY = '/edge/client/v1/current-identity'
-const EXPIRED = 'Bearer realm="service-oidc", error="expired", error_description="token expired"'
 
 async function kidsOf(service: Service): Promise<string[]> {
   const { keys } = (await service.call('/oidc/keys')).json()

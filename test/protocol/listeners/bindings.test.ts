@@ -39,23 +39,21 @@ function listener(name: string, ...bindings: readonly Binding[]) {
   }
 }
 
-/** The service as each of its listeners shows it, by name. */
-async function startListeners(
+/** The service as each of its listeners shows it, in the same order. */
+async function startListeners<const L extends readonly ReturnType<typeof listener>[]>(
   t: TestContext,
-  web: readonly ReturnType<typeof listener>[],
+  web: L,
   api: object = {},
-): Promise<Readonly<Record<string, Service>>> {
+): Promise<{ [I in keyof L]: Service }> {
   const service = await startService(t, { config: { web, edge: { api } } })
-  return Object.fromEntries(
-    service.instance.listeners.map(({ name, baseUrls }) => [
-      name,
-      serviceAt(service, baseUrls[0] ?? ''),
-    ]),
+  const shown = service.instance.listeners.map(({ baseUrls }) =>
+    serviceAt(service, baseUrls[0] ?? ''),
   )
+  assert.equal(shown.length, web.length)
+  return shown as { [I in keyof L]: Service }
 }
 
-async function boundAt(service: Service | undefined): Promise<readonly Binding[]> {
-  assert.ok(service !== undefined)
+async function boundAt(service: Service): Promise<readonly Binding[]> {
   const found: Binding[] = []
   for (const binding of BINDINGS) {
     const replies = await Promise.all(SIGN_OF_LIFE[binding].map((path) => service.call(path)))
@@ -73,7 +71,7 @@ async function boundAt(service: Service | undefined): Promise<readonly Binding[]
 }
 
 test('OIDC is added to every listener with edge-client, and to no other', async (t) => {
-  const { one, two, three } = await startListeners(t, [
+  const [one, two, three] = await startListeners(t, [
     listener('one', 'edge-client'),
     listener('two', 'edge-management'),
     listener('three', 'edge-management', 'edge-client'),
@@ -84,7 +82,7 @@ test('OIDC is added to every listener with edge-client, and to no other', async 
 })
 
 test('OIDC that is listed somewhere is added nowhere', async (t) => {
-  const { clients, login, more } = await startListeners(t, [
+  const [clients, login, more] = await startListeners(t, [
     listener('clients', 'edge-client'),
     listener('login', 'edge-oidc'),
     listener('more', 'edge-client', 'edge-management'),
@@ -95,7 +93,7 @@ test('OIDC that is listed somewhere is added nowhere', async (t) => {
 })
 
 test('OIDC that is listed beside edge-client is there once, and not elsewhere', async (t) => {
-  const { one, two } = await startListeners(t, [
+  const [one, two] = await startListeners(t, [
     listener('one', 'edge-client', 'edge-oidc'),
     listener('two', 'edge-client'),
   ])
@@ -104,7 +102,7 @@ test('OIDC that is listed beside edge-client is there once, and not elsewhere', 
 })
 
 test('with disableOidcAutoBinding OIDC is only where it is listed', async (t) => {
-  const { one, two, three } = await startListeners(
+  const [one, two, three] = await startListeners(
     t,
     [
       listener('one', 'edge-client'),
@@ -119,11 +117,10 @@ test('with disableOidcAutoBinding OIDC is only where it is listed', async (t) =>
 })
 
 test('with disableOidcAutoBinding and no listing there is no OIDC at all', async (t) => {
-  const { one } = await startListeners(t, [listener('one', 'edge-client', 'edge-management')], {
+  const [one] = await startListeners(t, [listener('one', 'edge-client', 'edge-management')], {
     disableOidcAutoBinding: true,
   })
   assert.deepEqual(await boundAt(one), ['edge-client', 'edge-management'])
-  assert.ok(one !== undefined)
   const { data } = (await one.call('/version')).json()
   assert.deepEqual(data.capabilities, [])
   assert.deepEqual(Object.keys(data.apiVersions), ['edge-client', 'edge-management'])
@@ -135,23 +132,22 @@ test('with disableOidcAutoBinding and no listing there is no OIDC at all', async
 })
 
 test('with disableOidcAutoBinding false it is as if it were not written', async (t) => {
-  const { one } = await startListeners(t, [listener('one', 'edge-client')], {
+  const [one] = await startListeners(t, [listener('one', 'edge-client')], {
     disableOidcAutoBinding: false,
   })
   assert.deepEqual(await boundAt(one), ['edge-client', 'edge-oidc'])
 })
 
 test('every listener tells what there is and where', async (t) => {
-  const services = await startListeners(t, [
+  const [apis, login] = await startListeners(t, [
     listener('apis', 'edge-client', 'edge-management'),
     listener('login', 'edge-oidc'),
   ])
-  const { apis, login } = services
-  for (const service of Object.values(services)) {
+  for (const service of [apis, login]) {
     const { data } = (await service.call('/version')).json()
     assert.deepEqual(data.capabilities, ['OIDC_AUTH'])
-    const v1 = (path: string, at: Service | undefined) => ({
-      v1: { path, apiBaseUrls: [`${at?.baseUrl}${path}`] },
+    const v1 = (path: string, at: Service) => ({
+      v1: { path, apiBaseUrls: [`${at.baseUrl}${path}`] },
     })
     assert.deepEqual(data.apiVersions, {
       'edge-client': v1('/edge/client/v1', apis),
@@ -162,12 +158,11 @@ test('every listener tells what there is and where', async (t) => {
 })
 
 test('OIDC on a listener of its own serves the APIs of the others (SPEC Authentication 9)', async (t) => {
-  const { apis, management, login } = await startListeners(t, [
+  const [apis, management, login] = await startListeners(t, [
     listener('apis', 'edge-client'),
     listener('management', 'edge-management'),
     listener('login', 'edge-oidc'),
   ])
-  assert.ok(apis !== undefined && management !== undefined && login !== undefined)
   const tokens = await logIn(login)
 
   await t.test('the issuer is the address of the login listener', () => {
@@ -255,11 +250,10 @@ test('each listener has its own redirectURIs', async (t) => {
     ...listener(name),
     apis: [{ binding: 'edge-oidc' as const, options: { redirectURIs: [uri] } }],
   })
-  const { one, two } = await startListeners(t, [
+  const [one, two] = await startListeners(t, [
     withOptions('one', 'https://one.example.com/callback'),
     withOptions('two', 'https://two.example.com/callback'),
   ])
-  assert.ok(one !== undefined && two !== undefined)
   const { challenge } = pkce()
   const ask = (service: Service, redirectUri: string) =>
     authorize(service, authorizationParameters(challenge, { redirect_uri: redirectUri }))

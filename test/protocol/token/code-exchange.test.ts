@@ -3,13 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { milliseconds, seconds } from '../../../src/base/duration.ts'
+import { IDENTITY, INVALID } from '../../support/challenges.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { bearer, exchange, obtainCode, REDIRECT_URI } from '../../support/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sql } from '../../support/sql.ts'
-
-const IDENTITY = '/edge/client/v1/current-identity'
-const INVALID = 'Bearer realm="service-oidc", error="invalid", error_description="token is invalid"'
 
 const good = ({ code, verifier }: { code: string; verifier: string }) => ({
   code,

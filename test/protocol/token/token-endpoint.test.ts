@@ -5,6 +5,7 @@ import { decodeJwt } from 'jose'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
 import { exchange, logIn, obtainCode, REDIRECT_URI } from '../../support/login.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { sql } from '../../support/sql.ts'
 
 const post = (service: Service, options: CallOptions) =>
   service.call('/oidc/token', { method: 'POST', ...options })
@@ -225,4 +226,16 @@ test('R052: a life that is too short is raised to a minute', async (t) => {
   assert.equal(expires_in, 60)
   assert.equal(Number(access.exp) - Number(access.iat), 60)
   assert.equal(Number(id.exp) - Number(id.iat), 60)
+})
+
+test('D-28: a fault of our own is 500 server_error, and tells the caller nothing about itself', async (t) => {
+  const service = await startService(t)
+  const form = await goodForm(service)
+  await sql(service, 'alter table auth_requests rename to somewhere_else')
+  const reply = await post(service, { form })
+  assertError(reply, 500, 'server_error')
+  assert.doesNotMatch(reply.text, /auth_requests|sqlite|SELECT|update/i)
+  const requestId = reply.headers['x-request-id']
+  const logged = service.log.filter((line) => line.requestId === requestId && line.err)
+  assert.match(JSON.stringify(logged), /auth_requests/, 'the operator is told')
 })

@@ -1,0 +1,41 @@
+// Makes dist/, which the published package runs: the same code without its types, and build-info.json, which says
+// what it was built from. A checkout needs none of it.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = new URL('../dist/', import.meta.url)
+
+// What was removed from src must not live on in the package.
+rmSync(dist, { recursive: true, force: true })
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+const { status } = spawnSync(process.execPath, [tsc, '--project', 'tsconfig.build.json'], {
+  cwd: root,
+  stdio: 'inherit',
+})
+if (status !== 0) process.exit(status ?? 1)
+
+const info = { revision: revision(), buildDate: buildDate() }
+writeFileSync(new URL('build-info.json', dist), `${JSON.stringify(info)}\n`)
+console.log(`dist/ is built from ${info.revision}`)
+
+/** The commit; a source archive without a repository has none to name. */
+function revision() {
+  try {
+    return execFileSync('git', ['rev-parse', 'HEAD'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** SOURCE_DATE_EPOCH is how reproducible builds are told the time: https://reproducible-builds.org/specs/source-date-epoch/ */
+function buildDate() {
+  const { SOURCE_DATE_EPOCH: epoch } = process.env
+  return (epoch === undefined ? new Date() : new Date(Number(epoch) * 1000)).toISOString()
+}

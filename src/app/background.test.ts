@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { milliseconds } from '../base/duration.ts'
+import { runInBackground } from './background.ts'
+import { createLog } from './logging.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+function logged(): { log: ReturnType<typeof createLog>; lines: any[] } {
+  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+  const lines: any[] = []
+  const write = (line: string) => lines.push(JSON.parse(line))
+  return { lines, log: createLog({ level: 'info', format: 'json' }, { write }) }
+}
+
+/** Lets what was promised happen, without any time passing. */
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+async function tick(t: TestContext, by: number): Promise<void> {
+  t.mock.timers.tick(by)
+  await settle()
+}
+
+test('a round begins when the last one has ended and its time has passed, never two at once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let begun = 0
+  let end = () => {}
+  const round = () => {
+    begun += 1
+    return new Promise<void>((resolve) => {
+      end = resolve
+    })
+  }
+  const background = runInBackground(
+    [{ name: 'work', every: milliseconds(100), round }],
+    logged().log,
+  )
+  assert.equal(begun, 0)
+  await tick(t, 100)
+  assert.equal(begun, 1)
+  await tick(t, 1_000)
+  assert.equal(begun, 1)
+  end()
+  await settle()
+  await tick(t, 99)
+  assert.equal(begun, 1)
+  await tick(t, 1)
+  assert.equal(begun, 2)
+  end()
+  await background.stop()
+})
+
+test('trouble is logged when it begins and when it ends, and the work goes on', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { log, lines } = logged()
+  const outcomes = [true, false, false, false, true, true, false]
+  const round = async () => {
+    if (outcomes.shift() === false) throw new Error('the disk is full')
+  }
+  const background = runInBackground([{ name: 'sweep', every: milliseconds(10), round }], log)
+  while (outcomes.length > 0) await tick(t, 10)
+  await background.stop()
+  assert.deepEqual(
+    lines.map(({ msg, work, err }) => [msg, work, err?.message]),
+    [
+      ['background work fails; trying again', 'sweep', 'the disk is full'],
+      ['background work is well again', 'sweep', undefined],
+      ['background work fails; trying again', 'sweep', 'the disk is full'],
+    ],
+  )
+})
+
+test('stopping waits for the round under way, and none begins after it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const events: string[] = []
+  let end = () => {}
+  const round = async () => {
+    events.push('begun')
+    await new Promise<void>((resolve) => {
+      end = resolve
+    })
+    events.push('ended')
+  }
+  const background = runInBackground(
+    [{ name: 'work', every: milliseconds(10), round }],
+    logged().log,
+  )
+  await tick(t, 10)
+  const stopped = background.stop().then(() => events.push('stopped'))
+  await settle()
+  assert.deepEqual(events, ['begun'])
+  end()
+  await stopped
+  await tick(t, 100)
+  assert.deepEqual(events, ['begun', 'ended', 'stopped'])
+})

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { readBuildInfo } from './build-info.ts'
+
+test('what runs from its sources has the version of the package and says that nobody built it', async () => {
+  const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
+  assert.deepEqual(await readBuildInfo(), {
+    version: JSON.parse(manifest).version,
+    revision: 'source',
+    buildDate: 'source',
+  })
+})

@@ -1,0 +1,203 @@
+/**
+ * The command line: what it explains, what it refuses, and which folder it takes for its home. Issue 2, Start; D-43.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { changeConfig } from '../support/child-home.ts'
+import { runLatchkey } from '../support/child-service.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }
+
+test('--help names every command and every option', async (t) => {
+  for (const option of ['--help', '-h']) {
+    const { code, stdout, stderr } = await runLatchkey(t, [option])
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+    for (const word of ['run', 'init', 'config check', 'keys rotate']) {
+      assert.match(stdout, new RegExp(`^  ${word} `, 'm'))
+    }
+    for (const word of ['--home', '--config', 'LATCHKEY_HOME']) assert.ok(stdout.includes(word))
+  }
+})
+
+test('--version is the version of the package', async (t) => {
+  const manifest = JSON.parse(
+    await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  const { code, stdout } = await runLatchkey(t, ['--version'])
+  assert.deepEqual({ code, stdout }, { code: 0, stdout: `${manifest.version}\n` })
+})
+
+test('what the command line does not know is named, with exit code 64', async (t) => {
+  const cases: readonly (readonly [args: string[], complaint: string])[] = [
+    [[], 'a command is missing'],
+    [['start'], 'there is no command "start"'],
+    [['keys'], 'there is no command "keys"; there is "keys rotate"'],
+    [['run', 'fast'], 'there is no command "run fast"'],
+    [['run', '--hom', 'x'], "Unknown option '--hom'"],
+    [['run', '--home'], "Option '--home <value>' argument missing"],
+    [['run', '--home', ''], '--home is empty'],
+    [['run', '--config='], '--config is empty'],
+  ]
+  for (const [args, complaint] of cases) {
+    const { code, stdout, stderr } = await runLatchkey(t, args)
+    assert.equal(code, 64, args.join(' '))
+    assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
+    assert.equal(stdout, '')
+  }
+})
+
+test('the home is --home, else LATCHKEY_HOME, else ./latchkey-data', async (t) => {
+  const cwd = await realpath(await temporaryFolder(t))
+  const made = async (args: readonly string[], variable: string | undefined) => {
+    const { code, stdout, stderr } = await runLatchkey(t, ['init', ...args], {
+      cwd,
+      environment: { ...environment, LATCHKEY_HOME: variable },
+    })
+    assert.equal(code, 0, stderr)
+    return /^The home (.*) is prepared\.$/m.exec(stdout)?.[1]
+  }
+  assert.equal(await made(['--home', 'given'], join(cwd, 'variable')), join(cwd, 'given'))
+  assert.equal(await made([], join(cwd, 'variable')), join(cwd, 'variable'))
+  // An empty variable is as good as none.
+  assert.equal(await made([], ''), join(cwd, 'latchkey-data'))
+  assert.deepEqual((await readdir(cwd)).sort(), ['given', 'latchkey-data', 'variable'])
+})
+
+/** A prepared home, to be spoilt. */
+async function preparedHome(t: TestContext): Promise<string> {
+  const home = join(await temporaryFolder(t), 'home')
+  const { code, stderr } = await runLatchkey(t, ['init', '--home', home], { environment })
+  assert.equal(code, 0, stderr)
+  return home
+}
+
+test('config check', async (t) => {
+  const home = await preparedHome(t)
+  const check = () => runLatchkey(t, ['config', 'check', '--home', home])
+
+  await t.test('says that a new file is good, with exit code 0', async () => {
+    const { code, stdout, stderr } = await check()
+    assert.deepEqual(
+      { code, stdout, stderr },
+      { code: 0, stdout: 'The configuration is good.\n', stderr: '' },
+    )
+  })
+
+  await t.test('prints every value that is adjusted, with exit code 0', async () => {
+    await changeConfig(home, (config) => {
+      config.edge = { oidc: { accessTokenDuration: '5s', idTokenDuration: '0s' } }
+    })
+    const { code, stdout } = await check()
+    assert.equal(code, 0)
+    const [access, id, verdict] = stdout.split('\n')
+    assert.match(access ?? '', /edge\.oidc\.accessTokenDuration.*5s.*1m/)
+    assert.match(id ?? '', /edge\.oidc\.idTokenDuration.*0s.*1m/)
+    assert.equal(verdict, 'The configuration is good, adjusted as above.')
+  })
+
+  await t.test('prints every problem at once, with exit code 78', async () => {
+    await changeConfig(home, (config) => {
+      config.edge = { brnad: 'x', oidc: { accessTokenDuration: 'soon', keyRotation: '11y' } }
+      config.identity = { cert: 'missing.pem', key: 'missing.key' }
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the configuration
+      config.log = { level: '${LATCHKEY_TEST_UNSET}' }
+    })
+    const { code, stdout, stderr } = await check()
+    assert.deepEqual({ code, stdout }, { code: 78, stdout: '' })
+    assert.match(stderr, new RegExp(`^${home}/controller\\.yml has \\d problems:\n`))
+    assert.match(stderr, /^ {2}edge\.brnad: is not a known key; .*edge\.brand/m)
+    for (const path of [
+      'edge.oidc.accessTokenDuration',
+      'edge.oidc.keyRotation',
+      'identity.cert',
+    ]) {
+      assert.match(stderr, new RegExp(`^  ${path.replaceAll('.', '\\.')}: `, 'm'))
+    }
+    assert.match(stderr, /LATCHKEY_TEST_UNSET/)
+    assert.ok(existsSync(home))
+  })
+
+  await t.test('says the same as a start', async () => {
+    const checked = await check()
+    const started = await runLatchkey(t, ['run', '--home', home])
+    assert.deepEqual(started, checked)
+  })
+
+  await t.test('makes nothing where there is nothing', async () => {
+    const nowhere = join(home, 'nowhere')
+    const { code, stderr } = await runLatchkey(t, ['config', 'check', '--home', nowhere])
+    assert.equal(code, 78)
+    assert.match(stderr, /nowhere\/controller\.yml has one problem:\n {2}there is no such file/)
+    assert.ok(!existsSync(nowhere))
+  })
+})
+
+test('--config names another file, which must exist', async (t) => {
+  const home = await preparedHome(t)
+  const other = join(home, 'other.yml')
+  const missing = await runLatchkey(t, ['run', '--home', home, '--config', other])
+  assert.equal(missing.code, 78)
+  assert.match(missing.stderr, /other\.yml has one problem:\n {2}there is no such file/)
+  await writeFile(other, 'v: 2\n', { mode: 0o600 })
+  const wrong = await runLatchkey(t, ['config', 'check', '--home', home, '--config', other])
+  assert.equal(wrong.code, 78)
+  assert.match(wrong.stderr, /other\.yml has 2 problems:\n {2}v: .*\n {2}web: is missing/)
+})
+
+test('an address that nobody can connect to is refused before anything is made', async (t) => {
+  const home = join(await temporaryFolder(t), 'home')
+  const { code, stderr } = await runLatchkey(t, ['run', '--home', home], {
+    environment: { LATCHKEY_ADDRESS: '0.0.0.0:1280' },
+  })
+  assert.equal(code, 78)
+  assert.match(
+    stderr,
+    /^LATCHKEY_ADDRESS has one problem:\n {2}"0\.0\.0\.0:1280" is not an address/,
+  )
+  assert.ok(!existsSync(home))
+})
+
+test('a home that cannot be made is explained in one line', async (t) => {
+  const folder = await temporaryFolder(t)
+  await writeFile(join(folder, 'file'), '')
+  const { code, stderr } = await runLatchkey(t, ['run', '--home', join(folder, 'file', 'home')])
+  assert.equal(code, 1)
+  assert.match(stderr, /^latchkey: ENOTDIR: not a directory, [^\n]*\n$/)
+})
+
+test('a Node that is too old gets one sentence that says what to do', async (t) => {
+  const old = olderNode()
+  const shim = join(await temporaryFolder(t), 'shim.cjs')
+  await writeFile(
+    shim,
+    `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })
+     Object.defineProperty(process, 'version', { value: 'v20.20.2' })`,
+  )
+  const started =
+    old === undefined
+      ? await runLatchkey(t, ['run'], { nodeArguments: ['--require', shim] })
+      : await runLatchkey(t, ['run'], { node: old })
+  assert.equal(started.code, 1)
+  assert.equal(started.stdout, '')
+  assert.match(
+    started.stderr,
+    /^latchkey needs Node 24 or newer and was started by v\d+\.\d+\.\d+: in a checkout run "npm ci" and "npm start"[^\n]*\.\n$/,
+  )
+})
+
+/** A Node on the path that is older than the oldest we run on. */
+function olderNode(): string | undefined {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'node'))
+    .filter((path) => existsSync(path))
+    .find((path) => {
+      const version = execFileSync(path, ['--version'], { encoding: 'utf8' })
+      return Number(/^v(\d+)/.exec(version)?.[1]) < 24
+    })
+}

@@ -1,0 +1,59 @@
+/**
+ * R063: private keys and everything else that is secret are for the service's user; a group may be let in, the world
+ * never. D-101.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { runLatchkey, startChild } from '../support/child-service.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const FILES = ['controller.yml', 'secret', 'latchkey.db', 'pki/server.key']
+
+test('R063: a start refuses what the world can get at', async (t) => {
+  // Attack: another user of the machine reads the secret, or writes one that he knows.
+  const home = join(await temporaryFolder(t), 'a home')
+  const environment = {
+    LATCHKEY_ADDRESS: 'localhost:0',
+    LATCHKEY_ADMIN_PASSWORD: 'a long password',
+  }
+  assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
+
+  const cases = [
+    ...FILES.map((file) => [join(home, file), 0o644, '600'] as const),
+    [join(home, 'secret'), 0o602, '600'] as const,
+    [home, 0o701, '700'] as const,
+    [join(home, 'pki'), 0o755, '700'] as const,
+  ]
+  for (const [path, mode, remedy] of cases) {
+    await t.test(
+      `${path.slice(home.length) || 'the home'} with mode ${mode.toString(8)}`,
+      async () => {
+        await chmod(path, mode)
+        const { code, stdout, stderr } = await runLatchkey(t, ['run', '--home', home])
+        assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+        const complaint = stderr.trimEnd().split('\n').at(-1) ?? ''
+        assert.equal(
+          complaint,
+          `latchkey: everybody on this machine can get at ${path}; run: chmod ${remedy} '${path}'`,
+        )
+        const line = complaint.slice(complaint.indexOf('chmod'))
+        execFileSync('sh', ['-c', line])
+      },
+    )
+  }
+
+  await t.test('and starts when every line that it printed has been run', async () => {
+    const service = await startChild(t, { home })
+    assert.equal((await service.stop()).code, 0)
+  })
+
+  await t.test('a group may read all of it', async () => {
+    for (const file of FILES) await chmod(join(home, file), 0o640)
+    for (const folder of [home, join(home, 'pki')]) await chmod(folder, 0o750)
+    const service = await startChild(t, { home })
+    assert.equal((await service.stop()).code, 0)
+  })
+})
