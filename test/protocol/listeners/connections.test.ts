@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { logLines } from '../../support/log-lines.ts'
 import { connectRaw, type RawConnection } from '../../support/raw-connection.ts'
 import { type Service, startService } from '../../support/service.ts'
 
@@ -205,7 +206,7 @@ test('every answer has a request id, in its header, its body and one log line (D
 
       const { error } = reply.text === '' || status === 200 ? { error: undefined } : reply.json()
       if (typeof error === 'object') assert.equal(error.requestId, id)
-      const lines = await loggedAs(service, id)
+      const lines = await logLines(service, (line) => line.requestId === id)
       assert.deepEqual(
         lines.map((line) => [line.msg, line.status]),
         [['request', status]],
@@ -224,13 +225,3 @@ test('every answer has a request id, in its header, its body and one log line (D
     assert.doesNotMatch(JSON.stringify(service.log), /planted/)
   })
 })
-
-/** The line is written when the answer has left, which the caller may notice first. */
-async function loggedAs(service: Service, id: string) {
-  for (let tries = 0; tries < 500; tries++) {
-    const lines = service.log.filter((line) => line.requestId === id)
-    if (lines.length > 0) return lines
-    await sleep(2)
-  }
-  return []
-}

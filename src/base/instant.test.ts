@@ -1,0 +1,31 @@
+/** Points in time and how they are written. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { minutes, seconds } from './duration.ts'
+import { earlier, epochSeconds, instant, minus, plus, toRfc3339 } from './instant.ts'
+
+// RFC 3339 §5.8 has this moment as an example: 1985-04-12T23:20:50.52Z.
+const EXAMPLE = instant(Date.UTC(1985, 3, 12, 23, 20, 50, 520))
+
+test('D-39: a time is written in RFC 3339, in UTC, with three digits of milliseconds', () => {
+  assert.equal(toRfc3339(EXAMPLE), '1985-04-12T23:20:50.520Z')
+  assert.equal(toRfc3339(instant(0)), '1970-01-01T00:00:00.000Z')
+})
+
+test('seconds since the epoch are whole, and never later than the moment', () => {
+  assert.equal(epochSeconds(instant(1_999)), 1)
+  assert.equal(epochSeconds(instant(2_000)), 2)
+  assert.equal(epochSeconds(instant(-1)), -1)
+})
+
+test('adding and taking away the same duration leads back', () => {
+  assert.equal(plus(EXAMPLE, minutes(10)) - EXAMPLE, 600_000)
+  assert.equal(minus(plus(EXAMPLE, seconds(7)), seconds(7)), EXAMPLE)
+})
+
+test('the earlier of two moments is the smaller one, in either order', () => {
+  const later = plus(EXAMPLE, seconds(1))
+  assert.equal(earlier(EXAMPLE, later), EXAMPLE)
+  assert.equal(earlier(later, EXAMPLE), EXAMPLE)
+  assert.equal(earlier(EXAMPLE, EXAMPLE), EXAMPLE)
+})
