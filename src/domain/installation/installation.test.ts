@@ -1,0 +1,126 @@
+/** The first start of an installation: D-48, D-49. On a real database in memory. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { systemClock } from '../../base/clock.ts'
+import { systemRandom } from '../../base/random.ts'
+import { Secret } from '../../base/secret.ts'
+import { createVault, INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
+import { openStore } from '../../store/open.ts'
+import { createRecordEvent } from '../audit/record.ts'
+import { createPasswordHashing } from '../factors/hashing.ts'
+import { usernameKey } from '../identities/identity.ts'
+import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
+import type { Store } from '../stores.ts'
+import { ADMINISTRATOR, ForeignDatabase, inspectInstallation, install } from './installation.ts'
+
+const hashing = createPasswordHashing({ random: systemRandom, concurrency: 2, queue: 100 })
+const newVault = () => createVault(systemRandom.bytes(INSTALLATION_SECRET_BYTES), systemRandom)
+
+async function emptyStore(t: TestContext): Promise<Store> {
+  const store = await openStore({ kind: 'sqlite', path: ':memory:' })
+  t.after(() => store.close())
+  return store
+}
+
+function installOn(store: Store, password: string, vault = newVault()): Promise<boolean> {
+  const recordEvent = createRecordEvent({ clock: systemClock, random: systemRandom })
+  const { transaction } = store
+  const deps = {
+    transaction,
+    vault,
+    hashing,
+    clock: systemClock,
+    random: systemRandom,
+    recordEvent,
+  }
+  return install(deps, new Secret(password))
+}
+
+async function administratorOf(store: Store) {
+  const authenticator = await store.authenticators.findUpdb(usernameKey(ADMINISTRATOR))
+  assert.ok(authenticator)
+  const identity = await store.identities.find(authenticator.identityId)
+  assert.ok(identity)
+  return { authenticator, identity }
+}
+
+test('an empty database gets its owner, the default policy and the administrator', async (t) => {
+  const store = await emptyStore(t)
+  const vault = newVault()
+  assert.equal(await inspectInstallation({ ...store, vault }), 'new')
+  assert.equal(await installOn(store, 'correct horse battery', vault), true)
+  assert.equal(await inspectInstallation({ ...store, vault }), 'existing')
+
+  const { authenticator, identity } = await administratorOf(store)
+  assert.equal(authenticator.username, 'admin')
+  assert.equal(identity.name, 'admin')
+  assert.equal(identity.isAdmin, true)
+  assert.equal(identity.authPolicyId, DEFAULT_POLICY_ID)
+  const policy = await store.authPolicies.find(DEFAULT_POLICY_ID)
+  assert.equal(policy?.primary.updb.allowed, true)
+  const { passwordHash } = authenticator
+  assert.equal(await hashing.verify(passwordHash, new Secret('correct horse battery')), true)
+})
+
+test('a second install changes nothing, the password of the administrator least of all', async (t) => {
+  const store = await emptyStore(t)
+  const vault = newVault()
+  await installOn(store, 'correct horse battery', vault)
+  const before = await administratorOf(store)
+  assert.equal(await installOn(store, 'another password', vault), false)
+  assert.deepEqual(await administratorOf(store), before)
+})
+
+test('D-48: of several installs at the same moment one wins, and all of it is its own', async (t) => {
+  const store = await emptyStore(t)
+  const vault = newVault()
+  const passwords = ['first password', 'second password', 'third password', 'fourth password']
+  const outcomes = await Promise.all(passwords.map((one) => installOn(store, one, vault)))
+  assert.equal(outcomes.filter(Boolean).length, 1, String(outcomes))
+  const winner = passwords[outcomes.indexOf(true)] ?? ''
+  const { authenticator } = await administratorOf(store)
+  assert.equal(await hashing.verify(authenticator.passwordHash, new Secret(winner)), true)
+})
+
+test('D-48: a database that was made with another secret is refused', async (t) => {
+  const store = await emptyStore(t)
+  await installOn(store, 'correct horse battery')
+  await assert.rejects(
+    inspectInstallation({ ...store, vault: newVault() }),
+    (error) =>
+      error instanceof ForeignDatabase &&
+      error.message === 'this database was made with another installation secret',
+  )
+})
+
+test('R110: the database knows a fingerprint of the secret, not the secret', async (t) => {
+  const store = await emptyStore(t)
+  const secret = systemRandom.bytes(INSTALLATION_SECRET_BYTES)
+  await installOn(store, 'correct horse battery', createVault(secret, systemRandom))
+  const fingerprint = (await store.installation.findSecretFingerprint()) ?? ''
+  assert.match(fingerprint, /^[\w-]{43}$/)
+  for (const encoding of ['base64url', 'base64', 'hex'] as const) {
+    assert.ok(!fingerprint.includes(Buffer.from(secret).toString(encoding).slice(0, 20)))
+  }
+})
+
+test('an install that fails half-way leaves an empty database', async (t) => {
+  const store = await emptyStore(t)
+  const vault = newVault()
+  const failing = install(
+    {
+      transaction: store.transaction,
+      vault,
+      hashing,
+      clock: systemClock,
+      random: systemRandom,
+      recordEvent: () => {
+        throw new Error('out of luck')
+      },
+    },
+    new Secret('correct horse battery'),
+  )
+  await assert.rejects(failing, { message: 'out of luck' })
+  assert.equal(await inspectInstallation({ ...store, vault }), 'new')
+  assert.equal(await store.authenticators.findUpdb(ADMINISTRATOR), undefined)
+})

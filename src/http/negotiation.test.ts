@@ -1,0 +1,64 @@
+/** D-11, R023: a page where `Accept` prefers one, JSON otherwise. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
+import { wantedContent } from './negotiation.ts'
+
+const wanted = (accept: string | undefined) =>
+  wantedContent({ raw: { headers: accept === undefined ? {} : { accept } } } as FastifyRequest)
+
+test('a caller who says nothing gets JSON', () => {
+  assert.equal(wanted(undefined), 'json')
+})
+
+const BROWSERS = [
+  // Chromium, Firefox, Safari, as they open a page.
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8',
+  'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+]
+const HTML = [
+  ...BROWSERS,
+  'text/html',
+  'TEXT/HTML',
+  'text/*',
+  'text/html; charset=utf-8',
+  'text/html;q=0.2, application/json;q=0.1',
+  'application/json;q=0.9, text/html',
+  'text/html, application/json',
+  '*/*;q=0.1, text/html;q=0.2',
+]
+
+for (const accept of HTML) {
+  test(`Accept: ${accept} gets a page`, () => assert.equal(wanted(accept), 'html'))
+}
+
+const JSON_ANSWERS = [
+  '*/*',
+  'application/json',
+  'application/*',
+  'application/json; charset=utf-8',
+  'application/json;charset=UTF-8',
+  'application/json, text/plain, */*',
+  'application/json, text/html',
+  'application/json;q=0.2, text/html;q=0.1',
+  'text/html;q=0, */*',
+  '*/*, text/html;q=0.5',
+  'text/plain, */*;q=0.1',
+]
+
+for (const accept of JSON_ANSWERS) {
+  test(`Accept: ${accept} gets JSON`, () => assert.equal(wanted(accept), 'json'))
+}
+
+const NEITHER = [
+  'text/plain',
+  'image/*',
+  'application/json;q=0',
+  'application/json;q=0, text/html;q=0',
+  'application/json; charset=iso-8859-1',
+  'json',
+]
+
+for (const accept of NEITHER) {
+  test(`Accept: ${accept} gets neither`, () => assert.equal(wanted(accept), undefined))
+}
