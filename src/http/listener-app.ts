@@ -54,7 +54,7 @@ export function createListenerApp(
   app.addHook('onRequest', async (request, reply) => {
     request.begunAt = clock.uptime()
     reply.header(REQUEST_ID_HEADER, request.id)
-    // RFC 9112 §3.2: a Host field that is missing or repeated could mean two things to two readers.
+    // D-104, RFC 9112 §3.2: a Host field that is missing or repeated could mean two things to two readers.
     const hosts = rawValues(request, 'host').length
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
       throw new Failure('BAD_REQUEST', { detail: 'not exactly one Host field' })

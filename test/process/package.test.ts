@@ -1,6 +1,6 @@
 /**
  * The package as it is published: built, packed, unpacked somewhere else, and run without its sources. Nothing is
- * fetched; the libraries are those of the checkout.
+ * fetched; the libraries are those of the checkout, the Node is the pinned one (D-100).
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -63,6 +63,7 @@ export function readAsk(
     return refuse('request_uri_not_supported', 'request_uri is not supported')
   }
   const responseType = one('response_type')
+  // D-105.
   if (responseType === undefined) return refuse('invalid_request', 'response_type is missing')
   if (responseType !== 'code') {
     return refuse('unsupported_response_type', 'response_type must be code')

@@ -111,7 +111,7 @@ test('401 challenges', async (t) => {
     }
   })
 
-  await t.test('R067: a token in the query string is refused', async () => {
+  await t.test('R067, D-106: a token in the query string is refused', async () => {
     // Attack: URLs are logged and sent on as Referer; a token that works there leaks.
     for (const name of ['access_token', 'token', 'bearer', 'zt-session']) {
       await assertChallenge(service, {}, MISSING, `${IDENTITY}?${name}=${access_token}`)

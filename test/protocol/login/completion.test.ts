@@ -40,7 +40,7 @@ test('a login up to its code', async (t) => {
     assert.notEqual((await obtainCode(service)).code, code)
   })
 
-  await t.test('R035: a failed login leaves the auth request usable', async () => {
+  await t.test('R035, D-103: a failed login leaves the auth request usable', async () => {
     const { authRequestId, verifier } = await beginLogin(service)
     for (let attempt = 0; attempt < 3; attempt++) {
       const refused = await submitPassword(service, authRequestId, WRONG)
