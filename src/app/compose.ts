@@ -3,73 +3,201 @@
  */
 import type { Clock } from '../base/clock.ts'
 import { milliseconds } from '../base/duration.ts'
+import type { Log } from '../base/log.ts'
 import type { Random } from '../base/random.ts'
 import type { Vault } from '../base/vault.ts'
 import type { Config } from '../config/config.ts'
 import { createRecordEvent } from '../domain/audit/record.ts'
+import type { CertificateAuthorities } from '../domain/certificates/authorities.ts'
+import { createJudgeCertificate } from '../domain/certificates/judge-certificate.ts'
+import { createSessionCertificates } from '../domain/certificates/session/issue.ts'
+import { createSignerKeys } from '../domain/ext-jwt/signer-keys.ts'
+import { createVerifyExternalJwt } from '../domain/ext-jwt/verify.ts'
+import { createCertificateFactor } from '../domain/factors/client-certificate.ts'
+import { createTotpEnrollments } from '../domain/factors/enroll-totp.ts'
+import { createCheckSecondaryJwt, createExternalJwtFactor } from '../domain/factors/external-jwt.ts'
+import { createAddressFailures } from '../domain/factors/failures.ts'
 import type { PasswordHashing } from '../domain/factors/hashing.ts'
 import { createPasswordFactor } from '../domain/factors/password.ts'
+import { createCheckCode } from '../domain/factors/totp.ts'
+import { createCheckAgain } from '../domain/login/check-again.ts'
+import { createFindDemands } from '../domain/login/demands.ts'
+import { createEnrollInLogin } from '../domain/login/enroll-totp.ts'
 import { createFindRequest } from '../domain/login/find-request.ts'
+import { createFinishStep } from '../domain/login/finish.ts'
+import { createQueriesOf } from '../domain/login/outstanding-queries.ts'
+import { createProvePrimary } from '../domain/login/prove-primary.ts'
+import { createRefuseCode } from '../domain/login/refuse-code.ts'
 import { createStartLogin } from '../domain/login/start.ts'
-import { createSubmitPassword } from '../domain/login/submit-password.ts'
+import { createSubmitPrimary } from '../domain/login/submit-primary.ts'
+import { createSubmitTotp } from '../domain/login/submit-totp.ts'
+import { createRules } from '../domain/policies/rules.ts'
 import { createAuthenticateCall } from '../domain/sessions/authenticate-call.ts'
-import { createCurrentIdentity, createCurrentSession } from '../domain/sessions/current-session.ts'
-import { createEndSession } from '../domain/sessions/end-session.ts'
+import { createAuthenticateLegacy } from '../domain/sessions/authenticate-legacy.ts'
+import { createAuthenticateRouter } from '../domain/sessions/authenticate-router.ts'
+import { createCheckForRouter } from '../domain/sessions/check-for-router.ts'
+import {
+  createCurrentIdentity,
+  createCurrentSession,
+  createLogOut,
+  createUserinfo,
+} from '../domain/sessions/current-session.ts'
+import { createDemandSecondaryJwt } from '../domain/sessions/demand-secondary-jwt.ts'
+import { createEndByHint } from '../domain/sessions/end-by-hint.ts'
+import { createEndExpired } from '../domain/sessions/end-expired.ts'
+import { createEndSession, createEndSessionsWithin } from '../domain/sessions/end-session.ts'
 import { createEndedSessions } from '../domain/sessions/ended-sessions.ts'
+import { createLegacySessions } from '../domain/sessions/legacy-sessions.ts'
+import { createRouterFeed } from '../domain/sessions/router-feed.ts'
+import { createDescribeSession } from '../domain/sessions/session-detail.ts'
+import { createSessionMfa } from '../domain/sessions/session-mfa.ts'
 import type { Store } from '../domain/stores.ts'
 import { createExchangeCode } from '../domain/tokens/exchange-code.ts'
+import { createIntrospect } from '../domain/tokens/introspect.ts'
 import { createIssueTokens } from '../domain/tokens/issue.ts'
+import { createOwnTokens } from '../domain/tokens/own-token.ts'
+import { createRefresh } from '../domain/tokens/refresh.ts'
+import { createRevokeToken } from '../domain/tokens/revoke.ts'
+import { createSignTokens } from '../domain/tokens/sign-tokens.ts'
 import { createSigningKeys, type SigningKeys } from '../domain/tokens/signing-keys.ts'
+import { createFetchJson } from '../outbound/fetch-json.ts'
 import type { Issuer } from '../protocol/oidc.ts'
+import { composeManagement } from './compose-management.ts'
 
 export interface Parts {
   readonly config: Config
   readonly store: Store
   readonly vault: Vault
   readonly hashing: PasswordHashing
+  readonly authorities: CertificateAuthorities
   readonly clock: Clock
   readonly random: Random
+  readonly log: Log
   /** Every issuer of this controller; known once its listeners listen. */
   readonly issuers: () => readonly Issuer[]
 }
 
 export function compose(parts: Parts) {
-  const { config, store, clock, random, vault } = parts
-  const { brand } = config
-  const lifetimes = {
-    accessToken: config.tokens.accessTokenDuration,
-    idToken: config.tokens.idTokenDuration,
+  const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
+  const { brand, tokens } = config
+  const lifetimes = { accessToken: tokens.accessTokenDuration, idToken: tokens.idTokenDuration }
+  const sessionLife = {
+    timeout: config.api.sessionTimeout,
+    maxSessionDuration: tokens.maxSessionDuration,
+    refreshTokenDuration: tokens.refreshTokenDuration,
+    refreshRetryWindow: tokens.refreshRetryWindow,
+    accessTokenLife: tokens.accessTokenDuration,
   }
-  /** What nearly everybody needs; functions take from it what they ask for. */
-  const common = { ...store, clock, random, vault, brand, clientId: brand, audience: brand }
 
-  const recordEvent = createRecordEvent(common)
+  // What is kept in memory, fed from the store (D-34).
+  const rules = createRules({ ...store, clock })
+  const endedSessions = createEndedSessions({ ...store, clock })
   const signingKeys = composeSigningKeys(parts)
-  const endedSessions = createEndedSessions(common)
-  const endSession = createEndSession({
+  const fetchJson = createFetchJson(config.externalJwtSigners.fetch)
+  const signerKeys = createSignerKeys({ fetchJson, clock, log })
+
+  /** What nearly everybody needs; functions take from it what they ask for. */
+  const recordEvent = createRecordEvent({ clock, random })
+  const names = { brand, clientId: brand, audience: brand }
+  const common = { ...store, clock, random, vault, ...names, recordEvent, rules, endedSessions }
+
+  // Factors: each judges one kind of proof.
+  const verifyExternalJwt = createVerifyExternalJwt({ clock, signerKeys })
+  const ownAnchors = () => [authorities.rootPem, authorities.issuingPem]
+  const judgeCertificate = createJudgeCertificate({ ownAnchors, clock })
+  const password = createPasswordFactor({ ...common, hashing })
+  const certificate = createCertificateFactor({ ...common, judgeCertificate })
+  const externalJwt = createExternalJwtFactor({ ...common, verifyExternalJwt })
+  const checkSecondaryJwt = createCheckSecondaryJwt({ verifyExternalJwt })
+  const checkCode = createCheckCode(common)
+  const totpEnrolling = createTotpEnrollments(common)
+  const addressFailures = createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
+
+  // Logins: what the proofs lead to.
+  const provePrimary = createProvePrimary({
     ...common,
-    recordEvent,
-    endedSessions,
-    accessTokenLife: lifetimes.accessToken,
+    password,
+    certificate,
+    externalJwt,
+    addressFailures,
   })
-  const password = createPasswordFactor({ ...common, hashing: parts.hashing })
-  const issueTokens = createIssueTokens({ ...common, signingKeys, lifetimes, recordEvent })
+  const steps = {
+    ...common,
+    provePrimary,
+    checkSecondaryJwt,
+    checkCode,
+    totpEnrolling,
+    checkAgain: createCheckAgain(common),
+    findDemands: createFindDemands(common),
+    finishStep: createFinishStep(common),
+    refuseCode: createRefuseCode(common),
+  }
+
+  // Sessions and tokens: what a finished login leaves behind.
+  const endSession = createEndSession({ ...common, ...sessionLife })
+  const endSessionsWithin = createEndSessionsWithin({ ...common, ...sessionLife })
+  const describeSession = createDescribeSession(common)
+  const ownTokens = createOwnTokens({ ...common, issuers, signingKeys })
+  const signTokens = createSignTokens({ ...common, signingKeys, lifetimes })
+  const issueTokens = createIssueTokens({ ...common, ...sessionLife, signTokens })
+  const demandSecondaryJwt = createDemandSecondaryJwt({ ...common, checkSecondaryJwt })
+  const legacySessions = createLegacySessions({ ...common, ...sessionLife, demandSecondaryJwt })
 
   return {
+    rules,
     signingKeys,
+    signerKeys,
     endedSessions,
     startLogin: createStartLogin(common),
     findRequest: createFindRequest(common),
-    submitPassword: createSubmitPassword({ ...common, password, recordEvent }),
-    exchangeCode: createExchangeCode({ ...common, issueTokens, endSession }),
+    submitPrimary: createSubmitPrimary(steps),
+    submitTotp: createSubmitTotp(steps),
+    enrollInLogin: createEnrollInLogin(steps),
+    queriesOf: createQueriesOf(steps),
+    exchangeCode: createExchangeCode({ ...steps, issueTokens, endSession }),
+    refresh: createRefresh({ ...steps, ...sessionLife, signTokens, endSession }),
+    revokeToken: createRevokeToken({ ...common, ownTokens, endSession }),
+    introspect: createIntrospect({ ...common, ownTokens }),
+    endByHint: createEndByHint({ ...common, ownTokens, endSession }),
+    userinfo: createUserinfo(common),
+    authenticateLegacy: createAuthenticateLegacy({ ...steps, ...sessionLife }),
+    sessionMfa: createSessionMfa({ ...steps, legacySessions }),
     authenticateCall: createAuthenticateCall({
-      brand,
-      issuers: parts.issuers,
+      ...common,
+      issuers,
       signingKeys,
-      endedSessions,
+      legacySessions,
+      demandSecondaryJwt,
     }),
-    currentSession: createCurrentSession(common),
+    sessionCertificates: createSessionCertificates({
+      ...common,
+      authorities,
+      trustDomain: config.trustDomain,
+      duration: config.api.sessionCertificateDuration,
+    }),
+    authenticateRouter: createAuthenticateRouter({ clock, provePrimary }),
+    openRouterFeed: createRouterFeed({
+      ...common,
+      issuers,
+      signingKeys,
+      trustDomain: config.trustDomain,
+      caBundlePem: authorities.caBundlePem,
+    }),
+    checkForRouter: createCheckForRouter({ ...common, legacySessions }),
+    currentSession: createCurrentSession({ ...common, describeSession }),
     currentIdentity: createCurrentIdentity(common),
+    endExpired: createEndExpired({ ...common, endSessionsWithin }),
+    logOut: createLogOut({ endSession }),
+    management: composeManagement({
+      ...common,
+      hashing,
+      endSessionsWithin,
+      describeSession,
+      signerKeys,
+      ownAnchors,
+      issuers,
+      allowHttp: config.externalJwtSigners.fetch.allowHttp,
+    }),
   }
 }
 

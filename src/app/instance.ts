@@ -17,7 +17,7 @@ import { readBuildInfo } from './build-info.ts'
 import { compose } from './compose.ts'
 import { homeFiles } from './home.ts'
 import { sweep } from './janitor.ts'
-import { type OpenListener, openListeners } from './listeners.ts'
+import { type OpenListener, type OpenListeners, openListeners } from './listeners.ts'
 import { prepare } from './prepare.ts'
 
 export interface Instance {
@@ -43,10 +43,14 @@ const DRAIN: Duration = seconds(10)
 
 /** D-34: an ended session is felt on every instance within a second. */
 const FOLLOW_ENDINGS: Duration = milliseconds(400)
+/** D-34: and so is a policy, a signer or a CA that has changed. */
+const FOLLOW_RULES: Duration = milliseconds(400)
 /** Far less than the time by which a new key is published before its use. */
-const FOLLOW_KEYS: Duration = seconds(10)
+const FOLLOW_KEYS: Duration = seconds(1)
 const ROTATE_KEYS: Duration = seconds(60)
 const RENEW_CERTIFICATES: Duration = seconds(30)
+/** What a session has open is closed within a second of its end, also when nobody ended it (D-42). */
+const END_EXPIRED: Duration = milliseconds(400)
 const SWEEP: Duration = seconds(30)
 
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
@@ -54,20 +58,24 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const { store, vault, hashing, authorities } = await prepare(options)
   try {
     const issuers: Issuer[] = []
+    const stopping = new AbortController()
     const useCases = compose({
       config,
       store,
       vault,
       hashing,
+      authorities,
       clock,
       random,
+      log,
       issuers: () => issuers,
     })
-    const { signingKeys, endedSessions } = useCases
+    const { signingKeys, endedSessions, rules } = useCases
     const [build] = await Promise.all([
       readBuildInfo(),
       rotateKeys(signingKeys, store, options),
       endedSessions.refresh(),
+      rules.refresh(),
     ])
     const open = await openListeners({
       config,
@@ -77,11 +85,14 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       clock,
       random,
       log,
+      stopping: stopping.signal,
       addIssuers: (added) => issuers.push(...added),
     })
+    followRules(useCases, open)
     const background = runInBackground(
       [
         { name: 'ended sessions', every: FOLLOW_ENDINGS, round: () => endedSessions.refresh() },
+        { name: 'rules', every: FOLLOW_RULES, round: () => rules.refresh() },
         { name: 'signing keys', every: FOLLOW_KEYS, round: () => signingKeys.refresh() },
         {
           name: 'key rotation',
@@ -92,6 +103,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
           },
         },
         { name: 'certificates', every: RENEW_CERTIFICATES, round: () => open.renewCertificates() },
+        { name: 'expired sessions', every: END_EXPIRED, round: () => useCases.endExpired() },
         { name: 'sweep', every: SWEEP, round: () => sweep(store, clock) },
       ],
       log,
@@ -103,6 +115,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       caFile: identity === undefined ? homeFiles(config.home).ca : identity.ca,
       renewCertificates: () => open.renewCertificates(),
       async stop() {
+        stopping.abort()
         await open.close(DRAIN)
         await background.stop()
         await store.close()
@@ -112,6 +125,24 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     await store.close()
     throw error
   }
+}
+
+/** What depends on the signers and CAs: the keys that are kept of them, and the certificates that handshakes ask for. */
+function followRules(
+  { rules, signerKeys }: Pick<ReturnType<typeof compose>, 'rules' | 'signerKeys'>,
+  open: Pick<OpenListeners, 'nameClientCas'>,
+): void {
+  let named = ''
+  const follow = () => {
+    signerKeys.forgetOthers(rules.signers().map(({ id }) => id))
+    const cas = rules.cas().filter(({ isVerified, isAuthEnabled }) => isVerified && isAuthEnabled)
+    const pems = cas.map(({ certPem }) => certPem)
+    if (pems.join('') === named) return
+    named = pems.join('')
+    open.nameClientCas(pems)
+  }
+  follow()
+  rules.onChange(follow)
 }
 
 /** Makes the first key, or the next when its time has come, and records it. */

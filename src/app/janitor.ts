@@ -1,6 +1,6 @@
 /**
  * Removes what has expired, a little at a time, so that no table grows for ever and no statement holds the store for
- * long.
+ * long. Sessions are not among it: they end (`sessions/end-expired.ts`).
  */
 import type { Clock } from '../base/clock.ts'
 import { type Duration, days, minutes } from '../base/duration.ts'
@@ -16,13 +16,17 @@ const GRACE: Duration = minutes(5)
 /** D-102: how long audit events are kept. */
 export const EVENT_RETENTION: Duration = days(90)
 
-type Swept = Pick<Stores, 'authRequests' | 'apiSessions' | 'sessionEndings' | 'events'>
+type Swept = Pick<
+  Stores,
+  'authRequests' | 'refreshTokens' | 'sessionCertificates' | 'sessionEndings' | 'events'
+>
 
 /** One round. Answers how many rows it removed. */
 export async function sweep(stores: Swept, clock: Clock): Promise<number> {
   const before = minus(clock.now(), GRACE)
   let removed = 0
-  for (const table of [stores.authRequests, stores.apiSessions, stores.sessionEndings]) {
+  const { authRequests, refreshTokens, sessionCertificates, sessionEndings } = stores
+  for (const table of [authRequests, refreshTokens, sessionCertificates, sessionEndings]) {
     removed += await table.removeExpired(before, BATCH)
   }
   removed += await stores.events.removeOlderThan(minus(clock.now(), EVENT_RETENTION), BATCH)

@@ -9,12 +9,12 @@ import type { Log } from '../base/log.ts'
 import type { Random } from '../base/random.ts'
 import type { Config, Listener } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/authorities.ts'
-import type { AuthenticateCall } from '../domain/sessions/authenticate-call.ts'
+import { nameableCas } from '../domain/certificates/client-cas.ts'
 import { addBoundApis, type UseCases } from '../http/bound-apis.ts'
 import { API_PREFIXES } from '../http/edge-api/paths.ts'
 import { issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
-import type { Route } from '../http/route.ts'
+import type { Route, RouteDependencies } from '../http/route.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
 import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
@@ -25,6 +25,8 @@ export interface OpenListeners {
   readonly listeners: readonly OpenListener[]
   /** Looks for newer certificates and shows them. */
   renewCertificates(): Promise<void>
+  /** Asks for client certificates of these CAs too, from the next handshake on, beside those of our own PKI. */
+  nameClientCas(pems: readonly string[]): void
   close(grace: Duration): Promise<void>
 }
 
@@ -36,12 +38,13 @@ export interface OpenListener {
 
 export interface ListenerDependencies {
   readonly config: Config
-  readonly useCases: UseCases & { readonly authenticateCall: AuthenticateCall }
+  readonly useCases: UseCases & Pick<RouteDependencies, 'authenticateCall' | 'authenticateRouter'>
   readonly authorities: CertificateAuthorities
   readonly build: BuildInfo
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly stopping: AbortSignal
   /** Told of every issuer as soon as its listener listens. */
   readonly addIssuers: (issuers: readonly Issuer[]) => void
 }
@@ -72,8 +75,7 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
     for (const { source, socket } of opened) {
       try {
         const renewed = await source.renew()
-        if (renewed === undefined) continue
-        socket.replaceMaterial({ ...renewed, clientCasPem: authorities.caBundlePem })
+        if (renewed !== undefined) socket.replaceMaterial(renewed)
       } catch (error) {
         failures.push(error) // the other listeners need theirs all the same
       }
@@ -89,6 +91,10 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
       // One after the other: a signal may come in the middle of a round, and both would write the same files.
       renewing = renewing.then(renewAll, renewAll)
       return renewing
+    },
+    nameClientCas(pems) {
+      const clientCasPem = nameableCas([authorities.caBundlePem, ...pems])
+      for (const { socket } of opened) socket.replaceMaterial({ clientCasPem })
     },
   }
 }
@@ -109,6 +115,8 @@ async function openListener(
       random,
       log,
       authenticateCall: useCases.authenticateCall,
+      authenticateRouter: useCases.authenticateRouter,
+      trustedProxies: config.limits.trustedProxies,
     },
     (router) =>
       addBoundApis(router, listener.apis, {
@@ -116,8 +124,10 @@ async function openListener(
         brand: config.brand,
         corsOrigins: config.api.corsOrigins,
         clock,
+        totpHostname: config.totp.hostname,
         addresses: () => addresses,
         version: () => describeVersion(deps.build, all()),
+        stopping: deps.stopping,
       }),
   )
   await app.ready()

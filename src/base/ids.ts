@@ -9,6 +9,12 @@ export type IdentityId = Brand<string, 'IdentityId'>
 export type AuthenticatorId = Brand<string, 'AuthenticatorId'>
 export type AuthPolicyId = Brand<string, 'AuthPolicyId'>
 export type ApiSessionId = Brand<string, 'ApiSessionId'>
+export type ExternalJwtSignerId = Brand<string, 'ExternalJwtSignerId'>
+export type CaId = Brand<string, 'CaId'>
+/** `jti` of an access token. */
+export type TokenId = Brand<string, 'TokenId'>
+export type TotpEnrollmentId = Brand<string, 'TotpEnrollmentId'>
+export type SessionCertificateId = Brand<string, 'SessionCertificateId'>
 export type EventId = Brand<string, 'EventId'>
 export type RequestId = Brand<string, 'RequestId'>
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { minutes, seconds } from './duration.ts'
-import { earlier, epochSeconds, instant, minus, plus, toRfc3339 } from './instant.ts'
+import { earlier, epochSeconds, fromRfc3339, instant, minus, plus, toRfc3339 } from './instant.ts'
 
 // RFC 3339 §5.8 has this moment as an example: 1985-04-12T23:20:50.52Z.
 const EXAMPLE = instant(Date.UTC(1985, 3, 12, 23, 20, 50, 520))
@@ -28,4 +28,42 @@ test('the earlier of two moments is the smaller one, in either order', () => {
   assert.equal(earlier(EXAMPLE, later), EXAMPLE)
   assert.equal(earlier(later, EXAMPLE), EXAMPLE)
   assert.equal(earlier(EXAMPLE, EXAMPLE), EXAMPLE)
+})
+
+test('a time in RFC 3339 is read, in UTC and at any other offset', () => {
+  for (const text of [
+    '1985-04-12T23:20:50.52Z',
+    '1985-04-12T23:20:50.520Z',
+    '1985-04-12T23:20:50.520999999Z',
+    '1985-04-13T01:20:50.52+02:00',
+    '1985-04-12T15:20:50.52-08:00',
+  ]) {
+    assert.equal(fromRfc3339(text), EXAMPLE, text)
+  }
+  assert.equal(fromRfc3339('2024-02-29T00:00:00Z'), Date.UTC(2024, 1, 29))
+})
+
+test('what is no time in RFC 3339 is not read', () => {
+  for (const text of [
+    '',
+    'now',
+    '1985-04-12',
+    '1985-04-12T23:20:50',
+    '1985-04-12 23:20:50Z',
+    '1985-04-12T23:20Z',
+    '1985-04-12T23:20:50.Z',
+    '1985-04-12T23:20:50+0200',
+    '1985-04-12T23:20:50+99:99',
+    '1985-04-12T24:00:00Z',
+    '1985-04-12T23:60:00Z',
+    '1985-13-12T23:20:50Z',
+    '1985-04-31T23:20:50Z',
+    '2026-02-29T00:00:00Z',
+    '2026-02-30T00:00:00Z',
+    '+001985-04-12T23:20:50Z',
+    ' 1985-04-12T23:20:50Z',
+    '1985-04-12T23:20:50Z\n',
+  ]) {
+    assert.equal(fromRfc3339(text), undefined, text)
+  }
 })

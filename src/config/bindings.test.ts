@@ -88,27 +88,31 @@ for (const { sentence, disableOidcAutoBinding, listed, bound } of CASES) {
   })
 }
 
+const DEFAULTS = {
+  redirectPatterns: DEFAULT_REDIRECT_PATTERNS,
+  postLogoutPatterns: DEFAULT_REDIRECT_PATTERNS,
+}
+
 test('an auto-bound edge-oidc allows the default callbacks', () => {
   const [apis] = bindApis([listing('edge-client')], false)
-  assert.deepEqual(apis, [
-    { binding: 'edge-client' },
-    { binding: 'edge-oidc', redirectPatterns: DEFAULT_REDIRECT_PATTERNS },
-  ])
+  assert.deepEqual(apis, [{ binding: 'edge-client' }, { binding: 'edge-oidc', ...DEFAULTS }])
 })
 
 test('a listed edge-oidc without redirectURIs allows the default callbacks', () => {
   const [apis] = bindApis([listing('edge-oidc')], true)
-  assert.deepEqual(apis, [{ binding: 'edge-oidc', redirectPatterns: DEFAULT_REDIRECT_PATTERNS }])
+  assert.deepEqual(apis, [{ binding: 'edge-oidc', ...DEFAULTS }])
 })
 
-test('configured redirectURIs replace the default callbacks', () => {
-  // D-8
-  const reading = parseRedirectPattern('https://app.example.com/callback')
-  assert.ok(reading.ok)
-  const redirectPatterns = [reading.pattern]
-  const [apis] = bindApis([[{ binding: 'edge-oidc', redirectPatterns }]], false)
-  assert.deepEqual(apis, [{ binding: 'edge-oidc', redirectPatterns }])
-})
+for (const option of ['redirectPatterns', 'postLogoutPatterns'] as const) {
+  test(`a configured list of ${option} replaces the default, and only its own`, () => {
+    // D-8
+    const reading = parseRedirectPattern('https://app.example.com/callback')
+    assert.ok(reading.ok)
+    const configured = { [option]: [reading.pattern] }
+    const [apis] = bindApis([[{ binding: 'edge-oidc', ...configured }]], false)
+    assert.deepEqual(apis, [{ binding: 'edge-oidc', ...DEFAULTS, ...configured }])
+  })
+}
 
 function bindingsOf(letters: string): [Binding, ...Binding[]] {
   const [first, ...rest] = [...letters].map((letter) => LETTERS[letter] ?? 'edge-client')

@@ -10,6 +10,7 @@ export interface ListedApi {
   readonly binding: Binding
   /** D-8: a configured list replaces the default. */
   readonly redirectPatterns?: readonly RedirectPattern[]
+  readonly postLogoutPatterns?: readonly RedirectPattern[]
 }
 
 /**
@@ -32,6 +33,11 @@ function hosts(apis: readonly { readonly binding: Binding }[], binding: Binding)
   return apis.some((api) => api.binding === binding)
 }
 
-function bind({ binding, redirectPatterns = DEFAULT_REDIRECT_PATTERNS }: ListedApi): Api {
-  return binding === 'edge-oidc' ? { binding, redirectPatterns } : { binding }
+function bind({
+  binding,
+  redirectPatterns = DEFAULT_REDIRECT_PATTERNS,
+  postLogoutPatterns = DEFAULT_REDIRECT_PATTERNS,
+}: ListedApi): Api {
+  if (binding !== 'edge-oidc') return { binding }
+  return { binding, redirectPatterns, postLogoutPatterns }
 }

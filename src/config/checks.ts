@@ -119,11 +119,9 @@ function* listenerProblems(listener: unknown, path: Path): Iterable<Problem> {
     const binding = get(value, 'binding')
     if (bindings.has(binding)) yield problem([...at, 'binding'], 'is on this listener twice')
     if (binding !== undefined) bindings.add(binding)
-    if (binding !== 'edge-oidc' && get(get(value, 'options'), 'redirectURIs') !== undefined) {
-      yield problem(
-        [...at, 'options', 'redirectURIs'],
-        'is an option of the binding edge-oidc alone',
-      )
+    for (const option of ['redirectURIs', 'postLogoutURIs']) {
+      if (binding === 'edge-oidc' || get(get(value, 'options'), option) === undefined) continue
+      yield problem([...at, 'options', option], 'is an option of the binding edge-oidc alone')
     }
   }
 }

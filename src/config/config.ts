@@ -5,6 +5,7 @@
  */
 import type { Duration } from '../base/duration.ts'
 import type { HostPort } from '../base/host-port.ts'
+import type { HostOrNetwork, Network } from '../base/network.ts'
 import type { NonEmpty } from '../base/non-empty.ts'
 import type { Secret } from '../base/secret.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
@@ -17,14 +18,36 @@ export interface Config {
   readonly listeners: NonEmpty<Listener>
   /** D-1: client id, audience, provider and the prefix of the realms. */
   readonly brand: string
-  readonly api: { readonly corsOrigins: readonly string[] }
-  readonly tokens: { readonly accessTokenDuration: Duration; readonly idTokenDuration: Duration }
+  /** SPIFFE trust domain of the certificates that we issue (D-40). */
+  readonly trustDomain: string
+  readonly api: {
+    readonly corsOrigins: readonly string[]
+    /** D-36: the idle end of a legacy session. */
+    readonly sessionTimeout: Duration
+    readonly sessionCertificateDuration: Duration
+  }
+  readonly tokens: {
+    readonly accessTokenDuration: Duration
+    readonly idTokenDuration: Duration
+    readonly refreshTokenDuration: Duration
+    readonly refreshRetryWindow: Duration
+    /** D-27, D-36: the absolute end of a session of either kind. Never shorter than an access token. */
+    readonly maxSessionDuration: Duration
+  }
   readonly keys: { readonly algorithm: SigningAlgorithm; readonly rotation: Duration }
   readonly passwords: {
     /** How many are hashed at the same time; `auto` leaves it to the number of cores. */
     readonly hashing: number | 'auto'
     readonly queue: number
   }
+  /** D-19: the issuer that authenticator apps show; undefined: the host of the bind point. */
+  readonly totp: { readonly hostname: string | undefined }
+  readonly limits: {
+    /** D-22: failed logins a minute; 0 is no limit. */
+    readonly failuresPerAddress: number
+    readonly trustedProxies: readonly Network[]
+  }
+  readonly externalJwtSigners: { readonly fetch: FetchRules }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
 }
 
@@ -32,6 +55,16 @@ export type Database =
   | { readonly kind: 'sqlite'; readonly path: string }
   /** The URL may carry a password. */
   | { readonly kind: 'postgres'; readonly url: Secret }
+
+/** Where keys of external JWT signers may be fetched. API 4.5. */
+export interface FetchRules {
+  readonly allowHttp: boolean
+  readonly blockPrivateAddresses: boolean
+  /** Exceptions to `blockPrivateAddresses`. */
+  readonly allowed: readonly HostOrNetwork[]
+  /** Wins over everything. */
+  readonly denied: readonly HostOrNetwork[]
+}
 
 export type SecretSource =
   | { readonly kind: 'file'; readonly path: string }
@@ -73,7 +106,11 @@ export interface Timeouts {
 
 export type Api =
   | { readonly binding: 'edge-client' | 'edge-management' }
-  | { readonly binding: 'edge-oidc'; readonly redirectPatterns: readonly RedirectPattern[] }
+  | {
+      readonly binding: 'edge-oidc'
+      readonly redirectPatterns: readonly RedirectPattern[]
+      readonly postLogoutPatterns: readonly RedirectPattern[]
+    }
 
 export const BINDINGS = ['edge-client', 'edge-management', 'edge-oidc'] as const
 export type Binding = (typeof BINDINGS)[number]

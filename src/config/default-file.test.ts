@@ -111,7 +111,7 @@ test('uncovering one default changes nothing', async (t) => {
   }
 })
 
-test('uncovering the entry of edge-oidc sets its redirect URIs', async (t) => {
+test('uncovering the entry of edge-oidc sets its redirect and post-logout URIs', async (t) => {
   const text = defaultConfigFile({ address: DEFAULT_ADDRESS })
   const begin = text.indexOf('#- binding: edge-oidc')
   const end = text.indexOf('\n\n', begin)
@@ -124,6 +124,7 @@ test('uncovering the entry of edge-oidc sets its redirect URIs', async (t) => {
       { free: 'nothing', uri: 'https://app.example.com/callback' },
       { free: 'port', scheme: 'http:', host: '127.0.0.1', target: '/callback' },
     ],
+    postLogoutPatterns: [{ free: 'nothing', uri: 'https://app.example.com/signed-out' }],
   })
 })
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { days, minutes, seconds } from '../base/duration.ts'
+import { days, formatDuration, hours, milliseconds, minutes, seconds } from '../base/duration.ts'
 import {
   adjustDurations,
   DURATION_RULES,
@@ -14,20 +14,30 @@ import {
 } from './durations.ts'
 
 const GOOD: Durations = {
+  sessionTimeout: minutes(30),
+  sessionCertificateDuration: hours(12),
   accessTokenDuration: minutes(30),
   idTokenDuration: minutes(30),
+  refreshTokenDuration: hours(24),
+  refreshRetryWindow: seconds(0),
+  maxSessionDuration: days(30),
   keyRotation: days(90),
   timeouts: [{ header: seconds(10), request: seconds(30), idle: seconds(60) }],
 }
 
 test('the defaults are the ones of the specification and need no adjustment', () => {
-  // SPEC Limits for the tokens, D-23 for the key, D-44 for the time-outs.
+  // SPEC Limits for the tokens, D-27 and D-36 for the sessions, D-23 for the key, D-44 for the time-outs.
   const usual = Object.fromEntries(
     Object.entries(DURATION_RULES).map(([name, rule]) => [name, rule.usual]),
   )
   assert.deepEqual(usual, {
     accessTokenDuration: '30m',
     idTokenDuration: '30m',
+    refreshTokenDuration: '24h',
+    refreshRetryWindow: '0s',
+    sessionTimeout: '30m',
+    sessionCertificateDuration: '12h',
+    maxSessionDuration: '30d',
     keyRotation: '90d',
     header: '10s',
     request: '30s',
@@ -62,6 +72,87 @@ for (const [written, given] of [
 test('a lifetime of exactly the minimum is kept', () => {
   const given = { ...GOOD, accessTokenDuration: minutes(1), idTokenDuration: minutes(1) }
   assert.deepEqual(adjustDurations(given), { durations: given, adjustments: [] })
+})
+
+// R052: zero, negative, equal to the access token, and a second too short.
+for (const given of [seconds(0), hours(-1), minutes(30), seconds(30 * 60 + 59)]) {
+  const written = formatDuration(given)
+  test(`a refresh token of ${written} beside an access token of 30m lives 31m`, () => {
+    const { durations, adjustments } = adjustDurations({ ...GOOD, refreshTokenDuration: given })
+    assert.equal(durations.refreshTokenDuration, minutes(31))
+    assert.deepEqual(adjustments, [
+      { path: 'edge.oidc.refreshTokenDuration', given: written, used: '31m' },
+    ])
+  })
+}
+
+test('a refresh token that lives exactly a minute longer than the access token is kept', () => {
+  const given = { ...GOOD, refreshTokenDuration: minutes(31) }
+  assert.deepEqual(adjustDurations(given), { durations: given, adjustments: [] })
+})
+
+test('the default of the refresh token is compared too', () => {
+  // D-43: nobody gave it, and it is too short all the same.
+  const { durations, adjustments } = adjustDurations({ ...GOOD, accessTokenDuration: days(2) })
+  assert.equal(durations.refreshTokenDuration, milliseconds(days(2) + minutes(1)))
+  assert.deepEqual(adjustments, [
+    { path: 'edge.oidc.refreshTokenDuration', given: '1d', used: '2d1m' },
+  ])
+})
+
+test('the refresh token is compared with the access token as it was adjusted', () => {
+  const none = { accessTokenDuration: seconds(-5), refreshTokenDuration: seconds(61) }
+  const { durations, adjustments } = adjustDurations({ ...GOOD, ...none })
+  assert.equal(durations.refreshTokenDuration, minutes(2))
+  assert.deepEqual(
+    adjustments.map(({ path, used }) => [path, used]),
+    [
+      ['edge.oidc.accessTokenDuration', '1m'],
+      ['edge.oidc.refreshTokenDuration', '2m'],
+    ],
+  )
+})
+
+test('beside the longest access token the refresh token is a minute longer still', () => {
+  const { durations } = adjustDurations({ ...GOOD, accessTokenDuration: days(3650) })
+  assert.equal(durations.refreshTokenDuration, milliseconds(days(3650) + minutes(1)))
+})
+
+test('a negative retry window is none', () => {
+  const { durations, adjustments } = adjustDurations({ ...GOOD, refreshRetryWindow: seconds(-1) })
+  assert.equal(durations.refreshRetryWindow, seconds(0))
+  assert.deepEqual(adjustments, [
+    { path: 'edge.oidc.refreshRetryWindow', given: '-1s', used: '0s' },
+  ])
+})
+
+test('a session timeout under a minute becomes a minute', () => {
+  // D-36
+  const { durations, adjustments } = adjustDurations({ ...GOOD, sessionTimeout: seconds(59) })
+  assert.equal(durations.sessionTimeout, minutes(1))
+  assert.deepEqual(adjustments, [{ path: 'edge.api.sessionTimeout', given: '59s', used: '1m' }])
+})
+
+test('a session that would end before its access token lasts as long as the token', () => {
+  const { durations, adjustments } = adjustDurations({ ...GOOD, maxSessionDuration: minutes(29) })
+  assert.equal(durations.maxSessionDuration, minutes(30))
+  assert.deepEqual(adjustments, [
+    { path: 'edge.oidc.maxSessionDuration', given: '29m', used: '30m' },
+  ])
+})
+
+test('the longest life of a session is compared with the access token as it was adjusted', () => {
+  // D-43
+  const none = { accessTokenDuration: seconds(0), maxSessionDuration: seconds(-1) }
+  const { durations, adjustments } = adjustDurations({ ...GOOD, ...none })
+  assert.equal(durations.maxSessionDuration, minutes(1))
+  assert.deepEqual(
+    adjustments.map(({ path, used }) => [path, used]),
+    [
+      ['edge.oidc.accessTokenDuration', '1m'],
+      ['edge.oidc.maxSessionDuration', '1m'],
+    ],
+  )
 })
 
 test('a key rotation under an hour becomes an hour', () => {

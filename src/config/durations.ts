@@ -8,6 +8,7 @@ import {
   days,
   formatDuration,
   hours,
+  milliseconds,
   minutes,
   parseDuration,
   seconds,
@@ -33,6 +34,16 @@ export const DURATION_RULES = {
   // SPEC Limits: 30m, at least 1m.
   accessTokenDuration: { usual: '30m', minimum: minutes(1), maximum: TEN_YEARS },
   idTokenDuration: { usual: '30m', minimum: minutes(1), maximum: TEN_YEARS },
+  // SPEC Limits: 24h; the minimum depends on the access token (`adjustDurations`).
+  refreshTokenDuration: { usual: '24h', minimum: minutes(2), maximum: TEN_YEARS },
+  // D-27: off. A longer window would make every stolen token good for as long.
+  refreshRetryWindow: { usual: '0s', minimum: seconds(0), maximum: minutes(5) },
+  // D-36: 30m, at least 1m.
+  sessionTimeout: { usual: '30m', minimum: minutes(1), maximum: TEN_YEARS },
+  // D-40: 12h.
+  sessionCertificateDuration: { usual: '12h', minimum: minutes(1), maximum: TEN_YEARS },
+  // D-27: 30 days.
+  maxSessionDuration: { usual: '30d', minimum: minutes(1), maximum: TEN_YEARS },
   // D-23: 90 days. Faster than hourly, verifiers that cache the key set would not keep up.
   keyRotation: { usual: '90d', minimum: hours(1), maximum: TEN_YEARS },
   // D-44: 10 s for the header, 30 s for the request.
@@ -59,8 +70,13 @@ export function readDuration(text: string, rule: Pick<DurationRule, 'maximum'>):
 
 /** Every duration of one file. */
 export interface Durations {
+  readonly sessionTimeout: Duration
+  readonly sessionCertificateDuration: Duration
   readonly accessTokenDuration: Duration
   readonly idTokenDuration: Duration
+  readonly refreshTokenDuration: Duration
+  readonly refreshRetryWindow: Duration
+  readonly maxSessionDuration: Duration
   readonly keyRotation: Duration
   /** One entry for each listener, in the order of the file. */
   readonly timeouts: readonly Timeouts[]
@@ -90,7 +106,8 @@ export function adjustDurations(given: Durations): {
     adjustments.push({ path, given: formatDuration(value), used: formatDuration(minimum) })
     return minimum
   }
-  const oidc = (key: 'accessTokenDuration' | 'idTokenDuration' | 'keyRotation'): Duration =>
+  type Plain = 'accessTokenDuration' | 'idTokenDuration' | 'refreshRetryWindow' | 'keyRotation'
+  const oidc = (key: Plain): Duration =>
     atLeast(`edge.oidc.${key}`, given[key], DURATION_RULES[key].minimum)
 
   const timeoutsOf = (values: Timeouts, listener: number): Timeouts => {
@@ -104,9 +121,31 @@ export function adjustDurations(given: Durations): {
     }
   }
 
+  const api = (key: 'sessionTimeout' | 'sessionCertificateDuration'): Duration =>
+    atLeast(`edge.api.${key}`, given[key], DURATION_RULES[key].minimum)
+
+  // In the order of the file, so that the warnings come in it too.
+  const sessionTimeout = api('sessionTimeout')
+  const sessionCertificateDuration = api('sessionCertificateDuration')
+  const accessTokenDuration = oidc('accessTokenDuration')
   const durations = {
-    accessTokenDuration: oidc('accessTokenDuration'),
+    sessionTimeout,
+    sessionCertificateDuration,
+    accessTokenDuration,
     idTokenDuration: oidc('idTokenDuration'),
+    // SPEC Limits: at least one minute longer than the access token; compared always, given or default.
+    refreshTokenDuration: atLeast(
+      'edge.oidc.refreshTokenDuration',
+      given.refreshTokenDuration,
+      milliseconds(accessTokenDuration + minutes(1)),
+    ),
+    refreshRetryWindow: oidc('refreshRetryWindow'),
+    // A session that ends before its first token would hand out tokens that are not what they say.
+    maxSessionDuration: atLeast(
+      'edge.oidc.maxSessionDuration',
+      given.maxSessionDuration,
+      accessTokenDuration,
+    ),
     keyRotation: oidc('keyRotation'),
     timeouts: given.timeouts.map(timeoutsOf),
   }

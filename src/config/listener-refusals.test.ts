@@ -11,7 +11,10 @@ const listener = (change: object): object => ({ v: 1, web: [{ ...LISTENER, ...ch
 const point = (change: object): object => listener({ bindPoints: [{ ...POINT, ...change }] })
 const redirects = (...redirectURIs: unknown[]): object =>
   listener({ apis: [{ binding: 'edge-oidc', options: { redirectURIs } }] })
+const postLogout = (...postLogoutURIs: unknown[]): object =>
+  listener({ apis: [{ binding: 'edge-oidc', options: { postLogoutURIs } }] })
 const REDIRECT = 'web[0].apis[0].options.redirectURIs'
+const POST_LOGOUT = 'web[0].apis[0].options.postLogoutURIs'
 
 testRefusals([
   [
@@ -117,6 +120,21 @@ testRefusals([
       apis: [{ binding: 'edge-client', options: { redirectURIs: ['https://a.example/'] } }],
     }),
     [REDIRECT, 'is an option of the binding edge-oidc alone'],
+  ],
+  [
+    'post-logout URIs on another binding',
+    listener({
+      apis: [{ binding: 'edge-management', options: { postLogoutURIs: ['https://a.example/'] } }],
+    }),
+    [POST_LOGOUT, 'is an option of the binding edge-oidc alone'],
+  ],
+  ['an empty list of post-logout URIs', postLogout(), [POST_LOGOUT, LIST]],
+  [
+    // R010, R011: where a logout leads is as closed as where a login leads.
+    'post-logout URIs with * as a host and over plain http',
+    postLogout('https://*/', 'https://ok.example/', 'http://app.example.com/'),
+    [`${POST_LOGOUT}[0]`, redirectProblem('https://*/')],
+    [`${POST_LOGOUT}[2]`, redirectProblem('http://app.example.com/')],
   ],
   ['an empty list of redirect URIs', redirects(), [REDIRECT, LIST]],
   ['a redirect URI that is a number', redirects(5), [`${REDIRECT}[0]`, 'must be text']],

@@ -43,15 +43,35 @@ test('a file with only what is required gets every default', async (t) => {
         timeouts: { header: seconds(10), request: seconds(30), idle: seconds(60) },
         apis: [
           { binding: 'edge-client' },
-          { binding: 'edge-oidc', redirectPatterns: DEFAULT_REDIRECT_PATTERNS },
+          {
+            binding: 'edge-oidc',
+            redirectPatterns: DEFAULT_REDIRECT_PATTERNS,
+            postLogoutPatterns: DEFAULT_REDIRECT_PATTERNS,
+          },
         ],
       },
     ],
     brand: 'service',
-    api: { corsOrigins: [] },
-    tokens: { accessTokenDuration: minutes(30), idTokenDuration: minutes(30) },
+    trustDomain: 'latchkey',
+    api: {
+      corsOrigins: [],
+      sessionTimeout: minutes(30),
+      sessionCertificateDuration: hours(12),
+    },
+    tokens: {
+      accessTokenDuration: minutes(30),
+      idTokenDuration: minutes(30),
+      refreshTokenDuration: hours(24),
+      refreshRetryWindow: seconds(0),
+      maxSessionDuration: days(30),
+    },
     keys: { algorithm: 'ES256', rotation: days(90) },
     passwords: { hashing: 'auto', queue: 64 },
+    totp: { hostname: undefined },
+    limits: { failuresPerAddress: 60, trustedProxies: [] },
+    externalJwtSigners: {
+      fetch: { allowHttp: false, blockPrivateAddresses: false, allowed: [], denied: [] },
+    },
     log: { level: 'info', format: 'json' },
   })
 })
@@ -61,6 +81,7 @@ test('every key that is given is used', async (t) => {
     t,
     {
       v: 1,
+      trustDomain: 'example.com',
       db: '/var/lib/latchkey/data.db',
       secret: { environment: 'SECRET' },
       identity: { cert: 'pem/cert.pem', key: 'pem/key.pem', ca: 'pem/ca.pem' },
@@ -82,19 +103,44 @@ test('every key that is given is used', async (t) => {
         {
           name: 'login',
           bindPoints: [{ interface: '0.0.0.0:0', address: 'localhost:0' }],
-          apis: [{ binding: 'edge-oidc', options: { redirectURIs: ['https://app.example.com/'] } }],
+          apis: [
+            {
+              binding: 'edge-oidc',
+              options: {
+                redirectURIs: ['https://app.example.com/'],
+                postLogoutURIs: ['https://app.example.com/signed-out', 'http://localhost:*/bye'],
+              },
+            },
+          ],
         },
       ],
       edge: {
         brand: 'acme',
-        api: { corsOrigins: ['https://console.example.com', 'http://localhost:5173'] },
+        api: {
+          corsOrigins: ['https://console.example.com', 'http://localhost:5173'],
+          sessionTimeout: '1h',
+          sessionCertificateDuration: '2h',
+        },
         oidc: {
           accessTokenDuration: '10m',
           idTokenDuration: '1h30m',
+          refreshTokenDuration: '11m',
+          refreshRetryWindow: '20s',
+          maxSessionDuration: '1d',
           signingAlgorithm: 'EdDSA',
           keyRotation: '7d',
         },
+        totp: { hostname: 'ID.example.com' },
         passwords: { hashing: 2, queue: 0 },
+        limits: { failuresPerAddress: 0, trustedProxies: ['192.0.2.1', 'fd00::/8'] },
+        externalJwtSigners: {
+          fetch: {
+            allowHttp: true,
+            blockPrivateAddresses: true,
+            allowed: ['IDP.example.com', '::ffff:10.1.0.0/112'],
+            denied: ['0.0.0.0/0'],
+          },
+        },
       },
       log: { level: 'debug', format: 'text' },
     },
@@ -128,6 +174,10 @@ test('every key that is given is used', async (t) => {
     {
       binding: 'edge-oidc',
       redirectPatterns: [{ free: 'nothing', uri: 'https://app.example.com/' }],
+      postLogoutPatterns: [
+        { free: 'nothing', uri: 'https://app.example.com/signed-out' },
+        { free: 'port', scheme: 'http:', host: 'localhost', target: '/bye' },
+      ],
     },
   ])
 
@@ -136,6 +186,29 @@ test('every key that is given is used', async (t) => {
   assert.deepEqual(config.tokens, {
     accessTokenDuration: minutes(10),
     idTokenDuration: minutes(90),
+    refreshTokenDuration: minutes(11),
+    refreshRetryWindow: seconds(20),
+    maxSessionDuration: days(1),
+  })
+  assert.equal(config.trustDomain, 'example.com')
+  assert.equal(config.api.sessionTimeout, hours(1))
+  assert.equal(config.api.sessionCertificateDuration, hours(2))
+  assert.equal(config.totp.hostname, 'id.example.com')
+  assert.deepEqual(config.limits, {
+    failuresPerAddress: 0,
+    trustedProxies: [
+      { address: [192, 0, 2, 1], prefix: 32 },
+      { address: [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], prefix: 8 },
+    ],
+  })
+  assert.deepEqual(config.externalJwtSigners.fetch, {
+    allowHttp: true,
+    blockPrivateAddresses: true,
+    allowed: [
+      { kind: 'host', host: 'idp.example.com' },
+      { kind: 'network', network: { address: [10, 1, 0, 0], prefix: 16 } },
+    ],
+    denied: [{ kind: 'network', network: { address: [0, 0, 0, 0], prefix: 0 } }],
   })
   assert.deepEqual(config.keys, { algorithm: 'EdDSA', rotation: days(7) })
   assert.deepEqual(config.passwords, { hashing: 2, queue: 0 })
@@ -192,7 +265,7 @@ test('sections whose lines are all commented out have their defaults', async (t)
   const { config } = await loadFile(t, {
     ...FILE,
     secret: null,
-    edge: { api: null, oidc: null },
+    edge: { api: null, oidc: null, limits: null, externalJwtSigners: { fetch: null } },
     log: null,
   })
   assert.deepEqual({ ...config.keys, ...config.log }, { ...plain.config.keys, ...plain.config.log })
@@ -203,14 +276,36 @@ test('durations that are too short are adjusted, each with one warning', async (
   const { config, adjustments } = await loadFile(t, {
     v: 1,
     web: [{ ...LISTENER, options: { timeouts: { header: '40s' } } }],
-    edge: { oidc: { accessTokenDuration: 0, idTokenDuration: '-1h', keyRotation: '59m' } },
+    edge: {
+      api: { sessionTimeout: '30s', sessionCertificateDuration: '59s' },
+      oidc: {
+        accessTokenDuration: 0,
+        idTokenDuration: '-1h',
+        refreshTokenDuration: '1m59s',
+        refreshRetryWindow: '-1s',
+        maxSessionDuration: '1s',
+        keyRotation: '59m',
+      },
+    },
   })
-  assert.deepEqual(config.tokens, { accessTokenDuration: minutes(1), idTokenDuration: minutes(1) })
+  assert.equal(config.api.sessionTimeout, minutes(1))
+  assert.deepEqual(config.tokens, {
+    accessTokenDuration: minutes(1),
+    idTokenDuration: minutes(1),
+    refreshTokenDuration: minutes(2),
+    refreshRetryWindow: seconds(0),
+    maxSessionDuration: minutes(1),
+  })
   assert.equal(config.keys.rotation, hours(1))
   assert.equal(config.listeners[0].timeouts.request, seconds(40))
   assert.deepEqual(adjustments, [
+    { path: 'edge.api.sessionTimeout', given: '30s', used: '1m' },
+    { path: 'edge.api.sessionCertificateDuration', given: '59s', used: '1m' },
     { path: 'edge.oidc.accessTokenDuration', given: '0s', used: '1m' },
     { path: 'edge.oidc.idTokenDuration', given: '-1h', used: '1m' },
+    { path: 'edge.oidc.refreshTokenDuration', given: '1m59s', used: '2m' },
+    { path: 'edge.oidc.refreshRetryWindow', given: '-1s', used: '0s' },
+    { path: 'edge.oidc.maxSessionDuration', given: '1s', used: '1m' },
     { path: 'edge.oidc.keyRotation', given: '59m', used: '1h' },
     { path: 'web[0].options.timeouts.request', given: '30s', used: '40s' },
   ])

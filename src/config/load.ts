@@ -64,6 +64,8 @@ function build(file: CheckedFile, home: string, variable: Environment['variable'
   const { edge, web } = file
   const { durations, adjustments } = adjustDurations({
     ...edge.oidc,
+    sessionTimeout: edge.api.sessionTimeout,
+    sessionCertificateDuration: edge.api.sessionCertificateDuration,
     timeouts: web.map((listener) => listener.options.timeouts),
   })
   const apis = bindApis(
@@ -95,21 +97,36 @@ function build(file: CheckedFile, home: string, variable: Environment['variable'
     secret: secretSource(file.secret, home, variable),
     listeners: nonEmpty(listeners),
     brand: edge.brand,
-    api: { corsOrigins: edge.api.corsOrigins },
+    trustDomain: file.trustDomain,
+    api: {
+      corsOrigins: edge.api.corsOrigins,
+      sessionTimeout: durations.sessionTimeout,
+      sessionCertificateDuration: durations.sessionCertificateDuration,
+    },
     tokens: {
       accessTokenDuration: durations.accessTokenDuration,
       idTokenDuration: durations.idTokenDuration,
+      refreshTokenDuration: durations.refreshTokenDuration,
+      refreshRetryWindow: durations.refreshRetryWindow,
+      maxSessionDuration: durations.maxSessionDuration,
     },
     keys: { algorithm: edge.oidc.signingAlgorithm, rotation: durations.keyRotation },
     passwords: edge.passwords,
+    totp: { hostname: edge.totp.hostname },
+    limits: edge.limits,
+    externalJwtSigners: edge.externalJwtSigners,
     log: file.log,
   }
   return { config, adjustments }
 }
 
 function listedApi({ binding, options }: CheckedFile['web'][number]['apis'][number]): ListedApi {
-  const redirectPatterns = options.redirectURIs
-  return redirectPatterns === undefined ? { binding } : { binding, redirectPatterns }
+  const { redirectURIs, postLogoutURIs } = options
+  return {
+    binding,
+    ...(redirectURIs === undefined ? {} : { redirectPatterns: redirectURIs }),
+    ...(postLogoutURIs === undefined ? {} : { postLogoutPatterns: postLogoutURIs }),
+  }
 }
 
 function identityFiles(

@@ -13,6 +13,11 @@ import { CONFIG_FILE, loadConfig } from './load.ts'
 const NOT_A_NAME = 'must be 1 to 64 letters, digits, dots, hyphens or underscores'
 const LIST = 'must be a list of 1 to 256 entries'
 const edge = (change: object): object => ({ ...FILE, edge: change })
+const NOT_A_NETWORK = 'is not an address or network; write it like 10.1.2.3 or 10.0.0.0/8'
+const NOT_A_PLACE =
+  'is not a host, address or network; write it like idp.example.com, 10.1.2.3 or 10.0.0.0/8'
+const proxies = (...trustedProxies: unknown[]): object => edge({ limits: { trustedProxies } })
+const fetching = (fetch: object): object => edge({ externalJwtSigners: { fetch } })
 const origins = (...corsOrigins: unknown[]): object => edge({ api: { corsOrigins } })
 
 testRefusals([
@@ -30,11 +35,8 @@ testRefusals([
   ['an unknown key', { ...FILE, wbe: 1 }, ['wbe', 'is not a known key; did you mean web?']],
   [
     'a key that comes later',
-    edge({ oidc: { refreshTokenDuration: '1h' } }),
-    [
-      'edge.oidc.refreshTokenDuration',
-      'is not a known key; did you mean edge.oidc.accessTokenDuration?',
-    ],
+    edge({ passwords: { rejectCommon: true } }),
+    ['edge.passwords.rejectCommon', 'is not a known key; known here: hashing, queue'],
   ],
   [
     'a key in the wrong place',
@@ -45,7 +47,10 @@ testRefusals([
     'a key named __proto__',
     '{"v": 1, "__proto__": {"web": []}}',
     ['web', 'is missing'],
-    ['__proto__', 'is not a known key; known here: v, db, secret, identity, web, edge, log'],
+    [
+      '__proto__',
+      'is not a known key; known here: v, db, trustDomain, secret, identity, web, edge, log',
+    ],
   ],
   ['a section that is a text', { ...FILE, log: 'debug' }, ['log', 'must be a map of keys']],
   [
@@ -240,6 +245,78 @@ testRefusals([
     ['web[0].bindPoints', 'is missing'],
     ['web[0].apis', 'is missing'],
     ['edge.passwords.queue', 'must be a whole number from 0 to 10000'],
+  ],
+  [
+    'a session that lasts for ever',
+    edge({ oidc: { maxSessionDuration: '3651d' } }),
+    ['edge.oidc.maxSessionDuration', '"3651d" is too long; 3650d at most'],
+  ],
+  [
+    // R052: overflow and malformed text are refused, not adjusted.
+    'refresh tokens that live for ever, and a retry window that is no slip of the network',
+    edge({ oidc: { refreshTokenDuration: '3651d', refreshRetryWindow: '5m1s' } }),
+    ['edge.oidc.refreshTokenDuration', '"3651d" is too long; 3650d at most'],
+    ['edge.oidc.refreshRetryWindow', '"5m1s" is too long; 5m at most'],
+  ],
+  [
+    'durations of refresh tokens that are none',
+    edge({ oidc: { refreshTokenDuration: '1 day', refreshRetryWindow: 10 } }),
+    [
+      'edge.oidc.refreshTokenDuration',
+      '"1 day" is not a duration; write it like 90s, 30m, 24h, 1h30m or 7d',
+    ],
+    ['edge.oidc.refreshRetryWindow', 'must be a duration'],
+  ],
+  [
+    'a session timeout that is a number',
+    edge({ api: { sessionTimeout: 30 } }),
+    ['edge.api.sessionTimeout', 'must be a duration'],
+  ],
+  [
+    'a negative number of failures',
+    edge({ limits: { failuresPerAddress: -1 } }),
+    ['edge.limits.failuresPerAddress', 'must be a whole number from 0 to 1000000'],
+  ],
+  [
+    'a proxy by its name',
+    proxies('proxy.example.com'),
+    ['edge.limits.trustedProxies[0]', `"proxy.example.com" ${NOT_A_NETWORK}`],
+  ],
+  [
+    'a network with bits behind its prefix',
+    proxies('10.0.0.0/8', '10.1.2.3/8'),
+    ['edge.limits.trustedProxies[1]', `"10.1.2.3/8" ${NOT_A_NETWORK}`],
+  ],
+  ['a proxy that is a number', proxies(10), ['edge.limits.trustedProxies[0]', 'must be text']],
+  [
+    'a URL instead of a host',
+    fetching({ allowed: ['https://idp.example.com'] }),
+    ['edge.externalJwtSigners.fetch.allowed[0]', `"https://idp.example.com" ${NOT_A_PLACE}`],
+  ],
+  [
+    'a host with a port',
+    fetching({ denied: ['idp.example.com:443'] }),
+    ['edge.externalJwtSigners.fetch.denied[0]', `"idp.example.com:443" ${NOT_A_PLACE}`],
+  ],
+  [
+    'every host',
+    fetching({ denied: ['*'] }),
+    ['edge.externalJwtSigners.fetch.denied[0]', `"*" ${NOT_A_PLACE}`],
+  ],
+  [
+    'an exception that is no flag',
+    fetching({ allowHttp: 1 }),
+    ['edge.externalJwtSigners.fetch.allowHttp', 'must be `true` or `false`'],
+  ],
+  [
+    'an issuer of one-time passwords with a port',
+    edge({ totp: { hostname: 'id.example.com:443' } }),
+    ['edge.totp.hostname', '"id.example.com:443" is not a host name; write it like id.example.com'],
+  ],
+  [
+    'an empty issuer of one-time passwords',
+    edge({ totp: { hostname: '' } }),
+    ['edge.totp.hostname', '"" is not a host name; write it like id.example.com'],
   ],
   [
     'an unknown format',

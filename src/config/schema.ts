@@ -16,14 +16,18 @@ import {
   duration,
   filePath,
   flag,
+  hostName,
+  hostOrNetwork,
   hostPort,
   keyFacts,
   list,
+  network,
   oneOf,
   origin,
   redirectPattern,
   section,
   token,
+  trustDomain,
   variableName,
 } from './values.ts'
 
@@ -74,6 +78,13 @@ const api = section('One API.', {
       },
       redirectPattern(),
     ).optional(),
+    postLogoutURIs: list(
+      {
+        rule: 'Where a logout may lead. The same form and the same default as `redirectURIs`.',
+        example: ['https://app.example.com/signed-out'],
+      },
+      redirectPattern(),
+    ).optional(),
   }).prefault({}),
 })
 
@@ -119,15 +130,43 @@ const edge = section('The service itself.', {
       },
       origin(),
     ).prefault([]),
+    sessionTimeout: duration(
+      DURATION_RULES.sessionTimeout,
+      'How long a `zt-session` lives without a call.',
+    ),
+    sessionCertificateDuration: duration(
+      DURATION_RULES.sessionCertificateDuration,
+      'Life of an API session certificate; never longer than its session.',
+    ),
   }).prefault({}),
   oidc: section('Tokens and the keys that sign them.', {
     accessTokenDuration: duration(DURATION_RULES.accessTokenDuration, 'Life of an access token.'),
     idTokenDuration: duration(DURATION_RULES.idTokenDuration, 'Life of an ID token.'),
+    refreshTokenDuration: duration(
+      DURATION_RULES.refreshTokenDuration,
+      'Life of a refresh token; each refresh gives a new one. At least one minute longer than ' +
+        '`accessTokenDuration`.',
+    ),
+    refreshRetryWindow: duration(
+      DURATION_RULES.refreshRetryWindow,
+      'How long a refresh whose answer was lost may be repeated with the same token. 0s is off.',
+    ),
+    maxSessionDuration: duration(
+      DURATION_RULES.maxSessionDuration,
+      'When a session ends for good, counted from its login, however busy it is. At least as ' +
+        'long as `accessTokenDuration`.',
+    ),
     signingAlgorithm: oneOf(
       SIGNING_ALGORITHMS,
       'How tokens are signed. A change takes effect with a new key.',
     ).prefault('ES256'),
     keyRotation: duration(DURATION_RULES.keyRotation, 'Age at which a signing key is replaced.'),
+  }).prefault({}),
+  totp: section('Time-based one-time passwords.', {
+    hostname: hostName(
+      'What authenticator apps show as the issuer. Without it: the host that the client calls.',
+      'id.example.com',
+    ).optional(),
   }).prefault({}),
   passwords: section('Hashing of passwords, the most expensive thing the service does.', {
     hashing: count(
@@ -139,6 +178,51 @@ const edge = section('The service itself.', {
       'How many may wait. A login beyond that is answered 503.',
     ).prefault(64),
   }).prefault({}),
+  limits: section('Limits for strangers.', {
+    failuresPerAddress: count(
+      { from: 0, to: 1_000_000 },
+      'How many failed logins a minute one address may make. 0 is no limit.',
+    ).prefault(60),
+    trustedProxies: list(
+      {
+        rule:
+          'Addresses or networks of reverse proxies, like `10.0.0.0/8`. From them alone the ' +
+          'field `X-Forwarded-For` is believed.',
+        mayBeEmpty: true,
+      },
+      network(),
+    ).prefault([]),
+  }).prefault({}),
+  externalJwtSigners: section('Signers of external JWTs.', {
+    fetch: section(
+      'Where keys of signers may be fetched. Link-local addresses and those of cloud metadata ' +
+        'services are refused, whatever stands here.',
+      {
+        allowHttp: flag('When true, plain `http` is allowed to other machines too.').prefault(
+          false,
+        ),
+        blockPrivateAddresses: flag(
+          'When true, private addresses and those of this machine are refused.',
+        ).prefault(false),
+        allowed: list(
+          {
+            rule:
+              'Hosts, addresses or networks that `blockPrivateAddresses` does not count for, ' +
+              'like `idp.example.com` or `10.1.2.0/24`.',
+            mayBeEmpty: true,
+          },
+          hostOrNetwork(),
+        ).prefault([]),
+        denied: list(
+          {
+            rule: 'Hosts, addresses or networks that are refused, whatever else stands here.',
+            mayBeEmpty: true,
+          },
+          hostOrNetwork(),
+        ).prefault([]),
+      },
+    ).prefault({}),
+  }).prefault({}),
 }).prefault({})
 
 export const ControllerFile = section('', {
@@ -147,6 +231,11 @@ export const ControllerFile = section('', {
     'The database: a file for SQLite, or `postgres://USER:PASSWORD@HOST/NAME`. Special ' +
       'characters in user and password are percent-encoded.',
   ).prefault('latchkey.db'),
+  trustDomain: trustDomain(
+    'The SPIFFE trust domain that certificates name: lower-case letters, digits, dots, dashes and ' +
+      'underscores. Certificates of before a change are refused.',
+    'example.com',
+  ).prefault('latchkey'),
   secret: section(
     'Where the installation secret is, under which signing keys are encrypted. One of the two.',
     {

@@ -6,6 +6,12 @@
 import { z } from 'zod'
 import { formatDuration } from '../base/duration.ts'
 import { type HostPort, isLoopbackHost, isWildcardHost, parseHostPort } from '../base/host-port.ts'
+import {
+  type HostOrNetwork,
+  type Network,
+  parseHostOrNetwork,
+  parseNetwork,
+} from '../base/network.ts'
 import { Secret } from '../base/secret.ts'
 import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect-uri.ts'
 import type { Database } from './config.ts'
@@ -70,7 +76,7 @@ export function duration(rule: DurationRule, about: string) {
       )
       .register(keyFacts, {
         type: 'a duration',
-        rule: `${about} At least ${formatDuration(rule.minimum)}.`,
+        rule: rule.minimum > 0 ? `${about} At least ${formatDuration(rule.minimum)}.` : about,
       })
       .prefault(rule.usual)
   )
@@ -152,6 +158,49 @@ export function hostPort(use: 'interface' | 'address', rule: string) {
     }
     return { ok: true, value }
   }).register(keyFacts, { type: 'HOST:PORT', rule })
+}
+
+/** A host without a port. */
+export function hostName(rule: string, example: string) {
+  return text((given): Reading<string> => {
+    const place = parseHostOrNetwork(given)
+    return place?.kind === 'host'
+      ? { ok: true, value: place.host }
+      : { ok: false, problem: 'is not a host name; write it like id.example.com' }
+  }).register(keyFacts, { type: 'a host name', rule, example })
+}
+
+/** SPIFFE-ID §2.1: a name of at most 255 characters, without a port. */
+export function trustDomain(rule: string, example: string) {
+  return text(
+    (given): Reading<string> =>
+      /^[a-z0-9._-]{1,255}$/.test(given)
+        ? { ok: true, value: given }
+        : { ok: false, problem: 'is not a trust domain; write it like example.com' },
+  ).register(keyFacts, { type: 'a trust domain', rule, example })
+}
+
+/** One address, or all that begin with the same bits. */
+export function network() {
+  return text((given): Reading<Network> => {
+    const value = parseNetwork(given)
+    return value === undefined
+      ? { ok: false, problem: 'is not an address or network; write it like 10.1.2.3 or 10.0.0.0/8' }
+      : { ok: true, value }
+  }).register(keyFacts, { type: 'an address or network', rule: '' })
+}
+
+export function hostOrNetwork() {
+  return text((given): Reading<HostOrNetwork> => {
+    const value = parseHostOrNetwork(given)
+    return value === undefined
+      ? {
+          ok: false,
+          problem:
+            'is not a host, address or network; write it like idp.example.com, 10.1.2.3 or 10.0.0.0/8',
+        }
+      : { ok: true, value }
+  }).register(keyFacts, { type: 'a host, address or network', rule: '' })
 }
 
 export function redirectPattern() {

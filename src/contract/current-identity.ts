@@ -11,6 +11,7 @@ export const CurrentIdentity = Entity.extend({
   authPolicy: Reference,
   roleAttributes: z.array(z.string()),
   appData: Tags,
+  isMfaEnabled: z.boolean(),
   disabled: z.boolean(),
   disabledAt: Timestamp.nullable(),
   disabledUntil: Timestamp.nullable(),

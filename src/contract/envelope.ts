@@ -1,5 +1,6 @@
 /** The envelope of every API answer: API 1. */
 import { z } from 'zod'
+import { AuthQuery } from './auth-query.ts'
 
 export const Link = z.object({ href: z.string() })
 export const Links = z.object({ self: Link })
@@ -28,6 +29,26 @@ export const Entity = z.object({
 
 export const detail = <T extends z.ZodType>(data: T) => z.object({ data, meta: z.object({}) })
 
+/** API 2. */
+export const list = <T extends z.ZodType>(row: T) =>
+  z.object({
+    data: z.array(row),
+    meta: z.object({
+      filterableFields: z.array(z.string()),
+      pagination: z.object({
+        limit: z.int().positive(),
+        offset: z.int().nonnegative(),
+        totalCount: z.int().nonnegative(),
+      }),
+    }),
+  })
+
+/** The answer of a create. */
+export const CreatedReply = detail(z.object({ id: z.string(), _links: Links }))
+
+/** The answer of PUT, PATCH, DELETE and actions. */
+export const DoneReply = z.object({ data: z.strictObject({}), meta: z.strictObject({}) })
+
 export const ApiError = z.object({
   error: z.object({
     code: z.string(),
@@ -35,5 +56,7 @@ export const ApiError = z.object({
     requestId: z.string(),
     cause: z.object({ field: z.string(), reason: z.string() }).optional(),
   }),
+  /** What is outstanding, beside a 401 (D-14, D-51). */
+  authQueries: z.array(AuthQuery).optional(),
   meta: z.object({ apiVersion: z.string(), apiEnrollmentVersion: z.string() }),
 })

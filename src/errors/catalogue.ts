@@ -3,11 +3,27 @@
  * endpoints (API 1, D-45), the OAuth name for the OAuth endpoints (D-28), one public sentence for both.
  * docs/errors.md is checked against this table. Codes are published and never reused.
  */
+import type { AuthQuery } from '../protocol/auth-query.ts'
 import type { Challenge } from '../protocol/challenge.ts'
 import type { TokenError } from '../protocol/oauth.ts'
 
 interface Entry {
-  readonly status: 400 | 401 | 404 | 405 | 406 | 408 | 413 | 415 | 421 | 431 | 500 | 503
+  readonly status:
+    | 400
+    | 401
+    | 403
+    | 404
+    | 405
+    | 406
+    | 408
+    | 409
+    | 413
+    | 415
+    | 421
+    | 429
+    | 431
+    | 500
+    | 503
   /** `error` member of an OAuth answer, RFC 6749 §5.2. */
   readonly oauth: TokenError
   /** One sentence for the caller: what is wrong and, where they can act, what to do. No secrets. */
@@ -63,6 +79,26 @@ export const CATALOGUE = {
     oauth: 'invalid_grant',
     message: 'the code is unknown, spent, expired, or not accompanied by what it was issued for',
   },
+  INVALID_REFRESH_TOKEN: {
+    status: 400,
+    oauth: 'invalid_grant',
+    message: 'the refresh token is unknown, spent or expired, or its identity may no longer log in',
+  },
+  INVALID_SCOPE: {
+    status: 400,
+    oauth: 'invalid_scope',
+    message: 'the scope is more than was granted at the authorization',
+  },
+  INVALID_POST_LOGOUT_URI: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the post_logout_redirect_uri is not one of the allowed ones',
+  },
+  INVALID_ID_TOKEN_HINT: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the id_token_hint is not an ID token of this service',
+  },
   UNSUPPORTED_GRANT_TYPE: {
     status: 400,
     oauth: 'unsupported_grant_type',
@@ -70,8 +106,120 @@ export const CATALOGUE = {
   },
   UNAUTHORIZED: {
     status: 401,
-    oauth: 'invalid_request',
+    oauth: 'invalid_token', // RFC 6750 §3.1
     message: 'the request needs a valid token; the WWW-Authenticate header says what is missing',
+  },
+  // D-38: known, but not allowed. Never 401 for that.
+  FORBIDDEN: {
+    status: 403,
+    oauth: 'insufficient_scope', // RFC 6750 §3.1
+    message: 'the caller is known, but may not do this',
+  },
+  // SPEC Other errors: a wrong code is a 400 and the request stays partially authenticated.
+  MFA_INVALID_TOKEN: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the code is invalid',
+  },
+  MFA_EXISTS: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'a verified TOTP enrollment exists; remove it from a full session first',
+  },
+  MFA_NOT_ENROLLED: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'there is no verified TOTP enrollment',
+  },
+  MFA_ENROLLMENT_NOT_STARTED: {
+    status: 404,
+    oauth: 'invalid_request',
+    message: 'there is no pending TOTP enrollment; start one first',
+  },
+  ENTITY_NAME_IN_USE: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'another entity has this already; it must be unique',
+  },
+  ENTITY_CAN_NOT_BE_DELETED: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'this is built in and stays',
+  },
+  CAN_NOT_DELETE_REFERENCED_ENTITY: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'other entities refer to this one; change or delete those first',
+  },
+  LAST_ADMINISTRATOR: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'this is the last administrator who can log in',
+  },
+  MAX_AUTHENTICATOR_METHODS_REACHED: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'the identity has an authenticator of this method; delete it first',
+  },
+  CERT_IN_USE: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'the certificate is in use already',
+  },
+  INVALID_CERT_PEM: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'this is not one certificate in PEM',
+  },
+  CERTIFICATE_IS_NOT_CA: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the certificate is not that of a CA',
+  },
+  CA_ALREADY_VERIFIED: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'the CA is verified already',
+  },
+  INVALID_COMMON_NAME: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the common name of the certificate is not the verification token of the CA',
+  },
+  CERT_FAILED_VALIDATION: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the certificate is not valid under this CA',
+  },
+  COULD_NOT_PROCESS_CSR: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the certificate request cannot be used',
+  },
+  TOO_MANY_CERTIFICATES: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'the session has as many certificates as it may; delete one first',
+  },
+  INVALID_PAGINATION: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'limit must be a number from 1 and offset one from 0',
+  },
+  INVALID_SORT_IDENTIFIER: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the sort is not understood',
+  },
+  INVALID_FILTER: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the filter is not understood',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    oauth: 'temporarily_unavailable',
+    message: 'too many failures; try again after the time in Retry-After',
   },
   NOT_FOUND: {
     status: 404,
@@ -146,6 +294,8 @@ interface FailureOptions {
   /** What a 401 says is missing. Without one it says the pair for "no supported token" (D-37). */
   readonly challenges?: readonly Challenge[]
   readonly retryAfterSeconds?: number
+  /** What is still to be proven, for the body of a 401 (D-14, D-51). */
+  readonly authQueries?: readonly AuthQuery[]
   readonly cause?: unknown
 }
 
@@ -156,6 +306,7 @@ export class Failure extends Error {
   readonly field: FieldFault | undefined
   readonly challenges: readonly Challenge[] | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly authQueries: readonly AuthQuery[] | undefined
 
   constructor(code: FailureCode, options: FailureOptions = {}) {
     super(CATALOGUE[code].message, options.cause === undefined ? {} : { cause: options.cause })
@@ -165,5 +316,6 @@ export class Failure extends Error {
     this.field = options.field
     this.challenges = options.challenges
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.authQueries = options.authQueries
   }
 }

@@ -1,6 +1,7 @@
 /**
  * What a handler answers: a value. The one place that writes it to the connection is `sendAnswer`.
  */
+import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { contentSecurityPolicy, type PagePolicy } from '../web/login/content-security-policy.ts'
 import type { SafeHtml } from '../web/login/html.ts'
@@ -13,6 +14,13 @@ export interface Answer {
   readonly content?:
     | { readonly kind: 'json'; readonly value: unknown }
     | { readonly kind: 'page'; readonly html: SafeHtml; readonly policy: PagePolicy }
+    /** Goes on until it is closed; the handler looks after it. */
+    | { readonly kind: 'lines'; readonly lines: Readable }
+    | {
+        readonly kind: 'image'
+        readonly type: 'image/png' | 'image/svg+xml'
+        readonly bytes: Buffer
+      }
 }
 
 export function json(status: number, value: unknown, headers: HeaderFields = {}): Answer {
@@ -45,6 +53,14 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (content.kind === 'json') {
     reply.header('content-type', 'application/json; charset=utf-8')
     return reply.send(JSON.stringify(content.value))
+  }
+  if (content.kind === 'lines') {
+    return reply.header('content-type', 'application/x-ndjson').send(content.lines)
+  }
+  if (content.kind === 'image') {
+    // An SVG that somebody opens by itself runs nothing.
+    reply.header('content-security-policy', contentSecurityPolicy({}))
+    return reply.header('content-type', content.type).send(content.bytes)
   }
   reply.header('content-type', 'text/html; charset=utf-8')
   reply.header('content-security-policy', contentSecurityPolicy(content.policy))

@@ -52,25 +52,20 @@ for (const [what, [fields, expected]] of Object.entries(READ)) {
 }
 
 test('a field that is full of spaces is read like any other', () => {
-  // Attack: a pattern that tries every space as the end of the token takes a second for one request.
-  const spaces = ' '.repeat(30_000)
-  const [begun, runs] = [performance.now(), 20]
-  for (let i = 0; i < runs; i += 1) {
-    assert.deepEqual(tokens(`Bearer x${spaces}y`), [`x${spaces}y`])
-    assert.deepEqual(tokens(`Bearer${spaces}y${spaces}`), ['y'])
-    assert.deepEqual(tokens(`${spaces}x`), [])
-  }
-  // A thousand times what it takes, a twentieth of what it took.
-  assert.ok(performance.now() - begun < 1_000)
+  // Attack: a pattern that tries every space as the end of the token. With so many it would not come to an end.
+  const spaces = ' '.repeat(500_000)
+  assert.deepEqual(tokens(`Bearer x${spaces}y`), [`x${spaces}y`])
+  assert.deepEqual(tokens(`Bearer${spaces}y${spaces}`), ['y'])
+  assert.deepEqual(tokens(`${spaces}x`), [])
 })
 
 test('tokens cannot be printed', () => {
   assert.doesNotMatch(JSON.stringify(bearersOf(withFields('Authorization', 'Bearer hush'))), /hush/)
 })
 
-test('the session header is read as it came, once', () => {
+test('the session header is read as it came; repeated, it is that of no session', () => {
   assert.equal(ztSessionOf(withFields('zt-session', 'a'))?.reveal(), 'a')
-  assert.equal(ztSessionOf(withFields('ZT-Session', 'a', 'zt-session', 'b'))?.reveal(), 'a')
+  assert.equal(ztSessionOf(withFields('ZT-Session', 'a', 'zt-session', 'b'))?.reveal(), 'a, b')
   assert.equal(ztSessionOf(withFields('zt-session', ''))?.reveal(), '')
   assert.equal(ztSessionOf(withFields('Authorization', 'Bearer a')), undefined)
 })

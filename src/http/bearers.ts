@@ -22,6 +22,7 @@ export function bearersOf(request: FastifyRequest): readonly Secret[] {
 }
 
 export function ztSessionOf(request: FastifyRequest): Secret | undefined {
-  const value = rawValues(request, ZT_SESSION_HEADER)[0]
-  return value === undefined ? undefined : new Secret(value)
+  const values = rawValues(request, ZT_SESSION_HEADER)
+  // D-120. Repeated, it could mean two sessions to two readers. Joined, as RFC 9110 §5.3 reads it, it opens neither.
+  return values.length === 0 ? undefined : new Secret(values.join(', '))
 }

@@ -7,12 +7,15 @@ import { addBodyParsers, type Body, bodyFields } from './body.ts'
 
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
+const TEXT_TYPE = 'text/plain'
+
+const EVERY_KIND = ['json', 'form', 'text'] as const
 
 /** What a route that reads these kinds gets, or the code of what was thrown on the way. */
 async function read(
   type: string | undefined,
   body: string | Uint8Array,
-  reads: readonly ('json' | 'form')[] = ['json', 'form'],
+  reads: readonly ('json' | 'form' | 'text')[] = ['json', 'form'],
 ): Promise<Body | undefined | string> {
   const app = Fastify()
   addBodyParsers(app)
@@ -31,10 +34,12 @@ async function read(
   return outcome
 }
 
-test('JSON and forms are read into one shape', async () => {
+test('JSON, forms and plain text are read into one shape', async () => {
   assert.deepEqual(await read(JSON_TYPE, '{"a":[1]}'), { kind: 'json', value: { a: [1] } })
   const fields = new Map([['a', ['1', 'é']]])
   assert.deepEqual(await read(FORM_TYPE, 'a=1&a=%C3%A9'), { kind: 'form', fields })
+  const text = '-----BEGIN é\r\n'
+  assert.deepEqual(await read(TEXT_TYPE, text, ['text']), { kind: 'text', text })
 })
 
 for (const type of [`${JSON_TYPE}; charset=utf-8`, 'Application/JSON', `${JSON_TYPE};`]) {
@@ -43,27 +48,33 @@ for (const type of [`${JSON_TYPE}; charset=utf-8`, 'Application/JSON', `${JSON_T
   })
 }
 
-for (const type of [JSON_TYPE, FORM_TYPE]) {
+for (const type of [JSON_TYPE, FORM_TYPE, TEXT_TYPE]) {
   test(`D-11: an empty body of type ${type} counts as none`, async () => {
-    assert.deepEqual(await read(type, ''), { kind: 'none' })
+    assert.deepEqual(await read(type, '', EVERY_KIND), { kind: 'none' })
   })
 
   test(`bytes that are not UTF-8 are no body of type ${type}`, async () => {
     const bytes = Uint8Array.of(...Buffer.from('"a='), 0xff, ...Buffer.from('"'))
-    assert.equal(await read(type, bytes), 'COULD_NOT_PARSE_BODY')
+    assert.equal(await read(type, bytes, EVERY_KIND), 'COULD_NOT_PARSE_BODY')
   })
 }
 
 test('a body without a type, or of another, is refused', async () => {
-  const types = [undefined, 'text/plain', 'multipart/form-data; boundary=x', 'application/jsonx']
+  const types = [undefined, 'text/html', 'multipart/form-data; boundary=x', 'application/jsonx']
   for (const type of types) {
-    assert.equal(await read(type, '{}'), 'FST_ERR_CTP_INVALID_MEDIA_TYPE', type ?? 'none')
+    assert.equal(
+      await read(type, '{}', EVERY_KIND),
+      'FST_ERR_CTP_INVALID_MEDIA_TYPE',
+      type ?? 'none',
+    )
   }
 })
 
 test('a type that the route does not read is refused before it is parsed', async () => {
   assert.equal(await read(JSON_TYPE, '{', ['form']), 'UNSUPPORTED_MEDIA_TYPE')
   assert.equal(await read(FORM_TYPE, '%', ['json']), 'UNSUPPORTED_MEDIA_TYPE')
+  assert.equal(await read(TEXT_TYPE, '{}'), 'UNSUPPORTED_MEDIA_TYPE')
+  assert.equal(await read(JSON_TYPE, '{}', ['text']), 'UNSUPPORTED_MEDIA_TYPE')
   assert.equal(await read(JSON_TYPE, '{}', []), 'UNSUPPORTED_MEDIA_TYPE')
   assert.deepEqual(await read(JSON_TYPE, '', []), { kind: 'none' })
 })
@@ -98,6 +109,13 @@ test('the fields of a JSON object have one value each, of any type', () => {
       ['c', [null]],
       ['__proto__', [7]],
     ]),
+  )
+})
+
+test('plain text has no fields, and is refused where fields are read', () => {
+  assert.throws(
+    () => bodyFields({ kind: 'text', text: 'authRequestId=x' }),
+    (error) => error instanceof Failure && error.code === 'UNSUPPORTED_MEDIA_TYPE',
   )
 })
 

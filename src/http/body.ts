@@ -1,5 +1,5 @@
 /**
- * Request bodies: JSON or a form, read strictly into one shape. D-11, D-44. What a field must look like is the
+ * Request bodies: JSON, a form or plain text, read strictly into one shape. D-11, D-44. What a field must look like is the
  * route's business.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -12,11 +12,12 @@ export type Body =
   | { readonly kind: 'none' }
   | { readonly kind: 'form'; readonly fields: FormFields }
   | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly text: string }
 
 /** D-44: JSON depth is bounded. */
 const DEEPEST_JSON = 32
 
-/** Replaces Fastify's parsers by ours. Anything else than these two is 415. */
+/** Replaces Fastify's parsers by ours. Anything else than these three is 415. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -37,11 +38,17 @@ export function addBodyParsers(app: FastifyInstance): void {
         return fields && { kind: 'form', fields }
       }),
   )
+  app.addContentTypeParser(
+    'text/plain',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) =>
+      readBody(request, 'text', bytes, (text) => ({ kind: 'text', text })),
+  )
 }
 
 function readBody(
   request: FastifyRequest,
-  kind: 'json' | 'form',
+  kind: 'json' | 'form' | 'text',
   bytes: Buffer,
   parse: (text: string) => Body | undefined,
 ): Body {
@@ -62,6 +69,7 @@ function readBody(
 export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> {
   if (body.kind === 'form') return body.fields
   if (body.kind === 'none') return new Map()
+  if (body.kind === 'text') throw new Failure('UNSUPPORTED_MEDIA_TYPE')
   const { value } = body
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Failure('COULD_NOT_VALIDATE', {

@@ -24,7 +24,10 @@ test('an open address is open to all, and takes no credentials', () => {
     assert.equal(preflight[ALLOW_ORIGIN], '*')
     assert.equal(preflight['access-control-allow-methods'], 'GET, HEAD')
     // R112: never together with `*`.
-    assert.doesNotMatch(preflight['access-control-allow-headers'] ?? '', /authorization/i)
+    assert.doesNotMatch(
+      preflight['access-control-allow-headers'] ?? '',
+      /authorization|zt-session/i,
+    )
     assert.equal(preflight['access-control-allow-credentials'], undefined)
   }
 })
@@ -37,18 +40,21 @@ test('a listed origin may read the answer and the fields that are ours', () => {
     'auth-request-id',
     'expiration-seconds',
     'expires-at',
+    'totp-required',
     'www-authenticate',
     'x-request-id',
+    'zt-session',
   ])
   assert.equal(headers['access-control-allow-credentials'], undefined)
 })
 
-test('a listed origin may send a token', () => {
+test('a listed origin may send a token of either kind', () => {
   const preflight = preflightHeaders(from(APP), 'listed', [APP], ['POST'])
   assert.equal(preflight[ALLOW_ORIGIN], APP)
   assert.equal(preflight['vary'], 'Origin')
   assert.equal(preflight['access-control-allow-methods'], 'POST')
-  assert.equal(preflight['access-control-allow-headers'], 'authorization, content-type')
+  const allowed = preflight['access-control-allow-headers']
+  assert.equal(allowed, 'authorization, content-type, zt-session')
 })
 
 const UNLISTED: Readonly<Record<string, string | undefined>> = {

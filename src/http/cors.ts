@@ -8,6 +8,8 @@ import {
   EXPIRATION_SECONDS_HEADER,
   EXPIRES_AT_HEADER,
   REQUEST_ID_HEADER,
+  TOTP_REQUIRED_HEADER,
+  ZT_SESSION_HEADER,
 } from '../protocol/headers.ts'
 import type { HeaderFields } from './answer.ts'
 
@@ -18,6 +20,8 @@ const EXPOSED = [
   EXPIRATION_SECONDS_HEADER,
   EXPIRES_AT_HEADER,
   REQUEST_ID_HEADER,
+  TOTP_REQUIRED_HEADER,
+  ZT_SESSION_HEADER,
   'www-authenticate',
 ]
 
@@ -50,7 +54,7 @@ export function preflightHeaders(
     ...decision,
     'access-control-allow-methods': methods.join(', '),
     'access-control-allow-headers':
-      cors === 'open' ? 'content-type' : 'authorization, content-type',
+      cors === 'open' ? 'content-type' : `authorization, content-type, ${ZT_SESSION_HEADER}`,
     'access-control-max-age': '600',
   }
 }

@@ -8,6 +8,9 @@ import { listenerAddresses } from './issuers.ts'
 const to = (...hosts: string[]) =>
   ({ raw: { rawHeaders: hosts.flatMap((host) => ['Host', host]) } }) as FastifyRequest
 
+/** The field as Node reads it, where two of them are no fault. */
+const hostField = (host?: string) => ({ headers: { host } }) as FastifyRequest
+
 const addresses = listenerAddresses([
   { host: 'id.example.com', port: 443 },
   { host: 'localhost', port: 1280 },
@@ -39,6 +42,18 @@ for (const [host, issuer] of FOUND) {
   test(`a request to ${host} has the issuer ${issuer}`, () => {
     assert.equal(addresses.issuerOf(to(host)), issuer)
     assert.equal(`${addresses.baseUrlOf(to(host))}/oidc`, issuer)
+  })
+}
+
+test('D-19: the host name of a request is that of its bind point', () => {
+  assert.equal(addresses.hostnameOf(hostField('LOCALHOST:1280')), 'localhost')
+  assert.equal(addresses.hostnameOf(hostField('[0:0::1]:1280')), '::1')
+})
+
+for (const host of ['evil.example', 'localhost:1', 'x@localhost:1280', '', undefined]) {
+  test(`R058: a request to ${JSON.stringify(host)} is shown the host name of the first bind point`, () => {
+    // Attack: a Host of somebody's choice ends up in the name that an authenticator app shows.
+    assert.equal(addresses.hostnameOf(hostField(host)), 'id.example.com')
   })
 }
 

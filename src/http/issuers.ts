@@ -15,6 +15,8 @@ export interface ListenerAddresses {
   /** The base URL that the request was sent to. Thrown: BAD_REQUEST, MISDIRECTED_REQUEST. */
   baseUrlOf(request: FastifyRequest): string
   issuerOf(request: FastifyRequest): Issuer
+  /** The host name that the request was sent to; of the first bind point when it is none of ours. */
+  hostnameOf(request: FastifyRequest): string
   readonly baseUrls: readonly string[]
 }
 
@@ -35,6 +37,11 @@ export function listenerAddresses(addresses: readonly HostPort[]): ListenerAddre
   return {
     baseUrlOf,
     issuerOf: (request) => issuerAt(baseUrlOf(request)),
+    hostnameOf(request) {
+      const asked = parseHostPort(request.headers.host ?? '', HTTPS_PORT)
+      const isOurs = asked !== undefined && byHost.has(formatHostPort(asked))
+      return (isOurs ? asked : addresses[0])?.host ?? ''
+    },
     baseUrls: [...byHost.values()],
   }
 }

@@ -4,6 +4,7 @@
  */
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { newId, type RequestId } from '../base/ids.ts'
+import { isIn, type Network, parseAddress } from '../base/network.ts'
 import type { Random } from '../base/random.ts'
 import { Failure } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
@@ -23,7 +24,11 @@ export interface ListenerApp {
 }
 
 export function createListenerApp(
-  use: RouteDependencies & { readonly random: Random },
+  use: RouteDependencies & {
+    readonly random: Random
+    /** R111: whose `X-Forwarded-For` is believed. */
+    readonly trustedProxies: readonly Network[]
+  },
   addRoutes: (router: ReturnType<typeof createRouter>) => void,
 ): ListenerApp {
   const { log, clock, random, brand } = use
@@ -32,6 +37,7 @@ export function createListenerApp(
     bodyLimit: BODY_LIMIT,
     // Ours alone: an id from outside could be made to look like another request's.
     requestIdHeader: false,
+    trustProxy: (address: string) => isTrusted(address, use.trustedProxies),
     genReqId: () => newId<RequestId>(random),
     routerOptions: { querystringParser: () => ({}) },
     // Shapes are checked by zod and answers written by JSON.stringify; Fastify's own compilers would only be loaded.
@@ -71,6 +77,11 @@ export function createListenerApp(
   addRoutes(router)
   router.close()
   return { app, routes: router.table }
+}
+
+function isTrusted(text: string, proxies: readonly Network[]): boolean {
+  const address = proxies.length === 0 ? undefined : parseAddress(text)
+  return address !== undefined && proxies.some((network) => isIn(address, network))
 }
 
 function noCompiler(): never {

@@ -7,46 +7,55 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../base/clock.ts'
 import { type FormFields, parseForm } from '../base/form.ts'
 import type { IdentityId, RequestId } from '../base/ids.ts'
-import { toRfc3339 } from '../base/instant.ts'
+import { type Instant, toRfc3339 } from '../base/instant.ts'
 import type { Log } from '../base/log.ts'
 import type { Caller } from '../domain/audit/events.ts'
 import type { AuthenticateCall } from '../domain/sessions/authenticate-call.ts'
-import type { CallSession } from '../domain/tokens/access-token.ts'
+import type { AuthenticateRouter } from '../domain/sessions/authenticate-router.ts'
+import type { CallSession } from '../domain/sessions/call-session.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
-import { type Answer, sendAnswer } from './answer.ts'
+import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
 import { bearersOf, ztSessionOf } from './bearers.ts'
 import type { Body } from './body.ts'
 import { type Cors, corsHeaders, preflightHeaders } from './cors.ts'
 import { asFailure, type Face, failureAnswer } from './error-replies.ts'
 import { wantedContent } from './negotiation.ts'
+import { presentedChain, presentedFingerprint } from './peer-certificate.ts'
 
 /**
  * Who may call. `public`: anybody, and no answer ever carries a challenge (D-37, R071). `login`: anybody, who proves
- * himself by what he sends. `session`: the holder of a good credential.
+ * himself by what he sends. `session`: the holder of a good credential. `partial`: also of a legacy session whose TOTP
+ * code is outstanding (D-51). `logout`: also without any second factor (D-52). `admin`: an administrator (D-38).
+ * `router`: an identity of type Router, by the certificate of the connection (D-42).
  */
-export type Access = 'public' | 'login' | 'session'
+export type Access = 'public' | 'login' | 'session' | 'partial' | 'logout' | 'admin' | 'router'
+type AuthenticatedAccess = Exclude<Access, 'public' | 'login' | 'router'>
 
 export interface Route {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: string
   readonly access: Access
   readonly face: Face
   readonly cors: Cors
   /** The content types that the route reads, D-11; none: the body is not looked at. */
-  readonly reads: readonly ('json' | 'form')[]
+  readonly reads: readonly Reads[]
   /** Every status it may answer, besides those that any address may (`ALWAYS`). */
   readonly replies: readonly number[]
 }
 
-/** What a handler gets. `session` exists on routes with access `session` alone. */
+type Reads = 'json' | 'form' | 'text'
+
+/** What a handler gets. `session` exists on routes that ask for one. */
 export interface Call<A extends Access = Access> {
   readonly request: FastifyRequest
   readonly query: FormFields
+  /** The parts of the path that the route's url names, decoded. */
+  readonly path: Readonly<Record<string, string>>
   readonly body: Body
   readonly wantsHtml: boolean
   readonly caller: Caller
-  readonly session: A extends 'session' ? CallSession : undefined
+  readonly session: A extends AuthenticatedAccess ? CallSession : undefined
 }
 
 /** Malformed, too slow, too large, at the wrong address, our own fault: no route needs to name these. */
@@ -62,6 +71,7 @@ export interface RouteDependencies {
   readonly clock: Clock
   readonly log: Log
   readonly authenticateCall: AuthenticateCall
+  readonly authenticateRouter: AuthenticateRouter
 }
 
 /** Collects the routes of one listener and writes them into its Fastify instance. */
@@ -93,14 +103,23 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
       },
       // Before the body is read: a stranger's megabyte is not waited for.
       preParsing: async (request, reply) => {
-        if (route.access !== 'session') return
-        request.session = await authenticate(request, reply)
+        if (route.access === 'public' || route.access === 'login') return
+        if (route.access === 'router') {
+          request.identity = await use.authenticateRouter(
+            presentedChain(request),
+            callerOf(request),
+          )
+          return
+        }
+        request.session = await authenticate(request, reply, route.access)
         request.identity = request.session.identityId
+        if (route.access === 'admin' && !request.session.isAdmin) throw new Failure('FORBIDDEN')
       },
       handler: async (request, reply) => {
         const answer = await handler({
           request,
           query: readQuery(request),
+          path: request.params as Record<string, string>,
           body: (request.body ?? { kind: 'none' }) as Body,
           wantsHtml: readWanted(request, route) === 'html',
           caller: callerOf(request),
@@ -116,15 +135,21 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
     })
   }
 
-  async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<CallSession> {
-    const session = await use.authenticateCall({
-      bearers: bearersOf(request),
-      ztSession: ztSessionOf(request),
-    })
+  async function authenticate(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    access: AuthenticatedAccess,
+  ): Promise<CallSession> {
+    const session = await use.authenticateCall(
+      {
+        bearers: bearersOf(request),
+        ztSession: ztSessionOf(request),
+        certificate: () => presentedFingerprint(request),
+      },
+      access === 'partial' || access === 'logout' ? access : 'full',
+    )
     // D-39: on every authenticated answer, errors included.
-    const left = session.expiresAt - use.clock.now()
-    reply.header(EXPIRATION_SECONDS_HEADER, String(Math.max(0, Math.floor(left / 1_000))))
-    reply.header(EXPIRES_AT_HEADER, toRfc3339(session.expiresAt))
+    reply.headers(expiryHeaders(session.expiresAt, use.clock))
     return session
   }
 
@@ -164,6 +189,18 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
   return { add, close, table }
 }
 
+/** SPEC Response headers, D-39. */
+export function expiryHeaders(expiresAt: Instant, clock: Pick<Clock, 'now'>): HeaderFields {
+  return {
+    [EXPIRATION_SECONDS_HEADER]: String(secondsLeft(expiresAt, clock)),
+    [EXPIRES_AT_HEADER]: toRfc3339(expiresAt),
+  }
+}
+
+export function secondsLeft(expiresAt: Instant, clock: Pick<Clock, 'now'>): number {
+  return Math.max(0, Math.floor((expiresAt - clock.now()) / 1_000))
+}
+
 /** The log line that makes every test fail whose service wrote it. */
 export const UNDECLARED = 'a route answered with a status that it does not declare'
 
@@ -194,6 +231,7 @@ function callerOf(request: FastifyRequest): Caller {
     address: request.ip,
     requestId: request.id as RequestId,
     userAgent: request.headers['user-agent']?.slice(0, 256),
+    ...(request.session === undefined ? {} : { actorId: request.session.identityId }),
   }
 }
 

@@ -23,6 +23,7 @@ import { followConnections, type OpenConnections } from './open-connections.ts'
 export interface TlsMaterial {
   readonly certificatePem: string
   readonly keyPem: Secret
+  /** Empty: none is named, which asks for a certificate of any CA (RFC 8446 §4.2.4). */
   readonly clientCasPem: string
 }
 
@@ -48,8 +49,8 @@ export interface TlsListenerOptions {
 export interface TlsListener {
   /** The port that it listens on: the configured one, or the free one that was found. */
   readonly port: number
-  /** Shows another certificate from the next handshake on. */
-  replaceMaterial(material: TlsMaterial): void
+  /** Shows another certificate, names other CAs or both, from the next handshake on. */
+  replaceMaterial(change: Partial<TlsMaterial>): void
   /** Takes no new connections, lets running requests finish, and cuts what is left after `grace`. */
   close(grace: Duration): Promise<void>
 }
@@ -66,6 +67,7 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
   const { interfaces, log, name } = options
   const servers: https.Server[] = []
   const connections: OpenConnections[] = []
+  let { material } = options
   let port = 0
   try {
     for (const wanted of interfaces) {
@@ -90,8 +92,10 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
 
   return {
     port,
-    replaceMaterial(material) {
-      for (const server of servers) server.setSecureContext(secureContext(options, material))
+    replaceMaterial(change) {
+      const changed = { ...material, ...change }
+      for (const server of servers) server.setSecureContext(secureContext(options, changed))
+      material = changed
     },
     async close(grace) {
       const closed = Promise.all(servers.map((server) => closeServer(server)))
@@ -142,12 +146,27 @@ function createServer(options: TlsListenerOptions): https.Server {
   return server
 }
 
+/**
+ * Makes OpenSSL look for a revocation list of every CA and find none, so that it takes no client certificate for
+ * authorized. Where it does, Node 24 hides the intermediates that the client sent, which our own check needs; and
+ * nobody can rely on `socket.authorized` by mistake. Empty, and signed with a key that was thrown away.
+ */
+const CRL_OF_NOBODY = `-----BEGIN X509 CRL-----
+MIGUMD0wCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGTm9ib2R5Fw0yNTAxMDEwMDAw
+MDBaFw0yNTAxMDIwMDAwMDBaMAoGCCqGSM49BAMCA0cAMEQCIBfGHke0cV3rMeu+
+B8/1BPVOI63l2VHRUMNNJHaak7ykAiAuW6r15BKk9VLhEbCAmDA2Ss1rhvPsMuY1
+KNuKD3AKqA==
+-----END X509 CRL-----
+`
+
 function secureContext({ tls }: TlsListenerOptions, material: TlsMaterial) {
   return {
     cert: material.certificatePem,
     key: material.keyPem.reveal(),
-    // Named to the client, so that browsers offer only certificates that could count here.
-    ca: material.clientCasPem,
+    // Named to the client, so that browsers offer only certificates that could count here. With no list at all
+    // Node would take the public one.
+    ca: material.clientCasPem === '' ? [] : material.clientCasPem,
+    crl: CRL_OF_NOBODY,
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,
     // D-21: a resumed connection shows the wrong certificate, so none is resumed.

@@ -17,7 +17,7 @@ export interface Challenge {
 
 /** SPEC: no supported token provided. Also where no other row fits (D-37). `zt-session` comes first. */
 export function missingToken(brand: string): readonly Challenge[] {
-  const fault = { error: 'missing', errorDescription: 'no matching token was provided' } as const
+  const fault = { error: 'missing', errorDescription: DESCRIPTIONS.missing } as const
   return [
     { ...ZT_SESSION, ...fault },
     { ...bearer(brand), ...fault },
@@ -26,7 +26,7 @@ export function missingToken(brand: string): readonly Challenge[] {
 
 /** SPEC: bearer token expired. */
 export function bearerExpired(brand: string): Challenge {
-  return { ...bearer(brand), error: 'expired', errorDescription: 'token expired' }
+  return { ...bearer(brand), error: 'expired', errorDescription: DESCRIPTIONS.expired }
 }
 
 /** SPEC: bearer token invalid. */
@@ -39,8 +39,35 @@ export function ztSessionInvalid(): Challenge {
   return { ...ZT_SESSION, ...INVALID }
 }
 
+type Fault = Challenge['error']
+
+/** SPEC: a primary external JWT is required and absent, expired or invalid. */
+export function primaryExtJwt(brand: string, fault: Fault, signer: ChallengedSigner): Challenge {
+  return extJwt(`${brand}-primary-ext-jwt`, fault, signer)
+}
+
+/** SPEC: a secondary external JWT is demanded and absent, expired or invalid. */
+export function secondaryExtJwt(brand: string, fault: Fault, signer: ChallengedSigner): Challenge {
+  return extJwt(`${brand}-secondary-ext-jwt`, fault, signer)
+}
+
+export interface ChallengedSigner {
+  readonly id: string
+  readonly issuer: string
+}
+
+const DESCRIPTIONS: Readonly<Record<Fault, string>> = {
+  missing: 'no matching token was provided',
+  expired: 'token expired',
+  invalid: 'token is invalid',
+}
+
+function extJwt(realm: string, error: Fault, { id, issuer }: ChallengedSigner): Challenge {
+  return { scheme: 'Bearer', realm, error, errorDescription: DESCRIPTIONS[error], id, issuer }
+}
+
 const ZT_SESSION = { scheme: 'zt-session', realm: 'zt-session' } as const
-const INVALID = { error: 'invalid', errorDescription: 'token is invalid' } as const
+const INVALID = { error: 'invalid', errorDescription: DESCRIPTIONS.invalid } as const
 const bearer = (brand: string) => ({ scheme: 'Bearer', realm: `${brand}-oidc` }) as const
 
 /** The value of the one header field (D-37). Printable ASCII, whatever the challenges hold. */

@@ -12,5 +12,11 @@ export const EXPIRES_AT_HEADER = 'expires-at'
 /** On every answer, and the same id in the error body and the log (D-39). */
 export const REQUEST_ID_HEADER = 'x-request-id'
 
+/** SPEC Response headers: a login needs a TOTP code. */
+export const TOTP_REQUIRED_HEADER = 'totp-required'
+
+/** API 3.1: a code that removes an enrollment or renews its recovery codes. */
+export const MFA_VALIDATION_CODE_HEADER = 'mfa-validation-code'
+
 /** SPEC Authentication 1: the legacy session token. */
 export const ZT_SESSION_HEADER = 'zt-session'

@@ -3,15 +3,18 @@
  * RFC 6749 §4.1.2.1 (authorization), §5.2 (token); OIDC Core §3.1.2.6 for the ones OpenID adds.
  */
 
-export const GRANT_TYPES = ['authorization_code'] as const
+export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const
 export type GrantType = (typeof GRANT_TYPES)[number]
 
-/** What a token endpoint may answer (D-28). */
+/** What an OAuth endpoint may answer: D-28, and RFC 6750 §3.1 where a bearer token is shown. */
 export const TOKEN_ERRORS = [
   'invalid_request',
   'invalid_client',
   'invalid_grant',
   'unsupported_grant_type',
+  'invalid_scope',
+  'invalid_token',
+  'insufficient_scope',
   'temporarily_unavailable',
   'server_error',
 ] as const

@@ -10,7 +10,7 @@ export type Issuer = Brand<string, 'Issuer'>
 /** The path under which the provider lives: SPEC OIDC client. */
 export const PROVIDER_PREFIX = '/oidc'
 
-export const SCOPES = ['openid', 'profile'] as const
+export const SCOPES = ['openid', 'profile', 'offline_access'] as const
 export type Scope = (typeof SCOPES)[number]
 
 export const RESPONSE_MODES = ['query', 'form_post'] as const

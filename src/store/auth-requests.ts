@@ -1,19 +1,31 @@
 /**
- * Logins from their first proven factor on (D-7). The states are a union in one table: columns for what is
- * searched or changes with the state, one JSON column for what was fixed before the row was made.
+ * Logins from their first proven factor on (D-7). The states are a union in one table: columns for what is searched
+ * or changes in one statement, one JSON column for the rest.
  */
-import type { Kysely, Selectable } from 'kysely'
-import type { ApiSessionId, AuthenticatorId } from '../base/ids.ts'
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import type { ApiSessionId, ExternalJwtSignerId } from '../base/ids.ts'
 import type { Instant } from '../base/instant.ts'
 import type { SecretHash } from '../base/vault.ts'
 import type {
   ClientAsk,
   CodeIssued,
+  PartiallyAuthenticated,
   StoredAuthRequest,
   TokensIssued,
 } from '../domain/login/auth-request.ts'
 import type { AuthRequests } from '../domain/login/stores.ts'
-import { integer, json, listOf, object, oneOf, optional, reading, text } from './reading.ts'
+import { PROOF, proofOf } from './proof.ts'
+import {
+  boolean,
+  integer,
+  json,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  reading,
+  text,
+} from './reading.ts'
 import { removeBefore } from './remove-before.ts'
 import type { AuthRequestRow, Tables } from './tables.ts'
 
@@ -30,12 +42,15 @@ const BODY = object({
     configTypes: listOf(text),
   }),
   browser: optional(text<SecretHash>),
-  primary: object({
-    method: oneOf('password'),
-    authenticatorId: text<AuthenticatorId>,
-    at: integer<Instant>,
-  }),
+  primary: PROOF,
+  secondary: object({ totp: boolean, extJwt: optional(text<ExternalJwtSignerId>) }),
+  /** Of a code; false where there is none yet. */
+  byEnrollment: boolean,
 })
+
+/** The others are where a login ends: nothing leads out of them. */
+const OPEN_STATES = ['partially-authenticated', 'code-issued'] as const
+const STATES = [...OPEN_STATES, 'tokens-issued', 'ended'] as const
 
 export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
   const select = db.selectFrom('auth_requests').selectAll()
@@ -48,10 +63,36 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
     async insert(request) {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('auth_requests')
-        .values(toRow(request))
+        .values({ key: request.key, ...columns(request) })
         .onConflict((conflict) => conflict.column('key').doNothing())
         .executeTakeFirstOrThrow()
       return numInsertedOrUpdatedRows === 1n
+    },
+
+    async replace(previous, next) {
+      const { numUpdatedRows } = await db
+        .updateTable('auth_requests')
+        .set(columns(next))
+        .where('key', '=', next.key)
+        .where('revision', '=', previous)
+        .where('state', 'in', OPEN_STATES)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async addWrongCode(key, most) {
+      const row = await db
+        .updateTable('auth_requests')
+        .set((columns) => ({
+          wrong_codes: columns('wrong_codes', '+', 1),
+          state: sql`case when wrong_codes + 1 >= ${most} then 'ended' else state end`,
+        }))
+        .where('key', '=', key)
+        .where('state', 'in', OPEN_STATES)
+        .returning('state')
+        .executeTakeFirst()
+      const current = row ?? (await select.where('key', '=', key).executeTakeFirst())
+      return { isEnded: current?.state === 'ended' }
     },
 
     async takeByCode(codeHash, redemption) {
@@ -83,16 +124,25 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
   }
 }
 
-function toRow(request: CodeIssued): AuthRequestRow {
-  const { ask, browser, primary } = request
-  const { identityId, ...proof } = primary
-  const body: ReturnType<typeof BODY> = { ask, browser, primary: proof }
+/** Everything but the key, and but the wrong codes, which no other change touches. */
+function columns(
+  request: PartiallyAuthenticated | CodeIssued,
+): Omit<Insertable<AuthRequestRow>, 'key' | 'wrong_codes'> {
+  const { ask, browser, primary, secondary } = request
+  const code = request.state === 'code-issued' ? request : undefined
+  const body: ReturnType<typeof BODY> = {
+    ask,
+    browser,
+    primary: proofOf(primary),
+    secondary,
+    byEnrollment: code?.byEnrollment ?? false,
+  }
   return {
-    key: request.key,
     state: request.state,
-    identity_id: identityId,
-    code_hash: request.codeHash,
-    code_expires_at: request.codeExpiresAt,
+    revision: request.revision,
+    identity_id: primary.identityId,
+    code_hash: code?.codeHash ?? null,
+    code_expires_at: code?.codeExpiresAt ?? null,
     session_id: null,
     redeemed_at: null,
     expires_at: request.expiresAt,
@@ -102,16 +152,28 @@ function toRow(request: CodeIssued): AuthRequestRow {
 
 function fromRow(row: Selectable<AuthRequestRow>): StoredAuthRequest {
   const read = reading('auth_requests', row.key, row)
-  const state = read('state', oneOf('code-issued', 'tokens-issued'))
-  return state === 'code-issued' ? codeIssued(row) : tokensIssued(row)
+  const state = read('state', oneOf(...STATES))
+  switch (state) {
+    case 'partially-authenticated':
+      return { state, ...common(row).stored }
+    case 'code-issued':
+      return codeIssued(row)
+    case 'tokens-issued':
+      return tokensIssued(row)
+    case 'ended':
+      return { state, key: row.key }
+  }
 }
 
 function codeIssued(row: Selectable<AuthRequestRow>): CodeIssued {
   const read = reading('auth_requests', row.key, row)
+  const { stored, byEnrollment } = common(row)
   return {
     state: 'code-issued',
-    ...common(row),
+    ...stored,
+    codeHash: read('code_hash', text<SecretHash>),
     codeExpiresAt: read('code_expires_at', integer<Instant>),
+    byEnrollment,
   }
 }
 
@@ -119,7 +181,8 @@ function tokensIssued(row: Selectable<AuthRequestRow>): TokensIssued {
   const read = reading('auth_requests', row.key, row)
   return {
     state: 'tokens-issued',
-    ...common(row),
+    ...common(row).stored,
+    codeHash: read('code_hash', text<SecretHash>),
     redemption: {
       at: read('redeemed_at', integer<Instant>),
       sessionId: read('session_id', text<ApiSessionId>),
@@ -129,13 +192,13 @@ function tokensIssued(row: Selectable<AuthRequestRow>): TokensIssued {
 
 function common(row: Selectable<AuthRequestRow>) {
   const read = reading('auth_requests', row.key, row)
-  const { ask, browser, primary } = read('body', json(BODY))
-  return {
+  const { primary, byEnrollment, ...body } = read('body', json(BODY))
+  const stored = {
     key: row.key,
-    ask,
-    browser,
+    revision: row.revision,
+    ...body,
     primary: { ...primary, identityId: row.identity_id },
-    codeHash: read('code_hash', text<SecretHash>),
     expiresAt: row.expires_at,
   }
+  return { stored, byEnrollment }
 }

@@ -1,29 +1,110 @@
 /** Identities. Names are unique, and so are external ids where there is one. */
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Instant } from '../base/instant.ts'
 import { IDENTITY_TYPES, type Identity } from '../domain/identities/identity.ts'
 import type { Identities } from '../domain/identities/stores.ts'
-import { integer, json, listOf, mapOf, oneOf, optional, reading, text, truth } from './reading.ts'
+import type { IDENTITY_FIELDS } from '../domain/lists/fields.ts'
+import type { ListFacts } from './dialects/list-facts.ts'
+import { insertUnique } from './insert-unique.ts'
+import { type Listed, listRows } from './lists/list-rows.ts'
+import { integer, json, listOf, oneOf, optional, reading, tags, text, truth } from './reading.ts'
+import { isStorable } from './storable.ts'
 import type { IdentityRow, Tables } from './tables.ts'
 
-const TAGS = mapOf((value): string | number | boolean | null => {
-  if (value === null) return null
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
-    return value
-  }
-  throw new TypeError('unfit')
-})
+/** A write that changes nothing: PostgreSQL locks the row, SQLite has one writer anyway. */
+const HOLD = { updated_at: sql.ref<Instant>('updated_at') }
 
-export function sqlIdentities(db: Kysely<Tables>): Identities {
+const LIST: Listed<'identities', typeof IDENTITY_FIELDS> = {
+  table: 'identities',
+  columns: {
+    id: 'id',
+    name: 'name',
+    type: 'type',
+    isAdmin: 'is_admin',
+    externalId: 'external_id',
+    authPolicyId: 'auth_policy_id',
+    roleAttributes: 'role_attributes',
+    disabledAt: 'disabled_at',
+    disabledUntil: 'disabled_until',
+    createdAt: 'created_at',
+    updatedAt: 'updated_at',
+    tags: 'tags',
+  },
+  order: { field: 'name', direction: 'asc' },
+}
+
+export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities {
+  const select = db.selectFrom('identities').selectAll()
   return {
     async find(id) {
-      const query = db.selectFrom('identities').selectAll().where('id', '=', id)
+      if (!isStorable(id)) return undefined
+      const row = await select.where('id', '=', id).executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async findByExternalId(externalId) {
+      if (!isStorable(externalId)) return undefined
+      const row = await select.where('external_id', '=', externalId).executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async hold(id) {
+      if (!isStorable(id)) return undefined
+      const query = db.updateTable('identities').set(HOLD).where('id', '=', id).returningAll()
       const row = await query.executeTakeFirst()
       return row && fromRow(row)
     },
 
-    async insert(identity) {
-      await db.insertInto('identities').values(toRow(identity)).execute()
+    async list(query) {
+      const { rows, totalCount } = await listRows(db, facts, LIST, query)
+      return { rows: rows.map(fromRow), totalCount }
+    },
+
+    async countWithPolicy(id) {
+      const { count } = await db
+        .selectFrom('identities')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('auth_policy_id', '=', id)
+        .executeTakeFirstOrThrow()
+      return count
+    },
+
+    insert: (identity) =>
+      insertUnique(db, 'identities', toRow(identity), {
+        'name-in-use': ['name'],
+        'external-id-in-use': ['external_id'],
+      }),
+
+    async replaceDisablement(id, disablement, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('identities')
+        .set({
+          disabled_at: disablement?.at ?? null,
+          disabled_until: disablement?.until ?? null,
+          updated_at: at,
+        })
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async remove(id) {
+      const query = db.deleteFrom('identities').where('id', '=', id)
+      const { numDeletedRows } = await query.executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    async hasOtherAdministrator(than, now) {
+      // `than` is held with the others: whoever asks about another one waits here, and not in the middle of
+      // removing it, where the two would wait for each other. The condition is the opposite of `isDisabled`.
+      const held = await db
+        .updateTable('identities')
+        .set(HOLD)
+        .where('is_admin', '=', 1)
+        .where(({ or, eb }) => or([eb('disabled_at', 'is', null), eb('disabled_until', '<=', now)]))
+        .returning('id')
+        .execute()
+      return held.some(({ id }) => id !== than)
     },
   }
 }
@@ -56,8 +137,8 @@ function fromRow(row: Selectable<IdentityRow>): Identity {
     externalId: read('external_id', optional(text)),
     authPolicyId: row.auth_policy_id,
     roleAttributes: read('role_attributes', json(listOf(text))),
-    appData: read('app_data', json(TAGS)),
-    tags: read('tags', json(TAGS)),
+    appData: read('app_data', json(tags)),
+    tags: read('tags', json(tags)),
     disabledAt: read('disabled_at', optional(integer<Instant>)),
     disabledUntil: read('disabled_until', optional(integer<Instant>)),
     createdAt: row.created_at,

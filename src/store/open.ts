@@ -10,15 +10,22 @@ import { sqlAuthPolicies } from './auth-policies.ts'
 import { sqlAuthRequests } from './auth-requests.ts'
 import { sqlAuthenticators } from './authenticators.ts'
 import { sqlAuthorities } from './authorities.ts'
+import { sqlCas } from './cas.ts'
+import { sqlCodeGuesses } from './code-guesses.ts'
 import { type Database, StoreUnavailable } from './dialects/database.ts'
 import { sqlite } from './dialects/sqlite.ts'
 import { sqlEvents } from './events.ts'
+import { sqlExternalJwtSigners } from './external-jwt-signers.ts'
 import { sqlIdentities } from './identities.ts'
 import { sqlInstallation } from './installation.ts'
 import { migrate } from './migrate.ts'
+import { sqlRefreshTokens } from './refresh-tokens.ts'
+import { sqlRuleVersions } from './rule-versions.ts'
+import { sqlSessionCertificates } from './session-certificates.ts'
 import { sqlSessionEndings } from './session-endings.ts'
 import { sqlSigningKeys } from './signing-keys.ts'
 import type { Tables } from './tables.ts'
+import { sqlTotpEnrollments } from './totp-enrollments.ts'
 import { runAsWhole } from './transaction.ts'
 
 export { StoreUnavailable }
@@ -44,9 +51,9 @@ export async function openStore(address: StoreAddress): Promise<Store> {
     throw unavailable(database, error)
   }
   return {
-    ...storesOn(db),
+    ...storesOn(db, database),
     transaction: (work) =>
-      db.transaction().execute((transaction) => runAsWhole(storesOn(transaction), work)),
+      db.transaction().execute((transaction) => runAsWhole(storesOn(transaction, database), work)),
     close: () => db.destroy(),
   }
 }
@@ -73,14 +80,21 @@ function unavailable(database: Database, error: unknown): StoreUnavailable {
   })
 }
 
-function storesOn(db: Kysely<Tables>): Stores {
+function storesOn(db: Kysely<Tables>, { lists }: Pick<Database, 'lists'>): Stores {
   return {
     installation: sqlInstallation(db),
-    identities: sqlIdentities(db),
-    authenticators: sqlAuthenticators(db),
+    identities: sqlIdentities(db, lists),
+    authenticators: sqlAuthenticators(db, lists),
     authPolicies: sqlAuthPolicies(db),
+    externalJwtSigners: sqlExternalJwtSigners(db),
+    cas: sqlCas(db),
+    ruleVersions: sqlRuleVersions(db),
+    totpEnrollments: sqlTotpEnrollments(db),
+    codeGuesses: sqlCodeGuesses(db),
     authRequests: sqlAuthRequests(db),
-    apiSessions: sqlApiSessions(db),
+    apiSessions: sqlApiSessions(db, lists),
+    refreshTokens: sqlRefreshTokens(db),
+    sessionCertificates: sqlSessionCertificates(db),
     sessionEndings: sqlSessionEndings(db),
     signingKeys: sqlSigningKeys(db),
     authorities: sqlAuthorities(db),

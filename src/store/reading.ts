@@ -65,6 +65,12 @@ export function object<Members extends Record<string, Shape<unknown>>>(
   }
 }
 
+/** API 1: what tags and app data hold. */
+export const tags = mapOf((value): string | number | boolean | null => {
+  const isFit = value === null || ['string', 'number', 'boolean'].includes(typeof value)
+  return expect(isFit, value as string | number | boolean | null)
+})
+
 export function json<T>(shape: Shape<T>): Shape<T> {
   return (value) => shape(JSON.parse(text(value)))
 }

@@ -1,4 +1,4 @@
-/** The sessions that ended before their time, numbered in the order of writing for those who follow. */
+/** The sessions and access tokens that ended before their time, numbered in the order of writing for those who follow. */
 import type { Kysely } from 'kysely'
 import type { SessionEndings } from '../domain/sessions/stores.ts'
 import { removeBefore } from './remove-before.ts'
@@ -6,11 +6,11 @@ import type { Tables } from './tables.ts'
 
 export function sqlSessionEndings(db: Kysely<Tables>): SessionEndings {
   return {
-    async insert({ sessionId, at, keepUntil }) {
+    async insert({ subject, at, keepUntil }) {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('session_endings')
-        .values({ session_id: sessionId, at, keep_until: keepUntil })
-        .onConflict((conflict) => conflict.column('session_id').doNothing())
+        .values({ subject, at, keep_until: keepUntil })
+        .onConflict((conflict) => conflict.column('subject').doNothing())
         .executeTakeFirstOrThrow()
       return numInsertedOrUpdatedRows === 1n
     },
@@ -22,9 +22,9 @@ export function sqlSessionEndings(db: Kysely<Tables>): SessionEndings {
         .where('sequence', '>', after)
         .orderBy('sequence')
         .execute()
-      return rows.map(({ sequence, session_id, at, keep_until }) => ({
+      return rows.map(({ sequence, subject, at, keep_until }) => ({
         sequence,
-        sessionId: session_id,
+        subject,
         at,
         keepUntil: keep_until,
       }))

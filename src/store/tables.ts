@@ -10,22 +10,34 @@ import type {
   ApiSessionId,
   AuthenticatorId,
   AuthPolicyId,
+  CaId,
   EventId,
+  ExternalJwtSignerId,
   IdentityId,
   RequestId,
+  SessionCertificateId,
+  TotpEnrollmentId,
 } from '../base/ids.ts'
 import type { Instant } from '../base/instant.ts'
 import type { SecretHash } from '../base/vault.ts'
 import type { AuthRequestKey } from '../domain/login/auth-request.ts'
-import type { ApiSession } from '../domain/sessions/api-session.ts'
+import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.ts'
 
 export interface Tables {
   installation: InstallationRow
   auth_policies: AuthPolicyRow
+  external_jwt_signers: ExternalJwtSignerRow
+  cas: CaRow
+  rule_versions: RuleVersionRow
   identities: IdentityRow
   authenticators: AuthenticatorRow
+  totp_enrollments: TotpEnrollmentRow
+  recovery_codes: RecoveryCodeRow
+  code_guesses: CodeGuessesRow
   auth_requests: AuthRequestRow
   api_sessions: ApiSessionRow
+  refresh_tokens: RefreshTokenRow
+  session_certificates: SessionCertificateRow
   session_endings: SessionEndingRow
   signing_keys: SigningKeyRow
   authorities: AuthorityRow
@@ -46,8 +58,37 @@ export interface AuthPolicyRow {
   id: AuthPolicyId
   name: string
   body: Json
+  tags: Json
   created_at: Instant
   updated_at: Instant
+}
+
+export interface ExternalJwtSignerRow {
+  id: ExternalJwtSignerId
+  name: string
+  issuer: string
+  body: Json
+  tags: Json
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface CaRow {
+  id: CaId
+  name: string
+  fingerprint: string
+  is_verified: number
+  verification_token: string | null
+  body: Json
+  tags: Json
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface RuleVersionRow {
+  /** Always 1: there is one row, made by the migration. */
+  id: number
+  version: number
 }
 
 export interface IdentityRow {
@@ -74,13 +115,43 @@ export interface AuthenticatorRow {
   /** `usernameKey(username)`. */
   username_key: string | null
   password_hash: string | null
+  failed_attempts: Generated<number>
+  locked_until: Instant | null
+  cert_pem: string | null
+  fingerprint: string | null
+  is_issued_by_network: number | null
+  tags: Json
   created_at: Instant
   updated_at: Instant
+}
+
+export interface TotpEnrollmentRow {
+  identity_id: IdentityId
+  id: TotpEnrollmentId
+  sealed_secret: string
+  /** Empty while it is pending. */
+  verified_at: Instant | null
+  /** The latest time step that was accepted; -1 before the first. */
+  last_step: Generated<number>
+  created_at: Instant
+}
+
+interface RecoveryCodeRow {
+  identity_id: IdentityId
+  code_hash: SecretHash
+}
+
+interface CodeGuessesRow {
+  identity_id: IdentityId
+  guesses: number
+  blocked_until: Instant | null
 }
 
 export interface AuthRequestRow {
   key: AuthRequestKey
   state: string
+  revision: number
+  wrong_codes: Generated<number>
   identity_id: IdentityId
   code_hash: SecretHash | null
   code_expires_at: Instant | null
@@ -94,20 +165,49 @@ export interface ApiSessionRow {
   id: ApiSessionId
   kind: string
   identity_id: IdentityId
-  authenticator_id: AuthenticatorId
-  issuer: ApiSession['issuer']
-  client_id: string
+  /** What `proof` names, to search by. */
+  authenticator_id: AuthenticatorId | null
+  proof: Json
   amr: Json
   config_types: Json
   address: string
   user_agent: string | null
+  issuer: OidcSession['issuer'] | null
+  client_id: string | null
+  scopes: Json | null
+  token_hash: SecretHash | null
+  last_activity_at: Instant | null
+  is_totp_proven: number
+  is_totp_demanded: number | null
   created_at: Instant
+  ends_at: Instant
   expires_at: Instant
+}
+
+export interface RefreshTokenRow {
+  hash: SecretHash
+  session_id: ApiSessionId
+  issued_at: Instant
+  expires_at: Instant
+  spent_at: Instant | null
+  successor: SecretHash | null
+}
+
+export interface SessionCertificateRow {
+  id: SessionCertificateId
+  session_id: ApiSessionId
+  identity_id: IdentityId
+  subject: string
+  fingerprint: string
+  certificate_pem: string
+  valid_from: Instant
+  valid_to: Instant
+  created_at: Instant
 }
 
 export interface SessionEndingRow {
   sequence: Generated<number>
-  session_id: ApiSessionId
+  subject: EndedSubject
   at: Instant
   keep_until: Instant
 }
@@ -136,6 +236,7 @@ interface EventRow {
   id: EventId
   at: Instant
   type: string
+  actor_id: IdentityId | null
   identity_id: IdentityId | null
   session_id: ApiSessionId | null
   address: string | null

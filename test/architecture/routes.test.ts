@@ -1,6 +1,6 @@
 /**
  * Walks every route of a listener that has everything bound: each says who may call it, and does what it says.
- * A new route gets a line in `EXPECTED` first. D-37, R071.
+ * A new route gets a line in the tables below first. D-37, D-51, R071.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -11,32 +11,96 @@ import { type TestContext, test } from 'node:test'
 import { BINDINGS } from '../../src/config/config.ts'
 import type { Route } from '../../src/http/route.ts'
 import { parseChallenges } from '../../src/protocol/challenge.ts'
+import { NO_SUCH_SESSION } from '../support/challenges.ts'
 import type { CallOptions } from '../support/http-client.ts'
 import { beginLogin } from '../support/login.ts'
+import { administrate } from '../support/management.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** Every address that the service has, and who may call it. */
-const EXPECTED: readonly (readonly [method: string, path: string, access: string])[] = [
-  ['GET', '/.well-known/oauth-authorization-server/oidc', 'public'],
-  ['GET', '/.well-known/openid-configuration', 'public'],
-  ['GET', '/.well-known/openid-configuration/oidc', 'public'],
-  ['GET', '/edge/client/v1/current-api-session', 'session'],
-  ['GET', '/edge/client/v1/current-identity', 'session'],
-  ['GET', '/edge/client/v1/version', 'public'],
-  ['GET', '/edge/management/v1/current-api-session', 'session'],
-  ['GET', '/edge/management/v1/current-identity', 'session'],
-  ['GET', '/edge/management/v1/version', 'public'],
-  ['GET', '/oidc/.well-known/openid-configuration', 'public'],
-  ['GET', '/oidc/authorization', 'public'],
-  ['GET', '/oidc/keys', 'public'],
-  ['GET', '/oidc/login/password', 'login'],
-  ['GET', '/oidc/login/username', 'login'],
-  ['GET', '/version', 'public'],
-  ['POST', '/oidc/authorization', 'public'],
-  ['POST', '/oidc/login/password', 'login'],
-  ['POST', '/oidc/login/username', 'login'],
-  ['POST', '/oidc/token', 'login'],
+/** Every address that the service has: which methods, and who may call them. */
+type Addresses = Readonly<Record<string, string>>
+
+const OF_BOTH_APIS: Addresses = {
+  '/authenticate': 'POST login',
+  '/authenticate/mfa': 'POST partial',
+  '/current-api-session': 'GET partial, DELETE logout',
+  '/current-identity': 'GET session',
+  '/current-identity/mfa': 'GET partial, POST partial, DELETE partial',
+  '/current-identity/mfa/qr-code': 'GET partial',
+  '/current-identity/mfa/recovery-codes': 'GET session, POST session',
+  '/current-identity/mfa/verify': 'POST partial',
+  '/version': 'GET public',
+}
+
+const OF_THE_CLIENT_API: Addresses = {
+  '/current-api-session/certificates': 'GET session, POST session',
+  '/current-api-session/certificates/:id': 'GET session, DELETE session',
+  '/external-jwt-signers': 'GET public',
+  '/router-checks': 'POST router',
+  '/router-feed': 'GET router',
+}
+
+const OF_THE_MANAGEMENT_API: Addresses = {
+  '/api-sessions': 'GET admin',
+  '/api-sessions/:id': 'GET admin, DELETE admin',
+  '/api-sessions/end-all': 'POST admin',
+  '/auth-policies': 'GET admin, POST admin',
+  '/auth-policies/:id': 'GET admin, DELETE admin',
+  '/authenticators': 'GET admin, POST admin',
+  '/authenticators/:id': 'GET admin, DELETE admin',
+  '/authenticators/:id/unlock': 'POST admin',
+  '/cas': 'GET admin, POST admin',
+  '/cas/:id': 'GET admin, DELETE admin',
+  '/cas/:id/verify': 'POST admin',
+  '/external-jwt-signers': 'GET admin, POST admin',
+  '/external-jwt-signers/:id': 'GET admin, DELETE admin',
+  '/identities': 'GET admin, POST admin',
+  '/identities/:id': 'GET admin, DELETE admin',
+  '/identities/:id/api-sessions': 'GET admin, DELETE admin',
+  '/identities/:id/authenticators': 'GET admin',
+  '/identities/:id/disable': 'POST admin',
+  '/identities/:id/enable': 'POST admin',
+  '/identities/:id/mfa': 'DELETE admin',
+}
+
+const OF_THE_PROVIDER: Addresses = {
+  '/.well-known/openid-configuration': 'GET public',
+  '/authorization': 'GET public, POST public',
+  '/end_session': 'GET public, POST public',
+  '/introspect': 'POST session',
+  '/keys': 'GET public',
+  '/login/auth-queries': 'GET login',
+  '/login/cert': 'GET login, POST login',
+  '/login/ext-jwt': 'GET login, POST login',
+  '/login/password': 'GET login, POST login',
+  '/login/totp': 'GET login, POST login',
+  '/login/totp/enroll': 'GET login, POST login, DELETE login',
+  '/login/totp/enroll/verify': 'POST login',
+  '/login/username': 'GET login, POST login',
+  '/revoke': 'POST login',
+  '/token': 'POST login',
+  '/userinfo': 'GET session, POST session',
+}
+
+const ELSEWHERE: Addresses = {
+  '/.well-known/oauth-authorization-server/oidc': 'GET public',
+  '/.well-known/openid-configuration': 'GET public',
+  '/.well-known/openid-configuration/oidc': 'GET public',
+  '/version': 'GET public',
+}
+
+const EXPECTED: readonly string[] = [
+  ...under('/edge/client/v1', { ...OF_BOTH_APIS, ...OF_THE_CLIENT_API }),
+  ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
+  ...under('/oidc', OF_THE_PROVIDER),
+  ...under('', ELSEWHERE),
 ]
+
+function under(prefix: string, addresses: Addresses): readonly string[] {
+  return Object.entries(addresses).flatMap(([path, calls]) =>
+    calls.split(', ').map((call) => `${prefix}${path} ${call}`),
+  )
+}
 
 /** Credentials of every kind, none of them good. */
 const ATTACHED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -70,37 +134,86 @@ async function startWithEverything(t: TestContext) {
   return { service, routes: listener.routes }
 }
 
-const call = (service: Service, { method, url }: Route, options: CallOptions = {}) =>
-  service.call(url, { method, ...options })
+/** The address with something in the place of what it names; nothing has that id. */
+const addressOf = ({ url }: Pick<Route, 'url'>) => url.replaceAll(/:\w+/g, 'nothing')
+
+const call = (service: Service, route: Route, options: CallOptions = {}) =>
+  service.call(addressOf(route), { method: route.method, ...options })
 
 test('every route declares who may call it, and does what it declares', async (t) => {
   const { service, routes } = await startWithEverything(t)
   const withAccess = (access: Route['access']) => routes.filter((route) => route.access === access)
 
   await t.test('the routes are those that are expected', () => {
-    const found = routes.map(({ method, url, access }) => [method, url, access] as const)
-    assert.deepEqual(
-      found.toSorted(([a, b], [c, d]) => (`${a} ${b}` < `${c} ${d}` ? -1 : 1)),
-      EXPECTED,
-    )
+    const found = routes.map(({ method, url, access }) => `${url} ${method} ${access}`)
+    assert.deepEqual(found.toSorted(), EXPECTED.toSorted())
   })
 
-  await t.test(
-    'a session route answers 401 with a challenge to whoever has no credential',
-    async () => {
-      assert.ok(withAccess('session').length > 0)
-      for (const route of withAccess('session')) {
-        for (const [attached, headers] of Object.entries(ATTACHED)) {
-          const reply = await call(service, route, { headers })
-          const where = `${route.method} ${route.url} with ${attached}`
-          assert.equal(reply.status, 401, where)
-          assert.equal(reply.json().error.code, 'UNAUTHORIZED', where)
-          const challenges = parseChallenges(reply.headers['www-authenticate'] ?? '')
-          assert.ok(challenges !== undefined && challenges.length > 0, where)
-          const fields = reply.rawHeaders.filter((name) => /^www-authenticate$/i.test(name))
-          assert.equal(fields.length, 1, 'D-37: one field')
+  for (const access of ['session', 'partial', 'logout', 'admin', 'router'] as const) {
+    await t.test(
+      `a route of access ${access} answers 401 with a challenge to whoever has no credential`,
+      async () => {
+        assert.ok(withAccess(access).length > 0)
+        for (const route of withAccess(access)) {
+          for (const [attached, headers] of Object.entries(ATTACHED)) {
+            const reply = await call(service, route, { headers })
+            const where = `${route.method} ${route.url} with ${attached}`
+            assert.equal(reply.status, 401, where)
+            const { error } = reply.json()
+            // D-42: a router is known by its certificate alone, so that its lack is a failed login.
+            const code = access === 'router' ? 'INVALID_AUTH' : 'UNAUTHORIZED'
+            if (route.face.json === 'api') assert.equal(error.code, code, where)
+            else assert.equal(typeof error, 'string', where)
+            const challenges = parseChallenges(reply.headers['www-authenticate'] ?? '')
+            assert.ok(challenges !== undefined && challenges.length > 0, where)
+            const fields = reply.rawHeaders.filter((name) => /^www-authenticate$/i.test(name))
+            assert.equal(fields.length, 1, 'D-37: one field')
+          }
         }
+      },
+    )
+  }
+
+  await t.test(
+    'D-51: a partial session may complete its login, log out, and nothing else',
+    async () => {
+      const admin = await administrate(service)
+      const policy = await admin.createPolicy({ secondary: { requireTotp: true } })
+      const { username, password } = await admin.createIdentity({
+        password: 'half of a login',
+        policy,
+        isAdmin: true,
+      })
+      const begin = await service.call('/edge/client/v1/authenticate', {
+        json: { username, password },
+      })
+      assert.equal(begin.status, 200, begin.text)
+      const headers = { 'zt-session': String(begin.headers['zt-session']) }
+
+      for (const route of [...withAccess('session'), ...withAccess('admin')]) {
+        const reply = await call(service, route, { headers })
+        const where = `${route.method} ${route.url}`
+        assert.equal(reply.status, 401, where)
+        assert.equal(reply.headers['www-authenticate'], NO_SUCH_SESSION, where)
+        assert.equal(reply.headers['totp-required'], 'true', where)
+        if (route.face.json !== 'api') continue
+        const { error, authQueries } = reply.json()
+        assert.equal(error.code, 'UNAUTHORIZED', where)
+        assert.deepEqual(
+          authQueries.map(({ typeId }: { typeId: string }) => typeId),
+          ['MFA'],
+          where,
+        )
       }
+      for (const route of withAccess('partial')) {
+        const { status } = await call(service, route, { headers })
+        assert.ok(status !== 401 && status !== 403, `${route.method} ${route.url}: ${status}`)
+      }
+      const [logout] = withAccess('logout')
+      assert.ok(logout !== undefined)
+      assert.equal((await call(service, logout, { headers })).status, 200)
+      const after = await service.call('/edge/client/v1/current-api-session', { headers })
+      assert.equal(after.headers['www-authenticate'], NO_SUCH_SESSION)
     },
   )
 
@@ -128,28 +241,38 @@ test('every route declares who may call it, and does what it declares', async (t
 
   await t.test('a login route sends a challenge with every 401, and only then', async () => {
     const { authRequestId } = await beginLogin(service)
+    const wrong = { username: 'admin', password: 'wrong' }
+    const secret = ['client_secret', 'secret'] as const
     const refused: Readonly<Record<string, CallOptions>> = {
-      '/oidc/login/username': { json: { authRequestId, username: 'admin', password: 'wrong' } },
-      '/oidc/login/password': { json: { authRequestId, username: 'admin', password: 'wrong' } },
+      '/edge/client/v1/authenticate': { json: wrong },
+      '/edge/management/v1/authenticate': { json: wrong },
+      '/oidc/login/username': { json: { authRequestId, ...wrong } },
+      '/oidc/login/password': { json: { authRequestId, ...wrong } },
+      '/oidc/login/cert': { json: { authRequestId } },
+      '/oidc/login/ext-jwt': { json: { authRequestId } },
       '/oidc/token': {
-        form: [
-          ['grant_type', 'authorization_code'],
-          ['client_id', 'service'],
-          ['client_secret', 'secret'],
-        ],
+        form: [['grant_type', 'authorization_code'], ['client_id', 'service'], secret],
       },
+      '/oidc/revoke': { form: [['token', 'x'], ['client_id', 'service'], secret] },
     }
+    // These answer 401 only when a policy has begun to demand an external JWT in the middle of a login.
+    const inTheMiddle = ['/oidc/login/totp', '/oidc/login/totp/enroll/verify']
     for (const route of withAccess('login')) {
-      const malformed = await call(service, route, route.method === 'GET' ? {} : { form: [] })
-      assert.equal(malformed.status, 400, route.url)
-      assert.equal(malformed.headers['www-authenticate'], undefined, route.url)
-      if (route.method === 'GET') continue
+      const where = `${route.method} ${route.url}`
+      const isLegacy = route.url.endsWith('/authenticate')
+      const malformed = await service.call(isLegacy ? `${route.url}?method=x` : route.url, {
+        method: route.method,
+        ...(route.reads.length === 0 ? {} : { form: [] }),
+      })
+      assert.equal(malformed.status, 400, where)
+      assert.equal(malformed.headers['www-authenticate'], undefined, where)
+      if (!route.replies.includes(401) || inTheMiddle.includes(route.url)) continue
       const options = refused[route.url]
-      assert.ok(options !== undefined, `${route.url} has a call that is answered 401`)
+      assert.ok(options !== undefined, `${where} has a call that is answered 401`)
       const reply = await call(service, route, options)
-      assert.equal(reply.status, 401, route.url)
+      assert.equal(reply.status, 401, where)
       const challenges = parseChallenges(reply.headers['www-authenticate'] ?? '')
-      assert.ok(challenges !== undefined && challenges.length > 0, route.url)
+      assert.ok(challenges !== undefined && challenges.length > 0, where)
     }
   })
 
@@ -163,7 +286,7 @@ test('every route declares who may call it, and does what it declares', async (t
         (method) => ![...allowed, ...preflight, 'CONNECT'].includes(method),
       )
       for (const method of others) {
-        const reply = await service.call(url, { method, agent })
+        const reply = await service.call(addressOf({ url }), { method, agent })
         assert.equal(reply.status, 405, `${method} ${url}`)
         assert.equal(reply.headers.allow, allowed.join(', '))
         assert.equal(reply.headers['www-authenticate'], undefined)

@@ -38,8 +38,13 @@ const nearDuration = fc.oneof(
 
 const timeouts = fc.record({ header: nearDuration, request: nearDuration, idle: nearDuration })
 const durations: fc.Arbitrary<Durations> = fc.record({
+  sessionTimeout: nearDuration,
+  sessionCertificateDuration: nearDuration,
   accessTokenDuration: nearDuration,
   idTokenDuration: nearDuration,
+  refreshTokenDuration: nearDuration,
+  refreshRetryWindow: nearDuration,
+  maxSessionDuration: nearDuration,
   keyRotation: nearDuration,
   timeouts: fc.array(timeouts, { maxLength: 3 }),
 })
@@ -131,6 +136,11 @@ test('after the adjustment every duration has its minimum', () => {
       const adjusted = adjustDurations(given).durations
       assert.ok(adjusted.accessTokenDuration >= 60_000)
       assert.ok(adjusted.idTokenDuration >= 60_000)
+      assert.ok(adjusted.refreshTokenDuration >= adjusted.accessTokenDuration + 60_000)
+      assert.ok(adjusted.refreshRetryWindow >= 0)
+      assert.ok(adjusted.sessionTimeout >= 60_000)
+      assert.ok(adjusted.sessionCertificateDuration >= 60_000)
+      assert.ok(adjusted.maxSessionDuration >= adjusted.accessTokenDuration)
       assert.ok(adjusted.keyRotation >= 3_600_000)
       assert.equal(adjusted.timeouts.length, given.timeouts.length)
       for (const { header, request, idle } of adjusted.timeouts) {
@@ -189,15 +199,21 @@ test('the adjustment never shortens, and keeps what is long enough', () => {
  * them.
  */
 function minimumOf(path: string, used: ReadonlyMap<string, Duration>): number {
-  if (path.endsWith('TokenDuration')) return 60_000
+  const access = used.get('edge.oidc.accessTokenDuration') ?? 0
+  if (path.endsWith('refreshTokenDuration')) return access + 60_000
+  if (path.endsWith('refreshRetryWindow')) return 0
+  if (path.endsWith('TokenDuration') || path.startsWith('edge.api.')) return 60_000
+  if (path.endsWith('maxSessionDuration')) return access
   if (path.endsWith('keyRotation')) return 3_600_000
   const header = used.get(path.replace(/request$/, 'header')) ?? 0
   return path.endsWith('request') ? header : 1_000
 }
 
 function flatten(all: Durations): ReadonlyMap<string, Duration> {
-  const { timeouts: listeners, ...oidc } = all
+  const { timeouts: listeners, sessionTimeout, sessionCertificateDuration, ...oidc } = all
   return new Map([
+    ['edge.api.sessionTimeout', sessionTimeout],
+    ['edge.api.sessionCertificateDuration', sessionCertificateDuration],
     ...Object.entries(oidc).map(([key, value]) => [`edge.oidc.${key}`, value] as const),
     ...listeners.flatMap((each, i) =>
       Object.entries(each).map(

@@ -78,6 +78,14 @@ export const postgresql: Kind<SharedDatabase & { readonly url: string }> = {
 export const SHARED: readonly Kind<SharedDatabase>[] = [sqliteOnDisk, postgresql]
 export const ALL: readonly Kind<TestDatabase>[] = [inMemory, ...SHARED]
 
+/** Two connections to one database; a database in memory has only the one. */
+export async function openTwo(database: TestDatabase): Promise<readonly [Store, Store]> {
+  const store = await database.open()
+  const { address } = database
+  const isAlone = address.kind === 'sqlite' && address.path === ':memory:'
+  return [store, isAlone ? store : await database.open()]
+}
+
 function testDatabase(
   t: TestContext,
   address: StoreAddress,

@@ -22,6 +22,7 @@ for (const kind of SHARED) {
           id: 'event-1',
           at: NOON,
           type: 'login.failed',
+          actor_id: 'administrator-1',
           identity_id: anIdentity().id,
           session_id: null,
           address: '192.0.2.1',
@@ -50,6 +51,7 @@ for (const kind of SHARED) {
           id: 'event-1',
           at: NOON,
           type: 'session.ended',
+          actor_id: null,
           identity_id: anIdentity().id,
           session_id: 'session-1',
           address: null,
@@ -59,6 +61,28 @@ for (const kind of SHARED) {
           details: null,
         },
       ])
+    })
+
+    test('an event that may name an identity or a session is stored without', async (t) => {
+      const database = await kind.create(t)
+      const { events } = await database.open()
+      const at = { at: NOON, caller: undefined }
+      const details = { id: 'ca-1', name: 'partner' }
+      await events.insert({ id: 'event-1' as EventId, ...at, type: 'ca.created', details })
+      await events.insert({
+        id: 'event-2' as EventId,
+        ...at,
+        type: 'mfa.enrolled',
+        identityId: anIdentity().id,
+      })
+      const found = await database.query('select * from events order by id')
+      assert.deepEqual(
+        found.map((row) => [row['identity_id'], row['session_id'], row['details']]),
+        [
+          [null, null, JSON.stringify(details)],
+          [anIdentity().id, null, null],
+        ],
+      )
     })
   })
 }

@@ -22,14 +22,14 @@ test('an ending that commits late shows up below one that was seen already', asy
   // The reason why whoever follows the list re-reads an overlap.
   const { sessionEndings, transaction } = await (await postgresql.create(t)).open()
   const ids = async (after: number) =>
-    (await sessionEndings.listAfter(after)).map((ending) => ending.sessionId)
+    (await sessionEndings.listAfter(after)).map((ending) => ending.subject)
 
   let seen = 0
   await transaction(async (tx) => {
     await tx.sessionEndings.insert(anEnding('late'))
     await sessionEndings.insert(anEnding('early'))
     const [early, ...more] = await sessionEndings.listAfter(0)
-    assert.deepEqual([early?.sessionId, more], ['early', []])
+    assert.deepEqual([early?.subject, more], ['early', []])
     seen = early?.sequence ?? 0
   })
   assert.deepEqual(await ids(seen), [])

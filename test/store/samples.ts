@@ -4,19 +4,39 @@ import type {
   ApiSessionId,
   AuthenticatorId,
   AuthPolicyId,
+  CaId,
   EventId,
+  ExternalJwtSignerId,
   IdentityId,
   RequestId,
+  TotpEnrollmentId,
 } from '../../src/base/ids.ts'
 import { type Instant, instant } from '../../src/base/instant.ts'
 import type { SecretHash } from '../../src/base/vault.ts'
 import type { AuditEvent } from '../../src/domain/audit/events.ts'
 import type { StoredAuthority } from '../../src/domain/certificates/authority-record.ts'
-import type { Identity, UpdbAuthenticator } from '../../src/domain/identities/identity.ts'
-import type { AuthRequestKey, CodeIssued } from '../../src/domain/login/auth-request.ts'
+import type { Ca } from '../../src/domain/certificates/ca.ts'
+import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
+import type { TotpEnrollment } from '../../src/domain/factors/totp-enrollment.ts'
+import type {
+  CertAuthenticator,
+  UpdbAuthenticator,
+} from '../../src/domain/identities/authenticator.ts'
+import type { Identity } from '../../src/domain/identities/identity.ts'
+import type {
+  AuthRequestKey,
+  CodeIssued,
+  PartiallyAuthenticated,
+} from '../../src/domain/login/auth-request.ts'
+import type { ProvenPrimary } from '../../src/domain/login/proven.ts'
 import type { VerifiedRedirect } from '../../src/domain/login/verified-redirect.ts'
 import type { AuthPolicy } from '../../src/domain/policies/auth-policy.ts'
-import type { ApiSession, SessionEnding } from '../../src/domain/sessions/api-session.ts'
+import type {
+  LegacySession,
+  OidcSession,
+  SessionEnding,
+} from '../../src/domain/sessions/api-session.ts'
+import type { RefreshToken } from '../../src/domain/tokens/refresh-token.ts'
 import type { StoredSigningKey } from '../../src/domain/tokens/signing-key.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
 
@@ -27,11 +47,19 @@ export const after = (milliseconds: number): Instant => instant(NOON + milliseco
 export const sessionId = (text: string) => text as ApiSessionId
 export const hash = (text: string) => text as SecretHash
 
+export const signerId = (text: string) => text as ExternalJwtSignerId
+
 export function aPolicy(given: Partial<AuthPolicy> = {}): AuthPolicy {
   return {
     id: 'policy-1' as AuthPolicyId,
     name: 'staff',
-    primary: { updb: { allowed: true, minPasswordLength: 12 } },
+    primary: {
+      cert: { allowed: true, allowExpiredCerts: false, bindTokens: true },
+      extJwt: { allowed: true, allowedSigners: [signerId('signer-1'), signerId('signer-2')] },
+      updb: { allowed: true, minPasswordLength: 12, maxAttempts: 5, lockoutDurationMinutes: 0 },
+    },
+    secondary: { requireTotp: true, requireExtJwt: signerId('signer-2') },
+    tags: { note: 'a\nb', nothing: null },
     createdAt: NOON,
     updatedAt: after(1),
     ...given,
@@ -64,16 +92,115 @@ export function anAuthenticator(given: Partial<UpdbAuthenticator> = {}): UpdbAut
     identityId: anIdentity().id,
     username: 'Zoë',
     passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    lockedUntil: undefined,
+    tags: { desk: 7 },
     createdAt: NOON,
     updatedAt: after(1),
     ...given,
   }
 }
 
-export function anAuthRequest(given: Partial<CodeIssued> = {}): CodeIssued {
+export function aCertAuthenticator(given: Partial<CertAuthenticator> = {}): CertAuthenticator {
+  return {
+    id: 'authenticator-9' as AuthenticatorId,
+    method: 'cert',
+    identityId: anIdentity().id,
+    certPem: '-----BEGIN CERTIFICATE-----\nZoë\n-----END CERTIFICATE-----\n',
+    fingerprint: 'ab'.repeat(32),
+    isIssuedByNetwork: true,
+    tags: { desk: 8 },
+    createdAt: after(1),
+    updatedAt: after(2),
+    ...given,
+  }
+}
+
+export function aSigner(given: Partial<ExternalJwtSigner> = {}): ExternalJwtSigner {
+  return {
+    id: signerId('signer-1'),
+    name: 'workforce',
+    enabled: true,
+    issuer: 'https://idp.example.org/',
+    audience: 'latchkey',
+    keys: { kind: 'jwks', jwksEndpoint: 'https://idp.example.org/jwks' },
+    claimsProperty: '/person/mail',
+    useExternalId: true,
+    externalAuthUrl: 'https://idp.example.org/login',
+    clientId: 'latchkey',
+    scopes: ['openid', 'mail'],
+    targetToken: 'ID',
+    tags: { owner: 'it' },
+    createdAt: NOON,
+    updatedAt: after(1),
+    ...given,
+  }
+}
+
+export function aCa(given: Partial<Ca> = {}): Ca {
+  return {
+    id: 'ca-1' as CaId,
+    name: 'partner',
+    certPem: '-----BEGIN CERTIFICATE-----\npartner\n-----END CERTIFICATE-----\n',
+    fingerprint: 'cd'.repeat(32),
+    isVerified: false,
+    verificationToken: 'token',
+    isAuthEnabled: true,
+    isOttCaEnrollmentEnabled: false,
+    isAutoCaEnrollmentEnabled: true,
+    identityRoles: ['partner'],
+    identityNameFormat: '[caName]-[commonName]',
+    externalIdClaim: {
+      location: 'SAN_URI',
+      matcher: 'SCHEME',
+      matcherCriteria: 'spiffe',
+      parser: 'SPLIT',
+      parserCriteria: '/',
+      index: 2,
+    },
+    tags: { owner: 'it' },
+    createdAt: NOON,
+    updatedAt: after(1),
+    ...given,
+  }
+}
+
+export function anEnrollment(given: Partial<TotpEnrollment> = {}): TotpEnrollment {
+  return {
+    id: 'enrollment-1' as TotpEnrollmentId,
+    identityId: anIdentity().id,
+    isVerified: false,
+    sealedSecret: 'sealed',
+    createdAt: NOON,
+    ...given,
+  }
+}
+
+export function aPrimary(given: Partial<ProvenPrimary> = {}): ProvenPrimary {
+  return {
+    method: 'cert',
+    identityId: anIdentity().id,
+    authenticatorId: anAuthenticator().id,
+    certificate: { fingerprint: 'ab'.repeat(32), isIssuedByNetwork: true },
+    signerId: signerId('signer-1'),
+    at: after(4),
+    ...given,
+  }
+}
+
+/** What an external JWT proves whose claim names the identity. */
+export const BARE_PRIMARY = aPrimary({
+  method: 'ext-jwt',
+  authenticatorId: undefined,
+  certificate: undefined,
+})
+
+export function aPartialRequest(
+  given: Partial<PartiallyAuthenticated> = {},
+): PartiallyAuthenticated {
   return {
     key: 'request-1' as AuthRequestKey,
-    state: 'code-issued',
+    state: 'partially-authenticated',
+    revision: 1,
     ask: {
       clientId: 'service',
       redirectUri: 'http://127.0.0.1:4000/callback' as VerifiedRedirect,
@@ -86,39 +213,75 @@ export function anAuthRequest(given: Partial<CodeIssued> = {}): CodeIssued {
       configTypes: ['config-1'],
     },
     browser: hash('cookie'),
-    primary: {
-      method: 'password',
-      identityId: anIdentity().id,
-      authenticatorId: anAuthenticator().id,
-      at: after(4),
-    },
-    codeHash: hash('code-1'),
-    codeExpiresAt: after(60_000),
+    primary: aPrimary(),
+    secondary: { totp: false, extJwt: signerId('signer-2') },
     expiresAt: after(600_000),
     ...given,
   }
 }
 
-export function aSession(given: Partial<ApiSession> = {}): ApiSession {
+export function anAuthRequest(given: Partial<CodeIssued> = {}): CodeIssued {
   return {
-    id: sessionId('session-1'),
+    ...aPartialRequest(),
+    state: 'code-issued',
+    secondary: { totp: true, extJwt: signerId('signer-2') },
+    codeHash: hash('code-1'),
+    codeExpiresAt: after(60_000),
+    byEnrollment: true,
+    ...given,
+  }
+}
+
+const SESSION = {
+  id: sessionId('session-1'),
+  identityId: anIdentity().id,
+  primary: aPrimary(),
+  secondary: { totp: false, extJwt: signerId('signer-2') },
+  amr: ['pwd'],
+  configTypes: ['config-1', 'config-2'],
+  address: '2001:db8::7',
+  userAgent: 'curl/8',
+  createdAt: NOON,
+  endsAt: after(43_200_000),
+  expiresAt: after(1_800_000),
+}
+
+export function aSession(given: Partial<OidcSession> = {}): OidcSession {
+  return {
+    ...SESSION,
     kind: 'oidc',
-    identityId: anIdentity().id,
-    authenticatorId: anAuthenticator().id,
     issuer: 'https://localhost:1280/oidc' as Issuer,
     clientId: 'service',
-    amr: ['pwd'],
-    configTypes: ['config-1', 'config-2'],
-    address: '2001:db8::7',
-    userAgent: 'curl/8',
-    createdAt: NOON,
-    expiresAt: after(1_800_000),
+    scopes: ['openid', 'offline_access'],
+    ...given,
+  }
+}
+
+export function aLegacySession(given: Partial<LegacySession> = {}): LegacySession {
+  return {
+    ...SESSION,
+    id: sessionId('session-9'),
+    kind: 'legacy',
+    tokenHash: hash('token-1'),
+    lastActivityAt: after(5),
+    isTotpDemanded: true,
     ...given,
   }
 }
 
 export function anEnding(id: string, given: Partial<SessionEnding> = {}): SessionEnding {
-  return { sessionId: sessionId(id), at: NOON, keepUntil: after(1_800_000), ...given }
+  return { subject: sessionId(id), at: NOON, keepUntil: after(1_800_000), ...given }
+}
+
+export function aRefreshToken(given: Partial<RefreshToken> = {}): RefreshToken {
+  return {
+    hash: hash('refresh-1'),
+    sessionId: sessionId('session-1'),
+    issuedAt: NOON,
+    expiresAt: after(86_400_000),
+    spent: undefined,
+    ...given,
+  }
 }
 
 export function aSigningKey(generation: number, given: Partial<StoredSigningKey> = {}) {
@@ -150,7 +313,12 @@ export function anEvent(id: string, at: Instant = NOON): AuditEvent {
   return {
     id: id as EventId,
     at,
-    caller: { address: '192.0.2.1', requestId: 'req-1' as RequestId, userAgent: 'curl/8' },
+    caller: {
+      address: '192.0.2.1',
+      requestId: 'req-1' as RequestId,
+      userAgent: 'curl/8',
+      actorId: 'administrator-1' as IdentityId,
+    },
     type: 'login.failed',
     identityId: anIdentity().id,
     reason: 'wrong-password',

@@ -15,6 +15,6 @@ const store = await openStore(
 for (let i = 0; i < Number(count); i++) {
   const ending = anEnding(`${name}-${i}`)
   await store.transaction((tx) => tx.sessionEndings.insert(ending))
-  process.stdout.write(`${ending.sessionId}\n`)
+  process.stdout.write(`${ending.subject}\n`)
 }
 await store.close()

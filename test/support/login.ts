@@ -100,6 +100,8 @@ export function exchange(
 export interface Tokens {
   readonly access_token: string
   readonly id_token: string
+  /** With the scope `offline_access`. */
+  readonly refresh_token?: string
   readonly token_type: string
   readonly expires_in: number
 }

@@ -2,7 +2,7 @@
  * Our own PKI: a root CA and the issuing CA below it. Both are made at the first start and found in the
  * database by every later one and by every other instance (D-48). Private keys do not leave this file.
  */
-import { createPrivateKey, type X509Certificate } from 'node:crypto'
+import { createPrivateKey, sign, type X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { type Duration, days } from '../../base/duration.ts'
 import { earlier, type Instant, minus, plus } from '../../base/instant.ts'
@@ -12,6 +12,10 @@ import type { AuthorityRole, StoredAuthority } from './authority-record.ts'
 import { isSignedBy, readCertificates, validity, writeCertificates } from './certificate-chain.ts'
 import { BACKDATE, issueServerCertificate, type WantedCertificate } from './server-certificate.ts'
 import type { ServerIdentity } from './server-identity.ts'
+import {
+  certificateTemplate,
+  type SessionCertificateContent,
+} from './session/encode-certificate.ts'
 import type { Authorities } from './stores.ts'
 import { type CertificateProfile, type Issuer, newKeyPair, signCertificate } from './x509.ts'
 
@@ -22,6 +26,8 @@ export interface CertificateAuthorities {
   readonly issuingPem: string
   /** A certificate for 90 days with a fresh key. Throws when a name is no host name and no IP address. */
   issueServerCertificate(wanted: WantedCertificate): Promise<ServerIdentity>
+  /** A certificate of the session profile (D-40), in DER. Takes less than a millisecond; signs at once. */
+  signSessionCertificate(content: SessionCertificateContent): Uint8Array
 }
 
 interface Deps {
@@ -65,11 +71,16 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
   const root = await ensureAuthority(deps, 'root')
   // The root is stored by now, so whoever signs an issuing CA signs with the same root.
   const issuing = await ensureAuthority(deps, 'issuing', root)
+  const template = certificateTemplate(issuing.certificate)
   return {
     caBundlePem: writeCertificates([root.certificate, issuing.certificate]),
     rootPem: writeCertificates([root.certificate]),
     issuingPem: writeCertificates([issuing.certificate]),
     issueServerCertificate: (wanted) => issueServerCertificate(wanted, issuing, deps),
+    signSessionCertificate(content) {
+      const toBeSigned = template.toBeSigned(content)
+      return template.finish(toBeSigned, sign('sha256', toBeSigned, issuing.privateKey))
+    },
   }
 }
 

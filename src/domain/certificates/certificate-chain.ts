@@ -20,6 +20,11 @@ export function writeCertificates(certificates: readonly X509Certificate[]): str
   return certificates.map((certificate) => certificate.toString()).join('')
 }
 
+/** SHA-256 of the certificate in DER, lower-case hex. */
+export function fingerprintOf(certificate: X509Certificate): string {
+  return certificate.fingerprint256.replaceAll(':', '').toLowerCase()
+}
+
 /** Both ends belong to the validity (RFC 5280 §4.1.2.5). */
 export function validity(certificate: X509Certificate): { notBefore: Instant; notAfter: Instant } {
   return {

@@ -1,8 +1,37 @@
+import type { ApiSessionId, CaId, SessionCertificateId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { Page, PageOf } from '../paging.ts'
 import type { StoredAuthority } from './authority-record.ts'
+import type { Ca } from './ca.ts'
+import type { SessionCertificate } from './session/session-certificate.ts'
 
 export interface Authorities {
   /** Every authority, root before issuing, oldest generation first. */
   list(): Promise<readonly StoredAuthority[]>
   /** False when one of that role and generation exists: another instance was faster. */
   insert(authority: StoredAuthority): Promise<boolean>
+}
+
+export interface Cas {
+  find(id: CaId): Promise<Ca | undefined>
+  /** All of them, by name. There are few; every instance keeps a copy (D-34). */
+  list(): Promise<readonly Ca[]>
+  /** What is in the way when another CA has the name or the certificate. */
+  insert(ca: Ca): Promise<'inserted' | 'name-in-use' | 'certificate-in-use'>
+  /** Of two verifications at once one answers true. */
+  markVerified(id: CaId, at: Instant): Promise<boolean>
+  remove(id: CaId): Promise<boolean>
+}
+
+export interface SessionCertificates {
+  /** One of this very session: whose it is, is part of the question (R100). */
+  find(id: SessionCertificateId, sessionId: ApiSessionId): Promise<SessionCertificate | undefined>
+  /** Oldest first. */
+  list(sessionId: ApiSessionId, page: Page): Promise<PageOf<SessionCertificate>>
+  countLive(sessionId: ApiSessionId, now: Instant): Promise<number>
+  insert(certificate: SessionCertificate): Promise<void>
+  remove(id: SessionCertificateId, sessionId: ApiSessionId): Promise<boolean>
+  /** Every one of a session: it ends. */
+  removeOf(sessionId: ApiSessionId): Promise<void>
+  removeExpired(before: Instant, limit: number): Promise<number>
 }

@@ -4,13 +4,19 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuthenticatorId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
-import { type Instant, instant } from '../../base/instant.ts'
+import { anIdentity, aPolicy, CALLER, rulesOf } from '../../../test/support/people.ts'
+import { minutes } from '../../base/duration.ts'
+import type { AuthenticatorId } from '../../base/ids.ts'
+import { type Instant, instant, plus } from '../../base/instant.ts'
 import { systemRandom } from '../../base/random.ts'
 import { Secret } from '../../base/secret.ts'
-import type { Identity, UpdbAuthenticator } from '../identities/identity.ts'
-import { usernameKey } from '../identities/identity.ts'
-import { type AuthPolicy, defaultPolicy } from '../policies/auth-policy.ts'
+import type { AuditEvent } from '../audit/events.ts'
+import { createRecordEvent } from '../audit/record.ts'
+import { type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { Authenticators } from '../identities/stores.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
+import type { Stores } from '../stores.ts'
 import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 import { createPasswordFactor } from './password.ts'
 
@@ -20,29 +26,17 @@ const PASSWORD = 'correct horse battery'
 const hashing = createPasswordHashing({ random: systemRandom, concurrency: 2, queue: 100 })
 const passwordHash = await hashing.hash(new Secret(PASSWORD))
 
-const identityId = 'identity-1' as IdentityId
-const POLICY: AuthPolicy = { ...defaultPolicy(NOON), id: 'policy-1' as AuthPolicyId }
-const IDENTITY: Identity = {
-  id: identityId,
-  name: 'Zoë',
-  type: 'Default',
-  isAdmin: false,
-  externalId: undefined,
-  authPolicyId: POLICY.id,
-  roleAttributes: [],
-  appData: {},
-  tags: {},
-  disabledAt: undefined,
-  disabledUntil: undefined,
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+const POLICY = aPolicy()
+const IDENTITY = anIdentity()
+const { id: identityId } = IDENTITY
 const AUTHENTICATOR: UpdbAuthenticator = {
   id: 'authenticator-1' as AuthenticatorId,
   method: 'updb',
   identityId,
   username: 'Zoë',
   passwordHash,
+  lockedUntil: undefined,
+  tags: {},
   createdAt: NOON,
   updatedAt: NOON,
 }
@@ -51,12 +45,18 @@ interface World {
   readonly identity?: Identity | undefined
   readonly policy?: AuthPolicy | undefined
   readonly authenticator?: UpdbAuthenticator
+  readonly isLocked?: boolean
+}
+
+const clock = {
+  now: () => NOON,
+  uptime: () => assert.fail('the factor decides by the time of day'),
 }
 
 /** A factor on a world of one identity, and what it did, step by step. */
 function factorOn(given: World = {}) {
   const world = { identity: IDENTITY, policy: POLICY, authenticator: AUTHENTICATOR, ...given }
-  const { identity, policy, authenticator } = world
+  const { identity, policy, authenticator, isLocked = false } = world
   const steps: string[] = []
   const replaced: { id: AuthenticatorId; previous: string; next: string; at: Instant }[] = []
 
@@ -84,6 +84,12 @@ function factorOn(given: World = {}) {
         replaced.push({ id, previous, next, at })
         return true
       },
+      clearFailures: async (id, now) => {
+        assert.equal(id, authenticator.id)
+        assert.equal(now, NOON)
+        steps.push('clear failures')
+        return !isLocked
+      },
     },
     identities: {
       find: async (id) => {
@@ -91,19 +97,17 @@ function factorOn(given: World = {}) {
         return id === identity?.id ? identity : undefined
       },
     },
-    authPolicies: { find: async (id) => (id === policy?.id ? policy : undefined) },
+    rules: rulesOf({ policies: policy === undefined ? [] : [policy] }),
     hashing: counted,
-    clock: { now: () => NOON, uptime: () => assert.fail('the factor decides by the time of day') },
+    clock,
+    recordEvent: createRecordEvent({ clock, random: systemRandom }),
   })
   const submit = (username: string, password = PASSWORD) =>
-    factor({ username, password: new Secret(password) })
+    factor({ username, password: new Secret(password) }, CALLER)
   return { submit, steps, replaced }
 }
 
-const forbidding: AuthPolicy = {
-  ...POLICY,
-  primary: { updb: { ...POLICY.primary.updb, allowed: false } },
-}
+const forbidding = aPolicy({ updb: { allowed: false } })
 const disabled = (until?: number): Identity => ({
   ...IDENTITY,
   disabledAt: instant(NOON - 60_000),
@@ -116,7 +120,15 @@ for (const username of ['Zoë', 'zoë', 'ZOE\u0308', 'ｚｏë']) {
     assert.deepEqual(await submit(username), {
       verdict: 'accepted',
       identity: IDENTITY,
-      authenticator: AUTHENTICATOR,
+      policy: POLICY,
+      primary: {
+        method: 'password',
+        identityId,
+        authenticatorId: AUTHENTICATOR.id,
+        certificate: undefined,
+        signerId: undefined,
+        at: NOON,
+      },
     })
     assert.deepEqual(replaced, [])
   })
@@ -137,6 +149,8 @@ const REJECTED: Readonly<Record<string, readonly [reason: string, World, passwor
   ],
   'a policy that forbids passwords': ['method-not-allowed', { policy: forbidding }],
   'a policy that is gone': ['method-not-allowed', { policy: undefined }],
+  'the right password while a lock holds': ['password-locked', { isLocked: true }],
+  'a wrong password while a lock holds': ['wrong-password', { isLocked: true }, 'wrong'],
   'a wrong password of a disabled identity': ['wrong-password', { identity: disabled() }, 'wrong'],
   'a wrong password where none is allowed': ['wrong-password', { policy: forbidding }, 'wrong'],
 }
@@ -145,7 +159,11 @@ for (const [what, [reason, world, password]] of Object.entries(REJECTED)) {
   test(`R077: ${what} is rejected as ${reason}, for the work of one hash`, async () => {
     const { submit, steps, replaced } = factorOn(world)
     const verdict = await submit('zoë', password)
-    assert.deepEqual(verdict, { verdict: 'rejected', reason, identityId })
+    assert.equal(verdict.verdict, 'rejected')
+    const { count, ...rest } = verdict
+    assert.deepEqual(rest, { verdict: 'rejected', reason, identityId })
+    // D-22: what counts is a wrong password, and nothing else.
+    assert.equal(typeof count, reason === 'wrong-password' ? 'function' : 'undefined')
     assert.deepEqual(hashes(steps), ['verify'])
     assert.deepEqual(replaced, [])
   })
@@ -171,7 +189,80 @@ test('the identity is read after the hash was checked, not before', async () => 
   // Attack: an identity that is disabled while its password is being hashed still gets in.
   const { submit, steps } = factorOn()
   await submit('zoë')
-  assert.deepEqual(steps, ['verify', 'find identity'])
+  assert.deepEqual(steps, ['verify', 'find identity', 'clear failures'])
+})
+
+for (const [what, [world, password]] of Object.entries({
+  'a wrong password': [{}, 'wrong'],
+  'the right password of a disabled identity': [{ identity: disabled() }, PASSWORD],
+  'the right password where none is allowed': [{ policy: forbidding }, PASSWORD],
+} satisfies Readonly<Record<string, readonly [World, string]>>)) {
+  test(`R079: ${what} does not reset the count of failures`, async () => {
+    const { submit, steps } = factorOn(world)
+    assert.equal((await submit('zoë', password)).verdict, 'rejected')
+    assert.ok(!steps.includes('clear failures'))
+  })
+}
+
+test('a wrong password of an identity that is gone has nobody to count for', async () => {
+  const { submit } = factorOn({ identity: undefined })
+  const verdict = await submit('zoë', 'wrong')
+  assert.deepEqual(verdict, { verdict: 'rejected', reason: 'wrong-password', identityId })
+})
+
+/** Counts a wrong password under this policy; answers what the store was asked, and the events. */
+async function countUnder(policy: AuthPolicy, isLockedNow: boolean) {
+  const verdict = await factorOn({ policy }).submit('zoë', 'wrong')
+  assert.ok(verdict.verdict === 'rejected' && verdict.count !== undefined)
+  const asked: Parameters<Authenticators['addFailure']>[] = []
+  const events: AuditEvent[] = []
+  const tx = {
+    authenticators: {
+      addFailure: async (...given: Parameters<Authenticators['addFailure']>) => {
+        asked.push(given)
+        return { isLockedNow }
+      },
+    },
+    events: { insert: async (event: AuditEvent) => events.push(event) },
+  }
+  // Only these two are asked for; anything else in this transaction is a mistake and fails.
+  await verdict.count(tx as unknown as Stores)
+  return { asked, events }
+}
+
+const LOCKS: readonly (readonly [minutes: number, until: Instant, text: string])[] = [
+  [15, plus(NOON, minutes(15)), '2027-01-15T08:15:00.000Z'],
+  [1, plus(NOON, minutes(1)), '2027-01-15T08:01:00.000Z'],
+  [0, instant(Date.UTC(9999, 11, 31, 23, 59, 59, 999)), '9999-12-31T23:59:59.999Z'],
+]
+
+for (const [lockoutDurationMinutes, lockUntil, text] of LOCKS) {
+  test(`D-22: the failure that locks for ${lockoutDurationMinutes} minutes locks until ${text}, and is recorded`, async () => {
+    const policy = aPolicy({ updb: { maxAttempts: 3, lockoutDurationMinutes } })
+    const { asked, events } = await countUnder(policy, true)
+    assert.deepEqual(asked, [[AUTHENTICATOR.id, { maxAttempts: 3, lockUntil }, NOON]])
+    assert.deepEqual(
+      events.map(({ id, ...event }) => event),
+      [
+        {
+          type: 'login.locked',
+          identityId,
+          at: NOON,
+          caller: CALLER,
+          details: { authenticatorId: AUTHENTICATOR.id, until: text },
+        },
+      ],
+    )
+  })
+}
+
+test('D-22: a failure that locks nothing is counted, and no lock is recorded', async () => {
+  const { asked, events } = await countUnder(aPolicy({ updb: { maxAttempts: 0 } }), false)
+  assert.deepEqual(
+    asked.map(([, { maxAttempts }]) => maxAttempts),
+    [0],
+  )
+  assert.deepEqual(events, [])
 })
 
 /** A record of the same password from days when less work was enough; made by argon2 itself. */
@@ -197,6 +288,7 @@ const KEPT: Readonly<Record<string, readonly [World, password?: string]>> = {
   'a wrong password': [{}, 'wrong horse battery'],
   'a disabled identity': [{ identity: disabled() }],
   'a policy that forbids passwords': [{ policy: forbidding }],
+  'a lock': [{ isLocked: true }],
 }
 
 for (const [what, [world, password]] of Object.entries(KEPT)) {
@@ -211,5 +303,5 @@ for (const [what, [world, password]] of Object.entries(KEPT)) {
 
 /** The steps that cost the work of a hash. */
 function hashes(steps: readonly string[]): readonly string[] {
-  return steps.filter((step) => step !== 'find identity')
+  return steps.filter((step) => !['find identity', 'clear failures'].includes(step))
 }

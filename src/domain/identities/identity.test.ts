@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
 import { type Instant, instant } from '../../base/instant.ts'
-import { type Identity, isDisabled, usernameKey } from './identity.ts'
+import { usernameKey } from './authenticator.ts'
+import { type Identity, isDisabled } from './identity.ts'
 
 const SAME: readonly (readonly string[])[] = [
   ['admin', 'Admin', 'ADMIN', 'ａｄｍｉｎ', 'ＡＤＭＩＮ'],

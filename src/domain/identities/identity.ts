@@ -1,7 +1,7 @@
 /**
- * Who can log in. API 4.1 and 4.2: the identity itself, and the authenticators that prove it.
+ * Who can log in. API 4.1.
  */
-import type { AuthenticatorId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
+import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
 
 export const IDENTITY_TYPES = ['Default', 'Router'] as const
@@ -30,24 +30,4 @@ export interface Identity {
 export function isDisabled(identity: Identity, now: Instant): boolean {
   if (identity.disabledAt === undefined) return false
   return identity.disabledUntil === undefined || identity.disabledUntil > now
-}
-
-/** A username and password of an identity. The password exists only as an argon2id hash with its parameters. */
-export interface UpdbAuthenticator {
-  readonly id: AuthenticatorId
-  readonly method: 'updb'
-  readonly identityId: IdentityId
-  readonly username: string
-  readonly passwordHash: string
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-}
-
-/**
- * The form in which two usernames are the same (API 4.2: NFKC and case folding). The way over upper case folds
- * what a single step misses, such as ß and the Greek final sigma; it begins in lower case because the capital ẞ
- * has no upper case of two letters.
- */
-export function usernameKey(username: string): string {
-  return username.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
 }

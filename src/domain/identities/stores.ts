@@ -1,17 +1,53 @@
-import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import type { AuthenticatorId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
-import type { Identity, UpdbAuthenticator } from './identity.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import type { Authenticator, CertAuthenticator, UpdbAuthenticator } from './authenticator.ts'
+import type { Identity } from './identity.ts'
 
 export interface Identities {
   find(id: IdentityId): Promise<Identity | undefined>
-  insert(identity: Identity): Promise<void>
+  /** Case-sensitive (API 4.1). */
+  findByExternalId(externalId: string): Promise<Identity | undefined>
+  /**
+   * Reads the identity and holds its row until the transaction ends: nobody disables or removes it meanwhile.
+   * What is begun for an identity (a session) is begun in a transaction that holds it.
+   */
+  hold(id: IdentityId): Promise<Identity | undefined>
+  /** By `IDENTITY_FIELDS`; by name, unless another order is asked for. */
+  list(query: ListQuery): Promise<PageOf<Identity>>
+  countWithPolicy(id: AuthPolicyId): Promise<number>
+  /** What is in the way when somebody else has the name or the external id. */
+  insert(identity: Identity): Promise<'inserted' | 'name-in-use' | 'external-id-in-use'>
+  /** Disables from `at` until `until` (undefined: until enabled), or enables (undefined). */
+  replaceDisablement(
+    id: IdentityId,
+    disablement: { readonly at: Instant; readonly until: Instant | undefined } | undefined,
+    at: Instant,
+  ): Promise<boolean>
+  /** With its authenticators and its TOTP. */
+  remove(id: IdentityId): Promise<boolean>
+  /**
+   * Whether somebody else than this identity is an administrator who is not disabled (D-49). Holds those rows until
+   * the transaction ends, so that two administrators cannot remove each other at the same moment.
+   */
+  hasOtherAdministrator(than: IdentityId, now: Instant): Promise<boolean>
 }
 
 export interface Authenticators {
-  find(id: AuthenticatorId): Promise<UpdbAuthenticator | undefined>
+  find(id: AuthenticatorId): Promise<Authenticator | undefined>
   /** Finds by the folded form of the name (`usernameKey`), which is unique. */
   findUpdb(usernameKey: string): Promise<UpdbAuthenticator | undefined>
-  insertUpdb(authenticator: UpdbAuthenticator): Promise<void>
+  /** By the SHA-256 of the certificate, lower-case hex. */
+  findCert(fingerprint: string): Promise<CertAuthenticator | undefined>
+  listOf(identityId: IdentityId): Promise<readonly Authenticator[]>
+  /** By `AUTHENTICATOR_FIELDS`; oldest first, unless another order is asked for. */
+  list(query: ListQuery): Promise<PageOf<Authenticator>>
+  /** What is in the way: the identity has one of that method, or somebody has the username or the certificate. */
+  insert(
+    authenticator: Authenticator,
+  ): Promise<'inserted' | 'method-in-use' | 'username-in-use' | 'certificate-in-use'>
+  remove(id: AuthenticatorId): Promise<boolean>
   /** Stores a stronger hash of the same password; does nothing when the hash is no longer `previous`. */
   replacePasswordHash(
     id: AuthenticatorId,
@@ -19,4 +55,17 @@ export interface Authenticators {
     next: string,
     at: Instant,
   ): Promise<boolean>
+  /**
+   * Counts one wrong password in one statement, and locks at `maxAttempts` in a row until `lockUntil` (D-22; 0 never
+   * locks). A lock that has run out begins the count anew. Answers whether this very failure locked it.
+   */
+  addFailure(
+    id: AuthenticatorId,
+    lock: { readonly maxAttempts: number; readonly lockUntil: Instant },
+    now: Instant,
+  ): Promise<{ readonly isLockedNow: boolean }>
+  /** Forgets the failures after a right password; false, and nothing changes, while a lock holds. */
+  clearFailures(id: AuthenticatorId, now: Instant): Promise<boolean>
+  /** An administrator's word: failures and lock are forgotten. */
+  unlock(id: AuthenticatorId): Promise<boolean>
 }

@@ -8,8 +8,8 @@ import { createVault, INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
 import { openStore } from '../../store/open.ts'
 import { createRecordEvent } from '../audit/record.ts'
 import { createPasswordHashing } from '../factors/hashing.ts'
-import { usernameKey } from '../identities/identity.ts'
-import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
+import { usernameKey } from '../identities/authenticator.ts'
+import { DEFAULT_POLICY_ID, PRODUCTION_POLICY_ID } from '../policies/auth-policy.ts'
 import type { Store } from '../stores.ts'
 import { ADMINISTRATOR, ForeignDatabase, inspectInstallation, install } from './installation.ts'
 
@@ -44,7 +44,7 @@ async function administratorOf(store: Store) {
   return { authenticator, identity }
 }
 
-test('an empty database gets its owner, the default policy and the administrator', async (t) => {
+test('an empty database gets its owner, the built-in policies and the administrator', async (t) => {
   const store = await emptyStore(t)
   const vault = newVault()
   assert.equal(await inspectInstallation({ ...store, vault }), 'new')
@@ -58,6 +58,11 @@ test('an empty database gets its owner, the default policy and the administrator
   assert.equal(identity.authPolicyId, DEFAULT_POLICY_ID)
   const policy = await store.authPolicies.find(DEFAULT_POLICY_ID)
   assert.equal(policy?.primary.updb.allowed, true)
+  // SPEC Authentication 2: production-oriented policies have no passwords.
+  const production = await store.authPolicies.find(PRODUCTION_POLICY_ID)
+  assert.equal(production?.primary.updb.allowed, false)
+  assert.equal(production.primary.cert.allowed, true)
+  assert.equal(production.primary.extJwt.allowed, true)
   const { passwordHash } = authenticator
   assert.equal(await hashing.verify(passwordHash, new Secret('correct horse battery')), true)
 })

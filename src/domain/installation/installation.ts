@@ -9,7 +9,7 @@ import type { Secret } from '../../base/secret.ts'
 import type { Vault } from '../../base/vault.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { PasswordHashing } from '../factors/hashing.ts'
-import { DEFAULT_POLICY_ID, defaultPolicy } from '../policies/auth-policy.ts'
+import { DEFAULT_POLICY_ID, defaultPolicy, productionPolicy } from '../policies/auth-policy.ts'
 import type { Transaction } from '../stores.ts'
 import type { Installation } from './stores.ts'
 
@@ -65,6 +65,7 @@ export async function install(
     })
     if (!isFirst) return false
     await tx.authPolicies.insert(defaultPolicy(now))
+    await tx.authPolicies.insert(productionPolicy(now))
     await tx.identities.insert({
       id: identityId,
       name: ADMINISTRATOR,
@@ -79,12 +80,14 @@ export async function install(
       disabledUntil: undefined,
       ...stamps,
     })
-    await tx.authenticators.insertUpdb({
+    await tx.authenticators.insert({
       id: newId<AuthenticatorId>(random),
       method: 'updb',
       identityId,
       username: ADMINISTRATOR,
       passwordHash,
+      lockedUntil: undefined,
+      tags: {},
       ...stamps,
     })
     await tx.events.insert(recordEvent(undefined, { type: 'identity.created', identityId }))

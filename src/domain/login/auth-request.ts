@@ -5,10 +5,11 @@
  * Pure: time, verdicts and codes come in, the next request goes out; the use cases save it.
  */
 import type { Brand } from '../../base/brand.ts'
-import type { ApiSessionId, AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import type { ApiSessionId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
 import type { SecretHash } from '../../base/vault.ts'
 import type { Issuer, ResponseMode, Scope } from '../../protocol/oidc.ts'
+import type { ProvenPrimary, ProvenSecondary } from './proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** What the client holds: the sealed request itself (D-7). Never stored, never logged. */
@@ -41,31 +42,40 @@ export interface AwaitingPrimary extends Common {
   readonly state: 'awaiting-primary'
 }
 
-export interface CodeIssued extends Common {
-  readonly state: 'code-issued'
+/** From here on the request is a row. `revision` grows with every change: of two changes at once one wins. */
+interface Stored extends Common {
+  readonly revision: number
   readonly primary: ProvenPrimary
-  readonly codeHash: SecretHash
-  readonly codeExpiresAt: Instant
+  readonly secondary: ProvenSecondary
 }
 
-export interface TokensIssued extends Common {
+export interface PartiallyAuthenticated extends Stored {
+  readonly state: 'partially-authenticated'
+}
+
+export interface CodeIssued extends Stored {
+  readonly state: 'code-issued'
+  readonly codeHash: SecretHash
+  readonly codeExpiresAt: Instant
+  /** D-20: the TOTP factor was an enrollment, and a code may still be posted for a new authorization code. */
+  readonly byEnrollment: boolean
+}
+
+export interface TokensIssued extends Stored {
   readonly state: 'tokens-issued'
-  readonly primary: ProvenPrimary
   readonly codeHash: SecretHash
   readonly redemption: Redemption
 }
 
-export type AuthRequest = AwaitingPrimary | CodeIssued | TokensIssued
-/** The states that live in the store: from the first proven factor on (D-7). */
-export type StoredAuthRequest = CodeIssued | TokensIssued
-
-/** A primary factor that was proven on this request, and by whom. */
-export interface ProvenPrimary {
-  readonly method: 'password'
-  readonly identityId: IdentityId
-  readonly authenticatorId: AuthenticatorId
-  readonly at: Instant
+/** Guessed at too often (D-18). The row stays until the request would have expired, so that the id opens nothing. */
+export interface EndedRequest {
+  readonly state: 'ended'
+  readonly key: AuthRequestKey
 }
+
+export type AuthRequest = AwaitingPrimary | StoredAuthRequest
+/** The states that live in the store: from the first proven factor on (D-7). */
+export type StoredAuthRequest = PartiallyAuthenticated | CodeIssued | TokensIssued | EndedRequest
 
 /** The exchange that spent the code, and the session it began. */
 export interface Redemption {
@@ -73,19 +83,50 @@ export interface Redemption {
   readonly sessionId: ApiSessionId
 }
 
-/** Primary credentials proven and nothing more demanded: the code is issued. */
+/** A code on its way: what is stored of it. */
+export interface FreshCode {
+  readonly hash: SecretHash
+  readonly expiresAt: Instant
+}
+
+/** What stood proven before by the same identity stays; another identity starts over (D-13). */
 export function acceptPrimary(
-  request: AwaitingPrimary,
+  request: AwaitingPrimary | PartiallyAuthenticated,
   primary: ProvenPrimary,
-  code: { readonly hash: SecretHash; readonly expiresAt: Instant },
+  extJwt: ProvenSecondary['extJwt'],
   configTypes: readonly string[],
+): PartiallyAuthenticated {
+  const isSame =
+    request.state === 'partially-authenticated' && request.primary.identityId === primary.identityId
+  return {
+    ...request,
+    state: 'partially-authenticated',
+    revision: request.state === 'awaiting-primary' ? 1 : request.revision + 1,
+    ask: { ...request.ask, configTypes },
+    primary,
+    secondary: { totp: isSame && request.secondary.totp, extJwt },
+  }
+}
+
+/** A TOTP or recovery code was proven, or an enrollment verified. */
+export function acceptTotp(request: PartiallyAuthenticated): PartiallyAuthenticated {
+  const secondary = { ...request.secondary, totp: true }
+  return { ...request, revision: request.revision + 1, secondary }
+}
+
+/** Nothing is outstanding any more. */
+export function issueCode(
+  request: PartiallyAuthenticated | CodeIssued,
+  code: FreshCode,
+  { byEnrollment }: Pick<CodeIssued, 'byEnrollment'>,
 ): CodeIssued {
   return {
     ...request,
     state: 'code-issued',
-    ask: { ...request.ask, configTypes },
-    primary,
+    // A code that follows a change of this very call is saved with it.
+    revision: request.state === 'code-issued' ? request.revision + 1 : request.revision,
     codeHash: code.hash,
     codeExpiresAt: code.expiresAt,
+    byEnrollment,
   }
 }

@@ -78,6 +78,14 @@ test('SPEC Authorization: everything that a client may send', () => {
   })
 })
 
+for (const method of ['password', 'cert', 'ext-jwt', undefined]) {
+  test(`SPEC Authorization: the method hint ${method ?? 'that is not given'} is read as it is`, () => {
+    const result = readAsk(VERIFIED, parameters({ method }))
+    assert.ok(result.outcome === 'asked')
+    assert.equal(result.method, method)
+  })
+}
+
 test('R019: unknown scopes are dropped, and a part of a word is no scope', () => {
   assert.deepEqual(ask({ scope: 'email openid  admin openid' }).scopes, ['openid'])
   assert.equal(refusal({ scope: 'openid2 xopenid OPENID' }).error, 'invalid_scope')
@@ -100,6 +108,10 @@ const FAULTS: readonly (readonly [what: string, changes: Given, error: Authoriza
   ['a challenge with a line break', { code_challenge: `${CHALLENGE}\n` }, 'invalid_request'],
   ['an unknown response mode', { response_mode: 'fragment' }, 'invalid_request'],
   ['an unknown method', { method: 'magic' }, 'invalid_request'],
+  ['a method in upper case', { method: 'CERT' }, 'invalid_request'],
+  ['a method of the login paths', { method: 'username' }, 'invalid_request'],
+  ['a second factor as a method', { method: 'totp' }, 'invalid_request'],
+  ['an empty method', { method: '' }, 'invalid_request'],
   ['prompt=none', { prompt: 'none' }, 'login_required'],
   ['prompt=login none', { prompt: 'login none' }, 'login_required'],
   ['a request object', { request: 'e30.e30.' }, 'request_not_supported'],

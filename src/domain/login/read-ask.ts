@@ -13,6 +13,7 @@ import {
 } from '../../protocol/oidc.ts'
 import { isCodeChallenge } from '../../protocol/pkce.ts'
 import type { ClientAsk } from './auth-request.ts'
+import { PRIMARY_METHODS, type PrimaryMethod } from './proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** The parameters as they came, each with every value it was given. */
@@ -24,7 +25,12 @@ export interface Refusal {
 }
 
 export type AskResult =
-  | { readonly outcome: 'asked'; readonly ask: ClientAsk }
+  | {
+      readonly outcome: 'asked'
+      readonly ask: ClientAsk
+      /** SPEC Authorization: a hint; the login takes any method all the same. */
+      readonly method: PrimaryMethod | undefined
+    }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
 /** RFC 6749 §3.1: request parameters are not included more than once. `configTypes` is ours and repeats (D-9). */
@@ -83,9 +89,9 @@ export function readAsk(
   if (!isCodeChallenge(codeChallenge)) {
     return refuse('invalid_request', 'code_challenge must be 43 base64url characters')
   }
-  const method = one('method')
-  if (method !== undefined && method !== 'password') {
-    return refuse('invalid_request', 'method must be password')
+  const method = PRIMARY_METHODS.find((known) => known === one('method'))
+  if (one('method') !== undefined && method === undefined) {
+    return refuse('invalid_request', `method must be one of ${PRIMARY_METHODS.join(', ')}`)
   }
   // OIDC Core §3.1.2.1: nobody is asked anything, and there is never a login to build on.
   if (one('prompt')?.split(' ').includes('none')) {
@@ -96,6 +102,7 @@ export function readAsk(
 
   return {
     outcome: 'asked',
+    method,
     ask: {
       ...verified,
       responseMode: readResponseMode(parameters) ?? 'query',

@@ -18,6 +18,7 @@ import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import type { AuthRequestId, AuthRequestKey, AwaitingPrimary } from './auth-request.ts'
 import { bindBrowser } from './browser-binding.ts'
 import { type ClientAnswer, refusalAnswer } from './client-answer.ts'
+import type { PrimaryMethod } from './proven.ts'
 import { type Parameters, type Refusal, readAsk, readResponseMode } from './read-ask.ts'
 import { sealRequest } from './sealed-request.ts'
 import { verifyRedirect } from './verified-redirect.ts'
@@ -34,11 +35,15 @@ export interface AuthorizationCall {
   readonly parameters: Parameters
   /** The call comes from a browser, so that the login belongs to that browser (D-10). */
   readonly isBrowser: boolean
+  /** The connection presented a client certificate. Not judged here (R096). */
+  readonly hasCertificate: boolean
 }
 
 export type StartedLogin =
   | {
       readonly next: 'login'
+      /** D-6: the one that was asked for; else by whether a certificate was presented. */
+      readonly method: PrimaryMethod
       readonly authRequestId: AuthRequestId
       readonly key: AuthRequestKey
       /** Set when the login began in a browser. */
@@ -56,7 +61,7 @@ export function createStartLogin(deps: {
 }): StartLogin {
   const { clientId, vault, random, clock } = deps
 
-  return ({ issuer, allowedRedirects, parameters, isBrowser }) => {
+  return ({ issuer, allowedRedirects, parameters, isBrowser, hasCertificate }) => {
     const clientIds = parameters.get('client_id') ?? []
     if (clientIds.length !== 1 || clientIds[0] !== clientId) throw new Failure('INVALID_CLIENT')
     const [redirect, ...others] = parameters.get('redirect_uri') ?? []
@@ -93,6 +98,7 @@ export function createStartLogin(deps: {
       const description = 'the parameters are too long; shorten state, nonce or redirect_uri'
       return { next: 'answer', answer: refuse({ error: 'invalid_request', description }) }
     }
-    return { next: 'login', authRequestId, key: request.key, cookie: browser?.cookie }
+    const method = read.method ?? (hasCertificate ? 'cert' : 'password')
+    return { next: 'login', method, authRequestId, key: request.key, cookie: browser?.cookie }
   }
 }

@@ -3,6 +3,7 @@ import type { SecretHash } from '../../base/vault.ts'
 import type {
   AuthRequestKey,
   CodeIssued,
+  PartiallyAuthenticated,
   Redemption,
   StoredAuthRequest,
   TokensIssued,
@@ -10,8 +11,15 @@ import type {
 
 export interface AuthRequests {
   find(key: AuthRequestKey): Promise<StoredAuthRequest | undefined>
-  /** Stores a request that got its code; false when one of that key is stored already (R028: one code). */
-  insert(request: CodeIssued): Promise<boolean>
+  /** Stores a request after its first factor; false when one of that key is stored already (R028: one code). */
+  insert(request: PartiallyAuthenticated | CodeIssued): Promise<boolean>
+  /** Saves the next state over the one of revision `previous`; false when somebody else was faster. */
+  replace(previous: number, next: PartiallyAuthenticated | CodeIssued): Promise<boolean>
+  /**
+   * Counts one wrong code in one statement, and with the `most`th ends the request (D-18). The revision stays: a
+   * wrong code must not get in the way of a right one.
+   */
+  addWrongCode(key: AuthRequestKey, most: number): Promise<{ readonly isEnded: boolean }>
   /**
    * Spends the code in one statement and answers the request as it was, with the redemption recorded;
    * undefined when no request has that code unspent. An expired code is spent like any other: the caller

@@ -1,27 +1,84 @@
 /**
- * Which ways of logging in an identity may use. API 4.4.
+ * Which ways of logging in an identity may use, and what it must prove besides. API 4.4; SPEC
+ * Authentication Policy fields referenced.
  */
-import type { AuthPolicyId } from '../../base/ids.ts'
+import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
+import type { Tags } from '../identities/identity.ts'
 
 export interface AuthPolicy {
   readonly id: AuthPolicyId
   readonly name: string
   readonly primary: {
-    readonly updb: { readonly allowed: boolean; readonly minPasswordLength: number }
+    readonly cert: {
+      readonly allowed: boolean
+      readonly allowExpiredCerts: boolean
+      /** D-24: our own APIs take a token of a certificate login only beside that certificate. */
+      readonly bindTokens: boolean
+    }
+    readonly extJwt: {
+      readonly allowed: boolean
+      /** Empty: every enabled signer. */
+      readonly allowedSigners: readonly ExternalJwtSignerId[]
+    }
+    readonly updb: {
+      readonly allowed: boolean
+      readonly minPasswordLength: number
+      /** D-22: consecutive failures that lock the password; 0: never. */
+      readonly maxAttempts: number
+      /** D-22: 0: until an administrator unlocks. */
+      readonly lockoutDurationMinutes: number
+    }
   }
+  readonly secondary: {
+    readonly requireTotp: boolean
+    readonly requireExtJwt: ExternalJwtSignerId | undefined
+  }
+  readonly tags: Tags
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
 
 export const DEFAULT_POLICY_ID = 'default' as AuthPolicyId
+export const PRODUCTION_POLICY_ID = 'production' as AuthPolicyId
 
-/** The policy that new identities get (API 4.4). */
+/** API 4.4: what a part of a policy that says nothing else is set to. */
+export const POLICY_DEFAULTS = {
+  minPasswordLength: 8,
+  maxAttempts: 10,
+  lockoutDurationMinutes: 15,
+} as const
+
+/** The policy that new identities get: every primary method, nothing secondary (API 4.4). */
 export function defaultPolicy(now: Instant): AuthPolicy {
+  return builtIn(DEFAULT_POLICY_ID, { allowsPasswords: true }, now)
+}
+
+/** Certificates and external JWTs, no passwords: SPEC Authentication 2, API 4.4. */
+export function productionPolicy(now: Instant): AuthPolicy {
+  return builtIn(PRODUCTION_POLICY_ID, { allowsPasswords: false }, now)
+}
+
+/** API 1: these are never deleted. */
+export function isBuiltIn(id: AuthPolicyId): boolean {
+  return id === DEFAULT_POLICY_ID || id === PRODUCTION_POLICY_ID
+}
+
+function builtIn(
+  id: AuthPolicyId,
+  { allowsPasswords }: { readonly allowsPasswords: boolean },
+  now: Instant,
+): AuthPolicy {
   return {
-    id: DEFAULT_POLICY_ID,
-    name: 'default',
-    primary: { updb: { allowed: true, minPasswordLength: 8 } },
+    id,
+    name: id,
+    primary: {
+      cert: { allowed: true, allowExpiredCerts: false, bindTokens: false },
+      extJwt: { allowed: true, allowedSigners: [] },
+      updb: { allowed: allowsPasswords, ...POLICY_DEFAULTS },
+    },
+    secondary: { requireTotp: false, requireExtJwt: undefined },
+    tags: {},
     createdAt: now,
     updatedAt: now,
   }

@@ -1,30 +1,70 @@
 /**
- * An API session: what a finished login leaves behind. SPEC What the service does 3; API 4.7.
+ * An API session: what a finished login leaves behind. SPEC What the service does 3 and 4; API 4.7.
  * `z_asid` of every token of the session is its id, for life.
  */
-import type { ApiSessionId, AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import type {
+  ApiSessionId,
+  AuthenticatorId,
+  IdentityId,
+  SessionCertificateId,
+  TokenId,
+} from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
-import type { Issuer } from '../../protocol/oidc.ts'
+import type { SecretHash } from '../../base/vault.ts'
+import type { Issuer, Scope } from '../../protocol/oidc.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../login/proven.ts'
 
-export interface ApiSession {
+interface Common {
   readonly id: ApiSessionId
-  readonly kind: 'oidc'
   readonly identityId: IdentityId
-  readonly authenticatorId: AuthenticatorId
-  readonly issuer: Issuer
-  readonly clientId: string
+  readonly primary: ProvenPrimary
+  readonly secondary: ProvenSecondary
+  /** D-25: what was proven, in the words of RFC 8176. */
   readonly amr: readonly string[]
   readonly configTypes: readonly string[]
   readonly address: string
   readonly userAgent: string | undefined
   readonly createdAt: Instant
-  /** D-53: without a refresh token, the expiry of the access token. */
+  /** Nothing renews it past this: D-27, D-36. */
+  readonly endsAt: Instant
+  /** D-53. What is past it is no session any more. */
   readonly expiresAt: Instant
 }
 
-/** A session that ended before its time. Kept until no token of it can be alive (D-34). */
+export interface OidcSession extends Common {
+  readonly kind: 'oidc'
+  readonly issuer: Issuer
+  readonly clientId: string
+  /** Granted at the authorization; a refresh may narrow an access token, never the session (D-27). */
+  readonly scopes: readonly Scope[]
+}
+
+/** The holder of a `zt-session` token: SPEC Legacy authentication, D-36, D-51. */
+export interface LegacySession extends Common {
+  readonly kind: 'legacy'
+  readonly tokenHash: SecretHash
+  /** When a call renewed it last; written at most every tenth of the idle timeout (D-36). */
+  readonly lastActivityAt: Instant
+  /** TOTP was demanded at the login, by the policy or by an enrollment (D-16). */
+  readonly isTotpDemanded: boolean
+}
+
+export type ApiSession = OidcSession | LegacySession
+
+/** What of a session's login an administrator finds again: the authenticator, where there is one. */
+export function authenticatorOf(session: ApiSession): AuthenticatorId | undefined {
+  return session.primary.authenticatorId
+}
+
+/**
+ * What can end before its time: a session; one access token of it, by its `jti`; one certificate of it (D-31, D-34,
+ * D-41); an enrolled certificate whose authenticator was removed, by its fingerprint (D-42).
+ */
+export type EndedSubject = ApiSessionId | TokenId | SessionCertificateId | `cert:${string}`
+
+/** Kept until no token that it concerns can be alive. */
 export interface SessionEnding {
-  readonly sessionId: ApiSessionId
+  readonly subject: EndedSubject
   readonly at: Instant
   readonly keepUntil: Instant
 }

@@ -1,7 +1,7 @@
 /**
  * Whether a credential is good for an API call. The one function that decides it; every route asks it.
- * SPEC Authentication 1 and 401 challenges; D-35, D-36. No look-up: signature, times and the copy of ended
- * sessions.
+ * SPEC Authentication 1 and 401 challenges; D-35, D-36, D-52. A bearer call needs no look-up: signature, times, and
+ * the copies of ended sessions, policies and signers.
  */
 import type { Secret } from '../../base/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -10,55 +10,111 @@ import {
   bearerInvalid,
   type Challenge,
   missingToken,
-  ztSessionInvalid,
 } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
-import { type CallSession, readAccessToken } from '../tokens/access-token.ts'
+import { MOST_BEARERS } from '../factors/external-jwt.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
+import type { Rules } from '../policies/rules.ts'
+import { type AccessToken, certificateThumbprint, readAccessToken } from '../tokens/access-token.ts'
+import { AMR_TOTP } from '../tokens/amr.ts'
 import { claimedIssuer } from '../tokens/claimed-issuer.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
+import type { CallNeeds, CallSession } from './call-session.ts'
+import type { DemandSecondaryJwt } from './demand-secondary-jwt.ts'
 import type { EndedSessions } from './ended-sessions.ts'
+import type { LegacySessions } from './legacy-sessions.ts'
 
 export interface CallCredentials {
   /** Every bearer token of the request, in order (D-14). */
   readonly bearers: readonly Secret[]
   readonly ztSession: Secret | undefined
+  /** SHA-256 of the connection's client certificate, lower-case hex; asked for only where a token is bound to one. */
+  readonly certificate: () => string | undefined
 }
 
 /** The session the call belongs to. Anything else is thrown: UNAUTHORIZED with the challenge that fits. */
-export type AuthenticateCall = (credentials: CallCredentials) => Promise<CallSession>
-
-/** D-14. */
-const MOST_BEARERS = 3
+export type AuthenticateCall = (
+  credentials: CallCredentials,
+  needs: CallNeeds,
+) => Promise<CallSession>
 
 export function createAuthenticateCall(deps: {
   readonly brand: string
   readonly issuers: () => readonly Issuer[]
   readonly signingKeys: Pick<SigningKeys, 'verify'>
   readonly endedSessions: Pick<EndedSessions, 'has' | 'isStale'>
+  readonly rules: Pick<Rules, 'policy' | 'isStale'>
+  readonly legacySessions: Pick<LegacySessions, 'authenticate'>
+  readonly demandSecondaryJwt: DemandSecondaryJwt
 }): AuthenticateCall {
-  const { brand, signingKeys, endedSessions } = deps
+  const { brand, signingKeys, endedSessions, rules, legacySessions, demandSecondaryJwt } = deps
 
-  return async ({ bearers, ztSession }) => {
-    // D-36: `zt-session` goes first; beside it a bearer token is no credential of ours (R068).
-    if (ztSession !== undefined) throw unauthorized([ztSessionInvalid()], 'unknown zt-session')
+  return async (credentials, needs) => {
+    const { bearers, ztSession } = credentials
+    // D-36: `zt-session` goes first; beside it every bearer token counts as an external JWT (R068).
+    if (ztSession !== undefined) {
+      refuseStale()
+      return legacySessions.authenticate(ztSession, bearers, needs)
+    }
+    const own = ownToken(bearers)
+    const token = await verify(own)
+    refuseStale()
+    if (endedSessions.has(token.sessionId)) throw invalid('the session has ended')
+    if (endedSessions.has(token.tokenId)) throw invalid('the token was revoked')
+    if (needs !== 'logout') {
+      const others = bearers.filter((bearer) => bearer !== own)
+      await checkPolicy(token, others, credentials.certificate)
+    }
+    return {
+      kind: 'oidc',
+      sessionId: token.sessionId,
+      identityId: token.identityId,
+      isAdmin: token.isAdmin,
+      authPolicyId: token.authPolicyId,
+      configTypes: token.configTypes,
+      expiresAt: token.expiresAt,
+      isPartial: undefined,
+    }
+  }
 
-    const token = ownToken(bearers)
-    const issuers = deps.issuers()
+  /** D-34: an instance that may not know of an end refuses rather than guesses. */
+  function refuseStale(): void {
+    if (endedSessions.isStale() || rules.isStale()) {
+      throw new Failure('NOT_READY', { retryAfterSeconds: 1 })
+    }
+  }
+
+  async function verify(token: Secret): Promise<AccessToken> {
     const verification = await signingKeys.verify(token.reveal(), {
       typ: ACCESS_TOKEN_TYP,
       audience: brand,
-      issuers,
+      issuers: deps.issuers(),
     })
     if (verification.outcome === 'expired') {
       throw unauthorized([bearerExpired(brand)], 'the access token has expired')
     }
     if (verification.outcome === 'invalid') throw invalid(verification.why)
-    const session = readAccessToken(verification.payload)
-    if (session === undefined) throw invalid('not the claims of an access token')
-    if (endedSessions.isStale()) throw new Failure('NOT_READY', { retryAfterSeconds: 1 })
-    if (endedSessions.has(session.sessionId)) throw invalid('the session has ended')
-    return session
+    const read = readAccessToken(verification.payload)
+    if (read === undefined) throw invalid('not the claims of an access token')
+    return read
+  }
+
+  /** What the policy demands now, which may be more than the login had to prove (D-52). */
+  async function checkPolicy(
+    token: AccessToken,
+    others: readonly Secret[],
+    certificate: CallCredentials['certificate'],
+  ): Promise<void> {
+    const policy = rules.policy(token.authPolicyId)
+    if (policy === undefined) throw invalid('the policy is gone')
+    if (policy.secondary.requireTotp && !token.amr.includes(AMR_TOTP)) {
+      throw invalid('the policy demands a TOTP code that this session never proved')
+    }
+    if (isBoundElsewhere(policy, token, certificate)) {
+      throw invalid('the certificate that the token is bound to is missing') // R072
+    }
+    await demandSecondaryJwt(policy, token, others, [])
   }
 
   /** The bearer token that claims to be ours. D-35: which word fits when there is none. */
@@ -79,6 +135,17 @@ export function createAuthenticateCall(deps: {
   function invalid(detail: string): Failure {
     return unauthorized([bearerInvalid(brand)], detail)
   }
+}
+
+/** D-24: only where the policy says so, and only for tokens of a certificate login. */
+function isBoundElsewhere(
+  { primary }: AuthPolicy,
+  { boundTo }: AccessToken,
+  certificate: CallCredentials['certificate'],
+): boolean {
+  if (!primary.cert.bindTokens || boundTo === undefined) return false
+  const shown = certificate()
+  return shown === undefined || certificateThumbprint(shown) !== boundTo
 }
 
 function unauthorized(challenges: readonly Challenge[], detail: string): Failure {

@@ -2,53 +2,79 @@
  * What a caller may read about himself: his session and his identity. The call is authenticated already; these
  * look up what the token does not carry.
  */
-import { Failure } from '../../errors/catalogue.ts'
-import { bearerInvalid } from '../../protocol/challenge.ts'
+import type { Caller } from '../audit/events.ts'
+import type { TotpEnrollments } from '../factors/stores.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { Identities } from '../identities/stores.ts'
+import { preferredUsername } from '../identities/preferred-username.ts'
+import type { Authenticators, Identities } from '../identities/stores.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import type { AuthPolicies } from '../policies/stores.ts'
-import type { CallSession } from '../tokens/access-token.ts'
-import type { ApiSession } from './api-session.ts'
+import type { Rules } from '../policies/rules.ts'
+import { type CallSession, sessionGone } from './call-session.ts'
+import type { EndSession } from './end-session.ts'
+import type { DescribeSession, SessionDetail } from './session-detail.ts'
 import type { ApiSessions } from './stores.ts'
 
-export type CurrentSession = (
-  call: CallSession,
-) => Promise<{ readonly session: ApiSession; readonly identity: Identity }>
+export type CurrentSession = (call: CallSession) => Promise<SessionDetail>
 
-export type CurrentIdentityOf = (
+export interface IdentityDetail {
+  readonly identity: Identity
+  readonly policy: AuthPolicy
+  readonly isMfaEnabled: boolean
+}
+
+export type CurrentIdentityOf = (call: CallSession) => Promise<IdentityDetail>
+
+/** OIDC Core §5.3, D-29. */
+export type UserinfoOf = (
   call: CallSession,
-) => Promise<{ readonly identity: Identity; readonly policy: AuthPolicy }>
+) => Promise<{ readonly identity: Identity; readonly username: string }>
+
+/** D-52: ends the session of the call, for both kinds. */
+export type LogOut = (call: CallSession, caller: Caller) => Promise<void>
 
 interface Dependencies {
   readonly brand: string
-  readonly apiSessions: Pick<ApiSessions, 'find'>
   readonly identities: Pick<Identities, 'find'>
-  readonly authPolicies: Pick<AuthPolicies, 'find'>
+  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
+  readonly rules: Pick<Rules, 'policy'>
 }
 
-export function createCurrentSession(deps: Omit<Dependencies, 'authPolicies'>): CurrentSession {
-  return async ({ sessionId, identityId }) => {
-    const session = await deps.apiSessions.find(sessionId)
-    const identity = await deps.identities.find(identityId)
-    if (session === undefined || identity === undefined) throw gone(deps.brand)
-    return { session, identity }
+export function createCurrentSession(deps: {
+  readonly brand: string
+  readonly apiSessions: Pick<ApiSessions, 'find'>
+  readonly describeSession: DescribeSession
+}): CurrentSession {
+  return async (call) => {
+    const session = await deps.apiSessions.find(call.sessionId)
+    const detail = session && (await deps.describeSession(session))
+    if (detail === undefined) throw sessionGone(deps.brand, call)
+    return detail
   }
 }
 
-export function createCurrentIdentity(deps: Omit<Dependencies, 'apiSessions'>): CurrentIdentityOf {
-  return async ({ identityId }) => {
-    const identity = await deps.identities.find(identityId)
-    const policy = identity && (await deps.authPolicies.find(identity.authPolicyId))
-    if (identity === undefined || policy === undefined) throw gone(deps.brand)
-    return { identity, policy }
+export function createCurrentIdentity(deps: Dependencies): CurrentIdentityOf {
+  return async (call) => {
+    const identity = await deps.identities.find(call.identityId)
+    const policy = identity && deps.rules.policy(identity.authPolicyId)
+    if (identity === undefined || policy === undefined) throw sessionGone(deps.brand, call)
+    const enrollment = await deps.totpEnrollments.find(identity.id)
+    return { identity, policy, isMfaEnabled: enrollment?.isVerified === true }
   }
 }
 
-/** The store knows more than the copy in memory did a moment ago: the session has just ended (D-35). */
-function gone(brand: string): Failure {
-  return new Failure('UNAUTHORIZED', {
-    challenges: [bearerInvalid(brand)],
-    detail: 'the session or its identity is gone',
-  })
+export function createUserinfo(
+  deps: Pick<Dependencies, 'brand' | 'identities'> & {
+    readonly authenticators: Pick<Authenticators, 'listOf'>
+  },
+): UserinfoOf {
+  return async (call) => {
+    const identity = await deps.identities.find(call.identityId)
+    if (identity === undefined) throw sessionGone(deps.brand, call)
+    return { identity, username: await preferredUsername(identity, deps.authenticators) }
+  }
+}
+
+export function createLogOut(deps: { readonly endSession: EndSession }): LogOut {
+  return ({ sessionId, identityId }, caller) =>
+    deps.endSession({ sessionId, identityId, reason: 'logout', caller })
 }

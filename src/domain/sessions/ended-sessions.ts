@@ -3,13 +3,12 @@
  *
  * A copy of the store's list, followed by its sequence numbers. A number is taken before its transaction
  * commits, so a lower one can show up after a higher one; every read therefore goes back to where the list
- * stood `OVERLAP` ago. The store lets no transaction live that long, so nothing is missed.
+ * stood `OVERLAP` before the last one. The store lets no transaction live that long, so nothing is missed.
  */
 import type { Clock } from '../../base/clock.ts'
 import { type Duration, milliseconds, seconds } from '../../base/duration.ts'
-import type { ApiSessionId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
-import type { SessionEnding } from './api-session.ts'
+import type { EndedSubject, SessionEnding } from './api-session.ts'
 import type { SessionEndings } from './stores.ts'
 
 /** Twice the longest life of a transaction (store/dialects/postgres.ts). */
@@ -19,21 +18,33 @@ const OVERLAP: Duration = seconds(60)
 const STALE_AFTER: Duration = seconds(5)
 
 export interface EndedSessions {
-  has(id: ApiSessionId): boolean
+  has(subject: EndedSubject): boolean
   /** What this instance ended itself: felt at once, before the next refresh. */
   add(ending: SessionEnding): void
   /** Reads what is new. Called twice a second. */
   refresh(): Promise<void>
   /** The copy is too old to be trusted. */
   isStale(): boolean
+  /** Everything that is known, or what may be newer than a cursor. Never too little; what is in it may come twice. */
+  entries(after?: number): readonly KnownEnding[]
+  /** Up to where nothing is missing, whatever commits late; undefined as long as nothing was read. */
+  cursor(): number | undefined
+  /** The highest number that was seen. */
+  latest(): number
+  /** Told of every end that is new here. Answers how to stop that. */
+  onEnd(listener: (ending: KnownEnding) => void): () => void
 }
+
+export type KnownEnding = Pick<SessionEnding, 'subject' | 'keepUntil'>
 
 export function createEndedSessions(deps: {
   readonly sessionEndings: Pick<SessionEndings, 'listAfter'>
   readonly clock: Clock
 }): EndedSessions {
   const { sessionEndings, clock } = deps
-  const keepUntil = new Map<ApiSessionId, Instant>()
+  /** `sequence` is undefined until the store has told it: what this instance has just ended. */
+  const known = new Map<EndedSubject, { readonly until: Instant; readonly sequence?: number }>()
+  const listeners = new Set<(ending: KnownEnding) => void>()
   /**
    * How far the list was known at which time, oldest first; the first is where the next read begins. At the start
    * that is the beginning: nobody knows how the list stood `OVERLAP` ago.
@@ -44,25 +55,30 @@ export function createEndedSessions(deps: {
   let freshAt: Duration | undefined
 
   /** A session that is ended again is never forgotten earlier for it. */
-  function keep({ sessionId, keepUntil: until }: SessionEnding): void {
-    const known = keepUntil.get(sessionId)
-    if (known === undefined || known < until) keepUntil.set(sessionId, until)
+  function keep({ subject, keepUntil, sequence }: SessionEnding & { sequence?: number }): void {
+    const before = known.get(subject)
+    const until = before !== undefined && before.until > keepUntil ? before.until : keepUntil
+    known.set(subject, sequence === undefined ? { ...before, until } : { until, sequence })
+    if (before !== undefined) return
+    for (const listener of listeners) listener({ subject, keepUntil })
   }
 
   function forgetExpired(now: Instant): void {
-    for (const [id, until] of keepUntil) if (until <= now) keepUntil.delete(id)
+    for (const [subject, { until }] of known) if (until <= now) known.delete(subject)
   }
 
   return {
-    has: (id) => keepUntil.has(id),
+    has: (subject) => known.has(subject),
 
     add: keep,
 
     async refresh() {
       const begun = clock.uptime()
+      // Counted from the last read, not from now: after a long pause, what was under way then has not been seen yet.
+      const counted = (freshAt ?? Number.NEGATIVE_INFINITY) - OVERLAP
       marks = marks.filter((_, i) => {
         const following = marks[i + 1]
-        return following === undefined || following.at > begun - OVERLAP
+        return following === undefined || following.at > counted
       })
       const rows = await sessionEndings.listAfter(marks[0]?.sequence ?? 0)
       for (const row of rows) keep(row)
@@ -78,6 +94,20 @@ export function createEndedSessions(deps: {
     isStale: () => {
       if (freshAt === undefined) return true
       return milliseconds(clock.uptime() - freshAt) > STALE_AFTER
+    },
+
+    entries: (after = -1) =>
+      [...known]
+        .filter(([, { sequence }]) => sequence === undefined || sequence > after)
+        .map(([subject, { until }]) => ({ subject, keepUntil: until })),
+
+    cursor: () => (freshAt === undefined ? undefined : (marks[0]?.sequence ?? 0)),
+
+    latest: () => marks.at(-1)?.sequence ?? 0,
+
+    onEnd(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
   }
 }

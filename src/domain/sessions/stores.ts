@@ -1,12 +1,41 @@
-import type { ApiSessionId } from '../../base/ids.ts'
+import type { ApiSessionId, AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
-import type { ApiSession, SessionEnding } from './api-session.ts'
+import type { SecretHash } from '../../base/vault.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import type { ApiSession, LegacySession, SessionEnding } from './api-session.ts'
 
 export interface ApiSessions {
   find(id: ApiSessionId): Promise<ApiSession | undefined>
+  /** Reads the session and holds its row until the transaction ends: it does not end meanwhile. */
+  hold(id: ApiSessionId): Promise<ApiSession | undefined>
+  /** By the hash of its `zt-session` token. */
+  findLegacy(tokenHash: SecretHash): Promise<LegacySession | undefined>
+  listOf(identityId: IdentityId): Promise<readonly ApiSession[]>
+  /** Whether one of them has not expired by `at`. */
+  hasLive(identityId: IdentityId, at: Instant): Promise<boolean>
+  /** Those that have not expired by `at`, by `API_SESSION_FIELDS`; newest first, unless another order is asked for. */
+  list(
+    which: {
+      readonly of: IdentityId | undefined
+      readonly at: Instant
+      /** Only those that had begun by then. */
+      readonly createdUntil?: Instant
+    },
+    query: ListQuery,
+  ): Promise<PageOf<ApiSession>>
+  /** Those whose login was proven by this authenticator. */
+  listByAuthenticator(id: AuthenticatorId): Promise<readonly ApiSession[]>
   insert(session: ApiSession): Promise<void>
+  /** A refresh moved its end (D-53); false when it has ended meanwhile. */
+  renewOidc(id: ApiSessionId, expiresAt: Instant): Promise<boolean>
+  /** A call came (D-36): renews the idle end; does nothing to a session that has ended meanwhile. */
+  renewLegacy(id: ApiSessionId, lastActivityAt: Instant, expiresAt: Instant): Promise<void>
+  /** A code was proven on it; false when it has ended meanwhile. */
+  markTotpProven(id: ApiSessionId, amr: readonly string[]): Promise<boolean>
   remove(id: ApiSessionId): Promise<boolean>
-  removeExpired(before: Instant, limit: number): Promise<number>
+  /** Removes at most `limit` that have expired by `by`, and answers them: of two instances at once one gets each. */
+  takeExpired(by: Instant, limit: number): Promise<readonly ApiSession[]>
 }
 
 /** The ended sessions, in the order in which they were written. */

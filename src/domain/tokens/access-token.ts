@@ -5,27 +5,36 @@
 import type { JWTPayload } from 'jose'
 import { type Duration, inSeconds } from '../../base/duration.ts'
 import { base64url } from '../../base/encoding.ts'
-import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
+import type { ApiSessionId, AuthPolicyId, IdentityId, TokenId } from '../../base/ids.ts'
 import { epochSeconds, type Instant, instant } from '../../base/instant.ts'
 import type { Random } from '../../base/random.ts'
 import { ACCESS_TOKEN_TYPE, type AccessTokenClaims } from '../../protocol/service-claims.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { ApiSession } from '../sessions/api-session.ts'
+import type { OidcSession } from '../sessions/api-session.ts'
 
 /** What an API call knows about its caller without asking the store: SPEC Access token. */
-export interface CallSession {
+export interface AccessToken {
+  readonly tokenId: TokenId
   readonly sessionId: ApiSessionId
   readonly identityId: IdentityId
+  readonly externalId: string | undefined
   readonly isAdmin: boolean
   readonly authPolicyId: AuthPolicyId
   readonly configTypes: readonly string[]
+  readonly amr: readonly string[]
+  /** SHA-256 of the certificate that the token is bound to, base64url (D-24). */
+  readonly boundTo: string | undefined
+  readonly issuer: string
+  readonly clientId: string
+  readonly scope: string
+  readonly issuedAt: Instant
   /** When the token, and so the call's right, ends. */
   readonly expiresAt: Instant
 }
 
 /** How much of a session one access token carries, and for how long. */
 export interface AccessTokenGrant {
-  readonly session: Omit<ApiSession, 'expiresAt'>
+  readonly session: Omit<OidcSession, 'expiresAt'>
   readonly identity: Identity
   readonly scope: string
   readonly authTime: Instant
@@ -55,30 +64,77 @@ export function accessTokenClaims(
     z_ia: identity.isAdmin,
     z_ct: session.configTypes,
     z_t: ACCESS_TOKEN_TYPE,
-    z_ice: false, // D-26: true only after a login with a certificate of our own PKI
+    z_ice: session.primary.certificate?.isIssuedByNetwork === true, // D-26: such a certificate can be renewed
     ...(identity.externalId === undefined ? {} : { z_eid: identity.externalId }),
     z_ap: identity.authPolicyId,
+    ...confirmation(session.primary.certificate?.fingerprint),
   }
 }
 
 /** The caller that a verified payload names; undefined when it is not that of an access token. */
-export function readAccessToken(payload: JWTPayload): CallSession | undefined {
+export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   const claims = payload as Partial<Record<keyof AccessTokenClaims, unknown>>
-  const { sub, exp, z_t, z_asid, z_ia, z_ct, z_ap } = claims
+  const {
+    sub,
+    exp,
+    iat,
+    jti,
+    scope,
+    iss,
+    client_id,
+    amr,
+    z_t,
+    z_asid,
+    z_ia,
+    z_ct,
+    z_ap,
+    z_eid,
+    cnf,
+  } = claims
   if (z_t !== ACCESS_TOKEN_TYPE) return undefined
-  if (typeof sub !== 'string' || typeof exp !== 'number') return undefined
+  if (typeof sub !== 'string' || typeof exp !== 'number' || typeof iat !== 'number')
+    return undefined
+  if (typeof jti !== 'string' || typeof scope !== 'string') return undefined
+  if (typeof iss !== 'string' || typeof client_id !== 'string') return undefined
   if (typeof z_asid !== 'string' || typeof z_ia !== 'boolean' || typeof z_ap !== 'string') {
     return undefined
   }
-  if (!isTexts(z_ct)) return undefined
+  if (!isTexts(z_ct) || !isTexts(amr)) return undefined
+  if (z_eid !== undefined && typeof z_eid !== 'string') return undefined
+  const boundTo = cnf === undefined ? undefined : thumbprintOf(cnf)
+  if (boundTo === null) return undefined
   return {
+    tokenId: jti as TokenId,
     sessionId: z_asid as ApiSessionId,
     identityId: sub as IdentityId,
+    externalId: z_eid,
     isAdmin: z_ia,
     authPolicyId: z_ap as AuthPolicyId,
     configTypes: z_ct,
+    amr,
+    boundTo,
+    issuer: iss,
+    clientId: client_id,
+    scope,
+    issuedAt: instant(iat * 1_000),
     expiresAt: instant(exp * 1_000),
   }
+}
+
+function confirmation(fingerprint: string | undefined): Pick<AccessTokenClaims, 'cnf'> {
+  if (fingerprint === undefined) return {}
+  return { cnf: { 'x5t#S256': certificateThumbprint(fingerprint) } }
+}
+
+/** RFC 8705 §3.1: the same hash as our fingerprints, in base64url. */
+export function certificateThumbprint(fingerprint: string): string {
+  return base64url(Buffer.from(fingerprint, 'hex'))
+}
+
+/** Null when the confirmation is of a kind that we never issue. */
+function thumbprintOf(cnf: unknown): string | null {
+  const thumbprint = (cnf as { 'x5t#S256'?: unknown } | null)?.['x5t#S256']
+  return typeof thumbprint === 'string' ? thumbprint : null
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -14,8 +14,10 @@ import type { Vault } from '../../base/vault.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
 import type { Caller } from '../audit/events.ts'
-import { isDisabled } from '../identities/identity.ts'
-import type { Authenticators, Identities } from '../identities/stores.ts'
+import { preferredUsername } from '../identities/preferred-username.ts'
+import type { Authenticators } from '../identities/stores.ts'
+import type { CheckAgain } from '../login/check-again.ts'
+import { isShortOf } from '../login/demands.ts'
 import type { AuthRequests } from '../login/stores.ts'
 import type { EndSession } from '../sessions/end-session.ts'
 import type { IssuedTokens, IssueTokens } from './issue.ts'
@@ -39,12 +41,12 @@ export function createExchangeCode(deps: {
   readonly random: Random
   readonly clock: Clock
   readonly authRequests: Pick<AuthRequests, 'takeByCode' | 'findRedeemed'>
-  readonly identities: Pick<Identities, 'find'>
-  readonly authenticators: Pick<Authenticators, 'find'>
+  readonly authenticators: Pick<Authenticators, 'find' | 'listOf'>
+  readonly checkAgain: CheckAgain
   readonly issueTokens: IssueTokens
   readonly endSession: EndSession
 }): ExchangeCode {
-  const { vault, random, clock, authRequests, identities, authenticators } = deps
+  const { vault, random, clock, authRequests, authenticators, checkAgain } = deps
 
   return async ({ clientId, code, redirectUri, codeVerifier, caller }) => {
     // R031: another client is refused before the code is touched.
@@ -77,13 +79,20 @@ export function createExchangeCode(deps: {
     if (!verifierMatches(verifier, request.ask.codeChallenge)) {
       throw refuse('the code_verifier does not match')
     }
-    const identity = await identities.find(request.primary.identityId)
-    if (identity === undefined || isDisabled(identity, now)) {
-      throw refuse('the identity is gone or disabled')
+    const { primary, secondary } = request
+    const owner = await checkAgain(primary)
+    if ('refusal' in owner) throw refuse(owner.refusal)
+    const { identity, policy } = owner
+    const { authenticatorId } = primary
+    if (
+      authenticatorId !== undefined &&
+      (await authenticators.find(authenticatorId)) === undefined
+    ) {
+      throw refuse('the authenticator is gone')
     }
-    const authenticator = await authenticators.find(request.primary.authenticatorId)
-    if (authenticator === undefined) throw refuse('the authenticator is gone')
-    const { username } = authenticator
+    // A policy that began to demand more since the code was issued is not satisfied by what was proven before.
+    if (isShortOf(policy, secondary)) throw refuse('the policy demands more than was proven')
+    const username = await preferredUsername(identity, authenticators)
     return deps.issueTokens({ request, sessionId, identity, username, caller })
   }
 }

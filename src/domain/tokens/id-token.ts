@@ -2,18 +2,20 @@
  * The ID token: who logged in, how and when. It authorizes nothing (SPEC Token response). D-25; OIDC Core §2.
  */
 import { createHash } from 'node:crypto'
+import type { JWTPayload } from 'jose'
 import { type Duration, inSeconds } from '../../base/duration.ts'
 import { base64url } from '../../base/encoding.ts'
+import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import { epochSeconds, type Instant } from '../../base/instant.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { ApiSession } from '../sessions/api-session.ts'
+import type { OidcSession } from '../sessions/api-session.ts'
 import type { SigningAlgorithm } from './signing-key.ts'
 
 /** JWT header `typ` of an ID token. Anything but that of an access token (R055). */
 export const ID_TOKEN_TYP = 'JWT'
 
 export interface IdTokenGrant {
-  readonly session: Omit<ApiSession, 'expiresAt'>
+  readonly session: Omit<OidcSession, 'expiresAt'>
   readonly identity: Identity
   readonly username: string
   readonly authTime: Instant
@@ -42,6 +44,18 @@ export function idTokenClaims(grant: IdTokenGrant, now: Instant): Record<string,
     name: identity.name,
     preferred_username: username,
   }
+}
+
+/** The session that an ID token was issued for. */
+export interface NamedSession {
+  readonly sessionId: ApiSessionId
+  readonly identityId: IdentityId
+}
+
+/** Undefined when the payload is not that of an ID token of ours. */
+export function readIdTokenSession({ sid, sub }: JWTPayload): NamedSession | undefined {
+  if (typeof sid !== 'string' || typeof sub !== 'string') return undefined
+  return { sessionId: sid as ApiSessionId, identityId: sub as IdentityId }
 }
 
 /** OIDC Core §3.1.3.6: the left half of the hash that the signing algorithm uses; Ed25519 uses SHA-512. */

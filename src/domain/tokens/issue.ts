@@ -1,34 +1,24 @@
 /**
- * The one place that turns a finished authentication into a session and its tokens. SPEC Token response.
+ * The one place that turns a finished OIDC login into a session and its tokens. SPEC Token response.
  */
 import type { Clock } from '../../base/clock.ts'
-import { type Duration, inSeconds } from '../../base/duration.ts'
-import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
-import { instant } from '../../base/instant.ts'
+import type { Duration } from '../../base/duration.ts'
+import type { ApiSessionId } from '../../base/ids.ts'
+import { earlier, later, plus } from '../../base/instant.ts'
 import type { Random } from '../../base/random.ts'
-import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Vault } from '../../base/vault.ts'
+import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { CodeIssued } from '../login/auth-request.ts'
-import type { ApiSession } from '../sessions/api-session.ts'
+import { holdOwner } from '../login/hold-owner.ts'
+import type { OidcSession } from '../sessions/api-session.ts'
 import type { Transaction } from '../stores.ts'
-import { accessTokenClaims } from './access-token.ts'
-import { ID_TOKEN_TYP, idTokenClaims } from './id-token.ts'
-import type { SigningKeys } from './signing-keys.ts'
-
-export interface TokenLifetimes {
-  readonly accessToken: Duration
-  readonly idToken: Duration
-}
-
-export interface IssuedTokens {
-  readonly identityId: IdentityId
-  readonly accessToken: string
-  readonly idToken: string
-  readonly expiresInSeconds: number
-  readonly scope: string
-}
+import { amrOf } from './amr.ts'
+import { newRefreshToken, type RefreshToken, refreshTokenHash } from './refresh-token.ts'
+import type { SignedTokens, SignTokens } from './sign-tokens.ts'
 
 export interface FinishedAuthentication {
   readonly request: CodeIssued
@@ -38,56 +28,48 @@ export interface FinishedAuthentication {
   readonly caller: Caller
 }
 
+export interface IssuedTokens extends SignedTokens {
+  /** Only with `offline_access` (R044). */
+  readonly refreshToken: Secret | undefined
+}
+
 export type IssueTokens = (authentication: FinishedAuthentication) => Promise<IssuedTokens>
 
 export function createIssueTokens(deps: {
-  readonly signingKeys: SigningKeys
-  readonly lifetimes: TokenLifetimes
-  readonly audience: string
+  readonly signTokens: SignTokens
   readonly clock: Clock
-  readonly random: Random
   readonly transaction: Transaction
   readonly recordEvent: RecordEvent
+  readonly vault: Vault
+  readonly random: Random
+  readonly maxSessionDuration: Duration
+  readonly refreshTokenDuration: Duration
 }): IssueTokens {
-  const { signingKeys, lifetimes, audience, clock, random, transaction, recordEvent } = deps
+  const { signTokens, vault, random, clock, transaction, recordEvent } = deps
 
   return async ({ request, sessionId, identity, username, caller }) => {
-    const { ask, primary } = request
+    const { ask, primary, secondary } = request
     const now = clock.now()
     const scope = ask.scopes.join(' ')
-    const session: Omit<ApiSession, 'expiresAt'> = {
+    const session: Omit<OidcSession, 'expiresAt'> = {
       id: sessionId,
       kind: 'oidc',
       identityId: identity.id,
-      authenticatorId: primary.authenticatorId,
+      primary,
+      secondary,
       issuer: ask.issuer,
       clientId: ask.clientId,
-      amr: ['pwd'], // D-25, RFC 8176
+      scopes: ask.scopes,
+      amr: amrOf(primary, secondary),
       configTypes: ask.configTypes,
       address: caller.address,
       userAgent: caller.userAgent,
       createdAt: now,
+      endsAt: plus(primary.at, deps.maxSessionDuration),
     }
-    const access = accessTokenClaims(
-      { session, identity, scope, authTime: primary.at, audience, life: lifetimes.accessToken },
-      now,
-      random,
-    )
-    const signed = await signingKeys.sign(ACCESS_TOKEN_TYP, { ...access })
-    const idToken = idTokenClaims(
-      {
-        session,
-        identity,
-        username,
-        authTime: primary.at,
-        nonce: ask.nonce,
-        life: lifetimes.idToken,
-        accessToken: signed.token,
-        algorithm: signed.algorithm,
-      },
-      now,
-    )
-    const { token: signedIdToken } = await signingKeys.sign(ID_TOKEN_TYP, idToken)
+    const tokens = await signTokens({ session, identity, username, scope, nonce: ask.nonce })
+    const refreshToken = ask.scopes.includes('offline_access') ? newRefreshToken(random) : undefined
+    const stored = refreshToken && firstRefreshToken(refreshToken, session)
     const issued = recordEvent(caller, {
       type: 'token.issued',
       identityId: identity.id,
@@ -95,16 +77,31 @@ export function createIssueTokens(deps: {
       details: { scope },
     })
     // Signing is done before the transaction begins; the answer leaves after it has committed.
-    await transaction(async (tx) => {
-      await tx.apiSessions.insert({ ...session, expiresAt: instant(access.exp * 1_000) })
+    const isAlive = await transaction(async (tx) => {
+      if (!(await holdOwner(tx, primary, now))) return false
+      // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
+      const { accessTokenExpiresAt: tokenEnd } = tokens
+      const expiresAt = stored === undefined ? tokenEnd : later(stored.expiresAt, tokenEnd)
+      await tx.apiSessions.insert({ ...session, expiresAt })
+      if (stored !== undefined) await tx.refreshTokens.insert(stored)
       await tx.events.insert(issued)
+      return true
     })
+    if (!isAlive)
+      throw new Failure('INVALID_GRANT', { detail: 'the identity or its authenticator is gone' })
+    return { ...tokens, refreshToken }
+  }
+
+  function firstRefreshToken(
+    token: Secret,
+    { id, createdAt, endsAt }: Omit<OidcSession, 'expiresAt'>,
+  ): RefreshToken {
     return {
-      identityId: identity.id,
-      accessToken: signed.token,
-      idToken: signedIdToken,
-      expiresInSeconds: inSeconds(lifetimes.accessToken),
-      scope,
+      hash: refreshTokenHash(vault, token),
+      sessionId: id,
+      issuedAt: createdAt,
+      expiresAt: earlier(plus(createdAt, deps.refreshTokenDuration), endsAt),
+      spent: undefined,
     }
   }
 }

@@ -28,7 +28,8 @@ import type { SigningKeyStore } from './stores.ts'
 /** What a verified token says; who may do what with it is not decided here. */
 export type Verification =
   | { readonly outcome: 'good'; readonly payload: JWTPayload }
-  | { readonly outcome: 'expired' }
+  /** Good in everything but its time. */
+  | { readonly outcome: 'expired'; readonly payload: JWTPayload }
   | { readonly outcome: 'invalid'; readonly why: string }
 
 export interface SignedToken {
@@ -184,7 +185,9 @@ export function createSigningKeys(deps: {
         return { outcome: 'good', payload }
       } catch (error) {
         // jose looks at the times last, so an expired token is otherwise good (D-35).
-        if (error instanceof errors.JWTExpired) return { outcome: 'expired' }
+        if (error instanceof errors.JWTExpired) {
+          return { outcome: 'expired', payload: error.payload }
+        }
         if (error instanceof errors.JOSEError || error instanceof TypeError) {
           return { outcome: 'invalid', why: error.message }
         }

@@ -1,4 +1,8 @@
 import type { Duration } from '../../base/duration.ts'
+import type { ApiSessionId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { SecretHash } from '../../base/vault.ts'
+import type { RefreshToken } from './refresh-token.ts'
 import type { StoredSigningKey } from './signing-key.ts'
 
 export interface SigningKeyStore {
@@ -9,4 +13,14 @@ export interface SigningKeyStore {
   /** Records that tokens living this long are being signed; never lowers the recorded life. */
   raiseTokenLife(life: Duration): Promise<void>
   remove(kid: string): Promise<boolean>
+}
+
+export interface RefreshTokens {
+  find(hash: SecretHash): Promise<RefreshToken | undefined>
+  insert(token: RefreshToken): Promise<void>
+  /** Spends an unspent one in one statement; of fifty at once one answers true (R040). */
+  take(hash: SecretHash, spending: { at: Instant; successor: SecretHash }): Promise<boolean>
+  /** Every one of a session: it ends. */
+  removeOf(sessionId: ApiSessionId): Promise<void>
+  removeExpired(before: Instant, limit: number): Promise<number>
 }

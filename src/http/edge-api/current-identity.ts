@@ -17,7 +17,7 @@ export function addCurrentIdentity(
   router.add(
     { ...API_ROUTE, method: 'GET', url: `${prefix}/current-identity`, replies: [200, 401] },
     async ({ session }) => {
-      const { identity, policy } = await use.currentIdentity(session)
+      const { identity, policy, isMfaEnabled } = await use.currentIdentity(session)
       const data: CurrentIdentity = {
         id: identity.id,
         createdAt: toRfc3339(identity.createdAt),
@@ -32,6 +32,7 @@ export function addCurrentIdentity(
         authPolicy: reference('auth-policies', policy),
         roleAttributes: [...identity.roleAttributes],
         appData: identity.appData,
+        isMfaEnabled,
         disabled: isDisabled(identity, use.clock.now()),
         disabledAt: timeOrNull(identity.disabledAt),
         disabledUntil: timeOrNull(identity.disabledUntil),

@@ -5,8 +5,9 @@ import { CATALOGUE, type Failure } from '../../errors/catalogue.ts'
 const META = { apiVersion: '1.0.0', apiEnrollmentVersion: '1.0.0' }
 
 export function apiErrorBody(failure: Failure, requestId: string): object {
-  const { code, field } = failure
+  const { code, field, authQueries } = failure
   const { message } = CATALOGUE[code]
   const cause = field === undefined ? {} : { cause: { field: field.field, reason: field.reason } }
-  return { error: { code, message, requestId, ...cause }, meta: META }
+  const queries = authQueries === undefined ? {} : { authQueries } // D-14, D-51
+  return { error: { code, message, requestId, ...cause }, ...queries, meta: META }
 }

@@ -2,17 +2,26 @@
  * Header fields that a failure brings along: the challenge of a 401, the time to come back after. D-37.
  */
 import { CATALOGUE, type Failure } from '../../errors/catalogue.ts'
+import type { AuthQuery } from '../../protocol/auth-query.ts'
 import { formatChallenges, missingToken } from '../../protocol/challenge.ts'
+import { TOTP_REQUIRED_HEADER } from '../../protocol/headers.ts'
 import type { HeaderFields } from '../answer.ts'
 
 export function failureHeaders(failure: Failure, brand: string): HeaderFields {
-  const { code, challenges, retryAfterSeconds } = failure
+  const { code, challenges, retryAfterSeconds, authQueries } = failure
   return {
     ...(CATALOGUE[code].status === 401
       ? { 'www-authenticate': wwwAuthenticate(failure, brand, challenges) }
       : {}),
+    ...totpRequired(authQueries),
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
   }
+}
+
+/** SPEC Response headers: beside every answer whose queries ask for a TOTP code. */
+export function totpRequired(authQueries: readonly AuthQuery[] = []): HeaderFields {
+  const isAsked = authQueries.some(({ typeId }) => typeId === 'MFA')
+  return isAsked ? { [TOTP_REQUIRED_HEADER]: 'true' } : {}
 }
 
 function wwwAuthenticate(

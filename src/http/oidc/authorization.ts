@@ -7,10 +7,11 @@ import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { type Answer, redirect } from '../answer.ts'
 import type { ListenerAddresses } from '../issuers.ts'
+import { presentedChain } from '../peer-certificate.ts'
 import type { Call, Route, Router } from '../route.ts'
 import { hasFetchMetadata, setCookie } from './browser-cookie.ts'
 import { sendToClient } from './client-answers.ts'
-import { PATHS } from './paths.ts'
+import { METHOD_PATHS, PATHS } from './paths.ts'
 
 export interface AuthorizationDependencies {
   readonly addresses: () => ListenerAddresses
@@ -45,10 +46,11 @@ function authorize(
     allowedRedirects,
     parameters,
     isBrowser: wantsHtml || hasFetchMetadata(request), // D-10
+    hasCertificate: presentedChain(request) !== undefined,
   })
   if (started.next === 'answer') return sendToClient(started.answer)
-  const { authRequestId, key, cookie } = started
-  return redirect(`${PATHS.loginUsername}?authRequestID=${authRequestId}`, {
+  const { method, authRequestId, key, cookie } = started
+  return redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`, {
     [AUTH_REQUEST_ID_HEADER]: authRequestId,
     ...(cookie === undefined ? {} : { 'set-cookie': setCookie(key, cookie) }),
   })

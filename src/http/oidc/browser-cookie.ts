@@ -32,7 +32,7 @@ export function stepOrigin(request: FastifyRequest, corsOrigins: readonly string
   const isListed = origin !== undefined && corsOrigins.includes(origin)
   return {
     isBrowser: hasFetchMetadata(request),
-    isForeignPost: request.method === 'POST' && isCrossSite && !isListed,
+    isForeignPost: request.method !== 'GET' && isCrossSite && !isListed,
     cookie: (key) => readCookie(request, cookieName(key)),
   }
 }

@@ -21,6 +21,8 @@ const CLAIMS = [
   'sid',
   'name',
   'preferred_username',
+  'external_id',
+  'is_admin',
 ]
 
 export interface DiscoveryDependencies {
@@ -54,6 +56,10 @@ function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryDepend
     issuer: issuerAt(base),
     authorization_endpoint: `${base}${PATHS.authorization}`,
     token_endpoint: `${base}${PATHS.token}`,
+    userinfo_endpoint: `${base}${PATHS.userinfo}`,
+    end_session_endpoint: `${base}${PATHS.endSession}`,
+    revocation_endpoint: `${base}${PATHS.revoke}`,
+    introspection_endpoint: `${base}${PATHS.introspect}`,
     jwks_uri: `${base}${PATHS.keys}`,
     response_types_supported: ['code'],
     response_modes_supported: RESPONSE_MODES,
@@ -61,6 +67,9 @@ function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryDepend
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: signingKeys.algorithms(),
     token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    // RFC 8414 §2: not the client authenticates there, but the bearer token of an administrator or router (D-31).
+    introspection_endpoint_auth_methods_supported: ['Bearer'],
     code_challenge_methods_supported: ['S256'],
     scopes_supported: SCOPES,
     claims_supported: CLAIMS,
@@ -68,6 +77,14 @@ function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryDepend
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
-    [`${brand}_endpoints`]: { password: `${base}${PATHS.loginUsername}` },
+    [`${brand}_endpoints`]: {
+      password: `${base}${PATHS.loginUsername}`,
+      cert: `${base}${PATHS.loginCert}`,
+      ext_jwt: `${base}${PATHS.loginExtJwt}`,
+      totp: `${base}${PATHS.loginTotp}`,
+      totp_enroll: `${base}${PATHS.totpEnroll}`,
+      totp_enroll_verify: `${base}${PATHS.totpEnrollVerify}`,
+      auth_queries: `${base}${PATHS.authQueries}`,
+    },
   }
 }

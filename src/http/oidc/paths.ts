@@ -1,14 +1,34 @@
 /** Where the provider's endpoints are: SPEC Endpoints, D-3, D-4. Discovery says the same to the world. */
+import type { PrimaryMethod } from '../../domain/login/proven.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
+
+const LOGIN = `${PROVIDER_PREFIX}/login`
 
 export const PATHS = {
   authorization: `${PROVIDER_PREFIX}/authorization`,
   token: `${PROVIDER_PREFIX}/token`,
   keys: `${PROVIDER_PREFIX}/keys`,
-  loginUsername: `${PROVIDER_PREFIX}/login/username`,
+  userinfo: `${PROVIDER_PREFIX}/userinfo`,
+  endSession: `${PROVIDER_PREFIX}/end_session`,
+  revoke: `${PROVIDER_PREFIX}/revoke`,
+  introspect: `${PROVIDER_PREFIX}/introspect`,
+  loginUsername: `${LOGIN}/username`,
   /** D-4: another name of the one above. */
-  loginPassword: `${PROVIDER_PREFIX}/login/password`,
+  loginPassword: `${LOGIN}/password`,
+  loginCert: `${LOGIN}/cert`,
+  loginExtJwt: `${LOGIN}/ext-jwt`,
+  loginTotp: `${LOGIN}/totp`,
+  totpEnroll: `${LOGIN}/totp/enroll`,
+  totpEnrollVerify: `${LOGIN}/totp/enroll/verify`,
+  authQueries: `${LOGIN}/auth-queries`,
 } as const
+
+/** Where a login by this method goes on: D-6. */
+export const METHOD_PATHS: Readonly<Record<PrimaryMethod, string>> = {
+  password: PATHS.loginUsername,
+  cert: PATHS.loginCert,
+  'ext-jwt': PATHS.loginExtJwt,
+}
 
 /** D-3: the same document, for clients that add the prefix and for those of RFC 8414 §3.1. */
 export const DISCOVERY_PATHS = [

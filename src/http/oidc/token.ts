@@ -5,16 +5,25 @@
 import type { FastifyRequest } from 'fastify'
 import type { FormFields } from '../../base/form.ts'
 import { Secret } from '../../base/secret.ts'
+import type { Caller } from '../../domain/audit/events.ts'
 import type { ExchangeCode } from '../../domain/tokens/exchange-code.ts'
+import type { IssuedTokens } from '../../domain/tokens/issue.ts'
+import type { RefreshTokensOf } from '../../domain/tokens/refresh.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { GRANT_TYPES } from '../../protocol/oauth.ts'
+import { GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
 import { json } from '../answer.ts'
 import { rawValues } from '../bearers.ts'
+import type { Body } from '../body.ts'
 import { invalid } from '../fields.ts'
 import type { Router } from '../route.ts'
 import { PATHS } from './paths.ts'
 
-export function addToken(router: Router, use: { readonly exchangeCode: ExchangeCode }): void {
+export interface TokenDependencies {
+  readonly exchangeCode: ExchangeCode
+  readonly refresh: RefreshTokensOf
+}
+
+export function addToken(router: Router, use: TokenDependencies): void {
   router.add(
     {
       method: 'POST',
@@ -26,29 +35,19 @@ export function addToken(router: Router, use: { readonly exchangeCode: ExchangeC
       replies: [200, 401],
     },
     async ({ request, body, caller }) => {
-      const fields: FormFields = body.kind === 'form' ? body.fields : new Map()
-      refuseRepeats(fields)
-      const one = (name: string) => fields.get(name)?.[0]
+      const one = singleFields(body)
       const grantType = one('grant_type')
       if (grantType === undefined) throw invalid('grant_type', 'is missing')
-      if (!GRANT_TYPES.some((known) => known === grantType)) {
-        throw new Failure('UNSUPPORTED_GRANT_TYPE')
-      }
+      const known = GRANT_TYPES.find((type) => type === grantType)
+      if (known === undefined) throw new Failure('UNSUPPORTED_GRANT_TYPE')
       const clientId = readClientId(request, one('client_id'), one('client_secret'))
-      const code = one('code')
-      if (code === undefined) throw invalid('code', 'is missing')
-      const codeVerifier = one('code_verifier')
-      const tokens = await use.exchangeCode({
-        clientId,
-        code: new Secret(code),
-        redirectUri: one('redirect_uri'),
-        codeVerifier: codeVerifier === undefined ? undefined : new Secret(codeVerifier),
-        caller,
-      })
+      const tokens = await GRANTS[known](one, clientId, caller, use)
       request.identity = tokens.identityId
+      const { refreshToken } = tokens
       return json(200, {
         access_token: tokens.accessToken,
         id_token: tokens.idToken,
+        ...(refreshToken === undefined ? {} : { refresh_token: refreshToken.reveal() }),
         token_type: 'Bearer',
         expires_in: tokens.expiresInSeconds,
         scope: tokens.scope,
@@ -57,15 +56,51 @@ export function addToken(router: Router, use: { readonly exchangeCode: ExchangeC
   )
 }
 
-/** RFC 6749 §3.2: request parameters are not included more than once (R014). */
-function refuseRepeats(fields: FormFields): void {
+type One = (name: string) => string | undefined
+
+/** Each grant reads its own parameters. */
+const GRANTS: Readonly<
+  Record<
+    GrantType,
+    (one: One, clientId: string, caller: Caller, use: TokenDependencies) => Promise<IssuedTokens>
+  >
+> = {
+  authorization_code(one, clientId, caller, { exchangeCode }) {
+    const code = one('code')
+    if (code === undefined) throw invalid('code', 'is missing')
+    const codeVerifier = one('code_verifier')
+    return exchangeCode({
+      clientId,
+      code: new Secret(code),
+      redirectUri: one('redirect_uri'),
+      codeVerifier: codeVerifier === undefined ? undefined : new Secret(codeVerifier),
+      caller,
+    })
+  },
+
+  refresh_token(one, clientId, caller, { refresh }) {
+    const refreshToken = one('refresh_token')
+    if (refreshToken === undefined) throw invalid('refresh_token', 'is missing')
+    return refresh({
+      clientId,
+      refreshToken: new Secret(refreshToken),
+      scope: one('scope'),
+      caller,
+    })
+  },
+}
+
+/** The fields of a form, each once. RFC 6749 §3.2: request parameters are not included more than once (R014). */
+export function singleFields(body: Body): One {
+  const fields: FormFields = body.kind === 'form' ? body.fields : new Map()
   for (const [field, values] of fields) {
     if (values.length > 1) throw invalid(field.slice(0, 64), 'is repeated')
   }
+  return (name) => fields.get(name)?.[0]
 }
 
 /** In the form, or as the user of HTTP Basic with an empty password (D-28). */
-function readClientId(
+export function readClientId(
   request: FastifyRequest,
   inForm: string | undefined,
   secret: string | undefined,

@@ -2,6 +2,7 @@
  * What differs between the databases, as facts. Everything else in the store is written once, for both.
  */
 import type { Dialect, QueryExecutorProvider } from 'kysely'
+import type { ListFacts } from './list-facts.ts'
 
 export interface Database {
   /** How an operator knows it: the path, or host and name. Never a password. */
@@ -9,6 +10,9 @@ export interface Database {
   readonly dialect: Dialect
   /** The definition of a key column that numbers rows as they are inserted and uses no number twice. */
   readonly sequenceKey: string
+  /** The type of a text column that sorts by code point, whatever the language of the server. */
+  readonly sortedText: string
+  readonly lists: ListFacts
   /** Lets one instance at a time go on with the transaction that migrates. */
   lockMigrations(transaction: QueryExecutorProvider): Promise<void>
   /** Takes out of an error of the driver what it quotes from a row, so that logs can show the error. */

@@ -8,6 +8,7 @@ import { PostgresDialect, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, types } from 'pg'
 import type { Secret } from '../../base/secret.ts'
 import type { Database } from './database.ts'
+import { postgresLists } from './postgres-lists.ts'
 
 const TRANSACTION_LIMIT_MS = 30_000
 const CONNECT_LIMIT_MS = 10_000
@@ -39,6 +40,8 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
     name: describe(url),
     dialect: new PostgresDialect({ pool }),
     sequenceKey: 'bigint generated always as identity primary key',
+    sortedText: 'text collate "C"',
+    lists: postgresLists,
     async lockMigrations(transaction) {
       // A migration may take its time, and so may the wait for another instance that migrates.
       await sql`

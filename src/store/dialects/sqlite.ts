@@ -17,17 +17,23 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { type Database, StoreUnavailable } from './database.ts'
+import { sqliteLists } from './sqlite-lists.ts'
 
+/** A cache of 32 MiB: a list of 100,000 rows has more pages than the usual two. */
 const PRAGMAS = `
   pragma journal_mode = wal;
   pragma synchronous = full;
   pragma fullfsync = on;
   pragma foreign_keys = on;
+  pragma cache_size = -32768;
 `
 
 /** Five seconds in all, while this process goes on with everything else: SQLite's own wait would stop it. */
 const LOCK_ATTEMPTS = 1_000
 const LOCK_PAUSE_MS = 5
+
+/** More than the queries of the store that are always the same; filters of lists make others without end. */
+const KEPT_STATEMENTS = 500
 
 /** SQLite result codes; the upper bits only refine them. */
 const SQLITE_BUSY = 5
@@ -43,6 +49,8 @@ export function sqlite(path: string): Database {
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
     sequenceKey: 'integer primary key autoincrement',
+    sortedText: 'text',
+    lists: sqliteLists,
     // A transaction begins as the only writer.
     lockMigrations: async () => {},
     // SQLite names columns in its errors, never values.
@@ -101,7 +109,7 @@ class SqliteDriver implements Driver {
 
 class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync
-  /** Prepared once. The queries of the store are a fixed set, so this does not grow. */
+  /** Prepared once, the longest unused first. */
   readonly #statements = new Map<string, StatementSync>()
 
   constructor(database: DatabaseSync) {
@@ -131,10 +139,12 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql)
-      this.#statements.set(sql, statement)
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql)
+    this.#statements.delete(sql)
+    this.#statements.set(sql, statement)
+    const [oldest] = this.#statements.keys()
+    if (this.#statements.size > KEPT_STATEMENTS && oldest !== undefined) {
+      this.#statements.delete(oldest)
     }
     return statement
   }

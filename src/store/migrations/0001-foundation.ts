@@ -1,120 +1,31 @@
 /**
- * The first tables: installation, policies, identities, logins, sessions, keys, authorities, events.
+ * The first tables: installation, rules, identities and what proves them, logins, sessions, keys, authorities, events.
  *
- * Columns that a later state or method leaves empty are nullable, although today's rows fill them: SQLite
- * cannot loosen a column. Logins, sessions and events outlive their identity, so they do not refer to it.
+ * Where several kinds or states share a table, the columns of one are empty in the others. Logins, sessions and
+ * events outlive their identity, so they do not refer to it. Texts that lists are sorted by are sorted by code point,
+ * and what refers to them is of the same type; docs/lists.md says which fields of a list have an index.
  */
+import type { Database } from '../dialects/database.ts'
 import type { Migration } from './migration.ts'
 
 export const foundation: Migration = {
   name: '0001-foundation',
-  statements: ({ sequenceKey }) => [
+  statements: (database) => [
     `create table installation (
       id integer primary key check (id = 1),
       secret_fingerprint text not null,
       created_at bigint not null
     )`,
-
-    `create table auth_policies (
-      id text primary key,
-      name text not null unique,
-      body text not null,
-      created_at bigint not null,
-      updated_at bigint not null
-    )`,
-
-    `create table identities (
-      id text primary key,
-      name text not null unique,
-      type text not null,
-      is_admin integer not null check (is_admin in (0, 1)),
-      external_id text unique,
-      auth_policy_id text not null references auth_policies (id),
-      role_attributes text not null,
-      app_data text not null,
-      tags text not null,
-      disabled_at bigint,
-      disabled_until bigint,
-      created_at bigint not null,
-      updated_at bigint not null
-    )`,
-    'create index identities_auth_policy on identities (auth_policy_id)',
-
-    `create table authenticators (
-      id text primary key,
-      identity_id text not null references identities (id) on delete cascade,
-      method text not null,
-      username text,
-      username_key text unique,
-      password_hash text,
-      created_at bigint not null,
-      updated_at bigint not null
-    )`,
-    'create index authenticators_identity on authenticators (identity_id)',
-
-    `create table auth_requests (
-      key text primary key,
-      state text not null,
-      identity_id text not null,
-      code_hash text unique,
-      code_expires_at bigint,
-      session_id text,
-      redeemed_at bigint,
-      expires_at bigint not null,
-      body text not null
-    )`,
-    'create index auth_requests_expiry on auth_requests (expires_at)',
-
-    `create table api_sessions (
-      id text primary key,
-      kind text not null,
-      identity_id text not null,
-      authenticator_id text not null,
-      issuer text not null,
-      client_id text not null,
-      amr text not null,
-      config_types text not null,
-      address text not null,
-      user_agent text,
-      created_at bigint not null,
-      expires_at bigint not null
-    )`,
-    'create index api_sessions_expiry on api_sessions (expires_at)',
-    'create index api_sessions_identity on api_sessions (identity_id)',
-
-    `create table session_endings (
-      sequence ${sequenceKey},
-      session_id text not null unique,
-      at bigint not null,
-      keep_until bigint not null
-    )`,
-    'create index session_endings_expiry on session_endings (keep_until)',
-
-    `create table signing_keys (
-      kid text primary key,
-      generation integer not null unique,
-      algorithm text not null,
-      public_jwk text not null,
-      sealed_private_jwk text not null,
-      created_at bigint not null,
-      active_from bigint not null,
-      token_life bigint not null
-    )`,
-
-    `create table authorities (
-      role text not null,
-      generation integer not null,
-      certificate_pem text not null,
-      sealed_key text not null,
-      created_at bigint not null,
-      not_after bigint not null,
-      primary key (role, generation)
-    )`,
-
+    ...rules(database),
+    ...identities(database),
+    ...secondFactors(database),
+    ...loginsAndSessions(database),
+    ...keys(),
     `create table events (
       id text primary key,
       at bigint not null,
       type text not null,
+      actor_id text,
       identity_id text,
       session_id text,
       address text,
@@ -126,3 +37,214 @@ export const foundation: Migration = {
     'create index events_time on events (at)',
   ],
 }
+
+type Facts = Pick<Database, 'sequenceKey' | 'sortedText'>
+
+const rules = ({ sortedText }: Facts) => [
+  `create table auth_policies (
+    id ${sortedText} primary key,
+    name ${sortedText} not null unique,
+    body text not null,
+    tags text not null,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+
+  `create table external_jwt_signers (
+    id text primary key,
+    name ${sortedText} not null unique,
+    issuer text not null unique,
+    body text not null,
+    tags text not null,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+
+  `create table cas (
+    id text primary key,
+    name ${sortedText} not null unique,
+    fingerprint text not null unique,
+    is_verified integer not null check (is_verified in (0, 1)),
+    verification_token text,
+    body text not null,
+    tags text not null,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+
+  `create table rule_versions (
+    id integer primary key check (id = 1),
+    version bigint not null
+  )`,
+  'insert into rule_versions (id, version) values (1, 0)',
+]
+
+const identities = ({ sortedText }: Facts) => [
+  `create table identities (
+    id ${sortedText} primary key,
+    name ${sortedText} not null unique,
+    type ${sortedText} not null,
+    is_admin integer not null check (is_admin in (0, 1)),
+    external_id ${sortedText} unique,
+    auth_policy_id ${sortedText} not null references auth_policies (id),
+    role_attributes text not null,
+    app_data text not null,
+    tags text not null,
+    disabled_at bigint,
+    disabled_until bigint,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+  'create index identities_auth_policy on identities (auth_policy_id)',
+  'create index identities_type on identities (type)',
+  'create index identities_admin on identities (is_admin)',
+  'create index identities_creation on identities (created_at, id)',
+  'create index identities_update on identities (updated_at, id)',
+  // Few are.
+  'create index identities_disabled on identities (disabled_at) where disabled_at is not null',
+
+  `create table authenticators (
+    id ${sortedText} primary key,
+    identity_id ${sortedText} not null references identities (id) on delete cascade,
+    method ${sortedText} not null,
+    username ${sortedText},
+    username_key text unique,
+    password_hash text,
+    failed_attempts integer not null default 0,
+    locked_until bigint,
+    cert_pem text,
+    fingerprint ${sortedText} unique,
+    is_issued_by_network integer check (is_issued_by_network in (0, 1)),
+    tags text not null,
+    created_at bigint not null,
+    updated_at bigint not null,
+    unique (identity_id, method)
+  )`,
+  'create index authenticators_creation on authenticators (created_at, id)',
+  'create index authenticators_method on authenticators (method)',
+  'create index authenticators_username on authenticators (username)',
+]
+
+const secondFactors = ({ sortedText }: Facts) => [
+  `create table totp_enrollments (
+    identity_id ${sortedText} primary key references identities (id) on delete cascade,
+    id text not null,
+    sealed_secret text not null,
+    verified_at bigint,
+    last_step bigint not null default -1,
+    created_at bigint not null
+  )`,
+
+  `create table recovery_codes (
+    identity_id ${sortedText} not null references totp_enrollments (identity_id) on delete cascade,
+    code_hash text not null,
+    primary key (identity_id, code_hash)
+  )`,
+
+  `create table code_guesses (
+    identity_id ${sortedText} primary key references identities (id) on delete cascade,
+    guesses integer not null,
+    blocked_until bigint
+  )`,
+]
+
+const loginsAndSessions = ({ sequenceKey, sortedText }: Facts) => [
+  `create table auth_requests (
+    key text primary key,
+    state text not null,
+    revision integer not null,
+    wrong_codes integer not null default 0,
+    identity_id text not null,
+    code_hash text unique,
+    code_expires_at bigint,
+    session_id text,
+    redeemed_at bigint,
+    expires_at bigint not null,
+    body text not null
+  )`,
+  'create index auth_requests_expiry on auth_requests (expires_at)',
+
+  `create table api_sessions (
+    id ${sortedText} primary key,
+    kind ${sortedText} not null,
+    identity_id ${sortedText} not null,
+    authenticator_id ${sortedText},
+    proof text not null,
+    amr text not null,
+    config_types text not null,
+    address ${sortedText} not null,
+    user_agent ${sortedText},
+    issuer text,
+    client_id ${sortedText},
+    scopes text,
+    token_hash text unique,
+    last_activity_at bigint,
+    is_totp_proven integer not null check (is_totp_proven in (0, 1)),
+    is_totp_demanded integer check (is_totp_demanded in (0, 1)),
+    created_at bigint not null,
+    ends_at bigint not null,
+    expires_at bigint not null
+  )`,
+  'create index api_sessions_expiry on api_sessions (expires_at)',
+  // With their end: lists show and count what has not expired.
+  'create index api_sessions_beginning on api_sessions (created_at, id, expires_at)',
+  'create index api_sessions_identity on api_sessions (identity_id, expires_at)',
+  'create index api_sessions_kind on api_sessions (kind, expires_at)',
+  'create index api_sessions_authenticator on api_sessions (authenticator_id)',
+
+  `create table refresh_tokens (
+    hash text primary key,
+    session_id text not null,
+    issued_at bigint not null,
+    expires_at bigint not null,
+    spent_at bigint,
+    successor text
+  )`,
+  'create index refresh_tokens_session on refresh_tokens (session_id)',
+  'create index refresh_tokens_expiry on refresh_tokens (expires_at)',
+
+  `create table session_certificates (
+    id text primary key,
+    session_id text not null,
+    identity_id text not null,
+    subject text not null,
+    fingerprint text not null unique,
+    certificate_pem text not null,
+    valid_from bigint not null,
+    valid_to bigint not null,
+    created_at bigint not null
+  )`,
+  'create index session_certificates_session on session_certificates (session_id, created_at)',
+  'create index session_certificates_expiry on session_certificates (valid_to)',
+
+  `create table session_endings (
+    sequence ${sequenceKey},
+    subject text not null unique,
+    at bigint not null,
+    keep_until bigint not null
+  )`,
+  'create index session_endings_expiry on session_endings (keep_until)',
+]
+
+const keys = () => [
+  `create table signing_keys (
+    kid text primary key,
+    generation integer not null unique,
+    algorithm text not null,
+    public_jwk text not null,
+    sealed_private_jwk text not null,
+    created_at bigint not null,
+    active_from bigint not null,
+    token_life bigint not null
+  )`,
+
+  `create table authorities (
+    role text not null,
+    generation integer not null,
+    certificate_pem text not null,
+    sealed_key text not null,
+    created_at bigint not null,
+    not_after bigint not null,
+    primary key (role, generation)
+  )`,
+]

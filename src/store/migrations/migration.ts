@@ -4,5 +4,5 @@ import type { Database } from '../dialects/database.ts'
 export interface Migration {
   /** Number and topic, as in the name of its file. */
   readonly name: string
-  statements(database: Pick<Database, 'sequenceKey'>): readonly string[]
+  statements(database: Pick<Database, 'sequenceKey' | 'sortedText'>): readonly string[]
 }

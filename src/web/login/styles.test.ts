@@ -38,7 +38,10 @@ test('text has a contrast of at least 4.5, light and dark (WCAG 1.4.3)', () => {
   const texts = [
     ['ink', 'card'],
     ['ink', 'field'],
+    ['ink', 'ground'],
     ['quiet', 'card'],
+    ['accent', 'card'],
+    ['accent-strong', 'card'],
     ['on-accent', 'accent'],
     ['on-accent', 'accent-strong'],
     ['alert', 'alert-ground'],

@@ -18,8 +18,23 @@ test('a failure that nobody wrote a text for gets the general one', () => {
 })
 
 test('every text belongs to a failure that exists', () => {
-  const written = ['INVALID_AUTH', 'INVALID_AUTH_REQUEST', 'INVALID_CLIENT', 'INVALID_REDIRECT_URI']
-  for (const code of [...written, 'NOT_FOUND', 'NOT_READY', 'SERVER_TOO_BUSY']) {
+  const written = [
+    'INVALID_AUTH',
+    'INVALID_AUTH_REQUEST',
+    'INVALID_CLIENT',
+    'INVALID_ID_TOKEN_HINT',
+    'INVALID_POST_LOGOUT_URI',
+    'INVALID_REDIRECT_URI',
+    'MFA_ENROLLMENT_NOT_STARTED',
+    'MFA_EXISTS',
+    'MFA_INVALID_TOKEN',
+    'NOT_FOUND',
+    'NOT_READY',
+    'RATE_LIMITED',
+    'SERVER_TOO_BUSY',
+    'UNAUTHORIZED',
+  ]
+  for (const code of written) {
     assert.ok(code in CATALOGUE, code)
     assert.notEqual(errorText(code).title, 'Something went wrong', code)
   }

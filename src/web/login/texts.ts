@@ -12,10 +12,76 @@ export const SIGN_IN = {
   submit: 'Sign in',
 } as const
 
+export const TOTP = {
+  title: 'Enter your code',
+  message: 'Open your authenticator app and type the code that it shows for this account.',
+  code: 'Code',
+  submit: 'Continue',
+  recovery: 'No phone at hand? One of your recovery codes works too. Each can be used once.',
+} as const
+
+export const ENROLL_START = {
+  title: 'One more step',
+  message:
+    'To sign in you also need a code from an authenticator app on your phone. Setting it up takes a minute.',
+  submit: 'Set up the app',
+  apps: 'Any authenticator app will do. If you have none, install one first.',
+} as const
+
+export const ENROLL = {
+  title: 'Set up your app',
+  scan: {
+    title: 'Scan this picture',
+    message: 'Add an account in your authenticator app and point the camera here.',
+    picture: 'QR code for your authenticator app',
+    tooLong: 'Add an account in your authenticator app with this link or key.',
+    open: 'Open in an app on this device',
+    type: 'Type a key instead',
+    key: 'Enter this key in the app and choose time-based codes.',
+  },
+  save: {
+    title: 'Save your recovery codes',
+    message:
+      'Each of them gets you in once when your phone is not there. Keep them in a safe place; they are not shown again.',
+  },
+  prove: {
+    title: 'Enter a code',
+    message: 'Type the six digits that the app shows for this account now.',
+    code: 'Code',
+    submit: 'Finish',
+  },
+  unsaved: 'Did you save your recovery codes? If not, you get new ones when you',
+  again: 'start over',
+} as const
+
+export const CERTIFICATE = {
+  title: 'Sign in',
+  message: 'Your browser has a certificate for you. Use it to sign in without a password.',
+  submit: 'Use my certificate',
+  missing:
+    'Your browser has not shown a certificate. If you have one, close the browser, open it again and choose the certificate when you are asked.',
+  // D-12: one wording, whatever the reason.
+  refused: 'This certificate cannot be used to sign in here.',
+} as const
+
+export const EXT_JWT = {
+  title: 'Sign in',
+  message:
+    'This sign-in needs a proof from an identity provider, which the application gets and sends for you. These are accepted:',
+  none: 'This sign-in needs a proof from an identity provider, and none is set up here.',
+} as const
+
+export const PASSWORD_INSTEAD = 'Use a password instead'
+
 export const FORM_POST = {
   title: 'One moment',
   message: 'You are on your way back to the application. If nothing happens, press Continue.',
   submit: 'Continue',
+} as const
+
+export const SIGNED_OUT = {
+  title: 'Signed out',
+  message: 'You can close this window.',
 } as const
 
 export const REQUEST_ID = 'Request ID'
@@ -41,6 +107,29 @@ const ERRORS: Readonly<Record<string, ErrorText>> = {
   },
   INVALID_CLIENT: { title: 'Unknown application', message: ASK_THE_APPLICATION },
   INVALID_REDIRECT_URI: { title: 'No way back', message: ASK_THE_APPLICATION },
+  INVALID_POST_LOGOUT_URI: { title: 'Not signed out', message: ASK_THE_APPLICATION },
+  INVALID_ID_TOKEN_HINT: { title: 'Not signed out', message: ASK_THE_APPLICATION },
+  UNAUTHORIZED: {
+    title: 'A proof is missing',
+    message: `The application has to send a valid proof from an identity provider. ${START_AGAIN}`,
+  },
+  // R085: a code that was used before is a wrong one like any other.
+  MFA_INVALID_TOKEN: {
+    title: 'Not the right code',
+    message: 'That code is not right. Wait for the next one and try again.',
+  },
+  MFA_EXISTS: {
+    title: 'Already set up',
+    message: `This account has an authenticator app already. ${START_AGAIN}`,
+  },
+  MFA_ENROLLMENT_NOT_STARTED: {
+    title: 'Nothing to finish',
+    message: `This app has not been set up yet, or somebody began again. ${START_AGAIN}`,
+  },
+  RATE_LIMITED: {
+    title: 'Too many tries',
+    message: 'There were too many wrong tries. Wait a little, then try again.',
+  },
   NOT_FOUND: { title: 'Nothing here', message: 'There is no page at this address.' },
   SERVER_TOO_BUSY: {
     title: 'Very busy right now',

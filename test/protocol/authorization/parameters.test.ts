@@ -296,8 +296,25 @@ test('what is unknown or too much', async (t) => {
     await beginLogin(service, { audience: 'x', display: 'popup', ui_locales: 'fr', 'a b': 'c' })
   })
 
-  await t.test('a prompt that a login satisfies and the method hint are taken', async () => {
-    await beginLogin(service, { prompt: 'login', method: 'password' })
+  for (const [method, page] of [
+    ['password', 'username'],
+    ['cert', 'cert'],
+    ['ext-jwt', 'ext-jwt'],
+  ] as const) {
+    await t.test(`D-6: the method hint ${method} leads to its login`, async () => {
+      const parameters = authorizationParameters(challenge, { prompt: 'login', method })
+      for (const way of [WAYS.GET, WAYS.POST]) {
+        const reply = await way(service, parameters)
+        assert.equal(reply.status, 302)
+        const location = reply.headers.location ?? ''
+        assert.ok(location.startsWith(`/oidc/login/${page}?authRequestID=`), location)
+      }
+    })
+  }
+
+  await t.test('D-6: with no hint and no certificate the login is by password', async () => {
+    const reply = await WAYS.GET(service, authorizationParameters(challenge))
+    assert.match(reply.headers.location ?? '', /^\/oidc\/login\/username\?authRequestID=/)
   })
 
   await t.test('64 config types of 2 KiB are taken, one more of either is not (D-9)', async () => {

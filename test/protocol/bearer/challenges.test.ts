@@ -10,7 +10,7 @@ import { milliseconds, minutes } from '../../../src/base/duration.ts'
 import { ApiError } from '../../../src/contract/envelope.ts'
 import { parseChallenges } from '../../../src/protocol/challenge.ts'
 import { EXPIRED, IDENTITY, INVALID, MISSING, NO_SUCH_SESSION } from '../../support/challenges.ts'
-import type { CallOptions } from '../../support/http-client.ts'
+import type { CallOptions, Reply } from '../../support/http-client.ts'
 import { bearer, logIn } from '../../support/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
@@ -36,12 +36,22 @@ async function assertChallenge(
     return i % 2 === 1 && reply.rawHeaders[i - 1]?.toLowerCase() === 'www-authenticate'
   })
   assert.deepEqual(fields, [expected])
+  assertBody(reply, path)
+  assert.equal(reply.headers['expiration-seconds'], undefined)
+  assert.equal(reply.headers['expires-at'], undefined)
+}
+
+/** The body of an API error, or that of an OAuth one where an OAuth endpoint wants a token (D-28). */
+function assertBody(reply: Reply, path: string): void {
   const body = reply.json()
+  if (path.startsWith('/oidc/')) {
+    assert.deepEqual(Object.keys(body), ['error', 'error_description'])
+    assert.equal(typeof body.error, 'string')
+    return
+  }
   assert.deepEqual(ApiError.parse(body), body)
   assert.equal(body.error.code, 'UNAUTHORIZED')
   assert.equal(body.error.requestId, reply.headers['x-request-id'])
-  assert.equal(reply.headers['expiration-seconds'], undefined)
-  assert.equal(reply.headers['expires-at'], undefined)
 }
 
 test('401 challenges', async (t) => {
@@ -207,8 +217,9 @@ test('401 challenges', async (t) => {
 
   const { routes = [] } = service.instance.listeners[0] ?? {}
   assert.ok(routes.length > 10)
-  for (const { method, url, access } of routes) {
-    if (access === 'session') {
+  for (const { method, url: pattern, access } of routes) {
+    const url = pattern.replaceAll(/:\w+/g, 'nothing')
+    if (['session', 'partial', 'logout', 'admin'].includes(access)) {
       await t.test(`R071: ${method} ${url} without a credential sends the challenge`, () =>
         assertChallenge(service, { method }, MISSING, url),
       )

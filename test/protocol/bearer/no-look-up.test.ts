@@ -9,8 +9,10 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { compose } from '../../../src/app/compose.ts'
+import { createLog } from '../../../src/app/logging.ts'
 import { systemRandom } from '../../../src/base/random.ts'
 import { Secret } from '../../../src/base/secret.ts'
+import { loadAuthorities } from '../../../src/domain/certificates/authorities.ts'
 import { createPasswordHashing } from '../../../src/domain/factors/hashing.ts'
 import type { Store } from '../../../src/domain/stores.ts'
 import type { Issuer } from '../../../src/protocol/oidc.ts'
@@ -23,29 +25,53 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
   const service = await startService(t)
   const { access_token } = await logIn(service)
   const calls: string[] = []
+  const store = await service.openStore()
+  const { clock } = service
+  const vault = await vaultOf(service)
+  const random = systemRandom
   const useCases = compose({
     config: service.config,
-    store: counting(await service.openStore(), calls),
-    vault: await vaultOf(service),
+    store: counting(store, calls),
+    vault,
+    authorities: await loadAuthorities({ authorities: store.authorities, vault, clock, random }),
+    log: createLog({ level: 'error', format: 'json' }, { write: (line) => assert.fail(line) }),
     hashing: createPasswordHashing({
-      random: systemRandom,
+      random,
       concurrency: availableParallelism(),
       queue: 1,
     }),
-    clock: service.clock,
-    random: systemRandom,
+    clock,
+    random,
     issuers: () => [`${service.baseUrl}/oidc` as Issuer],
   })
   await useCases.signingKeys.refresh()
   await useCases.endedSessions.refresh()
-  assert.deepEqual(calls, ['signingKeys.list', 'sessionEndings.listAfter'], 'the counter counts')
+  await useCases.rules.refresh()
+  assert.deepEqual(
+    calls.toSorted(),
+    [
+      'authPolicies.list',
+      'cas.list',
+      'externalJwtSigners.list',
+      'ruleVersions.current',
+      'sessionEndings.listAfter',
+      'signingKeys.list',
+    ],
+    'the counter counts',
+  )
   calls.length = 0
 
-  const credentials = { bearers: [new Secret(access_token)], ztSession: undefined }
-  for (let i = 0; i < 10; i++) await useCases.authenticateCall(credentials)
+  const credentials = {
+    bearers: [new Secret(access_token)],
+    ztSession: undefined,
+    certificate: () => undefined,
+  }
+  for (const needs of ['full', 'partial', 'logout'] as const) {
+    for (let i = 0; i < 10; i++) await useCases.authenticateCall(credentials, needs)
+  }
   assert.deepEqual(calls, [])
 
-  const session = await useCases.authenticateCall(credentials)
+  const session = await useCases.authenticateCall(credentials, 'full')
   await useCases.currentSession(session)
   assert.deepEqual(calls, ['apiSessions.find', 'identities.find'], 'what only the handler reads')
 })
@@ -59,7 +85,8 @@ test('D-34: a call is authenticated while every table of sessions and identities
   t.after(() => locker.end())
   await locker.query('begin')
   await locker.query(
-    'lock table api_sessions, identities, authenticators, auth_policies, auth_requests, signing_keys',
+    `lock table api_sessions, identities, authenticators, auth_policies, external_jwt_signers, cas,
+     totp_enrollments, auth_requests, signing_keys`,
   )
 
   // A call that is authenticated and then refused for its query: nothing after the authentication needs a row.

@@ -18,13 +18,33 @@ const OPEN = [
 ]
 const FOR_LISTED = [
   ['POST', '/oidc/token'],
+  ['POST', '/edge/client/v1/authenticate'],
   ['GET', '/edge/client/v1/current-api-session'],
   ['GET', '/edge/client/v1/current-identity'],
   ['GET', '/edge/management/v1/current-api-session'],
   ['GET', '/edge/management/v1/current-identity'],
   ['GET', '/version'],
 ] as const
-const FOR_NOBODY = ['/oidc/authorization', '/oidc/login/username', '/oidc/login/password']
+const FOR_NOBODY = [
+  '/oidc/authorization',
+  '/oidc/login/username',
+  '/oidc/login/password',
+  '/oidc/login/cert',
+  '/oidc/login/ext-jwt',
+  '/oidc/login/totp',
+  '/oidc/login/totp/enroll',
+]
+
+/** What a script needs to read besides the body. */
+const EXPOSED = [
+  'auth-request-id',
+  'expiration-seconds',
+  'expires-at',
+  'totp-required',
+  'www-authenticate',
+  'x-request-id',
+  'zt-session',
+]
 
 /** Origins that are not the listed one, however much they look like it. */
 const STRANGERS = [
@@ -66,8 +86,11 @@ test('CORS with one configured origin', async (t) => {
       assert.equal(reply.status, 204)
       assert.equal(allowOrigin(reply), '*')
       assert.match(reply.headers['access-control-allow-methods'] ?? '', /\bGET\b/)
-      // R112: Authorization never goes with *.
-      assert.doesNotMatch(reply.headers['access-control-allow-headers'] ?? '', /authorization|\*/i)
+      // R112: no credential ever goes with *.
+      assert.doesNotMatch(
+        reply.headers['access-control-allow-headers'] ?? '',
+        /authorization|zt-session|\*/i,
+      )
     })
   }
 
@@ -83,7 +106,7 @@ test('CORS with one configured origin', async (t) => {
       assert.equal(allowOrigin(reply), LISTED)
       assert.match(reply.headers.vary ?? '', /\bOrigin\b/i)
       const exposed = reply.headers['access-control-expose-headers'] ?? ''
-      for (const name of ['expiration-seconds', 'expires-at', 'x-request-id', 'www-authenticate']) {
+      for (const name of EXPOSED) {
         assert.ok(exposed.split(', ').includes(name), name)
       }
       for (const stranger of STRANGERS) {
@@ -101,7 +124,10 @@ test('CORS with one configured origin', async (t) => {
       assert.equal(allowOrigin(reply), LISTED)
       assert.match(reply.headers.vary ?? '', /\bOrigin\b/i)
       assert.ok(reply.headers['access-control-allow-methods']?.split(', ').includes(method))
-      assert.equal(reply.headers['access-control-allow-headers'], 'authorization, content-type')
+      assert.equal(
+        reply.headers['access-control-allow-headers'],
+        'authorization, content-type, zt-session',
+      )
       assert.match(reply.headers['access-control-max-age'] ?? '', /^\d+$/)
       for (const stranger of STRANGERS) {
         const refused = await service.call(path, preflight(stranger, method))
@@ -114,11 +140,13 @@ test('CORS with one configured origin', async (t) => {
   }
 
   await t.test('a page of the configured origin can read why it was refused', async () => {
-    const paths = FOR_LISTED.map(([, path]) => path).filter((path) => path.startsWith('/edge'))
-    for (const path of paths) {
-      const reply = await service.call(path, { headers: { origin: LISTED } })
+    const calls = FOR_LISTED.filter(([, path]) => path.startsWith('/edge'))
+    for (const [method, path] of calls) {
+      const headers = { origin: LISTED }
+      const reply = await service.call(path, { method, headers })
       assert.equal(reply.status, 401)
-      assert.equal(reply.json().error.code, 'UNAUTHORIZED')
+      const code = path.endsWith('/authenticate') ? 'INVALID_AUTH' : 'UNAUTHORIZED'
+      assert.equal(reply.json().error.code, code)
       assert.equal(allowOrigin(reply), LISTED)
     }
   })

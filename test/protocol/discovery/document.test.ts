@@ -5,8 +5,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clientAnswer } from '../../support/client-answer.ts'
-import { authorizationParameters, authorize, exchange, logIn, pkce } from '../../support/login.ts'
+import {
+  authorizationParameters,
+  authorize,
+  bearer,
+  exchange,
+  logIn,
+  pkce,
+} from '../../support/login.ts'
 import { serviceAt, startService } from '../../support/service.ts'
+import { sql } from '../../support/sql.ts'
 
 const ADDRESSES = [
   '/.well-known/openid-configuration',
@@ -14,6 +22,17 @@ const ADDRESSES = [
   '/.well-known/openid-configuration/oidc',
   '/.well-known/oauth-authorization-server/oidc',
 ]
+
+/** D-3: what clients of such controllers look for. */
+const LOGIN_ENDPOINTS = [
+  ['password', '/oidc/login/username'],
+  ['cert', '/oidc/login/cert'],
+  ['ext_jwt', '/oidc/login/ext-jwt'],
+  ['totp', '/oidc/login/totp'],
+  ['totp_enroll', '/oidc/login/totp/enroll'],
+  ['totp_enroll_verify', '/oidc/login/totp/enroll/verify'],
+  ['auth_queries', '/oidc/login/auth-queries'],
+] as const
 
 const partOf = (jwt: string, part: number) =>
   JSON.parse(Buffer.from(jwt.split('.')[part] ?? '', 'base64url').toString())
@@ -44,25 +63,31 @@ test('the discovery document', async (t) => {
     assert.equal(document.authorization_endpoint, `${baseUrl}/oidc/authorization`)
     assert.equal(document.token_endpoint, `${baseUrl}/oidc/token`)
     assert.equal(document.jwks_uri, `${baseUrl}/oidc/keys`)
+    assert.equal(document.userinfo_endpoint, `${baseUrl}/oidc/userinfo`)
+    assert.equal(document.end_session_endpoint, `${baseUrl}/oidc/end_session`)
     assert.deepEqual(document.response_types_supported, ['code'])
     assert.deepEqual(document.response_modes_supported, ['query', 'form_post'])
+    assert.deepEqual(document.grant_types_supported, ['authorization_code', 'refresh_token'])
     assert.deepEqual(document.subject_types_supported, ['public'])
     assert.deepEqual(document.token_endpoint_auth_methods_supported, ['none'])
     assert.deepEqual(document.code_challenge_methods_supported, ['S256'])
     assert.equal(document.authorization_response_iss_parameter_supported, true)
     assert.equal(document.request_parameter_supported, false)
     assert.equal(document.request_uri_parameter_supported, false)
-    assert.equal(document.service_endpoints.password, `${baseUrl}/oidc/login/username`)
+    assert.deepEqual(
+      document.service_endpoints,
+      Object.fromEntries(LOGIN_ENDPOINTS.map(([name, path]) => [name, `${baseUrl}${path}`])),
+    )
   })
 
   await t.test('names no address that is not there', async () => {
     const urls = [...Object.values(document), ...Object.values(document.service_endpoints)].filter(
       (value): value is string => typeof value === 'string' && value !== document.issuer,
     )
-    assert.ok(urls.length >= 4)
+    assert.ok(urls.length >= 3 + LOGIN_ENDPOINTS.length)
     for (const url of urls) {
-      const { status } = await service.client.call(url, { method: 'POST', form: [] })
-      assert.notEqual(status, 404, url)
+      const { status, text } = await service.client.call(url, { method: 'POST', form: [] })
+      assert.notEqual(status, 404, `${url}: ${text}`)
     }
   })
 
@@ -74,8 +99,15 @@ test('the discovery document', async (t) => {
       assert.equal((tokens as unknown as { scope: string }).scope, scopes.join(' '))
       const { alg } = partOf(tokens.id_token, 0)
       assert.deepEqual(document.id_token_signing_alg_values_supported, [alg])
-      const claims = Object.keys(partOf(tokens.id_token, 1))
-      assert.deepEqual([...document.claims_supported].sort(), claims.sort())
+      // Those of the ID token, and those that userinfo adds.
+      await sql(service, "update identities set external_id = 'zoe@example.org'")
+      const userinfo = await service.call('/oidc/userinfo', bearer(tokens.access_token))
+      assert.equal(userinfo.status, 200, userinfo.text)
+      const claims = new Set([
+        ...Object.keys(partOf(tokens.id_token, 1)),
+        ...Object.keys(userinfo.json()),
+      ])
+      assert.deepEqual([...document.claims_supported].sort(), [...claims].sort())
     },
   )
 
@@ -129,6 +161,9 @@ test('the discovery document', async (t) => {
 test('another brand renames the member with the login endpoints (D-1)', async (t) => {
   const service = await startService(t, { config: { edge: { brand: 'acme' } } })
   const document = (await service.call('/.well-known/openid-configuration')).json()
-  assert.deepEqual(Object.keys(document.acme_endpoints), ['password'])
+  assert.deepEqual(
+    Object.keys(document.acme_endpoints),
+    LOGIN_ENDPOINTS.map(([name]) => name),
+  )
   assert.equal('service_endpoints' in document, false)
 })

@@ -46,7 +46,7 @@ test('D-48: two instances that start at the same moment on an empty database', a
     const count = async (table: string) =>
       Number((await sql(a, `select count(*) as n from ${table}`))[0]?.['n'])
     assert.equal(await count('identities'), 1)
-    assert.equal(await count('auth_policies'), 1)
+    assert.equal(await count('auth_policies'), 2, 'default and production, API 4.4')
     assert.equal(await count('signing_keys'), 1)
     assert.equal(a.ca, b.ca)
     assert.equal((await a.call('/oidc/keys')).text, (await b.call('/oidc/keys')).text)
@@ -152,7 +152,13 @@ test('D-48: a start with another installation secret is refused, and says why', 
   )
 })
 
-test('D-34: an instance that has lost touch with its database refuses calls', async (t) => {
+/** What every instance keeps a copy of: the ended sessions, and the rules. */
+for (const table of ['session_endings', 'rule_versions']) {
+  test(`D-34: an instance that can no longer read ${table} refuses calls`, (t) =>
+    loseTouch(t, table))
+}
+
+async function loseTouch(t: TestContext, table: string): Promise<void> {
   /** The intervals inside a process can be moved too. */
   class UptimeClock extends TestClock {
     #later = milliseconds(0)
@@ -171,7 +177,7 @@ test('D-34: an instance that has lost touch with its database refuses calls', as
   await locker.connect()
   t.after(() => locker.end())
   await locker.query('begin')
-  await locker.query('lock table session_endings')
+  await locker.query(`lock table ${table}`)
   clock.pass(seconds(6))
   const refused = await service.call(IDENTITY, bearer(access_token))
   assert.equal(refused.status, 503, refused.text)
@@ -188,7 +194,7 @@ test('D-34: an instance that has lost touch with its database refuses calls', as
     reply = await service.call(IDENTITY, bearer(access_token))
   }
   assert.equal(reply.status, 200, 'it recovers by itself')
-})
+}
 
 /** Where an instance listens, whatever address it is known by. */
 function portOf({ config }: Service): number {

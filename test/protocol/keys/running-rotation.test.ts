@@ -1,6 +1,6 @@
 /**
- * D-23: a key that another process makes is taken up by a running service by itself. It looks every ten seconds, so
- * this one test waits for it.
+ * D-23: a key that another process makes is taken up by a running service by itself. It looks every second, so this
+ * test waits for it.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
 import { bearer, logIn } from '../../support/login.ts'
 import { startService } from '../../support/service.ts'
 
-/** Far more than the ten seconds; a failure, not a measurement. */
+/** Far more than that; a failure, not a measurement. */
 const PATIENCE_MS = 60_000
 
 test('D-23, R062: a running service publishes and uses a key that was made beside it, and loses no call', async (t) => {

@@ -9,8 +9,9 @@ import { sql } from '../../support/sql.ts'
 
 const DISABLE = 'update identities set disabled_at = 1'
 const ENABLE = 'update identities set disabled_at = null'
-const forbidPasswords = (isAllowed: boolean) =>
-  `update auth_policies set body = '{"primary":{"updb":{"allowed":${isAllowed},"minPasswordLength":8}}}'`
+/** The built-in policy `production` allows no passwords (API 4.4). */
+const usePolicy = (id: string) => `update identities set auth_policy_id = '${id}'`
+const lock = (until: string) => `update authenticators set locked_until = ${until}`
 
 /** Every way to fail, and how the world is arranged for it. */
 const FAILURES = [
@@ -20,9 +21,10 @@ const FAILURES = [
   {
     reason: 'method-not-allowed',
     ...ADMIN,
-    before: forbidPasswords(false),
-    after: forbidPasswords(true),
+    before: usePolicy('production'),
+    after: usePolicy('default'),
   },
+  { reason: 'password-locked', ...ADMIN, before: lock('253402300799999'), after: lock('null') },
 ] as const
 
 async function fail(service: Service, failure: (typeof FAILURES)[number]): Promise<Reply> {
@@ -53,7 +55,7 @@ test('logins that fail', async (t) => {
 
   for (const { reason } of FAILURES) {
     await t.test(`R077: ${reason} is answered like every other failed login`, () => {
-      // Attack: finding out which names exist, or which are disabled.
+      // Attack: finding out which names exist, or which are disabled or locked.
       const [reply, other] = [replies.get(reason), replies.get('wrong-password')]
       assert.ok(reply && other)
       assert.equal(reply.status, 401)

@@ -64,8 +64,15 @@ test('D-1: with edge.brand acme', async (t) => {
 
   await t.test('the discovery member of the login endpoints is acme_endpoints', async () => {
     const document = (await service.call('/.well-known/openid-configuration')).json()
+    const login = `${service.baseUrl}/oidc/login`
     assert.deepEqual(document['acme_endpoints'], {
-      password: `${service.baseUrl}/oidc/login/username`,
+      password: `${login}/username`,
+      cert: `${login}/cert`,
+      ext_jwt: `${login}/ext-jwt`,
+      totp: `${login}/totp`,
+      totp_enroll: `${login}/totp/enroll`,
+      totp_enroll_verify: `${login}/totp/enroll/verify`,
+      auth_queries: `${login}/auth-queries`,
     })
     assert.equal('service_endpoints' in document, false)
   })

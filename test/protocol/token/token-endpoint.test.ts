@@ -60,19 +60,12 @@ test('the token endpoint', async (t) => {
     },
   )
 
-  await t.test('R044: there is no refresh token where nothing can be refreshed', async () => {
-    const tokens = await logIn(service, { scope: 'openid offline_access' })
-    assert.equal('refresh_token' in tokens, false)
-    assertError(
-      await post(service, {
-        form: [
-          ['grant_type', 'refresh_token'],
-          ['client_id', 'service'],
-        ],
-      }),
-      400,
-      'unsupported_grant_type',
-    )
+  await t.test('R044: there is a refresh token where offline_access was asked for', async () => {
+    const asked = await logIn(service, { scope: 'openid offline_access' })
+    assert.match(String(asked.refresh_token), /^lkr_[\w-]{43}$/, 'D-27: 256 bits')
+    for (const scope of ['openid', 'openid profile', 'openid OFFLINE_ACCESS']) {
+      assert.equal('refresh_token' in (await logIn(service, { scope })), false, scope)
+    }
   })
 
   await t.test('D-28: a body that is not a form is 415', async () => {
@@ -130,7 +123,7 @@ test('the token endpoint', async (t) => {
   })
 
   await t.test('D-28: another grant is unsupported, and a missing one a fault', async () => {
-    const grants = ['refresh_token', 'client_credentials', 'password', 'AUTHORIZATION_CODE', 'x']
+    const grants = ['client_credentials', 'password', 'AUTHORIZATION_CODE', 'refresh token', 'x']
     for (const grant of grants) {
       const reply = await exchange(service, { grant_type: grant, code: 'x' })
       assertError(reply, 400, 'unsupported_grant_type')
@@ -139,6 +132,9 @@ test('the token endpoint', async (t) => {
     const noCode = await exchange(service, { code_verifier: 'A'.repeat(43) })
     assertError(noCode, 400, 'invalid_request')
     assert.match(noCode.json().error_description, /code is missing/)
+    const noToken = await exchange(service, { grant_type: 'refresh_token' })
+    assertError(noToken, 400, 'invalid_request')
+    assert.match(noToken.json().error_description, /refresh_token is missing/)
   })
 
   await t.test('D-28: an unknown or missing client is invalid_client', async () => {

@@ -1,0 +1,21 @@
+/** Base32 of RFC 4648 §6: the alphabet that people can read out, and that authenticator apps expect. */
+
+/** 32 characters: five bits each, without 0, 1, 8 and 9, which look like letters. */
+export const BASE32_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** Without padding. */
+export function base32(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes) {
+    held = (held << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += BASE32_ALPHABET.charAt((held >>> bits) & 31)
+    }
+    held &= (1 << bits) - 1
+  }
+  return bits === 0 ? text : text + BASE32_ALPHABET.charAt((held << (5 - bits)) & 31)
+}

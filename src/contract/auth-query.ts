@@ -1,0 +1,25 @@
+/** What is still to be proven: SPEC Authentication Query; D-14, D-15. */
+import { z } from 'zod'
+
+export const AuthQuery = z.discriminatedUnion('typeId', [
+  z.object({
+    typeId: z.literal('MFA'),
+    format: z.literal('alphaNumeric'),
+    httpMethod: z.literal('POST'),
+    httpUrl: z.string(),
+    minLength: z.literal(6),
+    maxLength: z.literal(6),
+    provider: z.string(),
+    isTotpEnrolled: z.boolean(),
+  }),
+  z.object({
+    typeId: z.literal('EXT-JWT'),
+    provider: z.literal('url'),
+    httpMethod: z.literal('GET'),
+    httpUrl: z.string(),
+    id: z.string(),
+    issuer: z.string(),
+    clientId: z.string(),
+    scopes: z.array(z.string()).readonly(),
+  }),
+])

@@ -1,0 +1,79 @@
+/** /auth-policies of the management API: API 3.3, 4.4. */
+import { z } from 'zod'
+import { detail, Entity, list } from '../envelope.ts'
+import { Id, Name, NewTags } from './fields.ts'
+
+const MOST_SIGNERS = 64
+
+export const NewAuthPolicy = z.strictObject({
+  name: Name,
+  primary: z.strictObject({
+    cert: z
+      .strictObject({
+        allowed: z.boolean(),
+        allowExpiredCerts: z.boolean().optional(),
+        bindTokens: z.boolean().optional(),
+      })
+      .optional(),
+    extJwt: z
+      .strictObject({
+        allowed: z.boolean(),
+        allowedSigners: z.array(Id).max(MOST_SIGNERS).optional(),
+      })
+      .optional(),
+    updb: z
+      .strictObject({
+        allowed: z.boolean(),
+        // R073: nothing shorter, whatever a policy would like.
+        minPasswordLength: z.int().min(8).max(128).optional(),
+        maxAttempts: z.int().min(0).max(1000).optional(),
+        lockoutDurationMinutes: z
+          .int()
+          .min(0)
+          .max(365 * 24 * 60)
+          .optional(),
+      })
+      .optional(),
+  }),
+  secondary: z
+    .strictObject({
+      requireTotp: z.boolean().optional(),
+      requireExtJwt: Id.nullish(),
+      /** The same, spelled as older clients do. */
+      requireExtJwtSigner: Id.nullish(),
+    })
+    .refine(
+      ({ requireExtJwt: one, requireExtJwtSigner: other }) =>
+        one === undefined || other === undefined || one === other,
+      { path: ['requireExtJwtSigner'], error: 'is another value than that of requireExtJwt' },
+    )
+    .optional(),
+  tags: NewTags.default({}),
+})
+
+export const AuthPolicy = Entity.extend({
+  name: z.string(),
+  primary: z.object({
+    cert: z.object({
+      allowed: z.boolean(),
+      allowExpiredCerts: z.boolean(),
+      bindTokens: z.boolean(),
+    }),
+    extJwt: z.object({ allowed: z.boolean(), allowedSigners: z.array(z.string()) }),
+    updb: z.object({
+      allowed: z.boolean(),
+      minPasswordLength: z.int(),
+      maxAttempts: z.int(),
+      lockoutDurationMinutes: z.int(),
+    }),
+  }),
+  secondary: z.object({
+    requireTotp: z.boolean(),
+    requireExtJwt: z.string().nullable(),
+    requireExtJwtSigner: z.string().nullable(),
+  }),
+})
+export type AuthPolicy = z.infer<typeof AuthPolicy>
+
+export const AuthPolicyReply = detail(AuthPolicy)
+export const AuthPolicyListReply = list(AuthPolicy)

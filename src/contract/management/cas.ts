@@ -1,0 +1,67 @@
+/** /cas of the management API: API 3.3, 4.6. */
+import { z } from 'zod'
+import { detail, Entity, list } from '../envelope.ts'
+import { line, lineOrNothing, Name, NewTags, Pem, Roles } from './fields.ts'
+
+const Location = z.enum(['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'])
+const Matcher = z.enum(['ALL', 'PREFIX', 'SUFFIX', 'SCHEME'])
+const Parser = z.enum(['NONE', 'SPLIT'])
+const Criteria = lineOrNothing(256)
+
+const NewExternalIdClaim = z
+  .strictObject({
+    location: Location,
+    matcher: Matcher.default('ALL'),
+    matcherCriteria: Criteria.default(''),
+    parser: Parser.default('NONE'),
+    parserCriteria: Criteria.default(''),
+    index: z.int().min(0).max(100).default(0),
+  })
+  .refine(({ matcher, matcherCriteria }) => (matcher === 'ALL') === (matcherCriteria === ''), {
+    path: ['matcherCriteria'],
+    error: 'is what PREFIX, SUFFIX and SCHEME compare with, and nothing for ALL',
+  })
+  .refine(({ parser, parserCriteria }) => (parser === 'NONE') === (parserCriteria === ''), {
+    path: ['parserCriteria'],
+    error: 'is where SPLIT splits, and nothing for NONE',
+  })
+
+export const NewCa = z.strictObject({
+  name: Name,
+  certPem: Pem,
+  isAuthEnabled: z.boolean().default(false),
+  isOttCaEnrollmentEnabled: z.boolean().default(false),
+  isAutoCaEnrollmentEnabled: z.boolean().default(false),
+  identityRoles: Roles.default([]),
+  identityNameFormat: line(256).default('[caName]-[commonName]'),
+  externalIdClaim: NewExternalIdClaim.nullish(),
+  tags: NewTags.default({}),
+})
+
+export const Ca = Entity.extend({
+  name: z.string(),
+  certPem: z.string(),
+  fingerprint: z.string(),
+  isVerified: z.boolean(),
+  /** Null once the CA is verified. */
+  verificationToken: z.string().nullable(),
+  isAuthEnabled: z.boolean(),
+  isOttCaEnrollmentEnabled: z.boolean(),
+  isAutoCaEnrollmentEnabled: z.boolean(),
+  identityRoles: z.array(z.string()),
+  identityNameFormat: z.string(),
+  externalIdClaim: z
+    .object({
+      location: Location,
+      matcher: Matcher,
+      matcherCriteria: z.string(),
+      parser: Parser,
+      parserCriteria: z.string(),
+      index: z.int(),
+    })
+    .nullable(),
+})
+export type Ca = z.infer<typeof Ca>
+
+export const CaReply = detail(Ca)
+export const CaListReply = list(Ca)

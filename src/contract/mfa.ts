@@ -1,0 +1,27 @@
+/** A person's own TOTP enrollment: API 3.1. */
+import { z } from 'zod'
+import { detail, Links } from './envelope.ts'
+
+export const MfaEnrollment = z.object({
+  id: z.string(),
+  isVerified: z.boolean(),
+  /** Only while it is not verified. */
+  provisioningUrl: z.string().optional(),
+  _links: Links,
+})
+export type MfaEnrollment = z.infer<typeof MfaEnrollment>
+
+/** What the start answers: the only time that the recovery codes are shown. */
+export const StartedMfaEnrollment = MfaEnrollment.extend({ recoveryCodes: z.array(z.string()) })
+export type StartedMfaEnrollment = z.infer<typeof StartedMfaEnrollment>
+
+export const RecoveryCodesLeft = z.object({ left: z.int().nonnegative() })
+export type RecoveryCodesLeft = z.infer<typeof RecoveryCodesLeft>
+
+export const FreshRecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) })
+export type FreshRecoveryCodes = z.infer<typeof FreshRecoveryCodes>
+
+export const MfaEnrollmentReply = detail(MfaEnrollment)
+export const StartedMfaEnrollmentReply = detail(StartedMfaEnrollment)
+export const RecoveryCodesLeftReply = detail(RecoveryCodesLeft)
+export const FreshRecoveryCodesReply = detail(FreshRecoveryCodes)

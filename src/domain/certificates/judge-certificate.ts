@@ -1,0 +1,242 @@
+/**
+ * Whether a client certificate is one that may log in: valid by RFC 5280 §6.1 to our own PKI or to a verified,
+ * auth-enabled third-party CA (D-21, D-111, R093, R095). Whose it is, and whether the policy takes it, is decided by
+ * the factor. Each refusal has its reason for the operator.
+ */
+import { X509Certificate } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
+import { type Instant, toRfc3339 } from '../../base/instant.ts'
+import type { LoginFailureReason } from '../audit/events.ts'
+import type { Ca } from './ca.ts'
+import {
+  fingerprintOf,
+  readCertificates,
+  validity,
+  writeCertificates,
+} from './certificate-chain.ts'
+import { externalId } from './external-id.ts'
+import type { LeafFacts } from './paths/content.ts'
+import { type CertificatePath, findPaths, hasIssued } from './paths/find-paths.ts'
+import { type InvalidPath, type ValidPath, validatePath } from './paths/validate-path.ts'
+import { LARGEST_CHAIN_BYTES, MOST_CERTIFICATES, type PresentedChain } from './presented-chain.ts'
+
+/** Always a verdict: whatever the client sent, it does not throw. */
+export type JudgeCertificate = (
+  chain: PresentedChain,
+  cas: readonly Ca[],
+) => Promise<CertificateVerdict>
+
+export type CertificateVerdict = TrustedCertificate | RejectedCertificate
+
+export interface TrustedCertificate {
+  readonly verdict: 'trusted'
+  /** SHA-256 of the leaf in DER, lower-case hex. */
+  readonly fingerprint: string
+  readonly pem: string
+  readonly anchor: { readonly kind: 'network' } | { readonly kind: 'ca'; readonly ca: Ca }
+  /** The policy decides about it (`allowExpiredCerts`); the CAs above it are in date. */
+  readonly isExpired: boolean
+  /** By the `externalIdClaim` of its CA. */
+  readonly externalId: string | undefined
+}
+
+export interface RejectedCertificate {
+  readonly verdict: 'rejected'
+  readonly reason: LoginFailureReason
+  readonly why: string
+}
+
+interface Deps {
+  /** Our own root and issuing CAs, in PEM. */
+  readonly ownAnchors: () => readonly string[]
+  readonly clock: Pick<Clock, 'now'>
+}
+
+type Anchor = TrustedCertificate['anchor'] & { readonly certificate: X509Certificate }
+
+export function createJudgeCertificate({ ownAnchors, clock }: Deps): JudgeCertificate {
+  const readCa = createCaReader()
+
+  return async (chain, cas) => {
+    const now = clock.now()
+    const read = readChain(chain)
+    if (typeof read === 'string') return reject('certificate-untrusted', read)
+    const { leaf, others } = read
+    const anchors = [...ownAnchors().flatMap(networkAnchors), ...cas.flatMap(readCa)]
+    if (anchors.some(({ certificate }) => certificate.fingerprint256 === leaf.fingerprint256)) {
+      return reject('certificate-is-ca', 'it is the certificate of a CA that is known here')
+    }
+
+    let why: string | undefined
+    const found = findPaths(leaf, others, anchors)
+    for (const { path, anchor } of found.toSorted((a, b) => rank(a.anchor) - rank(b.anchor))) {
+      const outdated = outdatedCa(path, now)
+      const validated = outdated ?? (await validatePath(path, momentWithin(leaf, now)))
+      if (validated.state === 'invalid') {
+        why ??= validated.why
+        continue
+      }
+      return (
+        caRefusal(path, anchor, anchors) ??
+        leafRefusal(validated, leaf, now) ??
+        trust(validated.leaf, leaf, anchor, now)
+      )
+    }
+    why ??= 'it does not lead to a CA that is known here'
+    return reject('certificate-untrusted', `${why} (SHA-256 ${fingerprintOf(leaf)})`)
+  }
+}
+
+function reject(reason: LoginFailureReason, why: string): RejectedCertificate {
+  return { verdict: 'rejected', reason, why }
+}
+
+interface ReadChain {
+  readonly leaf: X509Certificate
+  readonly others: readonly X509Certificate[]
+}
+
+function readChain({ leaf: first, others: rest }: PresentedChain): ReadChain | string {
+  const all = [first, ...rest]
+  if (all.length > MOST_CERTIFICATES) return 'there are too many certificates in the chain'
+  const bytes = all.reduce((sum, der) => sum + der.length, 0)
+  if (bytes > LARGEST_CHAIN_BYTES) return 'the certificates of the chain are too large'
+  const [leaf, ...others] = all.map(readDer)
+  if (leaf === undefined) return 'the certificate cannot be read'
+  const readable = others.filter((other) => other !== undefined)
+  if (readable.length < others.length) return 'a certificate of the chain cannot be read'
+  return { leaf, others: readable }
+}
+
+/**
+ * Node looks for a PEM block first, wherever it stands: a certificate with another one as text in some field would
+ * be taken for that other one, whose key nobody proved (R093). So what was read must be what was given.
+ */
+function readDer(der: Uint8Array): X509Certificate | undefined {
+  try {
+    const certificate = new X509Certificate(der)
+    return certificate.raw.equals(der) ? certificate : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function networkAnchors(pem: string): readonly Anchor[] {
+  return readCertificates(pem)
+    .filter((certificate) => certificate !== undefined)
+    .map((certificate) => ({ kind: 'network', certificate }))
+}
+
+/** Reads each CA once for as long as its record is held: there may be a thousand. */
+function createCaReader(): (ca: Ca) => readonly Anchor[] {
+  const known = new WeakMap<Ca, readonly Anchor[]>()
+  return (ca) => {
+    const before = known.get(ca)
+    if (before !== undefined) return before
+    const [certificate] = readCertificates(ca.certPem)
+    const read: readonly Anchor[] =
+      certificate === undefined ? [] : [{ kind: 'ca', ca, certificate }]
+    known.set(ca, read)
+    return read
+  }
+}
+
+/** What may log in comes first, so that a second registration of a CA takes nothing away. */
+function rank(anchor: Anchor): number {
+  if (anchor.kind === 'network') return 0
+  if (!anchor.ca.isVerified) return 3
+  return anchor.ca.isAuthEnabled ? 1 : 2
+}
+
+/** A path is validated while its leaf was in date: whether an expired one counts is for the policy to say. */
+function momentWithin(leaf: X509Certificate, now: Instant): Instant {
+  const { notBefore, notAfter } = validity(leaf)
+  if (now < notBefore) return notBefore
+  return now > notAfter ? notAfter : now
+}
+
+/** No policy takes an expired CA. */
+function outdatedCa([, ...cas]: CertificatePath, now: Instant): InvalidPath | undefined {
+  const outdated = cas.findIndex((ca) => {
+    const { notBefore, notAfter } = validity(ca)
+    return now < notBefore || now > notAfter
+  })
+  return outdated < 0
+    ? undefined
+    : { state: 'invalid', why: `certificate ${outdated + 2} of the path is not in date` }
+}
+
+function caRefusal(
+  path: CertificatePath,
+  anchor: Anchor,
+  anchors: readonly Anchor[],
+): RejectedCertificate | undefined {
+  if (anchor.kind === 'network') return undefined
+  const { ca } = anchor
+  if (!ca.isVerified) return reject('ca-unverified', `the CA ${ca.id} is not verified`)
+  // Whoever switched a CA off means every path through it, also one that goes on to a CA above it.
+  const below = path.slice(0, -1)
+  for (const disabled of anchors) {
+    if (rank(disabled) !== 2 || disabled.kind !== 'ca') continue
+    if (below.some((certificate) => hasIssued(disabled.certificate, certificate))) {
+      return reject('ca-disabled', `the CA ${disabled.ca.id} is not enabled for authentication`)
+    }
+  }
+  return undefined
+}
+
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+const ANY_PURPOSE = '2.5.29.37.0'
+
+function leafRefusal(
+  { leaf: facts, purposes }: ValidPath,
+  leaf: X509Certificate,
+  now: Instant,
+): RejectedCertificate | undefined {
+  if (facts.isCa) {
+    return reject('certificate-is-ca', 'it is a CA certificate; those do not log in')
+  }
+  if (facts.uris.some(isOfSession)) {
+    const why = 'it belongs to an API session, which has been logged in already'
+    return reject('certificate-of-session', why)
+  }
+  if (!facts.maySign) {
+    return reject('certificate-wrong-usage', 'its key usage lacks digitalSignature')
+  }
+  // RFC 5280 §4.2.1.12: without the extension every purpose is allowed. A CA that is confined to other purposes
+  // does not make client certificates either; browsers and OpenSSL see it so.
+  const other = purposes.findIndex(
+    (allowed) =>
+      allowed !== undefined && !allowed.includes(CLIENT_AUTH) && !allowed.includes(ANY_PURPOSE),
+  )
+  if (other >= 0) {
+    const why = `certificate ${other + 1} of the path: its extended key usage lacks clientAuth`
+    return reject('certificate-wrong-usage', why)
+  }
+  const { notBefore } = validity(leaf)
+  return now < notBefore
+    ? reject('certificate-not-yet-valid', `it is not valid before ${toRfc3339(notBefore)}`)
+    : undefined
+}
+
+/** The SPIFFE id of an API session certificate, D-40. */
+function isOfSession(uri: string): boolean {
+  return /^spiffe:\/\/[^/]*\/(?:.*\/)?apiSession\//i.test(uri)
+}
+
+function trust(
+  facts: LeafFacts,
+  leaf: X509Certificate,
+  anchor: Anchor,
+  now: Instant,
+): TrustedCertificate {
+  const claim = anchor.kind === 'ca' ? anchor.ca.externalIdClaim : undefined
+  return {
+    verdict: 'trusted',
+    fingerprint: fingerprintOf(leaf),
+    pem: writeCertificates([leaf]),
+    anchor: anchor.kind === 'ca' ? { kind: 'ca', ca: anchor.ca } : { kind: 'network' },
+    isExpired: now > validity(leaf).notAfter,
+    externalId: claim && externalId(claim, facts),
+  }
+}

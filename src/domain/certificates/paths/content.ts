@@ -1,0 +1,135 @@
+/**
+ * What stands in a certificate, as pkijs reads it. Only for certificates of which OpenSSL has found that they
+ * lead to a CA that we know: no stranger's bytes come this far. Judges nothing but whether it can be read.
+ */
+import type { X509Certificate } from 'node:crypto'
+import type {
+  AltName,
+  BasicConstraints,
+  Certificate,
+  Extension,
+  ExtKeyUsage,
+  NameConstraints,
+} from 'pkijs'
+import { validity } from '../certificate-chain.ts'
+import type { CertificateNames } from '../external-id.ts'
+
+export type Library = typeof import('pkijs')
+
+/** What a leaf says about itself. */
+export interface LeafFacts extends CertificateNames {
+  /** It says CA:TRUE, or that its key signs certificates. */
+  readonly isCa: boolean
+  /** Whether its key may sign a handshake (RFC 5280 §4.2.1.3). */
+  readonly maySign: boolean
+}
+
+const OID = {
+  commonName: '2.5.4.3',
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  extendedKeyUsage: '2.5.29.37',
+} as const
+
+/** What the engine or this project acts upon. Everything else that is critical is refused (RFC 5280 §4.2). */
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  OID.keyUsage,
+  OID.subjectAltName,
+  OID.basicConstraints,
+  OID.nameConstraints,
+  OID.extendedKeyUsage,
+  '2.5.29.32', // certificatePolicies
+  '2.5.29.33', // policyMappings
+  '2.5.29.36', // policyConstraints
+  '2.5.29.54', // inhibitAnyPolicy
+])
+
+/** The certificate, or in a few words what is wrong with it. */
+export function readContent(library: Library, original: X509Certificate): Certificate | string {
+  let certificate: Certificate
+  try {
+    certificate = library.Certificate.fromBER(original.raw)
+  } catch {
+    return 'it cannot be read'
+  }
+  // The engine goes by these dates, we by OpenSSL's. No date at all would be before and after nothing.
+  const { notBefore, notAfter } = validity(original)
+  const isSame =
+    certificate.notBefore.value.getTime() === notBefore &&
+    certificate.notAfter.value.getTime() === notAfter
+  if (!isSame) return 'its dates can be read in more than one way'
+  const seen = new Set<string>()
+  for (const extension of certificate.extensions ?? []) {
+    const { extnID, critical } = extension
+    // RFC 5280 §4.2: two of a kind could mean one thing to us and another to the CA.
+    if (seen.has(extnID)) return `it has the extension ${extnID} twice`
+    seen.add(extnID)
+    if (UNDERSTOOD.has(extnID)) {
+      // The library hands out an empty one for what it cannot read: no constraint instead of a broken one.
+      if (!isReadable(extension)) return `its extension ${extnID} cannot be read`
+    } else if (critical) {
+      return `it has a critical extension that is not understood: ${extnID}`
+    }
+  }
+  return certificate
+}
+
+function isReadable({ parsedValue }: Extension): boolean {
+  return parsedValue !== undefined && !('parsingError' in parsedValue && parsedValue.parsingError)
+}
+
+export function factsOf(certificate: Certificate): LeafFacts {
+  const usage = keyUsageOf(certificate)
+  const { altNames = [] } = extensionOf<AltName>(certificate, OID.subjectAltName) ?? {}
+  const ofType = (wanted: number) =>
+    altNames.filter(({ type }) => type === wanted).map(({ value }) => String(value))
+  return {
+    isCa: basicConstraintsOf(certificate)?.cA === true || hasBit(usage, KEY_CERT_SIGN),
+    maySign: usage === undefined || hasBit(usage, DIGITAL_SIGNATURE),
+    commonNames: certificate.subject.typesAndValues
+      .filter(({ type }) => type === OID.commonName)
+      .map(({ value }) => String(value.valueBlock.value)),
+    emails: ofType(RFC822_NAME),
+    uris: ofType(URI),
+  }
+}
+
+export function basicConstraintsOf(certificate: Certificate): BasicConstraints | undefined {
+  return extensionOf<BasicConstraints>(certificate, OID.basicConstraints)
+}
+
+export function nameConstraintsOf(certificate: Certificate): NameConstraints | undefined {
+  return extensionOf<NameConstraints>(certificate, OID.nameConstraints)
+}
+
+/** Extended key usages; undefined without the extension, which means all of them (RFC 5280 §4.2.1.12). */
+export function purposesOf(certificate: Certificate): readonly string[] | undefined {
+  return extensionOf<ExtKeyUsage>(certificate, OID.extendedKeyUsage)?.keyPurposes
+}
+
+/** Forms of GeneralName, RFC 5280 §4.2.1.6. */
+const RFC822_NAME = 1
+const URI = 6
+
+/** Bits of the first octet, RFC 5280 §4.2.1.3: digitalSignature (0) and keyCertSign (5). */
+const DIGITAL_SIGNATURE = 0b1000_0000
+const KEY_CERT_SIGN = 0b0000_0100
+
+interface BitString {
+  readonly valueBlock: { readonly valueHexView: Uint8Array }
+}
+
+function keyUsageOf(certificate: Certificate): Uint8Array | undefined {
+  return extensionOf<BitString>(certificate, OID.keyUsage)?.valueBlock.valueHexView
+}
+
+function hasBit(bits: Uint8Array | undefined, bit: number): boolean {
+  return ((bits?.[0] ?? 0) & bit) !== 0
+}
+
+/** Readable, for `readContent` has looked: then the library has one type of value for each of these. */
+function extensionOf<Value>({ extensions }: Certificate, oid: string): Value | undefined {
+  return extensions?.find(({ extnID }) => extnID === oid)?.parsedValue as Value | undefined
+}

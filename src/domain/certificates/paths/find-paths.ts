@@ -1,0 +1,85 @@
+/**
+ * Finds the ways from a leaf up to the CAs that we know, over the certificates that came with it. Only looks for
+ * what OpenSSL says was signed; whether such a path is valid is decided in `validate-path.ts` (RFC 5280 §6.1: finding a
+ * path is not a part of validating it). Bounded, whatever a client sends.
+ */
+import type { X509Certificate } from 'node:crypto'
+import { isSignedBy } from '../certificate-chain.ts'
+import { MOST_CERTIFICATES } from '../presented-chain.ts'
+import { keyFault } from './key-strength.ts'
+
+/** The leaf first, then each one's issuer; the last is the trust anchor. */
+export type CertificatePath = readonly [leaf: X509Certificate, ...issuers: X509Certificate[]]
+
+export interface FoundPath<Anchor> {
+  readonly path: CertificatePath
+  readonly anchor: Anchor
+}
+
+/** Certificates that sign each other crosswise make ever more paths; a PKI in use has one or two. */
+const MOST_PATHS = 8
+const MOST_STEPS = 50
+
+/**
+ * Every path that ends in one of the anchors, the shortest first. An anchor is never taken from `others`, for
+ * those are the client's.
+ */
+export function findPaths<Anchor extends { readonly certificate: X509Certificate }>(
+  leaf: X509Certificate,
+  others: readonly X509Certificate[],
+  anchors: readonly Anchor[],
+): readonly FoundPath<Anchor>[] {
+  const links = usableLinks(leaf, others)
+  const issued = rememberIssued()
+  const found: FoundPath<Anchor>[] = []
+  const open: CertificatePath[] = [[leaf]]
+  for (let steps = 0; steps < MOST_STEPS; steps++) {
+    const path = open.shift()
+    if (path === undefined) break
+    const last = path[path.length - 1] ?? leaf
+    for (const anchor of anchors) {
+      if (!issued(anchor.certificate, last)) continue
+      found.push({ path: [...path, anchor.certificate], anchor })
+      if (found.length === MOST_PATHS) return found
+    }
+    if (path.length >= MOST_CERTIFICATES) continue
+    for (const link of links) {
+      if (!path.includes(link) && issued(link, last)) open.push([...path, link])
+    }
+  }
+  return found
+}
+
+/** Without repetitions, and without self-signed ones, which lead nowhere but to themselves. */
+function usableLinks(
+  leaf: X509Certificate,
+  others: readonly X509Certificate[],
+): readonly X509Certificate[] {
+  const seen = new Set([leaf.fingerprint256])
+  return others.filter((other) => {
+    if (seen.has(other.fingerprint256)) return false
+    seen.add(other.fingerprint256)
+    return keyFault(other) === undefined && !hasIssued(other, other)
+  })
+}
+
+/** Asks OpenSSL once for each pair. */
+function rememberIssued() {
+  const known = new Map<X509Certificate, Map<X509Certificate, boolean>>()
+  return (issuer: X509Certificate, certificate: X509Certificate): boolean => {
+    const answers = known.get(certificate) ?? new Map<X509Certificate, boolean>()
+    known.set(certificate, answers)
+    const answer = answers.get(issuer) ?? hasIssued(issuer, certificate)
+    answers.set(issuer, answer)
+    return answer
+  }
+}
+
+/** False also where OpenSSL cannot make anything of a key or a signature. */
+export function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boolean {
+  try {
+    return isSignedBy(certificate, issuer)
+  } catch {
+    return false
+  }
+}

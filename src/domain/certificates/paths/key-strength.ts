@@ -1,0 +1,43 @@
+/**
+ * Which public keys may stand in a certificate that counts here: those of D-40. The key of every certificate on
+ * a path is looked at, for a chain is as weak as its weakest link.
+ */
+import type { KeyObject, X509Certificate } from 'node:crypto'
+
+const CURVES: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
+
+const SHORTEST_RSA_BITS = 2048
+/** A check with a longer one takes so long that a stranger could keep us busy with it. */
+const LONGEST_RSA_BITS = 8192
+
+/** What is wrong with the key of this certificate; undefined when nothing is. */
+export function keyFault(certificate: X509Certificate): string | undefined {
+  let key: KeyObject
+  try {
+    key = certificate.publicKey
+  } catch {
+    return 'its key cannot be read'
+  }
+  const fault = keyObjectFault(key)
+  return fault && `its key ${fault}`
+}
+
+/** What is wrong with this key, as the end of a sentence about it; undefined when nothing is. */
+export function keyObjectFault(key: KeyObject): string | undefined {
+  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {}
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+    case 'rsa-pss':
+      if (modulusLength < SHORTEST_RSA_BITS) return `has only ${modulusLength} bits of RSA`
+      return modulusLength > LONGEST_RSA_BITS
+        ? `has ${modulusLength} bits of RSA, too many`
+        : undefined
+    case 'ec':
+      return CURVES.has(namedCurve) ? undefined : 'is on a curve that is not accepted'
+    case 'ed25519':
+    case 'ed448':
+      return undefined
+    default:
+      return 'is of a kind that is not accepted'
+  }
+}

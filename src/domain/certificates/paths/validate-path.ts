@@ -1,0 +1,160 @@
+/**
+ * Validates a path of certificates by RFC 5280 §6.1. The engine of pkijs decides; what it does not look at is
+ * refused here before it is asked, so nothing in this file can make a bad path good. Whose certificate may do
+ * what is decided elsewhere.
+ *
+ * The library takes about 100 ms to load and most logins need no certificate, so it is loaded on first use.
+ */
+import type { Certificate } from 'pkijs'
+import type { Instant } from '../../../base/instant.ts'
+import {
+  basicConstraintsOf,
+  factsOf,
+  type LeafFacts,
+  type Library,
+  nameConstraintsOf,
+  purposesOf,
+  readContent,
+} from './content.ts'
+import type { CertificatePath } from './find-paths.ts'
+import { keyFault } from './key-strength.ts'
+
+export interface ValidPath {
+  readonly state: 'valid'
+  readonly leaf: LeafFacts
+  /** Extended key usages of the leaf, then of each CA above it; undefined where it has no such extension. */
+  readonly purposes: readonly (readonly string[] | undefined)[]
+}
+
+export interface InvalidPath {
+  readonly state: 'invalid'
+  readonly why: string
+}
+
+/** Whether the path is good at that moment, with its last certificate as the only trust anchor. Never throws. */
+export async function validatePath(
+  path: CertificatePath,
+  at: Instant,
+): Promise<ValidPath | InvalidPath> {
+  try {
+    return await validate(path, at)
+  } catch (error) {
+    // What a CA has signed may still be nothing that the library can walk through.
+    return invalid(`it cannot be understood: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+async function validate(path: CertificatePath, at: Instant): Promise<ValidPath | InvalidPath> {
+  const library = await import('pkijs')
+  const certificates: Certificate[] = []
+  for (const [i, certificate] of path.entries()) {
+    const read = keyFault(certificate) ?? readContent(library, certificate)
+    if (typeof read === 'string') return invalid(`certificate ${i + 1} of the path: ${read}`)
+    certificates.push(read)
+  }
+  const [leaf] = certificates
+  const anchor = certificates[certificates.length - 1]
+  if (leaf === undefined || anchor === undefined) return invalid('there is no path')
+
+  const signed = certificates.slice(0, -1)
+  const fault =
+    signatureFault(library, signed) ?? pathLengthFault(certificates) ?? nameFault(certificates)
+  if (fault !== undefined) return invalid(fault)
+
+  const engine = new library.CertificateChainValidationEngine({
+    trustedCerts: [anchor],
+    // The engine takes the last one for the leaf.
+    certs: signed.toReversed(),
+    checkDate: new Date(at),
+    // OpenSSL has checked each signature on this path. The library's own search can be sent round in circles.
+    findIssuer: async (certificate) => {
+      const issuer = certificates[certificates.indexOf(certificate) + 1]
+      return issuer === undefined ? [] : [issuer]
+    },
+  })
+  const { permittedSubtrees = [], excludedSubtrees = [] } = nameConstraintsOf(anchor) ?? {}
+  const { result, resultMessage, certificatePath } = await engine.verify({
+    // A CA that is confined to some names is so as an anchor too (RFC 5937 §3.2).
+    initialPermittedSubtreesSet: permittedSubtrees,
+    initialExcludedSubtreesSet: excludedSubtrees,
+  })
+  if (!result) return invalid(resultMessage)
+  const isSame =
+    certificatePath?.length === certificates.length &&
+    certificatePath.every((certificate, i) => certificate === certificates[i])
+  if (!isSame) return invalid('the path that was validated is not the one that was found')
+  return { state: 'valid', leaf: factsOf(leaf), purposes: certificates.map(purposesOf) }
+}
+
+function invalid(why: string): InvalidPath {
+  return { state: 'invalid', why }
+}
+
+const RSA_PSS = '1.2.840.113549.1.1.10'
+
+/** Neither MD5 nor SHA-1: somebody can make two certificates that share one signature. */
+const STRONG_SIGNATURES: ReadonlySet<string> = new Set([
+  '1.2.840.113549.1.1.11', // RSA with SHA-256, SHA-384, SHA-512 (RFC 4055 §5)
+  '1.2.840.113549.1.1.12',
+  '1.2.840.113549.1.1.13',
+  '1.2.840.10045.4.3.2', // ECDSA with the same (RFC 5758 §3.2)
+  '1.2.840.10045.4.3.3',
+  '1.2.840.10045.4.3.4',
+  '1.3.101.112', // Ed25519, Ed448 (RFC 8410 §3)
+  '1.3.101.113',
+])
+
+/** Not of the anchor: its signature promises nothing, it is trusted because somebody registered it. */
+function signatureFault(library: Library, signed: readonly Certificate[]): string | undefined {
+  const weak = signed.findIndex((certificate) => !isStronglySigned(library, certificate))
+  return weak < 0
+    ? undefined
+    : `certificate ${weak + 1} of the path: its signature algorithm is not accepted`
+}
+
+function isStronglySigned(library: Library, { signatureAlgorithm }: Certificate): boolean {
+  const { algorithmId, algorithmParams } = signatureAlgorithm
+  if (algorithmId !== RSA_PSS) return STRONG_SIGNATURES.has(algorithmId)
+  try {
+    // RFC 4055 §3.1: SHA-1 where no hash is named, which the library fills in.
+    const { hashAlgorithm } = new library.RSASSAPSSParams({ schema: algorithmParams })
+    const strong: readonly string[] = [library.id_sha256, library.id_sha384, library.id_sha512]
+    return strong.includes(hashAlgorithm.algorithmId)
+  } catch {
+    return false
+  }
+}
+
+/** RFC 5280 §6.1.4 (l), (m): as many CAs below a CA as it allows, not counting self-issued ones. */
+function pathLengthFault(certificates: readonly Certificate[]): string | undefined {
+  let below = 0
+  for (const [i, certificate] of certificates.entries()) {
+    if (i === 0) continue
+    const { pathLenConstraint } = basicConstraintsOf(certificate) ?? {}
+    if (pathLenConstraint !== undefined && !(Number(pathLenConstraint) >= below)) {
+      return `certificate ${i + 1} of the path: there are more CAs below it than it allows`
+    }
+    if (!certificate.issuer.isEqual(certificate.subject)) below += 1
+  }
+  return undefined
+}
+
+/** rfc822Name, dNSName, directoryName, uniformResourceIdentifier, iPAddress: those that the engine compares. */
+const COMPARED_NAMES: ReadonlySet<number> = new Set([1, 2, 4, 6, 7])
+
+/**
+ * RFC 5280 §6.1.4 (g): a name must be permitted by every CA above it. The engine is content with one of them, so
+ * that a CA could widen what it is confined to: a path where two say it is refused.
+ */
+function nameFault(certificates: readonly Certificate[]): string | undefined {
+  let permitting = 0
+  for (const certificate of certificates) {
+    const { permittedSubtrees = [], excludedSubtrees = [] } = nameConstraintsOf(certificate) ?? {}
+    const isCompared = [...permittedSubtrees, ...excludedSubtrees].every(({ base }) =>
+      COMPARED_NAMES.has(base.type),
+    )
+    if (!isCompared) return 'a CA is confined by names of a kind that is not understood'
+    if (permittedSubtrees.length > 0) permitting += 1
+  }
+  return permitting > 1 ? 'more than one CA of the path is confined to certain names' : undefined
+}

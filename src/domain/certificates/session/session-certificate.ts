@@ -1,0 +1,24 @@
+/**
+ * An API session certificate, as it is stored: short-lived, made from a CSR, good only beside a token of its session.
+ * SPEC API Session Certificate; D-40, D-41.
+ */
+import type { ApiSessionId, IdentityId, SessionCertificateId } from '../../../base/ids.ts'
+import type { Instant } from '../../../base/instant.ts'
+
+export interface SessionCertificate {
+  readonly id: SessionCertificateId
+  readonly sessionId: ApiSessionId
+  readonly identityId: IdentityId
+  /** As people read it: `CN=laptop,O=Example`. */
+  readonly subject: string
+  /** SHA-256 of the certificate in DER, lower-case hex. */
+  readonly fingerprint: string
+  /** Leaf first, then intermediates, no root (D-41). */
+  readonly certificatePem: string
+  readonly validFrom: Instant
+  readonly validTo: Instant
+  readonly createdAt: Instant
+}
+
+/** R099, D-40. */
+export const MOST_LIVE_CERTIFICATES = 100

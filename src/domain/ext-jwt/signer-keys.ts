@@ -1,0 +1,211 @@
+/**
+ * The keys of every External JWT Signer, kept per signer, so that equal kids at two signers never cross (R105).
+ * Key sets are fetched when they are needed, shared by everybody who waits, and outlive an outage (API 4.5, R107).
+ * How a document is fetched, and from where one may be, is decided by whoever hands in `fetchJson`.
+ */
+import type { KeyObject } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, hours, milliseconds, minutes, seconds } from '../../base/duration.ts'
+import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { Log } from '../../base/log.ts'
+import type { ExternalJwtSigner, SignerKeys } from './signer.ts'
+import {
+  type CertificateKey,
+  type ExternalJwtAlgorithm,
+  keyFromCertificate,
+  keyFromJwk,
+  type VerificationKey,
+} from './verification-key.ts'
+
+/** The value of a JSON document. Rejects with a message that may be shown to an administrator. */
+export type FetchJson = (url: string) => Promise<unknown>
+
+/** What the header of a token says about its key. */
+export interface WantedKey {
+  readonly kid: string | undefined
+  readonly alg: ExternalJwtAlgorithm
+}
+
+export type FoundKey = { readonly key: KeyObject } | { readonly why: string }
+
+/** What is known about the key set of a signer: read-only fields of API 4.5. */
+export interface KeySetStatus {
+  /** When the set that is in use was fetched. */
+  readonly lastFetchedAt: Instant | undefined
+  /** Why the latest fetch failed; undefined when it did not. */
+  readonly lastError: string | undefined
+  readonly keys: readonly Omit<VerificationKey, 'publicKey'>[]
+}
+
+export interface SignerKeyCache {
+  /** The one key that can have signed such a token, or why there is none. */
+  keyFor(signer: Pick<ExternalJwtSigner, 'id' | 'keys'>, wanted: WantedKey): Promise<FoundKey>
+  /** Undefined when no token has asked for the key set yet, and for a signer with a certificate. */
+  status(signerId: ExternalJwtSignerId): KeySetStatus | undefined
+  /** Drops what is known about every signer but these. */
+  forgetOthers(signerIds: Iterable<ExternalJwtSignerId>): void
+}
+
+/** API 4.5: strangers choose the kid, so an unknown one leads to a fetch once a second at most. */
+const FLOOR = seconds(1)
+/** D-109: from this age on a set is fetched anew behind the scenes. */
+const REFRESH_AGE = minutes(5)
+/** A set is never used without having asked in this time: so long can a key that was taken back be accepted. */
+const MAX_AGE = minutes(10)
+/** How often a signer that does not answer is asked while its last good set serves. */
+const OUTAGE_INTERVAL = seconds(30)
+/** How long the last good set serves in an outage (R107). */
+const OUTAGE_LIMIT = hours(24)
+const MOST_KEYS = 64
+
+interface KeySet {
+  readonly signerId: ExternalJwtSignerId
+  readonly endpoint: string
+  keys: readonly VerificationKey[]
+  fetchedAt: Instant | undefined
+  lastError: string | undefined
+  /** In the time of `uptime`, which does not jump: when the latest fetch ended, and the latest good one. */
+  askedAt: Duration | undefined
+  goodAt: Duration | undefined
+  fetching: Promise<void> | undefined
+}
+
+export function createSignerKeys(deps: {
+  readonly fetchJson: FetchJson
+  readonly clock: Clock
+  readonly log?: Pick<Log, 'info' | 'warn'>
+}): SignerKeyCache {
+  const { fetchJson, clock, log } = deps
+  const sets = new Map<ExternalJwtSignerId, KeySet>()
+  const certificates = new Map<
+    ExternalJwtSignerId,
+    { readonly pem: string; readonly key: CertificateKey | undefined }
+  >()
+
+  const since = (at: Duration | undefined): Duration =>
+    milliseconds(at === undefined ? Number.POSITIVE_INFINITY : clock.uptime() - at)
+
+  /** Another endpoint is another set: nothing of the old one counts. */
+  function setOf(signerId: ExternalJwtSignerId, endpoint: string): KeySet {
+    const known = sets.get(signerId)
+    if (known?.endpoint === endpoint) return known
+    const set: KeySet = {
+      signerId,
+      endpoint,
+      keys: [],
+      fetchedAt: undefined,
+      lastError: undefined,
+      askedAt: undefined,
+      goodAt: undefined,
+      fetching: undefined,
+    }
+    sets.set(signerId, set)
+    return set
+  }
+
+  /** Joins the fetch that is under way; otherwise begins one, unless one has ended within the interval. */
+  function ask(set: KeySet, interval: Duration): Promise<void> {
+    if (set.fetching !== undefined) return set.fetching
+    if (since(set.askedAt) < interval) return Promise.resolve()
+    set.fetching = fetchSet(set).finally(() => {
+      set.fetching = undefined
+      set.askedAt = clock.uptime()
+    })
+    return set.fetching
+  }
+
+  async function fetchSet(set: KeySet): Promise<void> {
+    const { signerId } = set
+    try {
+      set.keys = readKeySet(await fetchJson(set.endpoint))
+      set.fetchedAt = clock.now()
+      set.goodAt = clock.uptime()
+      if (set.lastError !== undefined) log?.info({ signerId }, 'the keys of a signer are back')
+      set.lastError = undefined
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'the fetch failed'
+      if (set.lastError !== reason) {
+        log?.warn({ signerId, reason }, 'the keys of a signer could not be fetched')
+      }
+      set.lastError = reason
+    }
+  }
+
+  async function keyFromSet(set: KeySet, wanted: WantedKey): Promise<FoundKey> {
+    if (since(set.askedAt) >= MAX_AGE) await ask(set, FLOOR)
+    else if (since(set.goodAt) >= REFRESH_AGE) void ask(set, OUTAGE_INTERVAL)
+    const usable = () => (since(set.goodAt) < OUTAGE_LIMIT ? fitting(set.keys, wanted) : [])
+    if (usable().length === 0) await ask(set, FLOOR)
+
+    const [key, ...others] = usable()
+    if (key !== undefined && others.length === 0) return { key: key.publicKey }
+    if (key !== undefined) return { why: 'several keys of the signer fit the token' }
+    const failed = set.lastError === undefined ? '' : `; the latest fetch failed: ${set.lastError}`
+    return { why: `no key of the signer fits the token${failed}` }
+  }
+
+  function keyFromPem(
+    signerId: ExternalJwtSignerId,
+    { certPem: pem, kid }: Extract<SignerKeys, { kind: 'certificate' }>,
+    wanted: WantedKey,
+  ): FoundKey {
+    const known = certificates.get(signerId)
+    const key = known?.pem === pem ? known.key : keyFromCertificate(pem)
+    certificates.set(signerId, { pem, key })
+    if (key === undefined) return { why: "the signer's certificate has no key that can be used" }
+    if (kid !== undefined && kid !== wanted.kid) {
+      return { why: "the token names another key than the signer's certificate" }
+    }
+    if (!key.algorithms.includes(wanted.alg)) {
+      return { why: "the key of the signer's certificate is not for that algorithm" }
+    }
+    const now = clock.now()
+    if (now < key.notBefore) return { why: "the signer's certificate is not valid yet" }
+    if (now > key.notAfter) return { why: "the signer's certificate has expired" }
+    return { key: key.publicKey }
+  }
+
+  return {
+    async keyFor({ id, keys }, wanted) {
+      return keys.kind === 'certificate'
+        ? keyFromPem(id, keys, wanted)
+        : keyFromSet(setOf(id, keys.jwksEndpoint), wanted)
+    },
+
+    status(signerId) {
+      const set = sets.get(signerId)
+      if (set === undefined) return undefined
+      return {
+        lastFetchedAt: set.fetchedAt,
+        lastError: set.lastError,
+        keys: set.keys.map(({ kid, algorithms }) => ({ kid, algorithms })),
+      }
+    },
+
+    forgetOthers(signerIds) {
+      const kept = new Set(signerIds)
+      for (const map of [sets, certificates]) {
+        for (const id of map.keys()) if (!kept.has(id)) map.delete(id)
+      }
+    },
+  }
+}
+
+/** Without a kid every key of the signer is meant. */
+function fitting(keys: readonly VerificationKey[], { kid, alg }: WantedKey) {
+  const named = keys.filter((key) => kid === undefined || key.kid === kid)
+  return named.filter((key) => key.algorithms.includes(alg))
+}
+
+/**
+ * RFC 7517 §5: keys that we cannot use are passed over. A set without any is an answer too: the signer has taken
+ * its keys back.
+ */
+function readKeySet(document: unknown): readonly VerificationKey[] {
+  const isObject = typeof document === 'object' && document !== null
+  const keys: unknown = isObject && 'keys' in document ? document.keys : undefined
+  if (!Array.isArray(keys)) throw new Error('the answer is not a JWK set')
+  if (keys.length > MOST_KEYS) throw new Error(`the set has more than ${MOST_KEYS} keys`)
+  return keys.map(keyFromJwk).filter((key) => key !== undefined)
+}

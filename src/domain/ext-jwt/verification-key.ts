@@ -1,0 +1,86 @@
+/**
+ * Keys of other people that verify signatures: which are good enough, and each only for the algorithms of its
+ * type (R053, R107). Where they come from is signer-keys.ts.
+ */
+import { createPublicKey, type JsonWebKeyInput, type KeyObject, X509Certificate } from 'node:crypto'
+import { type Instant, instant } from '../../base/instant.ts'
+
+const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const
+
+/** The one list of algorithms of external JWTs: asymmetric, and for signatures (R053). */
+export const EXTERNAL_JWT_ALGORITHMS = [...RSA, 'ES256', 'ES384', 'ES512', 'EdDSA'] as const
+export type ExternalJwtAlgorithm = (typeof EXTERNAL_JWT_ALGORITHMS)[number]
+
+export interface VerificationKey {
+  readonly kid: string | undefined
+  readonly algorithms: readonly ExternalJwtAlgorithm[]
+  readonly publicKey: KeyObject
+}
+
+export interface CertificateKey extends Omit<VerificationKey, 'kid'> {
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
+// RFC 7518 §3.3.
+const LEAST_RSA_BITS = 2048
+
+const LONGEST_KID = 256
+
+/** The key of one member of a JWK set; undefined for one that verifies no signatures of ours. RFC 7517 §4. */
+export function keyFromJwk(jwk: unknown): VerificationKey | undefined {
+  if (typeof jwk !== 'object' || jwk === null) return undefined
+  const { kid, use, alg, key_ops: operations } = jwk as Readonly<Record<string, unknown>>
+  if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KID)) return undefined
+  if (use !== undefined && use !== 'sig') return undefined
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
+    return undefined
+  }
+  const publicKey = importPublic(jwk)
+  if (publicKey === undefined) return undefined
+  const algorithms = algorithmsOf(publicKey).filter((one) => alg === undefined || one === alg)
+  return algorithms.length === 0 ? undefined : { kid, algorithms, publicKey }
+}
+
+/** The key of a certificate in PEM; undefined when it is none, or its key verifies no signatures of ours. */
+export function keyFromCertificate(pem: string): CertificateKey | undefined {
+  try {
+    const { publicKey, validFromDate, validToDate } = new X509Certificate(pem)
+    const algorithms = algorithmsOf(publicKey)
+    if (algorithms.length === 0) return undefined
+    const notBefore = instant(validFromDate.getTime())
+    return { algorithms, publicKey, notBefore, notAfter: instant(validToDate.getTime()) }
+  } catch {
+    return undefined
+  }
+}
+
+/** RFC 7518 §6: by the names of the public members, so that a private one is never kept. */
+function importPublic(jwk: object): KeyObject | undefined {
+  const { kty, crv, x, y, n, e } = jwk as Readonly<Record<string, unknown>>
+  const members = kty === 'RSA' ? { n, e } : kty === 'EC' ? { crv, x, y } : { crv, x }
+  if (typeof kty !== 'string' || !['RSA', 'EC', 'OKP'].includes(kty)) return undefined
+  if (!Object.values(members).every((member) => typeof member === 'string')) return undefined
+  try {
+    return createPublicKey({ key: { kty, ...members } as JsonWebKeyInput['key'], format: 'jwk' })
+  } catch {
+    return undefined
+  }
+}
+
+function algorithmsOf(key: KeyObject): readonly ExternalJwtAlgorithm[] {
+  const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {}
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      // With the exponent 1 everybody can sign.
+      return modulusLength >= LEAST_RSA_BITS && publicExponent >= 3n ? RSA : []
+    case 'ec':
+      if (namedCurve === 'prime256v1') return ['ES256']
+      if (namedCurve === 'secp384r1') return ['ES384']
+      return namedCurve === 'secp521r1' ? ['ES512'] : []
+    case 'ed25519':
+      return ['EdDSA']
+    default:
+      return []
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * Whose login a certificate is: SPEC Primary login, D-21. Which certificates are trusted is judged, and tested, in
+ * certificates/; here the verdict is given.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+import { anIdentity, aPolicy, rulesOf } from '../../../test/support/people.ts'
+import type { AuthenticatorId, CaId, IdentityId } from '../../base/ids.ts'
+import type { Ca } from '../certificates/ca.ts'
+import type { CertificateVerdict, TrustedCertificate } from '../certificates/judge-certificate.ts'
+import type { PresentedChain } from '../certificates/presented-chain.ts'
+import type { CertAuthenticator } from '../identities/authenticator.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
+import { createCertificateFactor } from './client-certificate.ts'
+
+const CHAIN: PresentedChain = { leaf: Uint8Array.of(48, 0), others: [] }
+const FINGERPRINT = 'ab'.repeat(32)
+const POLICY = aPolicy()
+const ZOE = anIdentity()
+const BOB = anIdentity({ id: 'identity-2' as IdentityId, externalId: 'bob@example.org' })
+
+const CA: Ca = {
+  id: 'ca-1' as CaId,
+  name: 'Partner',
+  certPem: '',
+  fingerprint: '',
+  isVerified: true,
+  verificationToken: undefined,
+  isAuthEnabled: true,
+  isOttCaEnrollmentEnabled: false,
+  isAutoCaEnrollmentEnabled: false,
+  identityRoles: [],
+  identityNameFormat: '[caName]-[commonName]',
+  externalIdClaim: undefined,
+  tags: {},
+  createdAt: NOON,
+  updatedAt: NOON,
+}
+
+const AUTHENTICATOR: CertAuthenticator = {
+  id: 'authenticator-1' as AuthenticatorId,
+  method: 'cert',
+  identityId: ZOE.id,
+  certPem: '',
+  fingerprint: FINGERPRINT,
+  isIssuedByNetwork: true,
+  tags: {},
+  createdAt: NOON,
+  updatedAt: NOON,
+}
+
+const trusted = (change: Partial<TrustedCertificate> = {}): TrustedCertificate => ({
+  verdict: 'trusted',
+  fingerprint: FINGERPRINT,
+  pem: '',
+  anchor: { kind: 'network' },
+  isExpired: false,
+  externalId: undefined,
+  ...change,
+})
+
+interface World {
+  readonly judged?: CertificateVerdict
+  readonly authenticators?: readonly CertAuthenticator[]
+  readonly identities?: readonly Identity[]
+  readonly policy?: AuthPolicy
+}
+
+function factorOn(world: World = {}) {
+  const { judged = trusted(), authenticators = [AUTHENTICATOR] } = world
+  const { identities = [ZOE, BOB], policy = POLICY } = world
+  const seen: (readonly [PresentedChain, readonly Ca[]])[] = []
+  const factor = createCertificateFactor({
+    judgeCertificate: async (chain, cas) => {
+      seen.push([chain, cas])
+      return judged
+    },
+    authenticators: {
+      findCert: async (fingerprint) =>
+        authenticators.find((one) => one.fingerprint === fingerprint),
+    },
+    identities: {
+      find: async (id) => identities.find((identity) => identity.id === id),
+      findByExternalId: async (id) => identities.find(({ externalId }) => externalId === id),
+    },
+    rules: rulesOf({ policies: [policy], cas: [CA] }),
+    clock: new ManualClock(),
+  })
+  return { factor, seen }
+}
+
+const judge = (world: World = {}) => factorOn(world).factor(CHAIN)
+
+test('a certificate of our own PKI names the identity of its authenticator', async () => {
+  assert.deepEqual(await judge(), {
+    verdict: 'accepted',
+    identity: ZOE,
+    policy: POLICY,
+    primary: {
+      method: 'cert',
+      identityId: ZOE.id,
+      authenticatorId: AUTHENTICATOR.id,
+      certificate: { fingerprint: FINGERPRINT, isIssuedByNetwork: true },
+      signerId: undefined,
+      at: NOON,
+    },
+  })
+})
+
+test('the chain of the connection is judged, with the CAs of the rules', async () => {
+  const { factor, seen } = factorOn()
+  await factor(CHAIN)
+  assert.deepEqual(seen, [[CHAIN, [CA]]])
+})
+
+test('D-21: through the claim of its CA a certificate names an identity without an authenticator', async () => {
+  const judged = trusted({ anchor: { kind: 'ca', ca: CA }, externalId: 'bob@example.org' })
+  const verdict = await judge({ judged, authenticators: [] })
+  assert.ok(verdict.verdict === 'accepted')
+  assert.equal(verdict.identity, BOB)
+  assert.equal(verdict.primary.authenticatorId, undefined)
+  // D-26: such a certificate is not ours to renew.
+  assert.deepEqual(verdict.primary.certificate, {
+    fingerprint: FINGERPRINT,
+    isIssuedByNetwork: false,
+  })
+})
+
+test('D-21: the authenticator goes before the claim', async () => {
+  // Attack: the owner of a registered certificate gets somebody else's external id into it.
+  const judged = trusted({ anchor: { kind: 'ca', ca: CA }, externalId: 'bob@example.org' })
+  const verdict = await judge({ judged })
+  assert.ok(verdict.verdict === 'accepted')
+  assert.equal(verdict.identity, ZOE)
+})
+
+test('D-26: who issued it is judged by its path, and not by what the authenticator says', async () => {
+  const judged = trusted({ anchor: { kind: 'ca', ca: CA } })
+  const verdict = await judge({ judged })
+  assert.ok(verdict.verdict === 'accepted')
+  assert.equal(verdict.primary.certificate?.isIssuedByNetwork, false)
+})
+
+const REFUSED: Readonly<
+  Record<string, readonly [reason: string, world: World, identityId?: IdentityId]>
+> = {
+  'a certificate that is registered nowhere': ['certificate-unknown', { authenticators: [] }],
+  'a claim that names nobody': [
+    'certificate-unknown',
+    { authenticators: [], judged: trusted({ externalId: 'nobody' }) },
+  ],
+  'an identity that is gone': ['identity-missing', { identities: [] }, ZOE.id],
+  'a disabled identity': [
+    'identity-disabled',
+    { identities: [anIdentity({ disabledAt: NOON })] },
+    ZOE.id,
+  ],
+  'a policy that forbids certificates': [
+    'method-not-allowed',
+    { policy: aPolicy({ cert: { allowed: false } }) },
+    ZOE.id,
+  ],
+  'a policy that is gone': ['method-not-allowed', { policy: aPolicy({ id: 'other' }) }, ZOE.id],
+  'an expired certificate': [
+    'certificate-expired',
+    { judged: trusted({ isExpired: true }) },
+    ZOE.id,
+  ],
+}
+
+for (const [what, [reason, world, identityId]] of Object.entries(REFUSED)) {
+  test(`D-12: ${what} is refused as ${reason}`, async () => {
+    assert.deepEqual(await judge(world), { verdict: 'rejected', reason, identityId })
+  })
+}
+
+test('D-12: a certificate that is not trusted is refused as it was judged, and nobody is looked up for it', async () => {
+  const judged = { verdict: 'rejected', reason: 'certificate-wrong-usage', why: 'no EKU' } as const
+  const { factor } = factorOn({ judged })
+  assert.deepEqual(await factor(CHAIN), {
+    verdict: 'rejected',
+    reason: 'certificate-wrong-usage',
+    identityId: undefined,
+    why: 'no EKU',
+  })
+})
+
+test('D-12: a connection without a certificate is refused, and nothing is judged', async () => {
+  const { factor, seen } = factorOn()
+  assert.deepEqual(await factor(undefined), {
+    verdict: 'rejected',
+    reason: 'no-certificate',
+    identityId: undefined,
+  })
+  assert.deepEqual(seen, [])
+})
+
+test('API 4.4: an expired certificate is taken where the policy says so', async () => {
+  const policy = aPolicy({ cert: { allowExpiredCerts: true } })
+  const verdict = await judge({ policy, judged: trusted({ isExpired: true }) })
+  assert.equal(verdict.verdict, 'accepted')
+})

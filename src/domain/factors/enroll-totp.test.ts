@@ -1,0 +1,273 @@
+/**
+ * Setting up an authenticator app: SPEC TOTP enrollment during an OIDC flow, D-17, D-19, R084, R087, R089, R090. The app
+ * is an independent implementation that knows the provisioning URL and nothing else.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TOTP, URI } from 'otpauth'
+import { type TotpStores, totpStores } from '../../../test/support/totp-stores.ts'
+import { seconds } from '../../base/duration.ts'
+import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
+import { instant, plus } from '../../base/instant.ts'
+import { systemRandom } from '../../base/random.ts'
+import { createVault } from '../../base/vault.ts'
+import type { Identity } from '../identities/identity.ts'
+import { createTotpEnrollments, type EnrollmentProof } from './enroll-totp.ts'
+import { type CodeVerdict, createCheckCode } from './totp.ts'
+
+/** The first moment of a step. */
+const NOON = instant(1_800_000_000_000)
+const HOST = 'id.example.org'
+const WRONG = 'no code'
+const ADA: Identity = {
+  id: 'ada' as IdentityId,
+  name: 'Ada Lovelace',
+  type: 'Default',
+  isAdmin: false,
+  externalId: undefined,
+  authPolicyId: 'default' as AuthPolicyId,
+  roleAttributes: [],
+  appData: {},
+  tags: {},
+  disabledAt: undefined,
+  disabledUntil: undefined,
+  createdAt: NOON,
+  updatedAt: NOON,
+}
+
+function world() {
+  const stores = totpStores()
+  const vault = createVault(new Uint8Array(32).fill(7), systemRandom)
+  let now = NOON
+  const clock = { now: () => now, uptime: () => assert.fail('codes go by the time of day') }
+  const { transaction, totpEnrollments, codeGuesses } = stores
+  const deps = { vault, clock, totpEnrollments, codeGuesses }
+  const advance = (by: number) => {
+    now = plus(now, seconds(by))
+  }
+  const enroll = createTotpEnrollments({ ...deps, random: systemRandom, transaction })
+  const check = createCheckCode(deps)
+
+  async function start() {
+    const started = await enroll.start(ADA, HOST)
+    assert.ok(started !== 'exists')
+    const app = URI.parse(started.provisioningUrl)
+    assert.ok(app instanceof TOTP)
+    return {
+      ...started,
+      app,
+      code: (ahead = 0) => app.generate({ timestamp: now + ahead * 1_000 }),
+    }
+  }
+  /** An enrollment that is verified. */
+  async function enrolled() {
+    const started = await start()
+    assert.equal(await accept(await enroll.prove(ADA.id, started.code()), stores), true)
+    return started
+  }
+  return { ...stores, enroll, check, start, enrolled, advance }
+}
+
+type Verdict = EnrollmentProof | CodeVerdict
+
+/** What a caller does with a verdict: takes what matches, in one transaction. */
+async function accept(verdict: Verdict, { transaction }: Pick<TotpStores, 'transaction'>) {
+  return verdict.verdict === 'matches' ? transaction((tx) => verdict.take(tx)) : false
+}
+
+test('starting gives a pending enrollment, a URL for the app and 20 recovery codes', async () => {
+  const { start, totpEnrollments } = world()
+  const { enrollment, app, recoveryCodes } = await start()
+  assert.equal(enrollment.isVerified, false)
+  assert.equal(enrollment.identityId, ADA.id)
+  assert.equal(enrollment.createdAt, NOON)
+  assert.equal(app.issuer, HOST)
+  assert.equal(app.label, ADA.name)
+  assert.equal(recoveryCodes.length, 20)
+  assert.deepEqual(await totpEnrollments.find(ADA.id), enrollment)
+})
+
+test('R084: the secret has 160 bits, is another one each time, and is not stored as it is', async () => {
+  const { start, rows } = world()
+  const secrets = new Set<string>()
+  for (let round = 0; round < 5; round += 1) {
+    const { app, recoveryCodes } = await start()
+    assert.equal(app.secret.bytes.length, 20)
+    secrets.add(app.secret.base32)
+    const row = rows.get(ADA.id)
+    const stored = JSON.stringify([row?.enrollment, ...(row?.codes ?? [])])
+    const { base32, hex } = app.secret
+    const base64url = Buffer.from(app.secret.bytes).toString('base64url')
+    for (const plain of [base32, hex, base64url, ...recoveryCodes]) {
+      assert.equal(stored.includes(plain), false)
+    }
+  }
+  assert.equal(secrets.size, 5)
+})
+
+test('a code of the app proves the enrollment, and verifies it when it is taken', async () => {
+  const use = world()
+  const { enrollment, code } = await use.start()
+  const proof = await use.enroll.prove(ADA.id, code())
+  assert.equal(proof.verdict, 'matches')
+  assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
+  assert.equal(await accept(proof, use), true)
+  assert.deepEqual(await use.totpEnrollments.find(ADA.id), { ...enrollment, isVerified: true })
+})
+
+test('D-17: a code of the step before or after proves the app too, and none further away', async () => {
+  const { start, enroll } = world()
+  const { code } = await start()
+  for (const [ahead, verdict] of [
+    [-60, 'wrong'],
+    [-30, 'matches'],
+    [30, 'matches'],
+    [60, 'wrong'],
+  ] as const) {
+    assert.equal((await enroll.prove(ADA.id, code(ahead))).verdict, verdict, String(ahead))
+  }
+})
+
+test('D-17: verifying burns nothing: the same code is good for the login', async () => {
+  const use = world()
+  const { code } = await use.enrolled()
+  assert.equal(await accept(await use.check(ADA.id, code()), use), true)
+})
+
+test('D-17: the recovery codes that were shown are good for a login afterwards', async () => {
+  const use = world()
+  const { recoveryCodes } = await use.enrolled()
+  for (const text of recoveryCodes) {
+    assert.equal(await accept(await use.check(ADA.id, text), use), true, text)
+  }
+  assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 0)
+})
+
+test('R089: a wrong code leaves the enrollment pending', async () => {
+  const { start, enroll, totpEnrollments } = world()
+  const { enrollment } = await start()
+  assert.deepEqual(await enroll.prove(ADA.id, WRONG), { verdict: 'wrong' })
+  assert.deepEqual(await totpEnrollments.find(ADA.id), enrollment)
+})
+
+test('D-17: a recovery code proves no app', async () => {
+  // Attack: who has seen the codes enrolls a secret that the owner's app does not have.
+  const { start, enroll } = world()
+  const { recoveryCodes } = await start()
+  for (const text of recoveryCodes.slice(0, 3)) {
+    assert.deepEqual(await enroll.prove(ADA.id, text), { verdict: 'wrong' })
+  }
+})
+
+test('R089: starting again replaces what is pending, and the first app is worth nothing', async () => {
+  const { start, enroll } = world()
+  const first = await start()
+  const second = await start()
+  assert.notEqual(first.enrollment.id, second.enrollment.id)
+  assert.deepEqual(await enroll.prove(ADA.id, first.code()), { verdict: 'wrong' })
+  assert.equal((await enroll.prove(ADA.id, second.code())).verdict, 'matches')
+})
+
+test('R089: the recovery codes of a replaced enrollment are worth nothing', async () => {
+  const use = world()
+  const { recoveryCodes } = await use.start()
+  await use.enrolled()
+  const verdict = await use.check(ADA.id, recoveryCodes[0] ?? '')
+  assert.equal(await accept(verdict, use), false)
+})
+
+test('R089: an enrollment that is replaced between proof and taking is not verified', async () => {
+  // Attack: somebody starts his own enrollment while the owner sends a code, and has his verified by it.
+  const use = world()
+  const { code } = await use.start()
+  const proof = await use.enroll.prove(ADA.id, code())
+  await use.start()
+  assert.equal(await accept(proof, use), false)
+  assert.equal((await use.totpEnrollments.find(ADA.id))?.isVerified, false)
+})
+
+test('of two proofs at the same moment one verifies', async () => {
+  const use = world()
+  const { code } = await use.start()
+  const prove = () => use.enroll.prove(ADA.id, code())
+  const proofs = await Promise.all([prove(), prove()])
+  const accepted = await Promise.all(proofs.map((proof) => accept(proof, use)))
+  assert.deepEqual(accepted.toSorted(), [false, true])
+})
+
+test('R089: there is nothing to verify before the start, after the end and after cancelling', async () => {
+  const { enroll, enrolled, start, guesses } = world()
+  const notStarted = { verdict: 'not-started' }
+  assert.deepEqual(await enroll.prove(ADA.id, WRONG), notStarted)
+  const cancelled = await start()
+  assert.equal(await enroll.cancel(ADA.id), 'cancelled')
+  assert.deepEqual(await enroll.prove(ADA.id, cancelled.code()), notStarted)
+  const { code } = await enrolled()
+  assert.deepEqual(await enroll.prove(ADA.id, code()), notStarted)
+  assert.equal(guesses.get(ADA.id), undefined)
+})
+
+test('R086: wrong codes for an enrollment count with those of a login, and a right one clears', async () => {
+  const use = world()
+  const { code } = await use.start()
+  for (let guess = 1; guess <= 5; guess += 1) {
+    assert.deepEqual(await use.check(ADA.id, WRONG), { verdict: 'not-enrolled' })
+    assert.deepEqual(await use.enroll.prove(ADA.id, WRONG), { verdict: 'wrong' })
+  }
+  const blocked = { verdict: 'blocked', retryAfterSeconds: 30 }
+  assert.deepEqual(await use.enroll.prove(ADA.id, code()), blocked)
+  use.advance(30)
+  assert.equal(await accept(await use.enroll.prove(ADA.id, code()), use), true)
+  assert.equal(use.guesses.get(ADA.id), undefined)
+})
+
+test('R090: a verified enrollment is neither replaced nor cancelled', async () => {
+  // Attack: somebody with the stolen password, half logged in, puts his own app in the place of the owner's.
+  const use = world()
+  const { enrollment, code } = await use.enrolled()
+  assert.equal(await use.enroll.start(ADA, HOST), 'exists')
+  assert.equal(await use.enroll.cancel(ADA.id), 'verified')
+  assert.equal((await use.totpEnrollments.find(ADA.id))?.id, enrollment.id)
+  assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 20)
+  assert.equal((await use.check(ADA.id, code())).verdict, 'matches')
+})
+
+test('R089: cancelling removes what is pending, once', async () => {
+  const { start, enroll, totpEnrollments } = world()
+  assert.equal(await enroll.cancel(ADA.id), 'not-started')
+  await start()
+  assert.equal(await enroll.cancel(ADA.id), 'cancelled')
+  assert.equal(await totpEnrollments.find(ADA.id), undefined)
+  assert.equal(await enroll.cancel(ADA.id), 'not-started')
+})
+
+test('what is pending can be read with the same URL as at the start', async () => {
+  const { start, enroll } = world()
+  assert.equal(await enroll.read(ADA.id, ADA.name, HOST), undefined)
+  const { enrollment, provisioningUrl } = await start()
+  assert.deepEqual(await enroll.read(ADA.id, ADA.name, HOST), { enrollment, provisioningUrl })
+})
+
+test('R090: what is verified can be read, and its secret cannot', async () => {
+  // Attack: a stolen session copies the app of the owner.
+  const { enrolled, enroll } = world()
+  const { enrollment } = await enrolled()
+  assert.deepEqual(await enroll.read(ADA.id, ADA.name, HOST), {
+    enrollment: { ...enrollment, isVerified: true },
+    provisioningUrl: undefined,
+  })
+})
+
+test('R087: new recovery codes take the place of all that are left, when they are taken', async () => {
+  const use = world()
+  const old = await use.enrolled()
+  const fresh = use.enroll.renewRecoveryCodes(ADA.id)
+  assert.equal(fresh.recoveryCodes.length, 20)
+  const isGood = async (text = '') => accept(await use.check(ADA.id, text), use)
+  assert.equal(await isGood(fresh.recoveryCodes[0]), false)
+  assert.equal(await isGood(old.recoveryCodes[0]), true)
+  await use.transaction((tx) => fresh.take(tx))
+  assert.equal(await isGood(old.recoveryCodes[1]), false)
+  assert.equal(await isGood(fresh.recoveryCodes[0]), true)
+  assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 19)
+})

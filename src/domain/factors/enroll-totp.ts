@@ -1,0 +1,141 @@
+/**
+ * Setting up an authenticator app: start, read, prove, cancel, and new recovery codes. SPEC TOTP enrollment during an
+ * OIDC flow; D-19; R084, R087, R089, R090. Who may do it, and what it counts for, is decided by the callers, who also
+ * record the events: each `take` belongs into the transaction that does the rest.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type IdentityId, newId, type TotpEnrollmentId } from '../../base/ids.ts'
+import type { Random } from '../../base/random.ts'
+import type { Vault } from '../../base/vault.ts'
+import { provisioningUrl } from '../../protocol/totp.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { Stores, Transaction } from '../stores.ts'
+import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts'
+import type { CodeGuesses, TotpEnrollments } from './stores.ts'
+import { type Blocked, countGuess, matchingStep, openTotpSecret } from './totp.ts'
+import type { TotpEnrollment } from './totp-enrollment.ts'
+
+export interface StartedEnrollment {
+  readonly enrollment: TotpEnrollment
+  readonly provisioningUrl: string
+  /** R087: shown now and never again. */
+  readonly recoveryCodes: readonly string[]
+}
+
+export interface ReadEnrollment {
+  readonly enrollment: TotpEnrollment
+  /** Only while pending: a verified secret is not shown to anybody any more (R090). */
+  readonly provisioningUrl: string | undefined
+}
+
+export type EnrollmentProof =
+  | {
+      readonly verdict: 'matches'
+      /** False: somebody else was faster, or it was replaced or cancelled in the meantime. */
+      take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
+    }
+  | { readonly verdict: 'wrong' }
+  | { readonly verdict: 'not-started' }
+  | Blocked
+
+export interface FreshRecoveryCodes {
+  readonly recoveryCodes: readonly string[]
+  /** Stores them in the place of all that are left. */
+  take(tx: Pick<Stores, 'totpEnrollments'>): Promise<void>
+}
+
+export interface TotpEnrolling {
+  /** A pending one is replaced, a verified one never (R090). `hostname` is the issuer that the app shows. */
+  start(identity: Identity, hostname: string): Promise<StartedEnrollment | 'exists'>
+  read(identityId: IdentityId, name: string, hostname: string): Promise<ReadEnrollment | undefined>
+  /** Whether this is a code of the pending enrollment's app. Recovery codes prove no app; no step is burnt (D-17). */
+  prove(identityId: IdentityId, code: string): Promise<EnrollmentProof>
+  /** A verified one stays: it is removed only from a full session (D-19). */
+  cancel(identityId: IdentityId): Promise<'cancelled' | 'not-started' | 'verified'>
+  /** The caller has asked for a code first (API 3.1). */
+  renewRecoveryCodes(identityId: IdentityId): FreshRecoveryCodes
+}
+
+/** R084: 160 bits, as long as the hash (RFC 4226 §4 R6). */
+const SECRET_BYTES = 20
+
+export function createTotpEnrollments(deps: {
+  readonly vault: Vault
+  readonly random: Random
+  readonly clock: Clock
+  readonly transaction: Transaction
+  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
+  readonly codeGuesses: Pick<CodeGuesses, 'take'>
+}): TotpEnrolling {
+  const { vault, random, clock, transaction, totpEnrollments, codeGuesses } = deps
+
+  const freshCodes = (identityId: IdentityId) => {
+    const recoveryCodes = newRecoveryCodes(random)
+    const hashes = recoveryCodes.map((code) => recoveryCodeHash(vault, identityId, code))
+    return { recoveryCodes, hashes }
+  }
+
+  return {
+    async start({ id: identityId, name }, hostname) {
+      const id = newId<TotpEnrollmentId>(random)
+      const secret = random.bytes(SECRET_BYTES)
+      const enrollment: TotpEnrollment = {
+        id,
+        identityId,
+        isVerified: false,
+        sealedSecret: vault.seal('totp-secret', secret, id),
+        createdAt: clock.now(),
+      }
+      const { recoveryCodes, hashes } = freshCodes(identityId)
+      const stored = await transaction((tx) =>
+        tx.totpEnrollments.replacePending(enrollment, hashes),
+      )
+      if (!stored) return 'exists'
+      const url = provisioningUrl({ issuer: hostname, name, secret })
+      return { enrollment, provisioningUrl: url, recoveryCodes }
+    },
+
+    async read(identityId, name, hostname) {
+      const enrollment = await totpEnrollments.find(identityId)
+      if (enrollment === undefined) return undefined
+      if (enrollment.isVerified) return { enrollment, provisioningUrl: undefined }
+      const secret = openTotpSecret(vault, enrollment)
+      const url = provisioningUrl({ issuer: hostname, name, secret })
+      return { enrollment, provisioningUrl: url }
+    },
+
+    async prove(identityId, code) {
+      const now = clock.now()
+      const enrollment = await totpEnrollments.find(identityId)
+      // Nothing to guess at, so nothing is counted.
+      if (enrollment === undefined || enrollment.isVerified) return { verdict: 'not-started' }
+      const blocked = await countGuess(codeGuesses, identityId, now)
+      if (blocked !== undefined) return blocked
+      const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
+      if (step === undefined) return { verdict: 'wrong' }
+      return {
+        verdict: 'matches',
+        take: async (tx) => {
+          if (!(await tx.totpEnrollments.markVerified(enrollment, now))) return false
+          await tx.codeGuesses.clear(identityId)
+          return true
+        },
+      }
+    },
+
+    cancel: (identityId) =>
+      transaction(async (tx) => {
+        if (await tx.totpEnrollments.removePending(identityId)) return 'cancelled'
+        const left = await tx.totpEnrollments.find(identityId)
+        return left === undefined ? 'not-started' : 'verified'
+      }),
+
+    renewRecoveryCodes(identityId) {
+      const { recoveryCodes, hashes } = freshCodes(identityId)
+      return {
+        recoveryCodes,
+        take: (tx) => tx.totpEnrollments.replaceRecoveryCodes(identityId, hashes),
+      }
+    },
+  }
+}

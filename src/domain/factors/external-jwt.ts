@@ -1,0 +1,165 @@
+/**
+ * External JWTs as factors: as the primary one (D-12), and beside another as the secondary one (D-14). Which signer
+ * must check a token is told by its issuer; whether it is good, in ext-jwt/.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
+import type { Secret } from '../../base/secret.ts'
+import { type Challenge, primaryExtJwt } from '../../protocol/challenge.ts'
+import type { LoginFailureReason } from '../audit/events.ts'
+import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
+import type { VerifyExternalJwt } from '../ext-jwt/verify.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { Identities } from '../identities/stores.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
+import type { Rules } from '../policies/rules.ts'
+import { claimedIssuer } from '../tokens/claimed-issuer.ts'
+import { usableIdentity } from './usable-identity.ts'
+import type { Accepted, PrimaryVerdict, Rejected } from './verdict.ts'
+
+export type ExternalJwtFactor = (bearers: readonly Secret[]) => Promise<PrimaryVerdict>
+
+/** `satisfied`, or what is wrong with it in the words of a challenge. */
+export type SecondaryJwtVerdict = 'satisfied' | Challenge['error']
+
+export type CheckSecondaryJwt = (
+  signer: ExternalJwtSigner,
+  owner: { readonly identityId: IdentityId; readonly externalId: string | undefined },
+  bearers: readonly Secret[],
+) => Promise<SecondaryJwtVerdict>
+
+/** D-14. */
+export const MOST_BEARERS = 3
+
+/** D-12. */
+const MOST_CHALLENGES = 8
+
+export function createExternalJwtFactor(deps: {
+  readonly brand: string
+  readonly verifyExternalJwt: VerifyExternalJwt
+  readonly identities: Pick<Identities, 'find' | 'findByExternalId'>
+  readonly rules: Pick<Rules, 'policy' | 'signers' | 'signerOf'>
+  readonly clock: Clock
+}): ExternalJwtFactor {
+  const { brand, verifyExternalJwt, identities, rules, clock } = deps
+
+  return async (bearers) => {
+    if (bearers.length === 0) return challenge('jwt-missing', 'missing')
+    if (bearers.length > MOST_BEARERS) return challenge('jwt-invalid', 'invalid')
+    const candidates = bearers.map((token) => ({ token, signer: signerOf(token) }))
+    const known = candidates.filter(({ signer }) => signer?.enabled === true)
+    if (known.length === 0) {
+      const isDisabled = candidates.some(({ signer }) => signer !== undefined)
+      return challenge(isDisabled ? 'signer-disabled' : 'signer-unknown', 'invalid')
+    }
+
+    // Two tokens of two signers: the first that proves somebody is the primary one. Where his policy demands a token
+    // of that very signer as the secondary one, another token of his is the primary one, if there is any.
+    let refusal: Rejected | undefined
+    let proven: Accepted | undefined
+    for (const { token, signer } of known) {
+      if (signer === undefined) continue
+      const verdict = await prove(token, signer)
+      if (verdict.verdict === 'rejected') {
+        refusal ??= verdict
+      } else if (proven === undefined || proven.identity.id === verdict.identity.id) {
+        if (verdict.policy.secondary.requireExtJwt !== signer.id) return verdict
+        proven ??= verdict
+      }
+    }
+    return proven ?? refusal ?? challenge('jwt-invalid', 'invalid')
+  }
+
+  async function prove(token: Secret, signer: ExternalJwtSigner): Promise<PrimaryVerdict> {
+    const verified = await verifyExternalJwt(signer, token)
+    if (verified.verdict !== 'accepted') {
+      const reason = verified.verdict === 'expired' ? 'jwt-expired' : 'jwt-invalid'
+      return { ...challenge(reason, verified.verdict, [signer]), why: verified.why }
+    }
+    const identity = await findOwner(signer, verified.subject)
+    if (identity === undefined) return reject('identity-unknown')
+    const usable = usableIdentity(identity, (policy) => policy.primary.extJwt.allowed, deps)
+    if ('refusal' in usable) return { ...reject(usable.refusal), identityId: identity.id }
+    if (!allowsSigner(usable.policy, signer.id)) {
+      return { ...reject('signer-not-allowed'), identityId: identity.id }
+    }
+    return {
+      verdict: 'accepted',
+      ...usable,
+      primary: {
+        method: 'ext-jwt',
+        identityId: identity.id,
+        authenticatorId: undefined,
+        certificate: undefined,
+        signerId: signer.id,
+        at: clock.now(),
+      },
+    }
+  }
+
+  function signerOf(token: Secret): ExternalJwtSigner | undefined {
+    const issuer = claimedIssuer(token)
+    return typeof issuer === 'string' ? rules.signerOf(issuer) : undefined
+  }
+
+  function findOwner(signer: ExternalJwtSigner, subject: string): Promise<Identity | undefined> {
+    return signer.useExternalId
+      ? identities.findByExternalId(subject)
+      : identities.find(subject as IdentityId)
+  }
+
+  function challenge(
+    reason: LoginFailureReason,
+    fault: Challenge['error'],
+    signers = rules.signers().filter(({ enabled }) => enabled),
+  ): Rejected {
+    const challenges = signers
+      .slice(0, MOST_CHALLENGES)
+      .map((signer) => primaryExtJwt(brand, fault, signer))
+    return { ...reject(reason), challenges }
+  }
+}
+
+/** D-14: from exactly that signer, and of the same identity. Of several tokens the best counts. */
+export function createCheckSecondaryJwt(deps: {
+  readonly verifyExternalJwt: VerifyExternalJwt
+}): CheckSecondaryJwt {
+  return async (signer, owner, bearers) => {
+    if (bearers.length > MOST_BEARERS) return 'invalid'
+    const claimed = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
+    const theirs = claimed.filter(({ issuer }) => issuer === signer.issuer)
+    // R065: what nobody can read may have been meant for this; it is there, so it is not missing.
+    const isUnreadable = claimed.some(({ issuer }) => typeof issuer !== 'string')
+    let fault: SecondaryJwtVerdict = isUnreadable ? 'invalid' : 'missing'
+    for (const { token } of theirs) {
+      // A disabled signer satisfies nobody.
+      const verified = signer.enabled
+        ? await deps.verifyExternalJwt(signer, token)
+        : ({ verdict: 'invalid' } as const)
+      if (verified.verdict === 'accepted' && isOwner(signer, verified.subject, owner)) {
+        return 'satisfied'
+      }
+      // An expired one was good once; what came beside it does not make it worse.
+      if (verified.verdict === 'expired') fault = 'expired'
+      else if (fault === 'missing') fault = 'invalid'
+    }
+    return fault
+  }
+}
+
+function isOwner(
+  signer: ExternalJwtSigner,
+  subject: string,
+  owner: { readonly identityId: IdentityId; readonly externalId: string | undefined },
+): boolean {
+  return subject === (signer.useExternalId ? owner.externalId : owner.identityId)
+}
+
+function allowsSigner({ primary }: AuthPolicy, id: ExternalJwtSignerId): boolean {
+  const { allowedSigners } = primary.extJwt
+  return allowedSigners.length === 0 || allowedSigners.includes(id)
+}
+
+function reject(reason: LoginFailureReason): Rejected {
+  return { verdict: 'rejected', reason, identityId: undefined }
+}

@@ -1,0 +1,131 @@
+/**
+ * The second factor: a code of the authenticator app, or a recovery code in its place. D-16 … D-18; R084 – R088.
+ *
+ * It returns a verdict and never touches the auth request or session. Every guess is counted before it is judged; what
+ * a right one spends is spent by `take`, in the transaction that accepts the factor (R085).
+ */
+import type { Clock } from '../../base/clock.ts'
+import { hours, milliseconds, seconds } from '../../base/duration.ts'
+import type { IdentityId } from '../../base/ids.ts'
+import { type Instant, plus } from '../../base/instant.ts'
+import { equalInConstantTime, type Vault } from '../../base/vault.ts'
+import { totpCode, totpStep } from '../../protocol/totp.ts'
+import type { Stores } from '../stores.ts'
+import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from './recovery-codes.ts'
+import type { CodeGuesses, TotpEnrollments } from './stores.ts'
+import type { TotpEnrollment } from './totp-enrollment.ts'
+
+export type CodeVerdict =
+  | {
+      readonly verdict: 'matches'
+      readonly by: 'totp' | 'recovery-code'
+      /**
+       * Spends the code and clears the count of guesses; whoever accepts the factor runs it in the same transaction.
+       * False: it was spent before, or is none of the recovery codes, which only spending can tell. That is a wrong
+       * code, and the caller hears nothing else (R085).
+       */
+      take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
+    }
+  | { readonly verdict: 'wrong' }
+  | { readonly verdict: 'not-enrolled' }
+  | Blocked
+
+/** D-18: too many wrong codes in a row. Not even a right one is looked at. */
+export interface Blocked {
+  readonly verdict: 'blocked'
+  readonly retryAfterSeconds: number
+}
+
+export type CheckCode = (identityId: IdentityId, code: string) => Promise<CodeVerdict>
+
+export function createCheckCode(deps: {
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
+  readonly codeGuesses: Pick<CodeGuesses, 'take'>
+}): CheckCode {
+  const { vault, clock, totpEnrollments, codeGuesses } = deps
+
+  return async (identityId, code) => {
+    const now = clock.now()
+    const blocked = await countGuess(codeGuesses, identityId, now)
+    if (blocked !== undefined) return blocked
+    const enrollment = await totpEnrollments.find(identityId)
+    if (!enrollment?.isVerified) return { verdict: 'not-enrolled' }
+
+    const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
+    if (step !== undefined) {
+      return matches('totp', identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
+    }
+    // A code of the digits 2 to 7 can be either.
+    if (!isRecoveryCode(code)) return { verdict: 'wrong' }
+    const hash = recoveryCodeHash(vault, identityId, code)
+    return matches('recovery-code', identityId, (tx) =>
+      tx.totpEnrollments.takeRecoveryCode(identityId, hash),
+    )
+  }
+}
+
+/** Counts a guess; answers the refusal when no guess is taken now. */
+export async function countGuess(
+  codeGuesses: Pick<CodeGuesses, 'take'>,
+  identityId: IdentityId,
+  now: Instant,
+): Promise<Blocked | undefined> {
+  const taken = await codeGuesses.take(identityId, now, (guesses) => blockedUntil(guesses, now))
+  if (!('blockedUntil' in taken)) return undefined
+  const left = Math.ceil((taken.blockedUntil - now) / 1_000)
+  return { verdict: 'blocked', retryAfterSeconds: Math.max(1, left) }
+}
+
+/** D-18: ten wrong codes in a row are free. */
+const FREE_GUESSES = 10
+const FIRST_BLOCK = seconds(30)
+const LONGEST_BLOCK = hours(1)
+
+/**
+ * D-108. Until when the next guess is refused after this many in a row; undefined: not at all. 30 s is one step of the app,
+ * so that somebody with a slow thumb waits for one code. It doubles up to an hour: a hundred guesses (NIST SP 800-63B-4
+ * §3.2.2) take more than three days and hit one of three codes in a million with 0.03 %, while the owner, whom somebody
+ * with the stolen password can shut out in this way, is never shut out for longer than that.
+ */
+export function blockedUntil(guesses: number, now: Instant): Instant | undefined {
+  if (guesses < FREE_GUESSES) return undefined
+  const block = FIRST_BLOCK * 2 ** (guesses - FREE_GUESSES)
+  return plus(now, milliseconds(Math.min(block, LONGEST_BLOCK)))
+}
+
+/** D-17: one step of drift either way. */
+const DRIFT = [-1, 0, 1] as const
+
+/**
+ * The time step that this is the code of. All are compared, whichever fits (R085: no hint in the time it takes). Of
+ * two with the same code it is the later one: burning that one burns both.
+ */
+export function matchingStep(secret: Uint8Array, code: string, now: Instant): number | undefined {
+  const given = withoutSpaces(code)
+  const steps = DRIFT.map((drift) => totpStep(now) + drift)
+  return steps.filter((step) => equalInConstantTime(totpCode(secret, step), given)).at(-1)
+}
+
+export function openTotpSecret(vault: Vault, enrollment: TotpEnrollment): Uint8Array {
+  const secret = vault.open('totp-secret', enrollment.sealedSecret, enrollment.id)
+  if (secret === undefined) throw new Error('a stored TOTP secret cannot be opened')
+  return secret
+}
+
+function matches(
+  by: 'totp' | 'recovery-code',
+  identityId: IdentityId,
+  spend: (tx: Pick<Stores, 'totpEnrollments'>) => Promise<boolean>,
+): CodeVerdict {
+  return {
+    verdict: 'matches',
+    by,
+    take: async (tx) => {
+      if (!(await spend(tx))) return false
+      await tx.codeGuesses.clear(identityId)
+      return true
+    },
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Whether the identity that a primary factor found may log in by that method now. The same questions for every
+ * method, asked after the proof (D-12, R077): who is refused for them has shown a good credential.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { LoginFailureReason } from '../audit/events.ts'
+import { type Identity, isDisabled } from '../identities/identity.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
+import type { Rules } from '../policies/rules.ts'
+
+export type UsableIdentity =
+  | { readonly identity: Identity; readonly policy: AuthPolicy }
+  | { readonly refusal: LoginFailureReason }
+
+export function usableIdentity(
+  identity: Identity | undefined,
+  allows: (policy: AuthPolicy) => boolean,
+  { rules, clock }: { readonly rules: Pick<Rules, 'policy'>; readonly clock: Pick<Clock, 'now'> },
+): UsableIdentity {
+  if (identity === undefined) return { refusal: 'identity-missing' }
+  if (isDisabled(identity, clock.now())) return { refusal: 'identity-disabled' }
+  const policy = rules.policy(identity.authPolicyId)
+  if (policy === undefined || !allows(policy)) return { refusal: 'method-not-allowed' }
+  return { identity, policy }
+}

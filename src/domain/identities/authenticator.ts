@@ -1,0 +1,44 @@
+/**
+ * What proves an identity: a username with its password, or a certificate. API 4.2. An identity has at most one of
+ * each method.
+ */
+import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { Tags } from './identity.ts'
+
+interface Common {
+  readonly id: AuthenticatorId
+  readonly identityId: IdentityId
+  readonly tags: Tags
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/** The password exists only as an argon2id hash with its parameters. */
+export interface UpdbAuthenticator extends Common {
+  readonly method: 'updb'
+  readonly username: string
+  readonly passwordHash: string
+  /** D-22: no password is taken before this moment. */
+  readonly lockedUntil: Instant | undefined
+}
+
+export interface CertAuthenticator extends Common {
+  readonly method: 'cert'
+  readonly certPem: string
+  /** SHA-256 of the certificate in DER, lower-case hex. Unique. */
+  readonly fingerprint: string
+  /** Our own PKI signed it. */
+  readonly isIssuedByNetwork: boolean
+}
+
+export type Authenticator = UpdbAuthenticator | CertAuthenticator
+
+/**
+ * The form in which two usernames are the same (API 4.2: NFKC and case folding). The way over upper case folds
+ * what a single step misses, such as ß and the Greek final sigma; it begins in lower case because the capital ẞ
+ * has no upper case of two letters.
+ */
+export function usernameKey(username: string): string {
+  return username.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
+}

@@ -1,0 +1,148 @@
+/**
+ * What an administrator does to the passwords and certificates of identities. API 3.3, 4.2; D-34, D-49. A password
+ * is hashed before the transaction begins: nobody waits for argon2 with the database in his hands.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
+import type { Random } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import { readCertificates } from '../certificates/certificate-chain.ts'
+import { hasIssued } from '../certificates/paths/find-paths.ts'
+import { readLeafCertificate } from '../certificates/prove-ca.ts'
+import type { PasswordHashing } from '../factors/hashing.ts'
+import { refusePassword } from '../factors/password-rules.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { Transaction } from '../stores.ts'
+import { type Authenticator, usernameKey } from './authenticator.ts'
+import type { Tags } from './identity.ts'
+import { keepAdministrator } from './last-administrator.ts'
+
+export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags: Tags } & (
+  | { readonly method: 'updb'; readonly username: string; readonly password: Secret }
+  | { readonly method: 'cert'; readonly certPem: string }
+)
+
+/** All of them throw NOT_FOUND for an id that nothing has. */
+export interface ManageAuthenticators {
+  create(authenticator: NewAuthenticator, caller: Caller): Promise<AuthenticatorId>
+  /** Ends the sessions that were begun with it. */
+  remove(id: AuthenticatorId, caller: Caller): Promise<void>
+  /** D-22: forgets the failures and the lock of a password. */
+  unlock(id: AuthenticatorId, caller: Caller): Promise<void>
+}
+
+/** API 4.2. Also after folding, which can make a text many times as long. */
+const LONGEST_USERNAME = 256
+
+const NO_IDENTITY = 'names no identity'
+
+export function createManageAuthenticators(deps: {
+  readonly transaction: Transaction
+  readonly clock: Clock
+  readonly random: Random
+  readonly hashing: Pick<PasswordHashing, 'hash'>
+  readonly recordEvent: RecordEvent
+  readonly endSessionsWithin: EndSessionsWithin
+  /** Our own root and issuing CAs, in PEM. */
+  readonly ownAnchors: () => readonly string[]
+}): ManageAuthenticators {
+  const { transaction, clock, random, hashing, recordEvent, endSessionsWithin, ownAnchors } = deps
+
+  /** What proves the identity: the hash of the password, or the certificate in our own form. */
+  async function credentialOf(input: NewAuthenticator) {
+    if (input.method === 'cert')
+      return { method: 'cert', ...readCertificate(input.certPem) } as const
+    const { identityId, username, password } = input
+    if (usernameKey(username).length > LONGEST_USERNAME) {
+      throw invalid('username', `must have at most ${LONGEST_USERNAME} characters`)
+    }
+    const policy = await transaction(async (tx) => {
+      const identity = await tx.identities.find(identityId)
+      return identity && tx.authPolicies.find(identity.authPolicyId)
+    })
+    if (policy === undefined) throw invalid('identityId', NO_IDENTITY)
+    const fault = refusePassword(password, policy.primary.updb.minPasswordLength)
+    if (fault !== undefined) throw invalid('password', fault)
+    const passwordHash = await hashing.hash(password)
+    return { method: 'updb', username, passwordHash, lockedUntil: undefined } as const
+  }
+
+  function readCertificate(pem: string) {
+    const read = readLeafCertificate(pem)
+    if (typeof read === 'string') throw new Failure(read)
+    const { certPem, fingerprint } = read
+    const [certificate] = readCertificates(certPem)
+    const anchors = ownAnchors().flatMap(readCertificates)
+    const isIssuedByNetwork = anchors.some(
+      (anchor) =>
+        anchor !== undefined && certificate !== undefined && hasIssued(anchor, certificate),
+    )
+    return { certPem, fingerprint, isIssuedByNetwork }
+  }
+
+  return {
+    async create(input, caller) {
+      const { identityId, tags } = input
+      const credential = await credentialOf(input)
+      const now = clock.now()
+      const id = newId<AuthenticatorId>(random)
+      const authenticator: Authenticator = {
+        ...credential,
+        id,
+        identityId,
+        tags,
+        createdAt: now,
+        updatedAt: now,
+      }
+      await transaction(async (tx) => {
+        const identity = await tx.identities.hold(identityId)
+        if (identity === undefined) throw invalid('identityId', NO_IDENTITY)
+        const outcome = await tx.authenticators.insert(authenticator)
+        if (outcome === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
+        if (outcome === 'username-in-use') throw inUse('username')
+        if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+        const created = { type: 'authenticator.created', identityId, details: { id } } as const
+        await tx.events.insert(recordEvent(caller, created))
+      })
+      return id
+    },
+
+    async remove(id, caller) {
+      const feelEnds = await transaction(async (tx) => {
+        const found = await tx.authenticators.find(id)
+        const identity = found && (await tx.identities.find(found.identityId))
+        if (found === undefined || identity === undefined) throw notFound()
+        const { id: identityId } = identity
+        const take = async () => {
+          // Held as at a login: what is begun with it is there when the sessions are listed, or is not begun.
+          await tx.identities.hold(identityId)
+          if (!(await tx.authenticators.remove(id))) throw notFound()
+          const sessions = await tx.apiSessions.listByAuthenticator(id)
+          const ending = { sessions, authenticators: [found] }
+          const feel = await endSessionsWithin(tx, ending, 'authenticator-removed', caller)
+          const deleted = { type: 'authenticator.deleted', identityId, details: { id } } as const
+          await tx.events.insert(recordEvent(caller, deleted))
+          return feel
+        }
+        if (!identity.isAdmin) return take()
+        return keepAdministrator(tx, identityId, { now: clock.now(), caller }, take)
+      })
+      feelEnds()
+    },
+
+    unlock: (id, caller) =>
+      transaction(async (tx) => {
+        const found = await tx.authenticators.find(id)
+        if (found === undefined) throw notFound()
+        if (found.method !== 'updb') throw invalid('method', 'only a password can be locked')
+        await tx.authenticators.unlock(id)
+        const { identityId } = found
+        const unlocked = { type: 'authenticator.unlocked', identityId, details: { id } } as const
+        await tx.events.insert(recordEvent(caller, unlocked))
+      }),
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Which fields of which list may be filtered and sorted by: API 2, 4. Whatever is not here cannot be asked for, and
+ * nothing secret is here: no hash of a password, token or code, no sealed key. Names are those of the answers.
+ */
+import type { ListFields } from './list-query.ts'
+
+const TEXT = { type: 'text' } as const
+const TEXTS = { type: 'text', isList: true } as const
+const TIME = { type: 'time' } as const
+const TRUTH = { type: 'boolean' } as const
+
+const ENTITY = { id: TEXT, createdAt: TIME, updatedAt: TIME } as const
+const NAMED = { ...ENTITY, name: TEXT } as const
+
+export const IDENTITY_FIELDS = {
+  fields: {
+    ...NAMED,
+    type: TEXT,
+    isAdmin: TRUTH,
+    externalId: TEXT,
+    authPolicyId: TEXT,
+    roleAttributes: TEXTS,
+    disabledAt: TIME,
+    disabledUntil: TIME,
+  },
+  hasTags: true,
+} as const satisfies ListFields
+
+export const AUTHENTICATOR_FIELDS = {
+  fields: {
+    ...ENTITY,
+    identityId: TEXT,
+    method: TEXT,
+    username: TEXT,
+    fingerprint: TEXT,
+    isIssuedByNetwork: TRUTH,
+  },
+  hasTags: true,
+} as const satisfies ListFields
+
+export const API_SESSION_FIELDS = {
+  fields: {
+    id: TEXT,
+    createdAt: TIME,
+    expiresAt: TIME,
+    identityId: TEXT,
+    authenticatorId: TEXT,
+    kind: TEXT,
+    clientId: TEXT,
+    ipAddress: TEXT,
+    userAgent: TEXT,
+  },
+  hasTags: false,
+} as const satisfies ListFields
+
+export const AUTH_POLICY_FIELDS = { fields: NAMED, hasTags: true } as const satisfies ListFields
+
+/** What strangers may read of a signer, they may ask for; nothing else. */
+const PUBLIC_SIGNER = {
+  id: TEXT,
+  name: TEXT,
+  issuer: TEXT,
+  audience: TEXT,
+  externalAuthUrl: TEXT,
+  clientId: TEXT,
+  scopes: TEXTS,
+  targetToken: TEXT,
+} as const
+
+export const PUBLIC_SIGNER_FIELDS = {
+  fields: PUBLIC_SIGNER,
+  hasTags: false,
+} as const satisfies ListFields
+
+export const SIGNER_FIELDS = {
+  fields: {
+    ...NAMED,
+    ...PUBLIC_SIGNER,
+    enabled: TRUTH,
+    claimsProperty: TEXT,
+    useExternalId: TRUTH,
+  },
+  hasTags: true,
+} as const satisfies ListFields
+
+export const CA_FIELDS = {
+  fields: {
+    ...NAMED,
+    fingerprint: TEXT,
+    isVerified: TRUTH,
+    isAuthEnabled: TRUTH,
+    isOttCaEnrollmentEnabled: TRUTH,
+    isAutoCaEnrollmentEnabled: TRUTH,
+    identityRoles: TEXTS,
+    identityNameFormat: TEXT,
+  },
+  hasTags: true,
+} as const satisfies ListFields
+
+/** A list that is shown page by page and no other way. */
+export const NO_FIELDS: ListFields = { fields: {}, hasTags: false }

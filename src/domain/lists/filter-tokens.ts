@@ -1,0 +1,77 @@
+/** The words of a filter text, each with the column where it begins. API 2. */
+
+export type Token =
+  | { readonly kind: 'word'; readonly text: string; readonly column: number }
+  | { readonly kind: 'text'; readonly value: string; readonly column: number }
+  | { readonly kind: 'number'; readonly value: number; readonly column: number }
+  | { readonly kind: 'sign'; readonly text: string; readonly column: number }
+  | { readonly kind: 'end'; readonly column: number }
+
+/** What is wrong with a filter, and where: in characters counted from 1, as people do. */
+export class FilterFault extends Error {
+  readonly column: number
+
+  constructor(reason: string, column: number) {
+    super(reason)
+    this.name = 'FilterFault'
+    this.column = column
+  }
+}
+
+const BLANKS = /\s*/y
+const TEXT = /"(?:[^"\\]|\\["\\])*"/y
+const WORD = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+)*/y
+const NUMBER = /-?\d+(?:\.\d+)?/y
+const SIGN = /!=|<=|>=|[=<>(),[\]]/y
+
+/** Ends with a token that says so. Thrown: FilterFault. */
+export function tokenize(text: string): readonly Token[] {
+  const tokens: Token[] = []
+  let at = 0
+  let column = 1
+  const take = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)?.[0]
+    if (found === undefined) return undefined
+    at += found.length
+    column += [...found].length
+    return found
+  }
+
+  for (take(BLANKS); at < text.length; take(BLANKS)) {
+    const begin = column
+    const quoted = take(TEXT)
+    if (quoted !== undefined) {
+      tokens.push({ kind: 'text', value: unquote(quoted), column: begin })
+      continue
+    }
+    if (text[at] === '"') {
+      throw new FilterFault('a text has no closing quote, or a \\ before neither " nor \\', begin)
+    }
+    const word = take(WORD)
+    if (word !== undefined) {
+      tokens.push({ kind: 'word', text: word, column: begin })
+      continue
+    }
+    const number = take(NUMBER)
+    if (number !== undefined) {
+      tokens.push({ kind: 'number', value: finite(number, begin), column: begin })
+      continue
+    }
+    const sign = take(SIGN)
+    if (sign === undefined) throw new FilterFault('is not understood', begin)
+    tokens.push({ kind: 'sign', text: sign, column: begin })
+  }
+  return [...tokens, { kind: 'end', column }]
+}
+
+function unquote(quoted: string): string {
+  return quoted.slice(1, -1).replace(/\\(["\\])/g, '$1')
+}
+
+/** No database takes infinity for a number. */
+function finite(text: string, column: number): number {
+  const value = Number(text)
+  if (!Number.isFinite(value)) throw new FilterFault('a number is too large', column)
+  return value
+}

@@ -1,0 +1,184 @@
+/** Which second factors a login needs, and what is still outstanding: SPEC Authentication 3 to 5; D-14, D-15, D-16. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { externalSigner } from '../../../test/support/external-idp.ts'
+import { NOON } from '../../../test/support/manual-clock.ts'
+import { anIdentity, aPolicy, rulesOf, wordsOf } from '../../../test/support/people.ts'
+import { totpStores } from '../../../test/support/totp-stores.ts'
+import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
+import { Secret } from '../../base/secret.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
+import {
+  checkDemandedJwt,
+  createFindDemands,
+  type Demands,
+  isShortOf,
+  outstandingQueries,
+  secondaryJwtUnmet,
+  unprovenSigner,
+} from './demands.ts'
+import { NOTHING_SECONDARY } from './proven.ts'
+
+const SIGNER = externalSigner({
+  externalAuthUrl: 'https://idp.example/authorize',
+  clientId: 'latchkey-client',
+  scopes: ['openid', 'email'],
+})
+const GONE = 'gone' as ExternalJwtSignerId
+const IDENTITY = anIdentity()
+const OIDC = { brand: 'acme', where: 'oidc' } as const
+
+const requireTotp = aPolicy({ secondary: { requireTotp: true } })
+const requireJwt = aPolicy({ secondary: { requireExtJwt: SIGNER.id } })
+const requireGone = aPolicy({ secondary: { requireExtJwt: GONE } })
+
+/** What is demanded of somebody without an enrollment, with a pending one, or with a verified one. */
+async function demandsOf(
+  policy: AuthPolicy,
+  enrollment: 'none' | 'pending' | 'verified' = 'none',
+): Promise<Demands> {
+  const { totpEnrollments } = totpStores()
+  if (enrollment !== 'none') {
+    const pending = {
+      id: 'enrollment-1' as TotpEnrollmentId,
+      identityId: IDENTITY.id,
+      isVerified: false,
+      sealedSecret: '',
+      createdAt: NOON,
+    }
+    await totpEnrollments.replacePending(pending, [])
+    if (enrollment === 'verified') await totpEnrollments.markVerified(pending, NOON)
+  }
+  const rules = rulesOf({ signers: [SIGNER] })
+  return createFindDemands({ totpEnrollments, rules })(IDENTITY, policy)
+}
+
+const TOTP: readonly (readonly [
+  policy: AuthPolicy,
+  enrollment: 'none' | 'pending' | 'verified',
+  isDemanded: boolean,
+  isEnrolled: boolean,
+])[] = [
+  [aPolicy(), 'none', false, false],
+  [aPolicy(), 'pending', false, false],
+  [aPolicy(), 'verified', true, true],
+  [requireTotp, 'none', true, false],
+  [requireTotp, 'pending', true, false],
+  [requireTotp, 'verified', true, true],
+]
+
+for (const [policy, enrollment, isDemanded, isEnrolled] of TOTP) {
+  const says = policy === requireTotp ? 'demands' : 'does not demand'
+  const then = isDemanded ? 'a code is asked for' : 'none is asked for'
+  test(`D-16: where the policy ${says} a code and the enrollment is ${enrollment}, ${then}`, async () => {
+    const { totp } = await demandsOf(policy, enrollment)
+    assert.deepEqual(totp, { isDemanded, isEnrolled })
+  })
+}
+
+test('a policy that demands an external JWT names its signer, also when it is gone or disabled', async () => {
+  assert.equal((await demandsOf(aPolicy())).extJwt, undefined)
+  assert.deepEqual((await demandsOf(requireJwt)).extJwt, { id: SIGNER.id, signer: SIGNER })
+  assert.deepEqual((await demandsOf(requireGone)).extJwt, { id: GONE, signer: undefined })
+})
+
+const query = (isTotpEnrolled: boolean, httpUrl = '/oidc/login/totp') => ({
+  typeId: 'MFA',
+  format: 'alphaNumeric',
+  httpMethod: 'POST',
+  httpUrl,
+  minLength: 6,
+  maxLength: 6,
+  provider: 'acme',
+  isTotpEnrolled,
+})
+const JWT_QUERY = {
+  typeId: 'EXT-JWT',
+  provider: 'url',
+  httpMethod: 'GET',
+  httpUrl: 'https://idp.example/authorize',
+  id: SIGNER.id,
+  issuer: SIGNER.issuer,
+  clientId: 'latchkey-client',
+  scopes: ['openid', 'email'],
+}
+
+test('D-15: the query of a code says where it goes, and whether there is something to make one with', async () => {
+  const open = async (enrollment: 'none' | 'verified', where: 'oidc' | 'legacy') =>
+    outstandingQueries(await demandsOf(requireTotp, enrollment), NOTHING_SECONDARY, {
+      brand: 'acme',
+      where,
+    })
+  assert.deepEqual(await open('none', 'oidc'), [query(false)])
+  assert.deepEqual(await open('verified', 'oidc'), [query(true)])
+  assert.deepEqual(await open('verified', 'legacy'), [query(true, './authenticate/mfa')])
+})
+
+test('D-14: the query of an external JWT names its signer and where to get one', async () => {
+  const queries = outstandingQueries(await demandsOf(requireJwt), NOTHING_SECONDARY, OIDC)
+  assert.deepEqual(queries, [JWT_QUERY])
+})
+
+test('what is proven is not queried, and nothing is when nothing is outstanding', async () => {
+  const both = aPolicy({ secondary: { requireTotp: true, requireExtJwt: SIGNER.id } })
+  const demands = await demandsOf(both)
+  const open = (totp: boolean, extJwt?: ExternalJwtSignerId) =>
+    outstandingQueries(demands, { totp, extJwt }, OIDC).map(({ typeId }) => typeId)
+  assert.deepEqual(open(false), ['MFA', 'EXT-JWT'])
+  assert.deepEqual(open(true), ['EXT-JWT'])
+  assert.deepEqual(open(false, SIGNER.id), ['MFA'])
+  assert.deepEqual(open(true, SIGNER.id), [])
+  assert.deepEqual(open(true, GONE), ['EXT-JWT'], 'the token of another signer proves nothing')
+  assert.deepEqual(outstandingQueries(await demandsOf(aPolicy()), NOTHING_SECONDARY, OIDC), [])
+})
+
+test('a demanded signer that is gone can be queried for by nobody, and is unproven all the same', async () => {
+  // Attack: the deletion of a signer must not open what it guarded.
+  const demands = await demandsOf(requireGone)
+  assert.deepEqual(outstandingQueries(demands, NOTHING_SECONDARY, OIDC), [])
+  assert.equal(unprovenSigner(demands, NOTHING_SECONDARY)?.id, GONE)
+  const proven = { totp: true, extJwt: SIGNER.id }
+  assert.equal(unprovenSigner(demands, proven)?.id, GONE)
+  const verdict = await checkDemandedJwt(
+    { id: GONE, signer: undefined },
+    { identityId: IDENTITY.id, externalId: IDENTITY.externalId },
+    [new Secret('a-jwt')],
+    async () => 'satisfied',
+  )
+  assert.equal(verdict, 'missing')
+})
+
+test('D-14: what is unmet is UNAUTHORIZED with the challenge of the signer and the queries', () => {
+  const demanded = { id: SIGNER.id, signer: SIGNER }
+  for (const [fault, text] of [
+    ['missing', 'no matching token was provided'],
+    ['expired', 'token expired'],
+    ['invalid', 'token is invalid'],
+  ] as const) {
+    const failure = secondaryJwtUnmet('acme', demanded, fault, [])
+    assert.equal(
+      wordsOf(failure),
+      `UNAUTHORIZED: Bearer realm="acme-secondary-ext-jwt", error="${fault}", error_description="${text}", id="${SIGNER.id}", issuer="${SIGNER.issuer}"`,
+    )
+    assert.deepEqual(failure.authQueries, [])
+  }
+})
+
+test('D-37: for a signer that is gone there is no challenge of its own', () => {
+  const failure = secondaryJwtUnmet('acme', { id: GONE, signer: undefined }, 'missing', [])
+  assert.equal(wordsOf(failure), 'UNAUTHORIZED')
+})
+
+test('D-27, D-52: a finished login is short of what its policy demands by now and it never proved', () => {
+  const both = aPolicy({ secondary: { requireTotp: true, requireExtJwt: SIGNER.id } })
+  const proven = (totp: boolean, extJwt?: ExternalJwtSignerId) => ({ totp, extJwt })
+  assert.equal(isShortOf(aPolicy(), NOTHING_SECONDARY), false)
+  assert.equal(isShortOf(requireTotp, proven(false, SIGNER.id)), true)
+  assert.equal(isShortOf(requireTotp, proven(true)), false)
+  assert.equal(isShortOf(requireJwt, proven(true)), true)
+  assert.equal(isShortOf(requireJwt, proven(false, GONE)), true)
+  assert.equal(isShortOf(requireJwt, proven(false, SIGNER.id)), false)
+  assert.equal(isShortOf(both, proven(true)), true)
+  assert.equal(isShortOf(both, proven(false, SIGNER.id)), true)
+  assert.equal(isShortOf(both, proven(true, SIGNER.id)), false)
+})

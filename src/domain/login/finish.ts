@@ -1,0 +1,148 @@
+/**
+ * The end of every login step that went well: it is saved, with the code when nothing is outstanding any more. What a
+ * step spends (a time step, a recovery code) is spent in the same transaction, or not at all.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, seconds } from '../../base/duration.ts'
+import { base64url } from '../../base/encoding.ts'
+import type { IdentityId } from '../../base/ids.ts'
+import { plus } from '../../base/instant.ts'
+import type { Random } from '../../base/random.ts'
+import type { Vault } from '../../base/vault.ts'
+import type { AuthQuery } from '../../protocol/auth-query.ts'
+import type { Caller } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import type { Stores, Transaction } from '../stores.ts'
+import { amrOf } from '../tokens/amr.ts'
+import {
+  type AuthRequest,
+  type CodeIssued,
+  issueCode,
+  type PartiallyAuthenticated,
+} from './auth-request.ts'
+import { type ClientAnswer, codeAnswer } from './client-answer.ts'
+import { type Demands, outstandingQueries, secondaryJwtUnmet, unprovenSigner } from './demands.ts'
+import { startAgain } from './find-request.ts'
+
+/** D-7: a code lives 60 seconds. */
+export const CODE_LIFE: Duration = seconds(60)
+
+/** R029: at least 128 bits. */
+const CODE_BYTES = 32
+
+/** Where a login stands after a step that went well. */
+export type LoginStep =
+  | {
+      readonly next: 'more-factors'
+      readonly identityId: IdentityId
+      readonly authQueries: readonly AuthQuery[]
+    }
+  /** The login is finished: the code, on its way to the client. */
+  | { readonly next: 'answer'; readonly identityId: IdentityId; readonly answer: ClientAnswer }
+
+export interface Finished {
+  /** As it was found. */
+  readonly previous: AuthRequest
+  readonly next: PartiallyAuthenticated | CodeIssued
+  /** What the identity's policy and enrollment demand at this moment; it may have changed since the step before. */
+  readonly demands: Demands
+  readonly byEnrollment: boolean
+  readonly caller: Caller
+  /** What must be spent or written with it; false: somebody else was faster, and nothing is written. */
+  readonly take?: (tx: Stores) => Promise<boolean>
+}
+
+export type FinishOutcome = LoginStep | 'taken'
+
+/**
+ * Saves the step. `taken` when `take` said no. Thrown: INVALID_AUTH_REQUEST when another step was faster (R028);
+ * UNAUTHORIZED when an external JWT is demanded by now that was not shown: what was proven is saved, and the client
+ * repeats the primary login with the JWT (D-13, D-14).
+ */
+export type FinishStep = (finished: Finished) => Promise<FinishOutcome>
+
+export function createFinishStep(deps: {
+  readonly brand: string
+  readonly vault: Vault
+  readonly random: Random
+  readonly clock: Clock
+  readonly transaction: Transaction
+  readonly recordEvent: RecordEvent
+}): FinishStep {
+  const { brand, vault, random, clock, transaction, recordEvent } = deps
+
+  return async ({ previous, next, demands, byEnrollment, caller, take }) => {
+    const { identityId } = next.primary
+    const unproven = unprovenSigner(demands, next.secondary)
+    if (unproven !== undefined && next.state === 'code-issued') {
+      throw startAgain('the policy demands more than was proven')
+    }
+    const outstanding = outstandingQueries(demands, next.secondary, { brand, where: 'oidc' })
+    const code = base64url(random.bytes(CODE_BYTES))
+    const isDone = unproven === undefined && outstanding.length === 0
+    const saved = isDone ? issueCode(next, freshCode(code), { byEnrollment }) : next
+    const succeeded = recordEvent(caller, {
+      type: 'login.succeeded',
+      identityId,
+      details: {
+        method: next.primary.method,
+        authenticatorId: next.primary.authenticatorId,
+        amr: amrOf(next.primary, next.secondary),
+      },
+    })
+    const outcome = await inOneWrite(async (tx) => {
+      if (take !== undefined && !(await take(tx))) return 'taken'
+      if (!(await save(tx, previous, saved))) return 'late'
+      if (isDone) await tx.events.insert(succeeded)
+      return 'saved'
+    })
+    if (outcome === 'taken') return 'taken'
+    if (outcome === 'late') throw startAgain('another step of this auth request was faster')
+    if (unproven !== undefined) throw secondaryJwtUnmet(brand, unproven, 'missing', outstanding)
+    return isDone
+      ? { next: 'answer', identityId, answer: codeAnswer(next.ask, code) }
+      : { next: 'more-factors', identityId, authQueries: outstanding }
+  }
+
+  function freshCode(code: string) {
+    return {
+      hash: vault.hash('authorization-code', code),
+      expiresAt: plus(clock.now(), CODE_LIFE),
+    }
+  }
+
+  /** A step that was late must not burn what it took: the transaction is rolled back. */
+  async function inOneWrite(
+    work: (tx: Stores) => Promise<'saved' | 'late' | 'taken'>,
+  ): Promise<'saved' | 'late' | 'taken'> {
+    try {
+      return await transaction(async (tx) => {
+        const outcome = await work(tx)
+        if (outcome !== 'saved') throw new RolledBack(outcome)
+        return outcome
+      })
+    } catch (error) {
+      if (error instanceof RolledBack) return error.outcome
+      throw error
+    }
+  }
+}
+
+class RolledBack extends Error {
+  readonly outcome: 'late' | 'taken'
+  constructor(outcome: 'late' | 'taken') {
+    super(outcome)
+    this.outcome = outcome
+  }
+}
+
+function save(
+  tx: Stores,
+  previous: AuthRequest,
+  next: PartiallyAuthenticated | CodeIssued,
+): Promise<boolean> {
+  if (previous.state === 'awaiting-primary') return tx.authRequests.insert(next)
+  if (previous.state === 'ended' || previous.state === 'tokens-issued')
+    return Promise.resolve(false)
+  return tx.authRequests.replace(previous.revision, next)
+}

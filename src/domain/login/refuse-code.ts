@@ -1,0 +1,48 @@
+/**
+ * A wrong code: recorded, counted against its login, and answered. D-18: still partially authenticated; ten of them
+ * end the login; ten in a row for one identity are slowed down whatever the login.
+ */
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import type { Transaction } from '../stores.ts'
+import type { CodeIssued, PartiallyAuthenticated } from './auth-request.ts'
+
+/** D-18, R086. */
+export const MOST_WRONG_CODES = 10
+
+export type RefusedCode =
+  | { readonly verdict: 'wrong' | 'not-enrolled' }
+  | { readonly verdict: 'blocked'; readonly retryAfterSeconds: number }
+
+/** Answers what to throw. */
+export type RefuseCode = (
+  request: PartiallyAuthenticated | CodeIssued,
+  refused: RefusedCode,
+  caller: Caller,
+) => Promise<Failure>
+
+export function createRefuseCode(deps: {
+  readonly transaction: Transaction
+  readonly recordEvent: RecordEvent
+}): RefuseCode {
+  const { transaction, recordEvent } = deps
+
+  return async (request, refused, caller) => {
+    const { identityId } = request.primary
+    if (refused.verdict === 'blocked') {
+      const { retryAfterSeconds } = refused
+      return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
+    }
+    const isEnded = await transaction(async (tx) => {
+      const { isEnded } = await tx.authRequests.addWrongCode(request.key, MOST_WRONG_CODES)
+      const reason = isEnded ? 'too-many-codes' : 'wrong-code'
+      const details = { method: 'totp' } as const
+      const failed = { type: 'login.failed', identityId, reason, details } as const
+      await tx.events.insert(recordEvent(caller, failed))
+      return isEnded
+    })
+    const detail = isEnded ? 'the last of too many wrong codes' : refused.verdict
+    return new Failure('MFA_INVALID_TOKEN', { detail })
+  }
+}

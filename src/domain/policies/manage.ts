@@ -1,0 +1,138 @@
+/** What an administrator does to authentication policies. API 3.3, 4.4. */
+import type { Clock } from '../../base/clock.ts'
+import { type AuthPolicyId, type ExternalJwtSignerId, newId } from '../../base/ids.ts'
+import type { Random } from '../../base/random.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import type { Tags } from '../identities/identity.ts'
+import { listInMemory } from '../lists/evaluate.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import type { Stores } from '../stores.ts'
+import { type AuthPolicy, isBuiltIn, POLICY_DEFAULTS } from './auth-policy.ts'
+import type { ChangeRules } from './change-rules.ts'
+import type { AuthPolicies } from './stores.ts'
+
+/** A part that is left out is not allowed; what a part leaves out has its default. */
+export interface NewAuthPolicy {
+  readonly name: string
+  readonly primary: {
+    readonly [Method in keyof AuthPolicy['primary']]?:
+      | (Sparse<AuthPolicy['primary'][Method]> & { readonly allowed: boolean })
+      | undefined
+  }
+  readonly secondary: Sparse<AuthPolicy['secondary']>
+  readonly tags: Tags
+}
+
+type Sparse<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
+
+/** An id that nothing has is NOT_FOUND. */
+export interface ManageAuthPolicies {
+  find(id: AuthPolicyId): Promise<AuthPolicy>
+  /** By name, unless another order is asked for. */
+  list(query: ListQuery): Promise<PageOf<AuthPolicy>>
+  create(policy: NewAuthPolicy, caller: Caller): Promise<AuthPolicyId>
+  remove(id: AuthPolicyId, caller: Caller): Promise<void>
+}
+
+export function createManageAuthPolicies(deps: {
+  readonly authPolicies: Pick<AuthPolicies, 'find' | 'list'>
+  readonly changeRules: ChangeRules
+  readonly clock: Clock
+  readonly random: Random
+  readonly recordEvent: RecordEvent
+}): ManageAuthPolicies {
+  const { authPolicies, changeRules, clock, random, recordEvent } = deps
+
+  return {
+    async find(id) {
+      const policy = await authPolicies.find(id)
+      if (policy === undefined) throw notFound()
+      return policy
+    },
+
+    list: async (query) => listInMemory(await authPolicies.list(), query),
+
+    async create({ name, tags, ...parts }, caller) {
+      const now = clock.now()
+      const id = newId<AuthPolicyId>(random)
+      const policy = { id, name, ...complete(parts), tags, createdAt: now, updatedAt: now }
+      await changeRules(async (tx) => {
+        await requireSigners(tx, policy)
+        if ((await tx.authPolicies.insert(policy)) === 'name-in-use') throw inUse('name')
+        const created = { type: 'auth-policy.created', details: { id, name } } as const
+        await tx.events.insert(recordEvent(caller, created))
+      })
+      return id
+    },
+
+    remove: (id, caller) =>
+      changeRules(async (tx) => {
+        const policy = await tx.authPolicies.hold(id)
+        if (policy === undefined) throw notFound()
+        if (isBuiltIn(id)) throw new Failure('ENTITY_CAN_NOT_BE_DELETED')
+        if ((await tx.identities.countWithPolicy(id)) > 0) {
+          throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')
+        }
+        await tx.authPolicies.remove(id)
+        const { name } = policy
+        const deleted = { type: 'auth-policy.deleted', details: { id, name } } as const
+        await tx.events.insert(recordEvent(caller, deleted))
+      }),
+  }
+}
+
+function complete({
+  primary: { cert, extJwt, updb },
+  secondary,
+}: Pick<NewAuthPolicy, 'primary' | 'secondary'>): Pick<AuthPolicy, 'primary' | 'secondary'> {
+  const parts = [cert, extJwt, updb]
+  if (!parts.some((part) => part?.allowed === true)) {
+    throw invalid('primary', 'must allow at least one method')
+  }
+  const { allowedSigners = [] } = extJwt ?? {}
+  if (new Set(allowedSigners).size < allowedSigners.length) {
+    throw invalid(ALLOWED_SIGNERS, 'names a signer twice')
+  }
+  const { minPasswordLength, maxAttempts, lockoutDurationMinutes } = POLICY_DEFAULTS
+  return {
+    primary: {
+      cert: {
+        allowed: cert?.allowed ?? false,
+        allowExpiredCerts: cert?.allowExpiredCerts ?? false,
+        bindTokens: cert?.bindTokens ?? false,
+      },
+      extJwt: { allowed: extJwt?.allowed ?? false, allowedSigners },
+      updb: {
+        allowed: updb?.allowed ?? false,
+        minPasswordLength: updb?.minPasswordLength ?? minPasswordLength,
+        maxAttempts: updb?.maxAttempts ?? maxAttempts,
+        lockoutDurationMinutes: updb?.lockoutDurationMinutes ?? lockoutDurationMinutes,
+      },
+    },
+    secondary: {
+      requireTotp: secondary.requireTotp ?? false,
+      requireExtJwt: secondary.requireExtJwt,
+    },
+  }
+}
+
+const ALLOWED_SIGNERS = 'primary.extJwt.allowedSigners'
+
+async function requireSigners(
+  tx: Pick<Stores, 'externalJwtSigners'>,
+  { primary, secondary }: Pick<AuthPolicy, 'primary' | 'secondary'>,
+): Promise<void> {
+  const signers = await tx.externalJwtSigners.list()
+  const isKnown = (id: ExternalJwtSignerId) => signers.some((signer) => signer.id === id)
+  if (!primary.extJwt.allowedSigners.every(isKnown)) {
+    throw invalid(ALLOWED_SIGNERS, 'names a signer that does not exist')
+  }
+  const { requireExtJwt } = secondary
+  if (requireExtJwt !== undefined && !isKnown(requireExtJwt)) {
+    throw invalid('secondary.requireExtJwt', 'names no signer')
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Policies, signers and CAs in memory: what lets a call or a login be judged without asking the store for them. D-34.
+ *
+ * A copy that is read again when the store's version number has grown. The number is raised in the transaction of the
+ * change, which other raises wait for, so a number that was seen has everything below it committed.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, milliseconds, seconds } from '../../base/duration.ts'
+import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
+import type { Ca } from '../certificates/ca.ts'
+import type { Cas } from '../certificates/stores.ts'
+import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
+import type { ExternalJwtSigners } from '../ext-jwt/stores.ts'
+import type { AuthPolicy } from './auth-policy.ts'
+import type { AuthPolicies, RuleVersions } from './stores.ts'
+
+/** D-34: an instance whose copy is older than this refuses calls. */
+const STALE_AFTER: Duration = seconds(5)
+
+export interface Rules {
+  policy(id: AuthPolicyId): AuthPolicy | undefined
+  /** Enabled or not. */
+  signer(id: ExternalJwtSignerId): ExternalJwtSigner | undefined
+  /** Enabled or not. Issuers are unique and compared exactly (API 4.5). */
+  signerOf(issuer: string): ExternalJwtSigner | undefined
+  signers(): readonly ExternalJwtSigner[]
+  cas(): readonly Ca[]
+  /** Reads what is new. Called twice a second, and by whoever has just changed something. */
+  refresh(): Promise<void>
+  isStale(): boolean
+  /** Told after every change that was read. */
+  onChange(listener: () => void): void
+}
+
+export function createRules(deps: {
+  readonly ruleVersions: Pick<RuleVersions, 'current'>
+  readonly authPolicies: Pick<AuthPolicies, 'list'>
+  readonly externalJwtSigners: Pick<ExternalJwtSigners, 'list'>
+  readonly cas: Pick<Cas, 'list'>
+  readonly clock: Pick<Clock, 'uptime'>
+}): Rules {
+  const { ruleVersions, clock } = deps
+  const listeners: (() => void)[] = []
+  let copy = makeCopy(-1, [], [], [])
+  let freshAt: Duration | undefined
+  let reading: Promise<void> = Promise.resolve()
+
+  async function readNew(): Promise<void> {
+    const begun = clock.uptime()
+    const version = await ruleVersions.current()
+    if (version !== copy.version) {
+      // The number first: what changes while the lists are read raises it again, and is read again.
+      const [policies, signers, cas] = await Promise.all([
+        deps.authPolicies.list(),
+        deps.externalJwtSigners.list(),
+        deps.cas.list(),
+      ])
+      copy = makeCopy(version, policies, signers, cas)
+      for (const listener of listeners) listener()
+    }
+    freshAt = begun
+  }
+
+  return {
+    policy: (id) => copy.policies.get(id),
+    signer: (id) => copy.signers.get(id),
+    signerOf: (issuer) => copy.signersByIssuer.get(issuer),
+    signers: () => [...copy.signers.values()],
+    cas: () => copy.cas,
+    refresh() {
+      // One after the other: an older reading must not overwrite a newer one.
+      reading = reading.then(readNew, readNew)
+      return reading
+    },
+    isStale: () => freshAt === undefined || milliseconds(clock.uptime() - freshAt) > STALE_AFTER,
+    onChange(listener) {
+      listeners.push(listener)
+    },
+  }
+}
+
+function makeCopy(
+  version: number,
+  policies: readonly AuthPolicy[],
+  signers: readonly ExternalJwtSigner[],
+  cas: readonly Ca[],
+) {
+  return {
+    version,
+    policies: new Map(policies.map((policy) => [policy.id, policy])),
+    signers: new Map(signers.map((signer) => [signer.id, signer])),
+    signersByIssuer: new Map(signers.map((signer) => [signer.issuer, signer])),
+    cas,
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * A login that ends in a `zt-session` token. SPEC Legacy authentication; D-51. The same credentials and the same
+ * demands as an OIDC login; what is outstanding leaves the session partial instead of withholding a code.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Duration } from '../../base/duration.ts'
+import { base64url } from '../../base/encoding.ts'
+import { type ApiSessionId, newId } from '../../base/ids.ts'
+import { earlier, plus } from '../../base/instant.ts'
+import type { Random } from '../../base/random.ts'
+import { Secret } from '../../base/secret.ts'
+import type { Vault } from '../../base/vault.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { AuthQuery } from '../../protocol/auth-query.ts'
+import type { Caller } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import type { Events } from '../audit/stores.ts'
+import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
+import type { Identity } from '../identities/identity.ts'
+import { type FindDemands, outstandingQueries } from '../login/demands.ts'
+import { holdOwner } from '../login/hold-owner.ts'
+import type { PrimaryCredential, ProvePrimary } from '../login/prove-primary.ts'
+import { mergeConfigTypes } from '../login/read-ask.ts'
+import { demandJwt } from '../login/submit-primary.ts'
+import type { Transaction } from '../stores.ts'
+import { amrOf } from '../tokens/amr.ts'
+import type { LegacySession } from './api-session.ts'
+
+export interface LegacyLogin {
+  readonly credential: PrimaryCredential
+  readonly bearers: readonly Secret[]
+  readonly configTypes: readonly string[]
+  readonly caller: Caller
+}
+
+export interface BegunLegacySession {
+  readonly session: LegacySession
+  readonly identity: Identity
+  readonly token: Secret
+  readonly authQueries: readonly AuthQuery[]
+}
+
+export type AuthenticateLegacy = (login: LegacyLogin) => Promise<BegunLegacySession>
+
+/** D-36. */
+const TOKEN_BYTES = 32
+
+export function createAuthenticateLegacy(deps: {
+  readonly brand: string
+  readonly vault: Vault
+  readonly random: Random
+  readonly clock: Clock
+  readonly provePrimary: ProvePrimary
+  readonly findDemands: FindDemands
+  readonly checkSecondaryJwt: CheckSecondaryJwt
+  readonly events: Pick<Events, 'insert'>
+  readonly transaction: Transaction
+  readonly recordEvent: RecordEvent
+  readonly timeout: Duration
+  readonly maxSessionDuration: Duration
+}): AuthenticateLegacy {
+  const { brand, vault, random, clock, transaction, recordEvent } = deps
+
+  return async ({ credential, bearers, configTypes, caller }) => {
+    const allConfigTypes = mergeConfigTypes(configTypes, [])
+    if (allConfigTypes === undefined) {
+      const field = { field: 'configTypes', reason: 'are too many' }
+      throw new Failure('COULD_NOT_VALIDATE', { field })
+    }
+    const accepted = await deps.provePrimary({ credential, bearers, caller })
+    const { identity, policy, primary } = accepted
+    const demands = await deps.findDemands(identity, policy)
+    const extJwt = await demandJwt(deps, { accepted, demands, bearers, caller, where: 'legacy' })
+    const secondary = { totp: false, extJwt }
+    const authQueries = outstandingQueries(demands, secondary, { brand, where: 'legacy' })
+
+    const now = clock.now()
+    const token = base64url(random.bytes(TOKEN_BYTES))
+    const endsAt = plus(now, deps.maxSessionDuration)
+    const session: LegacySession = {
+      id: newId<ApiSessionId>(random),
+      kind: 'legacy',
+      identityId: identity.id,
+      primary,
+      secondary,
+      amr: amrOf(primary, secondary),
+      configTypes: allConfigTypes,
+      address: caller.address,
+      userAgent: caller.userAgent,
+      tokenHash: vault.hash('session-token', token),
+      createdAt: now,
+      lastActivityAt: now,
+      endsAt,
+      expiresAt: earlier(plus(now, deps.timeout), endsAt),
+      isTotpDemanded: demands.totp.isDemanded,
+    }
+    const isAlive = await transaction(async (tx) => {
+      if (!(await holdOwner(tx, primary, now))) return false
+      await tx.apiSessions.insert(session)
+      // With a code outstanding, the login succeeds when that is proven.
+      if (authQueries.length === 0) await tx.events.insert(recordEvent(caller, succeeded(session)))
+      return true
+    })
+    if (!isAlive) throw new Failure('INVALID_AUTH', { detail: 'the identity is gone or disabled' })
+    return { session, identity, token: new Secret(token), authQueries }
+  }
+}
+
+/** The event of a legacy login that is complete. */
+export function succeeded({ id, identityId, primary, amr }: LegacySession) {
+  const { method, authenticatorId } = primary
+  const details = { method, authenticatorId, amr }
+  return { type: 'login.succeeded', identityId, sessionId: id, details } as const
+}

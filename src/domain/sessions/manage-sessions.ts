@@ -1,0 +1,102 @@
+/**
+ * The registry of API sessions, for administrators: both kinds listed and ended alike. API 3.3, 4.7; D-34, R051. Never
+ * a token.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import type { Identities } from '../identities/stores.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import type { Transaction } from '../stores.ts'
+import type { EndSessionsWithin } from './end-session.ts'
+import type { DescribeSession, SessionDetail } from './session-detail.ts'
+import type { ApiSessions } from './stores.ts'
+
+export interface ManageSessions {
+  /** Live ones, newest first unless another order is asked for. */
+  list(query: ListQuery): Promise<PageOf<SessionDetail>>
+  listOf(identityId: IdentityId, query: ListQuery): Promise<PageOf<SessionDetail>>
+  /** Thrown: NOT_FOUND. */
+  find(id: ApiSessionId): Promise<SessionDetail>
+  end(id: ApiSessionId, caller: Caller): Promise<void>
+  endAllOf(identityId: IdentityId, caller: Caller): Promise<void>
+  /** Everybody's, the caller's own too. */
+  endAll(caller: Caller): Promise<void>
+}
+
+/** So many sessions end in one transaction; others may write in between. */
+const BATCH = 500
+
+export function createManageSessions(deps: {
+  readonly apiSessions: Pick<ApiSessions, 'find' | 'list'>
+  readonly identities: Pick<Identities, 'find'>
+  readonly describeSession: DescribeSession
+  readonly endSessionsWithin: EndSessionsWithin
+  readonly transaction: Transaction
+  readonly clock: Clock
+}): ManageSessions {
+  const { apiSessions, identities, describeSession, endSessionsWithin, transaction, clock } = deps
+
+  async function listSessions(
+    of: IdentityId | undefined,
+    query: ListQuery,
+  ): Promise<PageOf<SessionDetail>> {
+    const { rows, totalCount } = await apiSessions.list({ of, at: clock.now() }, query)
+    const details = await Promise.all(rows.map((row) => describeSession(row)))
+    return { rows: details.filter((detail) => detail !== undefined), totalCount }
+  }
+
+  /** Until none is left of those that were there at the beginning. */
+  async function endMany(of: IdentityId | undefined, caller: Caller): Promise<void> {
+    const at = clock.now()
+    for (let isMore = true; isMore; ) {
+      const feelEnds = await transaction(async (tx) => {
+        const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, FIRST_BATCH)
+        isMore = rows.length === BATCH
+        return endSessionsWithin(tx, { sessions: rows }, 'administrator', caller)
+      })
+      feelEnds()
+    }
+  }
+
+  async function findIdentity(id: IdentityId): Promise<void> {
+    if ((await identities.find(id)) === undefined) throw new Failure('NOT_FOUND')
+  }
+
+  return {
+    list: (query) => listSessions(undefined, query),
+
+    async listOf(identityId, query) {
+      await findIdentity(identityId)
+      return listSessions(identityId, query)
+    },
+
+    async find(id) {
+      const session = await apiSessions.find(id)
+      const isLive = session !== undefined && session.expiresAt > clock.now()
+      const detail = isLive ? await describeSession(session) : undefined
+      if (detail === undefined) throw new Failure('NOT_FOUND')
+      return detail
+    },
+
+    async end(id, caller) {
+      const feelEnds = await transaction(async (tx) => {
+        const session = await tx.apiSessions.find(id)
+        if (session === undefined) throw new Failure('NOT_FOUND')
+        return endSessionsWithin(tx, { sessions: [session] }, 'administrator', caller)
+      })
+      feelEnds()
+    },
+
+    async endAllOf(identityId, caller) {
+      await findIdentity(identityId)
+      await endMany(identityId, caller)
+    },
+
+    endAll: (caller) => endMany(undefined, caller),
+  }
+}
+
+const FIRST_BATCH: ListQuery = { limit: BATCH, offset: 0 }

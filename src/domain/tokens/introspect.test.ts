@@ -1,0 +1,167 @@
+/** Who may ask what a token is worth, and what is said of one that is worth nothing. RFC 7662, D-31. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+import {
+  aLegacySession,
+  anIdentity,
+  anOidcSession,
+  aPolicy,
+  refusalOf,
+} from '../../../test/support/people.ts'
+import { hours, minutes } from '../../base/duration.ts'
+import type { AuthPolicyId, IdentityId, TokenId } from '../../base/ids.ts'
+import { plus } from '../../base/instant.ts'
+import { systemRandom } from '../../base/random.ts'
+import { Secret } from '../../base/secret.ts'
+import { createVault, type SecretHash } from '../../base/vault.ts'
+import { openStore } from '../../store/open.ts'
+import type { EndedSubject } from '../sessions/api-session.ts'
+import type { CallSession } from '../sessions/call-session.ts'
+import type { AccessToken } from './access-token.ts'
+import { createIntrospect } from './introspect.ts'
+import { newRefreshToken, type RefreshToken, refreshTokenHash } from './refresh-token.ts'
+
+const SESSION = anOidcSession({ scopes: ['openid', 'offline_access'] })
+const { id: sessionId, identityId, issuer, clientId } = SESSION
+const ROUTER = anIdentity({
+  id: 'router-1' as IdentityId,
+  name: 'router',
+  type: 'Router',
+  externalId: undefined,
+})
+
+const ACCESS: AccessToken = {
+  tokenId: 'token-1' as TokenId,
+  sessionId,
+  identityId,
+  externalId: undefined,
+  isAdmin: false,
+  authPolicyId: 'policy-1' as AuthPolicyId,
+  configTypes: [],
+  amr: ['pwd'],
+  boundTo: undefined,
+  issuer,
+  clientId,
+  scope: 'openid',
+  issuedAt: NOON,
+  expiresAt: plus(NOON, minutes(30)),
+}
+
+const GOOD_ACCESS = new Secret('access')
+
+const asker = (changes: Partial<CallSession> = {}): CallSession => ({
+  kind: 'oidc',
+  sessionId,
+  identityId: ROUTER.id,
+  isAdmin: false,
+  authPolicyId: 'policy-1' as AuthPolicyId,
+  configTypes: [],
+  expiresAt: plus(NOON, minutes(30)),
+  isPartial: undefined,
+  ...changes,
+})
+
+async function world(t: TestContext) {
+  const store = await openStore({ kind: 'sqlite', path: ':memory:' })
+  t.after(() => store.close())
+  await store.authPolicies.insert(aPolicy())
+  await store.identities.insert(anIdentity())
+  await store.identities.insert(ROUTER)
+  const clock = new ManualClock()
+  const vault = createVault(randomBytes(32), systemRandom)
+  const ended = new Set<EndedSubject>()
+  const introspect = createIntrospect({
+    ...store,
+    vault,
+    clock,
+    ownTokens: {
+      readAccessToken: async (token) =>
+        token.reveal() === GOOD_ACCESS.reveal() ? ACCESS : undefined,
+    },
+    endedSessions: { has: (subject) => ended.has(subject) },
+  })
+  const aToken = async (changes: Partial<RefreshToken> = {}) => {
+    const token = newRefreshToken(systemRandom)
+    await store.refreshTokens.insert({
+      hash: refreshTokenHash(vault, token),
+      sessionId,
+      issuedAt: NOON,
+      expiresAt: plus(NOON, hours(24)),
+      spent: undefined,
+      ...changes,
+    })
+    return token
+  }
+  return {
+    store,
+    clock,
+    ended,
+    aToken,
+    ask: (token: Secret, by = asker()) => introspect(token, by),
+  }
+}
+
+const INACTIVE = { isActive: false }
+
+test('D-31: an identity that is neither administrator nor router learns nothing', async (t) => {
+  const { ask, aToken } = await world(t)
+  for (const by of [asker({ identityId }), asker({ identityId: 'gone' as IdentityId })]) {
+    for (const token of [GOOD_ACCESS, await aToken(), new Secret('anything')]) {
+      assert.equal((await refusalOf(ask(token, by))).code, 'FORBIDDEN')
+    }
+  }
+})
+
+test('an administrator and a router are told what an access token carries', async (t) => {
+  const { ask } = await world(t)
+  for (const by of [asker(), asker({ identityId, isAdmin: true })]) {
+    const answer = await ask(GOOD_ACCESS, by)
+    assert.deepEqual(answer, { isActive: true, kind: 'access', ...ACCESS })
+  }
+})
+
+test('an access token is inactive when its session has ended, or it alone was revoked', async (t) => {
+  for (const subject of [sessionId, ACCESS.tokenId]) {
+    const { ask, ended } = await world(t)
+    ended.add(subject)
+    assert.deepEqual(await ask(GOOD_ACCESS), INACTIVE)
+  }
+})
+
+test('a refresh token is told by its session', async (t) => {
+  const { store, ask, aToken } = await world(t)
+  await store.apiSessions.insert(SESSION)
+  assert.deepEqual(await ask(await aToken()), {
+    isActive: true,
+    kind: 'refresh',
+    identityId,
+    sessionId,
+    clientId,
+    issuer,
+    scope: 'openid offline_access',
+    issuedAt: NOON,
+    expiresAt: plus(NOON, hours(24)),
+  })
+})
+
+test('a refresh token that is spent, expired or without its session is inactive', async (t) => {
+  const { store, clock, ask, aToken } = await world(t)
+  assert.deepEqual(await ask(await aToken()), INACTIVE, 'no session')
+  await store.apiSessions.insert(SESSION)
+  const spent = { at: NOON, successor: 'another' as SecretHash }
+  assert.deepEqual(await ask(await aToken({ spent })), INACTIVE, 'spent')
+  const short = await aToken({ expiresAt: plus(NOON, hours(1)) })
+  assert.equal((await ask(short)).isActive, true)
+  clock.pass(hours(1))
+  assert.deepEqual(await ask(short), INACTIVE, 'expired')
+})
+
+test('whatever else there is, is inactive and says nothing', async (t) => {
+  const { store, ask, aToken } = await world(t)
+  await store.apiSessions.insert(aLegacySession())
+  for (const token of [await aToken(), new Secret(''), new Secret('lkr_x'), new Secret('a.b.c')]) {
+    assert.deepEqual(await ask(token), INACTIVE)
+  }
+})

@@ -1,0 +1,68 @@
+/**
+ * POST /oidc/introspect: RFC 7662, D-31. For administrators and routers; what is not active says nothing else.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Vault } from '../../base/vault.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Identities } from '../identities/stores.ts'
+import type { CallSession } from '../sessions/call-session.ts'
+import type { EndedSessions } from '../sessions/ended-sessions.ts'
+import type { ApiSessions } from '../sessions/stores.ts'
+import type { OwnTokens } from './own-token.ts'
+import { refreshTokenHash } from './refresh-token.ts'
+import type { RefreshTokens } from './stores.ts'
+
+export type Introspection =
+  | { readonly isActive: false }
+  | {
+      readonly isActive: true
+      readonly kind: 'access' | 'refresh'
+      readonly identityId: IdentityId
+      readonly sessionId: ApiSessionId
+      readonly clientId: string
+      readonly issuer: string
+      readonly scope: string
+      readonly issuedAt: Instant
+      readonly expiresAt: Instant
+    }
+
+/** Thrown: FORBIDDEN when the caller is neither administrator nor router. */
+export type Introspect = (token: Secret, asker: CallSession) => Promise<Introspection>
+
+export function createIntrospect(deps: {
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly identities: Pick<Identities, 'find'>
+  readonly refreshTokens: Pick<RefreshTokens, 'find'>
+  readonly apiSessions: Pick<ApiSessions, 'find'>
+  readonly ownTokens: Pick<OwnTokens, 'readAccessToken'>
+  readonly endedSessions: Pick<EndedSessions, 'has'>
+}): Introspect {
+  const { vault, clock, identities, refreshTokens, apiSessions, ownTokens, endedSessions } = deps
+
+  return async (token, asker) => {
+    const isRouter = async () => (await identities.find(asker.identityId))?.type === 'Router'
+    if (!asker.isAdmin && !(await isRouter())) throw new Failure('FORBIDDEN')
+    const access = await ownTokens.readAccessToken(token)
+    if (access !== undefined) {
+      const isEnded = endedSessions.has(access.sessionId) || endedSessions.has(access.tokenId)
+      return isEnded ? { isActive: false } : { isActive: true, kind: 'access', ...access }
+    }
+    return readRefreshToken(token)
+  }
+
+  async function readRefreshToken(token: Secret): Promise<Introspection> {
+    const found = await refreshTokens.find(refreshTokenHash(vault, token))
+    const isGood = found !== undefined && found.spent === undefined && found.expiresAt > clock.now()
+    const session = isGood ? await apiSessions.find(found.sessionId) : undefined
+    if (!isGood || session?.kind !== 'oidc') return { isActive: false }
+    const { identityId, id: sessionId, clientId, issuer, scopes } = session
+    const { issuedAt, expiresAt } = found
+    const scope = scopes.join(' ')
+    const names = { identityId, sessionId, clientId, issuer, scope }
+    return { isActive: true, kind: 'refresh', ...names, issuedAt, expiresAt }
+  }
+}

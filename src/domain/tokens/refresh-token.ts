@@ -1,0 +1,36 @@
+/**
+ * A refresh token, as it is stored: only its hash (R046). A spent one is kept until it would have expired, so that
+ * whoever shows it again is noticed. SPEC Refresh token; D-27.
+ */
+import { base64url } from '../../base/encoding.ts'
+import type { ApiSessionId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { Random } from '../../base/random.ts'
+import { Secret } from '../../base/secret.ts'
+import type { SecretHash, Vault } from '../../base/vault.ts'
+
+export interface RefreshToken {
+  readonly hash: SecretHash
+  readonly sessionId: ApiSessionId
+  readonly issuedAt: Instant
+  readonly expiresAt: Instant
+  /** When it was exchanged, and for which; undefined while it is good. */
+  readonly spent: { readonly at: Instant; readonly successor: SecretHash } | undefined
+}
+
+/** D-27: 256 bits. The prefix lets scanners of leaked secrets know what they have found. */
+const TOKEN_BYTES = 32
+export const REFRESH_TOKEN_PREFIX = 'lkr_'
+
+export function newRefreshToken(random: Random): Secret {
+  return new Secret(`${REFRESH_TOKEN_PREFIX}${base64url(random.bytes(TOKEN_BYTES))}`)
+}
+
+/** D-27: the same successor again for whoever shows the same token again. Derived, so that it need not be stored. */
+export function derivedSuccessor(vault: Vault, spent: Secret): Secret {
+  return new Secret(`${REFRESH_TOKEN_PREFIX}${vault.hash('refresh-successor', spent.reveal())}`)
+}
+
+export function refreshTokenHash(vault: Vault, token: Secret): SecretHash {
+  return vault.hash('refresh-token', token.reveal())
+}

@@ -1,0 +1,194 @@
+/**
+ * `grant_type=refresh_token`: new tokens for the one that is spent on them. SPEC Refresh token; D-27, RFC 9700 §4.14.2.
+ *
+ * Everything that can fail comes before the spending, and the spending, its successor and the new end of the session
+ * are one commit, made before the answer leaves. A spent token that comes again is a lost answer or a thief: which of
+ * the two is told by whether its successor has been used, and by the time.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, seconds } from '../../base/duration.ts'
+import { earlier, type Instant, later, plus } from '../../base/instant.ts'
+import type { Random } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Vault } from '../../base/vault.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import type { Events } from '../audit/stores.ts'
+import type { Identity } from '../identities/identity.ts'
+import { preferredUsername } from '../identities/preferred-username.ts'
+import type { Authenticators } from '../identities/stores.ts'
+import type { CheckAgain } from '../login/check-again.ts'
+import { isShortOf } from '../login/demands.ts'
+import { holdOwner } from '../login/hold-owner.ts'
+import type { OidcSession } from '../sessions/api-session.ts'
+import type { EndSession } from '../sessions/end-session.ts'
+import type { ApiSessions } from '../sessions/stores.ts'
+import type { Transaction } from '../stores.ts'
+import {
+  derivedSuccessor,
+  newRefreshToken,
+  type RefreshToken,
+  refreshTokenHash,
+} from './refresh-token.ts'
+import type { SignedTokens, SignTokens } from './sign-tokens.ts'
+import type { RefreshTokens } from './stores.ts'
+
+/** D-27: a repeat this soon, of a token whose successor nobody has used, is no theft. */
+const LOST_ANSWER: Duration = seconds(10)
+
+export interface Refresh {
+  readonly clientId: string
+  readonly refreshToken: Secret
+  /** Narrows the access token; undefined: everything that was granted. */
+  readonly scope: string | undefined
+  readonly caller: Caller
+}
+
+export interface RefreshedTokens extends SignedTokens {
+  readonly refreshToken: Secret
+}
+
+export type RefreshTokensOf = (refresh: Refresh) => Promise<RefreshedTokens>
+
+export function createRefresh(deps: {
+  readonly clientId: string
+  readonly vault: Vault
+  readonly random: Random
+  readonly clock: Clock
+  readonly refreshTokens: Pick<RefreshTokens, 'find'>
+  readonly apiSessions: Pick<ApiSessions, 'find'>
+  readonly authenticators: Pick<Authenticators, 'find' | 'listOf'>
+  readonly events: Pick<Events, 'insert'>
+  readonly checkAgain: CheckAgain
+  readonly signTokens: SignTokens
+  readonly endSession: EndSession
+  readonly transaction: Transaction
+  readonly recordEvent: RecordEvent
+  readonly refreshTokenDuration: Duration
+  /** D-27: 0 is off. */
+  readonly refreshRetryWindow: Duration
+}): RefreshTokensOf {
+  const { vault, random, clock, refreshTokens, apiSessions, authenticators } = deps
+  const { transaction, recordEvent, refreshRetryWindow } = deps
+
+  return async ({ clientId, refreshToken, scope, caller }) => {
+    // R031: another client is refused before the token is touched.
+    if (clientId !== deps.clientId) throw new Failure('INVALID_CLIENT')
+    const now = clock.now()
+    const found = await refreshTokens.find(refreshTokenHash(vault, refreshToken))
+    if (found === undefined || found.expiresAt <= now) throw refuse('unknown or expired')
+    const session = await apiSessions.find(found.sessionId)
+    if (session?.kind !== 'oidc') throw refuse('the session has ended')
+    if (session.endsAt <= now) throw refuse('the session has reached its absolute end')
+
+    const successor =
+      refreshRetryWindow > 0 ? derivedSuccessor(vault, refreshToken) : newRefreshToken(random)
+    const isRepeat = found.spent !== undefined
+    if (isRepeat && !(await mayRepeat(found, successor))) {
+      throw await refuseSpent(found, session, now, caller)
+    }
+    const granted = narrowScope(session, scope)
+    const { identity, username } = await readIdentity(session)
+    const tokens = await deps.signTokens({
+      session,
+      identity,
+      username,
+      scope: granted,
+      nonce: undefined,
+    })
+    if (!isRepeat && !(await spend(found, successor, { session, tokens, caller }))) {
+      // A repeat too, of one that was under way when this one looked.
+      const spent = await refreshTokens.find(found.hash)
+      if (spent === undefined || !(await mayRepeat(spent, successor))) {
+        throw refuse('another refresh was faster')
+      }
+    }
+    return { ...tokens, refreshToken: successor }
+  }
+
+  /** One commit: of fifty at once one gets through (R038, R040). False when another one has. */
+  async function spend(
+    { hash, sessionId }: RefreshToken,
+    successor: Secret,
+    { session, tokens, caller }: { session: OidcSession; tokens: SignedTokens; caller: Caller },
+  ): Promise<boolean> {
+    const now = clock.now()
+    const expiresAt = earlier(plus(now, deps.refreshTokenDuration), session.endsAt)
+    const next: RefreshToken = {
+      hash: refreshTokenHash(vault, successor),
+      sessionId,
+      issuedAt: now,
+      expiresAt,
+      spent: undefined,
+    }
+    const { identityId } = session
+    const details = { scope: tokens.scope }
+    const refreshed = { type: 'token.refreshed', identityId, sessionId, details } as const
+    // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
+    const sessionEnd = later(expiresAt, tokens.accessTokenExpiresAt)
+    return transaction(async (tx) => {
+      if (!(await holdOwner(tx, session.primary, now))) throw refuse('the identity is disabled')
+      // The session before its tokens, as whoever ends it does: in two orders they would wait for each other.
+      if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd))) throw refuse('it has ended')
+      if (!(await tx.refreshTokens.take(hash, { at: now, successor: next.hash }))) return false
+      await tx.refreshTokens.insert(next)
+      await tx.events.insert(recordEvent(caller, refreshed))
+      return true
+    })
+  }
+
+  /** `refreshRetryWindow`, D-115: the same successor again, until that is used. */
+  async function mayRepeat({ spent }: RefreshToken, successor: Secret): Promise<boolean> {
+    if (spent === undefined || plus(spent.at, refreshRetryWindow) <= clock.now()) return false
+    // Before the window was configured successors were drawn, and nobody can make those again.
+    if (spent.successor !== refreshTokenHash(vault, successor)) return false
+    const stored = await refreshTokens.find(spent.successor)
+    return stored !== undefined && stored.spent === undefined
+  }
+
+  async function refuseSpent(
+    { spent }: RefreshToken,
+    { id: sessionId, identityId }: OidcSession,
+    now: Instant,
+    caller: Caller,
+  ): Promise<Failure> {
+    const successor = spent && (await refreshTokens.find(spent.successor))
+    const isFresh = spent !== undefined && now < plus(spent.at, LOST_ANSWER)
+    if (isFresh && successor?.spent === undefined) return refuse('spent a moment ago')
+    // R039: that session alone; others of the identity have tokens of their own.
+    const reused = { type: 'token.reused', identityId, sessionId } as const
+    await deps.events.insert(recordEvent(caller, reused))
+    await deps.endSession({ sessionId, identityId, reason: 'refresh-token-reused', caller })
+    return refuse('a spent refresh token was shown again')
+  }
+
+  /** R047, D-119: as the identity and its policy are now. */
+  async function readIdentity(
+    session: OidcSession,
+  ): Promise<{ readonly identity: Identity; readonly username: string }> {
+    const { primary, secondary } = session
+    const owner = await deps.checkAgain(primary)
+    if ('refusal' in owner) throw refuse(owner.refusal)
+    if (isShortOf(owner.policy, secondary)) throw refuse('the policy demands more than was proven')
+    const { authenticatorId } = primary
+    if (authenticatorId !== undefined && !(await authenticators.find(authenticatorId))) {
+      throw refuse('the authenticator is gone')
+    }
+    const { identity } = owner
+    return { identity, username: await preferredUsername(identity, authenticators) }
+  }
+}
+
+/** RFC 6749 §6, R045: less than was granted, never more; the token is not spent on a mistake. */
+function narrowScope({ scopes }: OidcSession, asked: string | undefined): string {
+  if (asked === undefined) return scopes.join(' ')
+  const words = asked.split(' ').filter((word) => word !== '')
+  const isGranted = words.length > 0 && words.every((word) => scopes.some((one) => one === word))
+  if (!isGranted) throw new Failure('INVALID_SCOPE')
+  return scopes.filter((one) => words.includes(one)).join(' ')
+}
+
+function refuse(detail: string): Failure {
+  return new Failure('INVALID_REFRESH_TOKEN', { detail })
+}

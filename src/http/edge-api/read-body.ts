@@ -1,0 +1,87 @@
+/**
+ * The JSON body of a management write, as its contract has it. A fault names the field and the rule, in our words,
+ * and never the value (D-45, R108).
+ */
+import { z } from 'zod'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Body } from '../body.ts'
+
+/** D-11: no body at all counts as `{}`. */
+export function readBody<T extends z.ZodType>(shape: T, body: Body): z.output<T> {
+  const value = body.kind === 'json' ? body.value : {}
+  const result = shape.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new Failure('COULD_NOT_VALIDATE', { field: faultOf(issue, value) })
+}
+
+/** For actions that take nothing. */
+export const Nothing = z.strictObject({})
+
+type Issue = z.core.$ZodIssue
+
+function faultOf(issue: Issue | undefined, value: unknown) {
+  if (issue === undefined) return { field: 'body', reason: 'is not valid' }
+  if (issue.code === 'unrecognized_keys') {
+    const [name = ''] = issue.keys
+    return { field: fieldAt([...issue.path, name]), reason: 'is not known here' }
+  }
+  const isMissing = issue.path.length > 0 && valueAt(value, issue.path) === undefined
+  return { field: fieldAt(issue.path), reason: isMissing ? 'is missing' : reasonOf(issue) }
+}
+
+/** Names come from the caller too: no longer than one needs to find them again. */
+const LONGEST_NAME = 64
+
+function fieldAt(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'body'
+  return path.map((part) => String(part).slice(0, LONGEST_NAME).toWellFormed()).join('.')
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (at, part) => (typeof at === 'object' && at !== null ? Reflect.get(at, part) : undefined),
+    value,
+  )
+}
+
+function reasonOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[issue.expected] ?? 'of another type'}`
+    case 'too_small':
+      return issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`
+    case 'too_big':
+      return tooBig(issue.origin, issue.maximum)
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`
+    case 'invalid_key':
+      return 'has a name that is too long, empty or not one line of text'
+    case 'invalid_union':
+      return issue.discriminator === undefined
+        ? 'must be text, a number, true, false or null'
+        : issue.message
+    // Rules with a sentence of their own.
+    case 'custom':
+    case 'invalid_format':
+      return issue.message
+    default:
+      return 'is not valid'
+  }
+}
+
+function tooBig(origin: string, maximum: number | bigint): string {
+  if (origin === 'string') return `must have at most ${maximum} characters`
+  if (origin === 'array') return `must have at most ${maximum} entries`
+  return `must be at most ${maximum}`
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  boolean: 'true or false',
+  number: 'a number',
+  int: 'a whole number',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}

@@ -1,0 +1,60 @@
+/** What of a list is asked for: `limit`, `offset`, `sort` and `filter` of the query. API 2; the language: domain/lists. */
+import type { FormFields } from '../../base/form.ts'
+import { FilterFault } from '../../domain/lists/filter-tokens.ts'
+import type { ListFields, ListQuery, Order } from '../../domain/lists/list-query.ts'
+import { type ReadFilter, readFilter } from '../../domain/lists/read-filter.ts'
+import { readSort } from '../../domain/lists/read-sort.ts'
+import { Failure } from '../../errors/catalogue.ts'
+
+const DEFAULT_LIMIT = 10
+const LARGEST_LIMIT = 500
+
+/** What the filter carries of order and page counts where the query has nothing of its own. */
+export function readList(query: FormFields, known: ListFields): ListQuery {
+  const carried = filterOf(query, known)
+  const limit = countOf(query, 'limit') ?? carried?.limit ?? DEFAULT_LIMIT
+  const offset = countOf(query, 'offset') ?? carried?.skip ?? 0
+  // No database counts further than an exact number.
+  if (limit < 1 || !Number.isSafeInteger(offset)) throw new Failure('INVALID_PAGINATION')
+  return {
+    limit: Math.min(limit, LARGEST_LIMIT),
+    offset,
+    orders: ordersOf(query, known) ?? carried?.orders,
+    filter: carried?.filter,
+  }
+}
+
+function filterOf(query: FormFields, known: ListFields): ReadFilter | undefined {
+  const text = single(query, 'filter', 'INVALID_FILTER')
+  try {
+    return text === undefined ? undefined : readFilter(text, known)
+  } catch (error) {
+    if (!(error instanceof FilterFault)) throw error
+    const reason = `${error.message}, at column ${error.column}`
+    throw new Failure('INVALID_FILTER', { field: { field: 'filter', reason } })
+  }
+}
+
+function ordersOf(query: FormFields, known: ListFields): readonly Order[] | undefined {
+  const text = single(query, 'sort', 'INVALID_SORT_IDENTIFIER')
+  const orders = text === undefined ? undefined : readSort(text, known)
+  if (typeof orders !== 'string') return orders
+  throw new Failure('INVALID_SORT_IDENTIFIER', { field: { field: 'sort', reason: orders } })
+}
+
+function single(
+  query: FormFields,
+  name: string,
+  code: 'INVALID_FILTER' | 'INVALID_SORT_IDENTIFIER',
+): string | undefined {
+  const [text, ...others] = query.get(name) ?? []
+  if (others.length === 0) return text
+  throw new Failure(code, { field: { field: name, reason: 'is repeated' } })
+}
+
+function countOf(query: FormFields, name: string): number | undefined {
+  const [text, ...others] = query.get(name) ?? []
+  if (text === undefined) return undefined
+  if (others.length > 0 || !/^[0-9]+$/.test(text)) throw new Failure('INVALID_PAGINATION')
+  return Number(text)
+}

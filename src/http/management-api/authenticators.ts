@@ -1,0 +1,85 @@
+/** /authenticators of the management API: API 3.3, 4.2. The hash of a password never leaves. */
+
+import type { Clock } from '../../base/clock.ts'
+import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import { Secret } from '../../base/secret.ts'
+import { type Authenticator, NewAuthenticator } from '../../contract/management/authenticators.ts'
+import type { ManageAuthenticators } from '../../domain/identities/manage-authenticators.ts'
+import type { AuthenticatorDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
+import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
+import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import { reference } from '../edge-api/links.ts'
+import { Nothing, readBody } from '../edge-api/read-body.ts'
+import { readList } from '../edge-api/read-list.ts'
+import type { Router } from '../route.ts'
+import { ACT, CREATE, READ, REMOVE } from './route-defaults.ts'
+
+export function addAuthenticators(
+  router: Router,
+  prefix: string,
+  use: {
+    readonly manage: ManageAuthenticators
+    readonly read: ReadIdentities
+    readonly clock: Pick<Clock, 'now'>
+  },
+): void {
+  const { manage, read, clock } = use
+  const all = `${prefix}/authenticators`
+  const one = `${all}/:id`
+
+  router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
+    const { identityId: owner, ...given } = readBody(NewAuthenticator, body)
+    const identityId = owner as IdentityId
+    const authenticator =
+      given.method === 'cert'
+        ? { ...given, identityId }
+        : { ...given, identityId, password: new Secret(given.password) }
+    return created('authenticators', await manage.create(authenticator, caller))
+  })
+
+  router.add({ ...READ, url: all }, async ({ query }) => {
+    const asked = readList(query, AUTHENTICATOR_FIELDS)
+    const now = clock.now()
+    const details = await read.listAuthenticators(asked)
+    return listed(AUTHENTICATOR_FIELDS, asked, details, (detail) => authenticatorBody(detail, now))
+  })
+
+  router.add({ ...READ, url: one }, async ({ path }) =>
+    found(authenticatorBody(await read.findAuthenticator(idIn(path)), clock.now())),
+  )
+
+  router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
+    await manage.remove(idIn<AuthenticatorId>(path), caller)
+    return done()
+  })
+
+  router.add({ ...ACT, url: `${one}/unlock` }, async ({ path, body, caller }) => {
+    readBody(Nothing, body)
+    await manage.unlock(idIn<AuthenticatorId>(path), caller)
+    return done()
+  })
+}
+
+export function authenticatorBody(
+  { authenticator, identity }: AuthenticatorDetail,
+  now: Instant,
+): Authenticator {
+  const common = {
+    ...entity('authenticators', authenticator),
+    identityId: identity.id,
+    identity: reference('identities', identity),
+  }
+  if (authenticator.method === 'cert') {
+    const { certPem, fingerprint, isIssuedByNetwork } = authenticator
+    return { ...common, method: 'cert', certPem, fingerprint, isIssuedByNetwork }
+  }
+  const { username, lockedUntil } = authenticator
+  const isLocked = lockedUntil !== undefined && lockedUntil > now
+  return {
+    ...common,
+    method: 'updb',
+    username,
+    lockedUntil: timeOrNull(isLocked ? lockedUntil : undefined),
+  }
+}

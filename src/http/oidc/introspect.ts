@@ -1,0 +1,46 @@
+/** POST /oidc/introspect: RFC 7662, D-31. The caller shows the bearer token of an administrator or a router. */
+import { epochSeconds } from '../../base/instant.ts'
+import { Secret } from '../../base/secret.ts'
+import type { Introspect, Introspection } from '../../domain/tokens/introspect.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import { json } from '../answer.ts'
+import { invalid } from '../fields.ts'
+import type { Router } from '../route.ts'
+import { PATHS } from './paths.ts'
+import { singleFields } from './token.ts'
+
+export function addIntrospect(router: Router, use: { readonly introspect: Introspect }): void {
+  router.add(
+    {
+      method: 'POST',
+      url: PATHS.introspect,
+      access: 'session',
+      face: { json: 'oauth', pages: false },
+      cors: 'none',
+      reads: ['form'],
+      replies: [200, 401, 403],
+    },
+    async ({ body, session }) => {
+      // D-31: with a bearer token.
+      if (session.kind !== 'oidc') throw new Failure('UNAUTHORIZED')
+      const token = singleFields(body)('token')
+      if (token === undefined) throw invalid('token', 'is missing')
+      return json(200, introspectionBody(await use.introspect(new Secret(token), session)))
+    },
+  )
+}
+
+function introspectionBody(found: Introspection): object {
+  if (!found.isActive) return { active: false }
+  return {
+    active: true,
+    token_type: found.kind === 'access' ? 'Bearer' : 'refresh_token',
+    sub: found.identityId,
+    sid: found.sessionId,
+    client_id: found.clientId,
+    iss: found.issuer,
+    scope: found.scope,
+    iat: epochSeconds(found.issuedAt),
+    exp: epochSeconds(found.expiresAt),
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * What the login endpoints have in common: reading whose login it is, and wording where it stands afterwards. SPEC
+ * Primary login; D-4, D-10, D-11. JSON for programs, pages for people.
+ */
+import type { AuthRequestKey, ClientAsk } from '../../domain/login/auth-request.ts'
+import type { StepOrigin } from '../../domain/login/browser-binding.ts'
+import type { LoginStep } from '../../domain/login/finish.ts'
+import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
+import type { AuthQuery } from '../../protocol/auth-query.ts'
+import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
+import { formActionSource } from '../../protocol/redirect-uri.ts'
+import { enrollStartPage } from '../../web/login/enroll-page.ts'
+import type { SafeHtml } from '../../web/login/html.ts'
+import { errorText } from '../../web/login/texts.ts'
+import { totpPage } from '../../web/login/totp-page.ts'
+import { type Answer, type HeaderFields, json, page } from '../answer.ts'
+import { bodyFields } from '../body.ts'
+import { failureHeaders, totpRequired } from '../faces/challenge-header.ts'
+import type { Call, Route } from '../route.ts'
+import { authRequestIdOf } from './auth-request-id.ts'
+import { clearCookie, stepOrigin } from './browser-cookie.ts'
+import { sendToClient } from './client-answers.ts'
+import type { PATHS } from './paths.ts'
+
+export const LOGIN_ROUTE = {
+  access: 'login',
+  face: { json: 'api', pages: true },
+  cors: 'none',
+} as const satisfies Partial<Route>
+
+export interface LoginRouteDependencies {
+  readonly brand: string
+  readonly corsOrigins: readonly string[]
+}
+
+/** The fields of the call, the id under any of its names, and where the call comes from. */
+export function readStep(
+  { request, query, body }: Call,
+  { corsOrigins }: LoginRouteDependencies,
+): {
+  readonly fields: ReturnType<typeof bodyFields>
+  readonly authRequestId: string
+  readonly origin: StepOrigin
+} {
+  const fields = bodyFields(body)
+  const authRequestId = authRequestIdOf(query, fields)
+  return { fields, authRequestId, origin: stepOrigin(request, corsOrigins) }
+}
+
+interface Found {
+  readonly key: AuthRequestKey
+  readonly browser: unknown
+  readonly ask: Pick<ClientAsk, 'redirectUri'>
+}
+
+/** A redirect with the code, or what is still to be proven. */
+export function answerStep(
+  call: Pick<Call, 'request' | 'wantsHtml'>,
+  { step, found, authRequestId }: { step: LoginStep; found: Found; authRequestId: string },
+): Answer {
+  call.request.identity = step.identityId
+  if (step.next === 'answer') {
+    const { browser, key } = found
+    return sendToClient(
+      step.answer,
+      browser === undefined ? {} : { 'set-cookie': clearCookie(key) },
+    )
+  }
+  const { authQueries } = step
+  const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
+  if (!call.wantsHtml) return json(200, { authQueries }, headers)
+  return loginPage(200, factorPage(authRequestId, authQueries), found, headers)
+}
+
+/** The page of the factor that a person proves next. A demanded external JWT never gets here (D-14). */
+export function factorPage(authRequestId: string, authQueries: readonly AuthQuery[]): SafeHtml {
+  const isEnrolled = authQueries.some((query) => query.typeId === 'MFA' && query.isTotpEnrolled)
+  return isEnrolled
+    ? totpPage({ authRequestId, canRecover: true })
+    : enrollStartPage({ authRequestId })
+}
+
+/** D-50: the form may lead to the client, by way of a redirect. */
+export function loginPage(
+  status: number,
+  html: SafeHtml,
+  { ask }: Pick<Found, 'ask'>,
+  headers: HeaderFields = {},
+): Answer {
+  return page(status, html, { formAction: [formActionSource(ask.redirectUri)] }, headers)
+}
+
+/** What a person at a form can mend; a program gets the same failure as JSON. */
+const MENDABLE: readonly FailureCode[] = [
+  'INVALID_AUTH',
+  'SERVER_TOO_BUSY',
+  'MFA_INVALID_TOKEN',
+  'MFA_ENROLLMENT_NOT_STARTED',
+  'RATE_LIMITED',
+]
+
+/** Shows the form again, with what was wrong, to somebody who can mend it; throws everything else on. */
+export async function withForm(
+  call: Pick<Call, 'request' | 'wantsHtml'>,
+  use: {
+    readonly brand: string
+    readonly found: Found
+    readonly form: (error: string, code: FailureCode) => SafeHtml | Promise<SafeHtml>
+  },
+  submit: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await submit()
+  } catch (error) {
+    if (!call.wantsHtml || !(error instanceof Failure) || !MENDABLE.includes(error.code))
+      throw error
+    call.request.failure = error
+    const html = await use.form(errorText(error.code).message, error.code)
+    const { status } = CATALOGUE[error.code]
+    return loginPage(status, html, use.found, failureHeaders(error, use.brand))
+  }
+}
+
+/** D-11: what a program that asks with GET is told. */
+export function whatToPost(
+  authRequestId: string,
+  url: (typeof PATHS)[keyof typeof PATHS],
+  fields: readonly string[],
+): Answer {
+  const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+  return json(200, { authRequestId, method: 'POST', url, fields }, headers)
+}

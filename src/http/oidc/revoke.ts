@@ -1,0 +1,35 @@
+/** POST /oidc/revoke: RFC 7009, D-31. The same answer for a token that is gone now and for one that never was. */
+import { Secret } from '../../base/secret.ts'
+import type { RevokeToken } from '../../domain/tokens/revoke.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import { json } from '../answer.ts'
+import { invalid } from '../fields.ts'
+import type { Router } from '../route.ts'
+import { PATHS } from './paths.ts'
+import { readClientId, singleFields } from './token.ts'
+
+export function addRevoke(
+  router: Router,
+  use: { readonly brand: string; readonly revokeToken: RevokeToken },
+): void {
+  router.add(
+    {
+      method: 'POST',
+      url: PATHS.revoke,
+      access: 'login',
+      face: { json: 'oauth', pages: false },
+      cors: 'listed',
+      reads: ['form'],
+      replies: [200, 401],
+    },
+    async ({ request, body, caller }) => {
+      const one = singleFields(body)
+      const clientId = readClientId(request, one('client_id'), one('client_secret'))
+      if (clientId !== use.brand) throw new Failure('INVALID_CLIENT')
+      const token = one('token')
+      if (token === undefined) throw invalid('token', 'is missing')
+      await use.revokeToken(new Secret(token), caller)
+      return json(200, {})
+    },
+  )
+}

@@ -1,0 +1,71 @@
+/**
+ * Authentication queries: what is still to be proven, and where to send it. SPEC Authentication Query; D-14, D-15.
+ */
+
+/** As it travels in `authQueries`. */
+export type AuthQuery = TotpQuery | ExtJwtQuery
+
+export interface TotpQuery {
+  readonly typeId: 'MFA'
+  readonly format: 'alphaNumeric'
+  readonly httpMethod: 'POST'
+  readonly httpUrl: string
+  readonly minLength: 6
+  readonly maxLength: 6
+  readonly provider: string
+  /** Whether a code can be given at once, or an enrollment comes first. */
+  readonly isTotpEnrolled: boolean
+}
+
+export interface ExtJwtQuery {
+  readonly typeId: 'EXT-JWT'
+  readonly provider: 'url'
+  readonly httpMethod: 'GET'
+  /** The signer's `externalAuthUrl`; empty when it has none. */
+  readonly httpUrl: string
+  /** The External JWT Signer that must be satisfied. */
+  readonly id: string
+  readonly issuer: string
+  readonly clientId: string
+  readonly scopes: readonly string[]
+}
+
+/** Where a code goes: in an OIDC login, and in a legacy session (D-51). */
+export const TOTP_URLS = { oidc: '/oidc/login/totp', legacy: './authenticate/mfa' } as const
+
+export function totpQuery(
+  brand: string,
+  where: keyof typeof TOTP_URLS,
+  isTotpEnrolled: boolean,
+): TotpQuery {
+  return {
+    typeId: 'MFA',
+    format: 'alphaNumeric',
+    httpMethod: 'POST',
+    httpUrl: TOTP_URLS[where],
+    minLength: 6,
+    maxLength: 6,
+    provider: brand,
+    isTotpEnrolled,
+  }
+}
+
+export function extJwtQuery(signer: {
+  readonly id: string
+  readonly issuer: string
+  readonly externalAuthUrl: string | undefined
+  readonly clientId: string | undefined
+  readonly scopes: readonly string[]
+}): ExtJwtQuery {
+  const { id, issuer, externalAuthUrl, clientId, scopes } = signer
+  return {
+    typeId: 'EXT-JWT',
+    provider: 'url',
+    httpMethod: 'GET',
+    httpUrl: externalAuthUrl ?? '',
+    id,
+    issuer,
+    clientId: clientId ?? '',
+    scopes,
+  }
+}

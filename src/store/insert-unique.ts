@@ -1,0 +1,36 @@
+/**
+ * Inserts a row that must be unique in several ways, and says which of them is in the way. The texts of errors are
+ * no part of it, and an error would end a transaction of PostgreSQL: the row is not inserted, and then looked for.
+ */
+import { type Insertable, type Kysely, sql } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** What was in the way can be gone when it is looked for; then the next attempt inserts. */
+const ATTEMPTS = 3
+
+/** `unique` gives the answer for each group of columns; of several in the way, the first is told. */
+export async function insertUnique<Table extends keyof Tables, Obstacle extends string>(
+  db: Kysely<Tables>,
+  table: Table,
+  row: Insertable<Tables[Table]>,
+  unique: Readonly<Record<Obstacle, readonly (keyof Tables[Table] & string)[]>>,
+): Promise<'inserted' | Obstacle> {
+  const values: Readonly<Record<string, unknown>> = { ...row }
+  const into = sql.table(table)
+  const columns = Object.keys(values)
+  const insert = sql`
+    insert into ${into} (${sql.join(columns.map((column) => sql.ref(column)))})
+    values (${sql.join(columns.map((column) => values[column]))}) on conflict do nothing
+  `
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    if ((await insert.execute(db)).numAffectedRows === 1n) return 'inserted'
+    for (const [obstacle, group] of Object.entries<readonly string[]>(unique)) {
+      const isSame = group.map((column) => sql`${sql.ref(column)} = ${values[column]}`)
+      const { rows } = await sql`
+        select 1 from ${into} where ${sql.join(isSame, sql` and `)}
+      `.execute(db)
+      if (rows.length > 0) return obstacle as Obstacle
+    }
+  }
+  throw new Error(`table ${table}: there is a row of this key already`)
+}

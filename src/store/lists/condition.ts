@@ -1,0 +1,98 @@
+/**
+ * A filter as a condition in SQL. API 2. SQL has a third truth value, the filter has two: every `not` is written as
+ * `is not true`, and what remains unknown above it is no match either way.
+ */
+import { sql } from 'kysely'
+import { lettersOf } from '../../domain/lists/letters.ts'
+import type { FieldReference, Filter, FilterValue, Test } from '../../domain/lists/list-query.ts'
+import type { Expression, ListFacts } from '../dialects/list-facts.ts'
+
+/** The column of a field; tags are asked for as `tags`. */
+export type ColumnOf = (field: string) => Expression
+
+export function condition(filter: Filter, columnOf: ColumnOf, facts: ListFacts): Expression {
+  const within = (part: Filter): Expression => condition(part, columnOf, facts)
+  switch (filter.op) {
+    case 'and':
+      return joined(filter.parts.map(within), sql` and `, sql`true`)
+    case 'or':
+      return joined(filter.parts.map(within), sql` or `, sql`false`)
+    case 'not':
+      // An index of those that have a value is found by these words.
+      if (filter.part.op === 'null' && filter.part.field.kind === 'field') {
+        return sql`${columnOf(filter.part.field.name)} is not null`
+      }
+      return sql`(${within(filter.part)}) is not true`
+    case 'null':
+      return isMissing(filter.field, columnOf, facts)
+    default:
+      return passes(filter, filter.field, columnOf, facts)
+  }
+}
+
+function joined(parts: readonly Expression[], by: Expression, none: Expression): Expression {
+  return parts.length === 0 ? none : sql`(${sql.join(parts, by)})`
+}
+
+function isMissing(
+  { kind, name }: FieldReference,
+  columnOf: ColumnOf,
+  facts: ListFacts,
+): Expression {
+  switch (kind) {
+    case 'field':
+      return sql`${columnOf(name)} is null`
+    case 'list':
+      return sql`(${facts.anyElement(columnOf(name), () => sql`true`)}) is not true`
+    case 'tag':
+      return sql`${facts.tag(columnOf('tags'), name, 'any')} is null`
+  }
+}
+
+function passes(
+  test: Test,
+  { kind, name }: FieldReference,
+  columnOf: ColumnOf,
+  facts: ListFacts,
+): Expression {
+  switch (kind) {
+    case 'field':
+      return holds(test, () => columnOf(name), facts)
+    case 'list':
+      return facts.anyElement(columnOf(name), (element) => holds(test, () => element, facts))
+    case 'tag':
+      return holds(test, (type) => facts.tag(columnOf('tags'), name, type), facts)
+  }
+}
+
+type Type = 'text' | 'number' | 'boolean'
+
+/** `valueAs` answers what is tested, or null where it is of another type. */
+function holds(test: Test, valueAs: (type: Type) => Expression, facts: ListFacts): Expression {
+  const isOf = (value: FilterValue): Expression => valueAs(typeOf(value))
+  switch (test.op) {
+    case 'compare':
+      return sql`${isOf(test.value)} ${sql.raw(test.comparator)} ${bound(test.value)}`
+    case 'between':
+      return sql`(${isOf(test.from)} >= ${test.from} and ${isOf(test.to)} <= ${test.to})`
+    case 'in': {
+      const groups = [...Map.groupBy(test.values, typeOf)].map(
+        ([type, values]) => sql`${valueAs(type)} in (${sql.join(values.map(bound))})`,
+      )
+      return joined(groups, sql` or `, sql`false`)
+    }
+    case 'contains':
+      return test.ignoresCase
+        ? facts.containsLetters(valueAs('text'), lettersOf(test.text))
+        : facts.contains(valueAs('text'), test.text)
+  }
+}
+
+function typeOf(value: FilterValue): Type {
+  return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean'
+}
+
+/** A truth is 0 or 1. */
+function bound(value: FilterValue): string | number {
+  return typeof value === 'boolean' ? Number(value) : value
+}

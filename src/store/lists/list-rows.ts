@@ -1,0 +1,83 @@
+/**
+ * One page of a table, and how many rows there are in all. API 2. Values are bound parameters; names of columns come
+ * from the table's map and never from outside.
+ */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Filter, ListFields, ListQuery, Order } from '../../domain/lists/list-query.ts'
+import type { Expression, ListFacts } from '../dialects/list-facts.ts'
+import type { Tables } from '../tables.ts'
+import { type ColumnOf, condition } from './condition.ts'
+
+/** Where the fields of a list stand, and its tags where it has some. */
+export interface Listed<Table extends keyof Tables, Fields extends ListFields> {
+  readonly table: Table
+  readonly columns: Readonly<Record<NameIn<Fields>, keyof Tables[Table] & string>>
+  /** The order of the list when none is asked for. */
+  readonly order: Order & { readonly field: NameIn<Fields> }
+}
+
+type NameIn<Fields extends ListFields> =
+  | (keyof Fields['fields'] & string)
+  | (Fields['hasTags'] extends true ? 'tags' : never)
+
+/**
+ * So many rows are read and sorted in no time. Of more, the page is found by going through the rows in their order,
+ * where it is met soon. SQLite has to be told, for it does not know how many rows have a value.
+ */
+const SORTABLE = 2_000
+
+/** `common`: what nearly every row passes, besides the filter; no index helps with it. */
+export async function listRows<Table extends keyof Tables, Fields extends ListFields>(
+  db: Kysely<Tables>,
+  facts: ListFacts,
+  listed: Listed<Table, Fields>,
+  { filter, orders = [listed.order], limit, offset }: ListQuery,
+  common?: Filter,
+): Promise<{ readonly rows: Selectable<Tables[Table]>[]; readonly totalCount: number }> {
+  const { table, columns } = listed
+  const byIndex = (field: string): Expression => sql.ref(columnOf(columns, field))
+  const without = (field: string): Expression => facts.withoutIndex(byIndex(field))
+  const rowsFound = (find: ColumnOf): Expression => {
+    const isAlone = filter === undefined
+    const conditions = [
+      ...(isAlone ? [] : [condition(filter, find, facts)]),
+      ...(common === undefined ? [] : [condition(common, isAlone ? find : without, facts)]),
+    ]
+    const where = conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`
+    return sql`from ${sql.table(table)} ${where}`
+  }
+
+  const counted = await sql<{ totalCount: number }>`
+    select count(*) as ${sql.ref('totalCount')} ${rowsFound(byIndex)}
+  `.execute(db)
+  const totalCount = counted.rows[0]?.totalCount ?? 0
+
+  const isSorted = totalCount <= SORTABLE
+  // The first column of the order finds its rows in their order.
+  const inOrder: ColumnOf = (field) => (field === orders[0]?.field ? byIndex : without)(field)
+  const { rows } = await sql<Selectable<Tables[Table]>>`
+    select * ${rowsFound(isSorted ? byIndex : inOrder)}
+    order by ${terms(orders, isSorted ? without : byIndex)}
+    limit ${limit} offset ${offset}
+  `.execute(db)
+  return { rows, totalCount }
+}
+
+function columnOf(columns: Readonly<Record<string, string>>, field: string): string {
+  const column = Object.hasOwn(columns, field) ? columns[field] : undefined
+  if (column === undefined) throw new Error('a filter or order names a field that no list has')
+  return column
+}
+
+/** The id, which every row has, comes last in any case. */
+function terms(orders: readonly Order[], find: ColumnOf): Expression {
+  const isUp = orders.at(-1)?.direction !== 'desc'
+  return sql.join([
+    ...orders.map(({ field, direction }) =>
+      direction === 'asc'
+        ? sql`${find(field)} asc nulls last`
+        : sql`${find(field)} desc nulls first`,
+    ),
+    isUp ? sql`${find('id')} asc` : sql`${find('id')} desc`,
+  ])
+}

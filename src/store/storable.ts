@@ -1,0 +1,7 @@
+/**
+ * Text that a database can hold. PostgreSQL has none with NUL and refuses to be asked for one; half a surrogate pair
+ * would be sent as U+FFFD and find the row of another text. Strangers may send both all the same.
+ */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}

@@ -1,0 +1,42 @@
+/**
+ * QR codes, drawn here so that a secret goes to no other service. Black on white with the border of four modules that
+ * the standard asks for (ISO/IEC 18004), in the dark too: cameras need it so.
+ */
+import { create, toBuffer } from 'qrcode'
+import { html, type SafeHtml } from './html.ts'
+
+const BORDER = 4
+
+/** The lowest correction level: a screen is never torn, and fewer modules are easier to read. */
+const LEVEL = { errorCorrectionLevel: 'L' } as const
+
+/** What version 20 holds at that level. The standard has larger ones, too fine for a camera in front of a screen. */
+const MOST_BYTES = 858
+
+/** An SVG that stands alone as well as inside a page; undefined when the text is too long to be scanned. */
+export function qrCodeSvg(text: string, label: string): SafeHtml | undefined {
+  if (!fits(text)) return undefined
+  const { modules } = create(text, LEVEL)
+  const side = modules.size + 2 * BORDER
+  let path = ''
+  for (let row = 0; row < modules.size; row += 1) {
+    for (let column = 0; column < modules.size; ) {
+      const start = column
+      while (column < modules.size && modules.get(row, column)) column += 1
+      const width = column - start
+      if (width === 0) column += 1
+      else path += `M${start + BORDER} ${row + BORDER}h${width}v1h-${width}z`
+    }
+  }
+  return html`<svg xmlns="http://www.w3.org/2000/svg" class="qr" viewBox="0 0 ${side} ${side}" role="img" aria-label="${label}" shape-rendering="crispEdges"><path fill="#ffffff" d="M0 0h${side}v${side}H0z"/><path fill="#000000" d="${path}"/></svg>`
+}
+
+/** For those who cannot show an SVG (API 3.1). */
+export async function qrCodePng(text: string): Promise<Uint8Array | undefined> {
+  if (!fits(text)) return undefined
+  return toBuffer(text, { ...LEVEL, type: 'png', margin: BORDER, scale: 8 })
+}
+
+function fits(text: string): boolean {
+  return Buffer.byteLength(text) <= MOST_BYTES
+}

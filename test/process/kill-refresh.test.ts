@@ -1,0 +1,145 @@
+/**
+ * kill -9 around refreshes and logouts, again and again, on SQLite: after the next start nothing that was ended works,
+ * and nothing that was answered is lost. D-27, R038, R042, R114.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fixPort } from '../support/child-home.ts'
+import { type ChildService, startChild, waitFor } from '../support/child-service.ts'
+import { bearer } from '../support/login.ts'
+import {
+  assertRefreshRefused,
+  logInOffline,
+  type OfflineTokens,
+  refresh,
+  refreshed,
+} from '../support/refresh.ts'
+
+const ROUNDS = 6
+const WORKERS = 6
+/** The kill comes with this many answers of the round; every worker is then somewhere. */
+const ANSWERS = [1, 7, 13, 20, 40, 64]
+
+/** One session, as its client knows it: by the answers that it got. */
+interface Chain {
+  /** What was answered, oldest first; the last one is good, the others are spent. */
+  readonly answered: OfflineTokens[]
+  /** What was sent last, and is not answered. */
+  pending: 'refresh' | 'logout' | undefined
+  isLoggedOut: boolean
+}
+
+test('what was answered before a kill -9 holds after the next start: refreshes and logouts', async (t) => {
+  const first = await startChild(t)
+  const { home, port } = first
+  await first.stop()
+  await fixPort(home, port)
+
+  const over: OfflineTokens[] = []
+  let service = await startChild(t, { home })
+  for (let round = 0; round < ROUNDS; round++) {
+    const chains = await workUntilKilled(service, ANSWERS[round % ANSWERS.length] ?? 1)
+    service = await startChild(t, { home })
+    // Also what was over rounds ago: an ending outlives every start.
+    for (const tokens of over) await assertOver(service, tokens)
+    for (const chain of chains) over.push(...(await checkChain(service, chain)))
+  }
+  assert.ok(over.length > ROUNDS)
+  assert.equal((await service.stop()).code, 0)
+})
+
+/** Workers refresh and log out, all at the same time, until the service is killed under them. */
+async function workUntilKilled(service: ChildService, answers: number): Promise<readonly Chain[]> {
+  const chains: Chain[] = []
+  let count = 0
+  let isKilled = false
+  // The answer itself pulls the trigger, so that the next writes are under way.
+  const answered = (): void => {
+    count += 1
+    if (count < answers || isKilled) return
+    isKilled = true
+    service.process.kill('SIGKILL')
+  }
+  const workers = Array.from({ length: WORKERS }, async (_, i) => {
+    while (!isKilled) {
+      try {
+        // Of different lengths, so that the kill meets logouts as well as refreshes.
+        await live(service, chains, { refreshes: 1 + (i % 4), answered })
+      } catch (error) {
+        // Any other failure than that of the connection is one of the service.
+        if (!isKilled || !(error as NodeJS.ErrnoException).code?.startsWith('E')) throw error
+      }
+    }
+  })
+  await Promise.all(workers)
+  await waitFor(
+    () => isKilled,
+    () => 'the kill',
+  )
+  assert.equal((await service.finished).signal, 'SIGKILL')
+  return chains
+}
+
+/** A login, some refreshes, a logout. */
+async function live(
+  service: ChildService,
+  chains: Chain[],
+  { refreshes, answered }: { readonly refreshes: number; readonly answered: () => void },
+): Promise<void> {
+  const chain: Chain = { answered: [], pending: undefined, isLoggedOut: false }
+  let current = await logInOffline(service)
+  chain.answered.push(current)
+  chains.push(chain)
+  for (let i = 0; i < refreshes; i++) {
+    chain.pending = 'refresh'
+    current = await refreshed(service, current.refresh_token)
+    chain.answered.push(current)
+    chain.pending = undefined
+    answered()
+  }
+  chain.pending = 'logout'
+  const reply = await service.call(`/oidc/end_session?id_token_hint=${current.id_token}`)
+  assert.equal(reply.status, 200, reply.text)
+  chain.pending = undefined
+  chain.isLoggedOut = true
+  answered()
+}
+
+/** Answers the tokens of which nothing works any more. */
+async function checkChain(service: ChildService, chain: Chain): Promise<readonly OfflineTokens[]> {
+  const { answered, pending, isLoggedOut } = chain
+  const current = answered.at(-1)
+  assert.ok(current)
+  const isAlive = await isTaken(service, current.access_token)
+  if (isLoggedOut) assert.equal(isAlive, false, 'a logout that was answered holds')
+  if (!isLoggedOut && pending !== 'logout') assert.equal(isAlive, true, 'nobody has ended it')
+  for (const { access_token } of answered) {
+    assert.equal(await isTaken(service, access_token), isAlive, 'one session, one state')
+  }
+  if (!isAlive) {
+    for (const tokens of answered) await assertOver(service, tokens)
+    return answered
+  }
+  const reply = await refresh(service, current.refresh_token)
+  if (reply.status !== 200) {
+    // Spent, and its answer was lost with the process: only where one was under way.
+    assertRefreshRefused(reply)
+    assert.equal(pending, 'refresh', 'a refresh token that was answered is good')
+  }
+  // Every earlier one is spent; showing it ends the session where its successor was used, and gets nothing in any case.
+  for (const tokens of answered.slice(0, -1)) {
+    assertRefreshRefused(await refresh(service, tokens.refresh_token))
+  }
+  return []
+}
+
+async function isTaken(service: ChildService, token: string): Promise<boolean> {
+  const { status, text } = await service.call('/edge/client/v1/current-api-session', bearer(token))
+  assert.ok(status === 200 || status === 401, text)
+  return status === 200
+}
+
+async function assertOver(service: ChildService, tokens: OfflineTokens): Promise<void> {
+  assert.equal(await isTaken(service, tokens.access_token), false)
+  assertRefreshRefused(await refresh(service, tokens.refresh_token))
+}

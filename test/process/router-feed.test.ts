@@ -1,0 +1,20 @@
+/** A service with routers connected stops at once: a feed never ends by itself, so the end has to end it. D-42. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startChild } from '../support/child-service.ts'
+import { enrollRouter, openFeedAt } from '../support/feed-client.ts'
+import { administrate } from '../support/management.ts'
+
+test('SIGTERM ends the feeds of routers in good order and does not wait for them', async (t) => {
+  const service = await startChild(t)
+  const { certificate } = await enrollRouter(t, await administrate(service))
+  const feed = await openFeedAt(t, service.port, service.ca, certificate)
+  await feed.line(({ type }) => type === 'ready', 'ready')
+  const begun = performance.now()
+  const { code, stderr } = await service.stop()
+  assert.equal(code, 0)
+  assert.match(stderr, /"msg":"stopped"/)
+  assert.equal(await feed.closed, 'finished')
+  // The drain would cut it after ten seconds.
+  assert.ok(performance.now() - begun < 5_000, 'it does not wait for the drain')
+})

@@ -1,0 +1,292 @@
+/**
+ * TOTP enrollments, recovery codes and the count of guesses on every database: what is spent is spent once, what is
+ * counted is counted exactly, also through two connections (R085, R086, R087, R090).
+ */
+import assert from 'node:assert/strict'
+import { after as afterAll, suite, type TestContext, test } from 'node:test'
+import type { IdentityId, TotpEnrollmentId } from '../../src/base/ids.ts'
+import type { Instant } from '../../src/base/instant.ts'
+import type { Store } from '../../src/domain/stores.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { ALL, openTwo } from './databases.ts'
+import { after, anEnrollment, anIdentity, hash, NOON } from './samples.ts'
+import { insertIdentity } from './seed.ts'
+
+afterAll(async () => (await startPostgres()).stop())
+
+const TIMES = Array.from({ length: 20 }, (_, i) => i)
+const HUNDRED = Array.from({ length: 100 }, (_, i) => i)
+const CODES = TIMES.map((i) => hash(`recovery-${i}`))
+const me = anIdentity().id
+const other = anIdentity({ id: 'identity-2' as IdentityId, name: 'other', externalId: undefined })
+
+for (const database of ALL) {
+  suite(database.name, () => {
+    const openTwoFilled = async (t: TestContext): Promise<readonly [Store, Store]> => {
+      const stores = await openTwo(await database.create(t))
+      await insertIdentity(stores[0])
+      await stores[0].identities.insert(other)
+      return stores
+    }
+    const openPending = async (t: TestContext): Promise<readonly [Store, Store]> => {
+      const stores = await openTwoFilled(t)
+      assert.equal(await stores[0].totpEnrollments.replacePending(anEnrollment(), CODES), true)
+      return stores
+    }
+    const openVerified = async (t: TestContext): Promise<readonly [Store, Store]> => {
+      const stores = await openPending(t)
+      assert.equal(await stores[0].totpEnrollments.markVerified(anEnrollment(), NOON), true)
+      return stores
+    }
+
+    test('an enrollment is pending, then verified', async (t) => {
+      const [{ totpEnrollments }] = await openPending(t)
+      assert.deepEqual(await totpEnrollments.find(me), anEnrollment())
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
+      assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), true)
+      assert.deepEqual(await totpEnrollments.find(me), anEnrollment({ isVerified: true }))
+      assert.equal(await totpEnrollments.find(other.id), undefined)
+      assert.equal(await totpEnrollments.countRecoveryCodes(other.id), 0)
+    })
+
+    test('a pending enrollment is replaced with its recovery codes', async (t) => {
+      const [{ totpEnrollments }] = await openPending(t)
+      const next = anEnrollment({
+        id: 'enrollment-2' as TotpEnrollmentId,
+        sealedSecret: 'another',
+        createdAt: after(5),
+      })
+      assert.equal(await totpEnrollments.replacePending(next, [hash('new')]), true)
+      assert.deepEqual(await totpEnrollments.find(me), next)
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 1)
+
+      // A code that was made for the replaced secret proves nothing about this one.
+      assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), false)
+      assert.equal(await totpEnrollments.markVerified(next, NOON), true)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, CODES[0] ?? hash('')), false)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('new')), true)
+    })
+
+    test('a verified enrollment is never replaced, and its codes stay (R090)', async (t) => {
+      // Attack: somebody with the password alone enrolls an authenticator of their own.
+      const [{ totpEnrollments }] = await openVerified(t)
+      const theirs = anEnrollment({ id: 'enrollment-2' as TotpEnrollmentId, sealedSecret: 'evil' })
+      assert.equal(await totpEnrollments.replacePending(theirs, [hash('evil')]), false)
+      assert.deepEqual(await totpEnrollments.find(me), anEnrollment({ isVerified: true }))
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('evil')), false)
+      assert.equal(await totpEnrollments.markVerified(theirs, NOON), false)
+    })
+
+    test('of twenty verifications at once, one counts', async (t) => {
+      const stores = await openPending(t)
+      const verified = await Promise.all(
+        TIMES.map((i) => stores[i % 2 ? 0 : 1].totpEnrollments.markVerified(anEnrollment(), NOON)),
+      )
+      assert.equal(verified.filter(Boolean).length, 1)
+    })
+
+    test('of starts and a verification at once, what is verified is what was proven', async (t) => {
+      const stores = await openPending(t)
+      const starts = TIMES.map((i) => {
+        const id = `enrollment-new-${i}` as TotpEnrollmentId
+        const codes = [hash(`${i}-a`), hash(`${i}-b`)]
+        return stores[i % 2 ? 0 : 1].totpEnrollments.replacePending(anEnrollment({ id }), codes)
+      })
+      const verifying = stores[1].totpEnrollments.markVerified(anEnrollment(), NOON)
+      const isVerified = await verifying
+      await Promise.all(starts)
+      const found = await stores[0].totpEnrollments.find(me)
+      assert.equal(found?.isVerified, isVerified)
+      assert.equal(found?.id === anEnrollment().id, isVerified)
+      const count = await stores[0].totpEnrollments.countRecoveryCodes(me)
+      assert.equal(count, isVerified ? 20 : 2)
+    })
+
+    test('removing a pending enrollment leaves a verified one alone', async (t) => {
+      const [{ totpEnrollments }] = await openPending(t)
+      assert.equal(await totpEnrollments.removePending(me), true)
+      assert.equal(await totpEnrollments.removePending(me), false)
+      assert.equal(await totpEnrollments.find(me), undefined)
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 0)
+
+      await totpEnrollments.replacePending(anEnrollment(), CODES)
+      await totpEnrollments.markVerified(anEnrollment(), NOON)
+      assert.equal(await totpEnrollments.removePending(me), false)
+      assert.deepEqual(await totpEnrollments.find(me), anEnrollment({ isVerified: true }))
+    })
+
+    test('an enrollment is removed with its codes, verified or not', async (t) => {
+      const [{ totpEnrollments }] = await openVerified(t)
+      assert.equal(await totpEnrollments.remove(me), true)
+      assert.equal(await totpEnrollments.remove(me), false)
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 0)
+      assert.equal(await totpEnrollments.takeStep(me, 9), false)
+      await totpEnrollments.replacePending(anEnrollment(), CODES)
+      assert.equal(await totpEnrollments.remove(me), true)
+      assert.equal(await totpEnrollments.find(me), undefined)
+    })
+
+    test('a time step is taken once, and none before it afterwards (R085)', async (t) => {
+      const [{ totpEnrollments }] = await openVerified(t)
+      const step = 60_000_000 // of the year 2027
+      const answers = []
+      for (const next of [step, step, step - 1, step + 2, step + 1, step + 3]) {
+        answers.push(await totpEnrollments.takeStep(me, next))
+      }
+      assert.deepEqual(answers, [true, false, false, true, false, true])
+      assert.equal(await totpEnrollments.takeStep(other.id, step), false)
+    })
+
+    test('the very first time step can be taken', async (t) => {
+      const [{ totpEnrollments }] = await openVerified(t)
+      assert.equal(await totpEnrollments.takeStep(me, 0), true)
+      assert.equal(await totpEnrollments.takeStep(me, 0), false)
+    })
+
+    test('a pending enrollment opens nothing', async (t) => {
+      const [{ totpEnrollments }] = await openPending(t)
+      assert.equal(await totpEnrollments.takeStep(me, 9), false)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), false)
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
+      await totpEnrollments.replaceRecoveryCodes(me, [hash('evil')])
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
+
+      // And nothing was burnt.
+      await totpEnrollments.markVerified(anEnrollment(), NOON)
+      assert.equal(await totpEnrollments.takeStep(me, 9), true)
+    })
+
+    test('of twenty uses of one time step at once, one wins (R085)', async (t) => {
+      const stores = await openVerified(t)
+      const taken = await Promise.all(
+        TIMES.map((i) => stores[i % 2 ? 0 : 1].totpEnrollments.takeStep(me, 60_000_000)),
+      )
+      assert.equal(taken.filter(Boolean).length, 1)
+    })
+
+    test('a recovery code is good once (R087)', async (t) => {
+      const [{ totpEnrollments }] = await openVerified(t)
+      assert.equal(await totpEnrollments.takeRecoveryCode(other.id, hash('recovery-1')), false)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('another')), false)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), true)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), false)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-2')), true)
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 18)
+    })
+
+    test('of twenty uses of one recovery code at once, one wins (R087)', async (t) => {
+      const stores = await openVerified(t)
+      const taken = await Promise.all(
+        TIMES.map((i) =>
+          stores[i % 2 ? 0 : 1].totpEnrollments.takeRecoveryCode(me, hash('recovery-1')),
+        ),
+      )
+      assert.equal(taken.filter(Boolean).length, 1)
+      assert.equal(await stores[0].totpEnrollments.countRecoveryCodes(me), 19)
+    })
+
+    test('two identities may have the same recovery code', async (t) => {
+      const [{ totpEnrollments }] = await openVerified(t)
+      const theirs = anEnrollment({ identityId: other.id, id: 'enrollment-2' as TotpEnrollmentId })
+      await totpEnrollments.replacePending(theirs, CODES)
+      await totpEnrollments.markVerified(theirs, NOON)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), true)
+      assert.equal(await totpEnrollments.takeRecoveryCode(other.id, hash('recovery-1')), true)
+    })
+
+    test('new recovery codes take the place of all that are left', async (t) => {
+      const [{ totpEnrollments }] = await openVerified(t)
+      await totpEnrollments.replaceRecoveryCodes(me, [hash('a'), hash('b'), hash('b')])
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 2)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), false)
+      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('b')), true)
+      await totpEnrollments.replaceRecoveryCodes(me, [])
+      assert.equal(await totpEnrollments.countRecoveryCodes(me), 0)
+    })
+
+    test('of twenty renewals at once, the codes of one are left', async (t) => {
+      const stores = await openVerified(t)
+      await Promise.all(
+        TIMES.map((i) => {
+          const codes = CODES.map((code) => hash(`${i}-${code}`))
+          return stores[i % 2 ? 0 : 1].totpEnrollments.replaceRecoveryCodes(me, codes)
+        }),
+      )
+      assert.equal(await stores[0].totpEnrollments.countRecoveryCodes(me), 20)
+    })
+
+    /** The tenth blocks for 100 ms, the eleventh for 200, and so on. */
+    const growing = (now: Instant) => (guesses: number) =>
+      guesses < 10 ? undefined : after(now - NOON + (guesses - 9) * 100)
+
+    test('guesses are counted until one is right', async (t) => {
+      const [{ codeGuesses }] = await openTwoFilled(t)
+      const take = (id = me) => codeGuesses.take(id, NOON, growing(NOON))
+      assert.deepEqual(await take(), { guesses: 1 })
+      assert.deepEqual(await take(), { guesses: 2 })
+      assert.deepEqual(await take(other.id), { guesses: 1 })
+      await codeGuesses.clear(me)
+      assert.deepEqual(await take(), { guesses: 1 })
+      assert.deepEqual(await take(other.id), { guesses: 2 })
+    })
+
+    test('the tenth guess is judged, those after it wait, and waits grow (D-18)', async (t) => {
+      const [{ codeGuesses }] = await openTwoFilled(t)
+      const take = (now: Instant) => codeGuesses.take(me, now, growing(now))
+      for (let i = 1; i <= 10; i++) assert.deepEqual(await take(NOON), { guesses: i })
+      assert.deepEqual(await take(NOON), { blockedUntil: after(100) })
+      assert.deepEqual(await take(after(99)), { blockedUntil: after(100) })
+      // What was refused did not count.
+      assert.deepEqual(await take(after(100)), { guesses: 11 })
+      assert.deepEqual(await take(after(101)), { blockedUntil: after(300) })
+      assert.deepEqual(await take(after(300)), { guesses: 12 })
+      assert.deepEqual(await take(after(300)), { blockedUntil: after(600) })
+      await codeGuesses.clear(me)
+      assert.deepEqual(await take(after(300)), { guesses: 1 })
+    })
+
+    test('guesses at somebody who is gone count for nobody', async (t) => {
+      const [{ codeGuesses }] = await openTwoFilled(t)
+      const gone = 'another' as IdentityId
+      for (let i = 0; i < 3; i++) {
+        assert.deepEqual(await codeGuesses.take(gone, NOON, growing(NOON)), { guesses: 1 })
+      }
+      await codeGuesses.clear(gone)
+    })
+
+    test('a hundred guesses at once count as a hundred (R086)', async (t) => {
+      const stores = await openTwoFilled(t)
+      const answers = await Promise.all(
+        HUNDRED.map((i) => stores[i % 2 ? 0 : 1].codeGuesses.take(me, NOON, () => undefined)),
+      )
+      const counts = answers.map((answer) => ('guesses' in answer ? answer.guesses : 0))
+      assert.deepEqual(
+        counts.sort((a, b) => a - b),
+        HUNDRED.map((i) => i + 1),
+      )
+    })
+
+    test('of a hundred guesses at once ten are judged (R086)', async (t) => {
+      // Attack: guesses sent at the same moment, over any number of logins, so that each finds the count of before.
+      const stores = await openTwoFilled(t)
+      const answers = await Promise.all(
+        HUNDRED.map((i) => stores[i % 2 ? 0 : 1].codeGuesses.take(me, NOON, growing(NOON))),
+      )
+      const judged = answers.flatMap((answer) => ('guesses' in answer ? [answer.guesses] : []))
+      assert.deepEqual(
+        judged.sort((a, b) => a - b),
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+      )
+      const blocked = answers.filter((answer) => 'blockedUntil' in answer)
+      assert.deepEqual(blocked, Array(90).fill({ blockedUntil: after(100) }))
+    })
+
+    test('a guess in a transaction is counted with it', async (t) => {
+      const [store] = await openTwoFilled(t)
+      await store.transaction((tx) => tx.codeGuesses.take(me, NOON, () => after(100)))
+      const answer = await store.codeGuesses.take(me, NOON, () => undefined)
+      assert.deepEqual(answer, { blockedUntil: after(100) })
+    })
+  })
+}

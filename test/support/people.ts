@@ -1,0 +1,154 @@
+/**
+ * An identity, its policy, what it has proven, and the rules that know them: for unit tests of what is decided about
+ * somebody. All of them stand still at the noon of the manual clock.
+ */
+import assert from 'node:assert/strict'
+import { days, minutes } from '../../src/base/duration.ts'
+import type {
+  ApiSessionId,
+  AuthenticatorId,
+  AuthPolicyId,
+  IdentityId,
+  RequestId,
+} from '../../src/base/ids.ts'
+import { plus } from '../../src/base/instant.ts'
+import type { SecretHash } from '../../src/base/vault.ts'
+import type { Caller } from '../../src/domain/audit/events.ts'
+import type { Ca } from '../../src/domain/certificates/ca.ts'
+import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
+import type { Identity } from '../../src/domain/identities/identity.ts'
+import { NOTHING_SECONDARY, type ProvenPrimary } from '../../src/domain/login/proven.ts'
+import { type AuthPolicy, defaultPolicy } from '../../src/domain/policies/auth-policy.ts'
+import type { Rules } from '../../src/domain/policies/rules.ts'
+import type { LegacySession, OidcSession } from '../../src/domain/sessions/api-session.ts'
+import { Failure } from '../../src/errors/catalogue.ts'
+import { formatChallenges } from '../../src/protocol/challenge.ts'
+import type { Issuer } from '../../src/protocol/oidc.ts'
+import { NOON } from './manual-clock.ts'
+
+export const CALLER: Caller = {
+  address: '192.0.2.1',
+  requestId: 'request-1' as RequestId,
+  userAgent: undefined,
+}
+
+/** Every primary method, nothing secondary, but for the changes. */
+export function aPolicy(
+  changes: {
+    readonly id?: string
+    readonly cert?: Partial<AuthPolicy['primary']['cert']>
+    readonly extJwt?: Partial<AuthPolicy['primary']['extJwt']>
+    readonly updb?: Partial<AuthPolicy['primary']['updb']>
+    readonly secondary?: Partial<AuthPolicy['secondary']>
+  } = {},
+): AuthPolicy {
+  const { primary, secondary, ...rest } = defaultPolicy(NOON)
+  return {
+    ...rest,
+    id: (changes.id ?? 'policy-1') as AuthPolicyId,
+    primary: {
+      cert: { ...primary.cert, ...changes.cert },
+      extJwt: { ...primary.extJwt, ...changes.extJwt },
+      updb: { ...primary.updb, ...changes.updb },
+    },
+    secondary: { ...secondary, ...changes.secondary },
+  }
+}
+
+export function anIdentity(changes: Partial<Identity> = {}): Identity {
+  return {
+    id: 'identity-1' as IdentityId,
+    name: 'Zoë',
+    type: 'Default',
+    isAdmin: false,
+    externalId: 'zoe@example.org',
+    authPolicyId: 'policy-1' as AuthPolicyId,
+    roleAttributes: [],
+    appData: {},
+    tags: {},
+    disabledAt: undefined,
+    disabledUntil: undefined,
+    createdAt: NOON,
+    updatedAt: NOON,
+    ...changes,
+  }
+}
+
+/** A password, unless told otherwise. */
+export function proven(changes: Partial<ProvenPrimary> = {}): ProvenPrimary {
+  return {
+    method: 'password',
+    identityId: anIdentity().id,
+    authenticatorId: 'authenticator-1' as AuthenticatorId,
+    certificate: undefined,
+    signerId: undefined,
+    at: NOON,
+    ...changes,
+  }
+}
+
+export function rulesOf(known: {
+  readonly policies?: readonly AuthPolicy[]
+  readonly signers?: readonly ExternalJwtSigner[]
+  readonly cas?: readonly Ca[]
+}): Pick<Rules, 'policy' | 'signer' | 'signerOf' | 'signers' | 'cas'> {
+  const { policies = [], signers = [], cas = [] } = known
+  return {
+    policy: (id) => policies.find((policy) => policy.id === id),
+    signer: (id) => signers.find((signer) => signer.id === id),
+    signerOf: (issuer) => signers.find((signer) => signer.issuer === issuer),
+    signers: () => signers,
+    cas: () => cas,
+  }
+}
+
+/** A finished password login, thirty minutes long. */
+export function anOidcSession(changes: Partial<OidcSession> = {}): OidcSession {
+  const { identityId } = proven()
+  return {
+    id: 'session-1' as ApiSessionId,
+    kind: 'oidc',
+    identityId,
+    primary: proven(),
+    secondary: NOTHING_SECONDARY,
+    issuer: 'https://localhost:1280/oidc' as Issuer,
+    clientId: 'service',
+    scopes: ['openid'],
+    amr: ['pwd'],
+    configTypes: [],
+    address: CALLER.address,
+    userAgent: undefined,
+    createdAt: NOON,
+    endsAt: plus(NOON, days(30)),
+    expiresAt: plus(NOON, minutes(30)),
+    ...changes,
+  }
+}
+
+/** The same, for a `zt-session` token. */
+export function aLegacySession(changes: Partial<LegacySession> = {}): LegacySession {
+  const { issuer, clientId, scopes, ...common } = anOidcSession()
+  return {
+    ...common,
+    kind: 'legacy',
+    tokenHash: 'token-hash' as SecretHash,
+    lastActivityAt: NOON,
+    isTotpDemanded: false,
+    ...changes,
+  }
+}
+
+/** The failure that a call is refused with. */
+export async function refusalOf(call: Promise<unknown>): Promise<Failure> {
+  const failure = await call.then(
+    () => assert.fail('the call is refused'),
+    (error: unknown) => error,
+  )
+  assert.ok(failure instanceof Failure, String(failure))
+  return failure
+}
+
+/** The code of a failure and, where it has them, its challenges as they are sent. */
+export function wordsOf({ code, challenges }: Failure): string {
+  return challenges === undefined ? code : `${code}: ${formatChallenges(challenges)}`
+}
