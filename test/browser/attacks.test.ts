@@ -15,7 +15,7 @@ import { startSite } from '../support/site.ts'
 const FOREIGN_POST = 'a login was posted from another site'
 const NO_COOKIE = 'the cookie of the browser that began the login is missing'
 const PROGRAM = 'a browser took over a login that a program began'
-const FINISHED = 'the auth request has its code already'
+const FINISHED = 'the auth request has its tokens already'
 
 test('attacks on the browser login', async (t) => {
   const service = await startService(t)

@@ -1,0 +1,99 @@
+/**
+ * Leaving, in a real browser: the page after a logout, the way back to the application, and what a person sees of a
+ * logout that is not allowed. D-30, R049.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { html } from '../../src/web/login/html.ts'
+import { openLogin, sendPassword } from '../support/browser-login.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { startClientApp } from '../support/client-app.ts'
+import { bearer, type Tokens } from '../support/login.ts'
+import { ADMIN, startService } from '../support/service.ts'
+import { startSite } from '../support/site.ts'
+
+test('a person logs out with a browser', async (t) => {
+  const service = await startService(t)
+  const app = await startClientApp(t, service)
+  const left: URL[] = []
+  const site = await startSite(t, '127.0.0.1', (_, url) => {
+    if (url.pathname !== '/left') return undefined
+    left.push(url)
+    return html`<h1>Until next time</h1>`
+  })
+  const browser = await launchChromium()
+  t.after(() => browser.close())
+
+  const endSession = (parameters: Readonly<Record<string, string>>) =>
+    `${service.baseUrl}/oidc/end_session?${new URLSearchParams(parameters)}`
+  const isAlive = async ({ access_token }: Tokens) =>
+    (await service.call('/edge/client/v1/current-identity', bearer(access_token))).status === 200
+
+  async function goTo(page: Page, url: string): Promise<number | undefined> {
+    return (await page.goto(url))?.status()
+  }
+
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? '' : ', without JavaScript too'
+    const profile = { javaScriptEnabled }
+
+    await t.test(`the session ends, and a page says so${how}`, async (t) => {
+      const { page, complaints, arrive } = await openLogin(t, browser, app, { profile })
+      await sendPassword(page, ADMIN)
+      const tokens = await arrive()
+      assert.ok(await isAlive(tokens))
+      assert.equal(await goTo(page, endSession({ id_token_hint: tokens.id_token })), 200)
+      await page.getByRole('heading', { name: 'Signed out' }).waitFor()
+      assert.equal(await page.locator('form, a, button').count(), 0)
+      assert.equal(await isAlive(tokens), false)
+      assert.deepEqual(complaints, [])
+    })
+
+    await t.test(`the browser comes back to where the application wants it${how}`, async (t) => {
+      const { page, complaints, arrive } = await openLogin(t, browser, app, { profile })
+      await sendPassword(page, ADMIN)
+      const tokens = await arrive()
+      const back = { post_logout_redirect_uri: `${site}/left`, state: 'a state & more' }
+      await goTo(page, endSession({ id_token_hint: tokens.id_token, ...back }))
+      await page.getByRole('heading', { name: 'Until next time' }).waitFor()
+      assert.equal(left.at(-1)?.searchParams.get('state'), 'a state & more')
+      assert.equal(await isAlive(tokens), false)
+      assert.deepEqual(complaints, [])
+    })
+  }
+
+  await t.test('R049: a way back that is not allowed ends nothing and leads nowhere', async (t) => {
+    // Attack: a link on a foreign page logs the person out and goes on to a page that looks like the login.
+    const { page, arrive } = await openLogin(t, browser, app)
+    await sendPassword(page, ADMIN)
+    const tokens = await arrive()
+    const evil = { post_logout_redirect_uri: 'https://evil.example/' }
+    assert.equal(await goTo(page, endSession({ id_token_hint: tokens.id_token, ...evil })), 400)
+    await page.getByRole('heading', { name: 'Not signed out' }).waitFor()
+    assert.equal(new URL(page.url()).origin, service.baseUrl)
+    assert.equal(await isAlive(tokens), true)
+  })
+
+  await t.test('R049: a hint that is not ours ends nothing', async (t) => {
+    const { page, arrive } = await openLogin(t, browser, app)
+    await sendPassword(page, ADMIN)
+    const tokens = await arrive()
+    const [header, claims] = tokens.id_token.split('.')
+    assert.equal(await goTo(page, endSession({ id_token_hint: `${header}.${claims}.AAAA` })), 400)
+    await page.getByRole('heading', { name: 'Not signed out' }).waitFor()
+    assert.equal(await isAlive(tokens), true)
+  })
+
+  await t.test('R049: the other sessions of the same person stay', async (t) => {
+    const first = await openLogin(t, browser, app)
+    await sendPassword(first.page, ADMIN)
+    const one = await first.arrive()
+    const second = await openLogin(t, browser, app)
+    await sendPassword(second.page, ADMIN)
+    const other = await second.arrive()
+    await goTo(first.page, endSession({ id_token_hint: one.id_token }))
+    assert.equal(await isAlive(one), false)
+    assert.equal(await isAlive(other), true)
+  })
+})
