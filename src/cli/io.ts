@@ -15,6 +15,14 @@ export const processIo: Io = {
   isTerminal: process.stdout.isTTY === true,
 }
 
+/** A call that the command line cannot make sense of; the sentence says what is wrong with it. */
+export class Misuse extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Misuse'
+  }
+}
+
 /** `sysexits.h` where it has a word: D-43 for 78. */
 export const EXIT = { ok: 0, failed: 1, usage: 64, config: 78 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]

@@ -17,7 +17,7 @@ test('--help names every command and every option', async (t) => {
   for (const option of ['--help', '-h']) {
     const { code, stdout, stderr } = await runLatchkey(t, [option])
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
-    for (const word of ['run', 'init', 'config check', 'keys rotate']) {
+    for (const word of ['run', 'init', 'config check', 'keys rotate', 'gateway']) {
       assert.match(stdout, new RegExp(`^  ${word} `, 'm'))
     }
     for (const word of ['--home', '--config', 'LATCHKEY_HOME']) assert.ok(stdout.includes(word))

@@ -55,6 +55,14 @@ test('the packed package', async (t) => {
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
+  await t.test('has the router library as an entry of its own', async () => {
+    const script =
+      "const { startRouter } = await import('latchkey/router'); console.log(typeof startRouter)"
+    const args = ['--input-type=module', '-e', script]
+    const { stdout } = await run(process.execPath, args, { cwd: folder })
+    assert.equal(stdout, 'function\n')
+  })
+
   await t.test('runs a whole login, and says what it was built from', async () => {
     const service = await startChild(t, { program, cwd: folder })
     const { access_token: token } = await logIn(service)

@@ -1,0 +1,106 @@
+/**
+ * What the gateway says itself: always JSON, with a code and the id of the request; why somebody was refused is in the
+ * log alone. D-39, D-42, D-45; D-37 for the challenges of a 401.
+ */
+import type { ServerResponse } from 'node:http'
+import {
+  bearerExpired,
+  bearerInvalid,
+  type Challenge,
+  formatChallenges,
+  missingToken,
+  ztSessionInvalid,
+} from '../protocol/challenge.ts'
+import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
+import type { Presented, RefusalReason } from '../router/router.ts'
+
+export type AnswerCode = keyof typeof ANSWERS
+
+const ANSWERS = {
+  BAD_REQUEST: { status: 400, message: 'the request cannot be read in one way only' },
+  UNAUTHORIZED: { status: 401, message: 'a session token that is good is required' },
+  FORBIDDEN: { status: 403, message: 'the client certificate is not one for this session' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'this method is not allowed here' },
+  REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+  HEADERS_TOO_LARGE: { status: 431, message: 'the header fields are too large' },
+  BAD_GATEWAY: { status: 502, message: 'the service behind the gateway cannot be reached' },
+  NOT_READY: { status: 503, message: 'the gateway does not hear its controller; try again' },
+  GATEWAY_TIMEOUT: {
+    status: 504,
+    message: 'the service behind the gateway did not answer in time',
+  },
+} as const
+
+export interface Answer {
+  readonly code: AnswerCode
+  readonly challenges?: readonly Challenge[]
+}
+
+/** What the client hears of a refusal: whether to log in again, to show another certificate, or to wait. */
+export function answerTo(reason: RefusalReason, token: Presented['token'], brand: string): Answer {
+  switch (reason) {
+    case 'cut-off':
+    case 'controller-unreachable':
+      return { code: 'NOT_READY' }
+    case 'no-token':
+      return { code: 'UNAUTHORIZED', challenges: missingToken(brand) }
+    case 'token-expired':
+      return { code: 'UNAUTHORIZED', challenges: [expired(token, brand)] }
+    case 'token-invalid':
+    case 'session-ended':
+      return { code: 'UNAUTHORIZED', challenges: [invalid(token, brand)] }
+    case 'no-certificate':
+    case 'certificate-unreadable':
+    case 'certificate-not-yet-valid':
+    case 'certificate-expired':
+    case 'certificate-untrusted':
+    case 'certificate-removed':
+    case 'certificate-of-other-identity':
+    case 'certificate-of-other-session':
+      return { code: 'FORBIDDEN' }
+  }
+}
+
+export interface OwnAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnAnswer {
+  const { status, message } = ANSWERS[code]
+  const body = JSON.stringify({ error: { code, message, requestId } })
+  return {
+    status,
+    body,
+    headers: {
+      [REQUEST_ID_HEADER]: requestId,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'cache-control': 'no-store',
+      ...(challenges === undefined ? {} : { 'www-authenticate': formatChallenges(challenges) }),
+      ...(code === 'NOT_READY' ? { 'retry-after': '1' } : {}),
+      ...(code === 'METHOD_NOT_ALLOWED' ? { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' } : {}),
+    },
+  }
+}
+
+/** Answers, and closes the connection where something of the request may still be on its way. */
+export function sendOwn(response: ServerResponse, answer: OwnAnswer, then: 'close' | 'keep'): void {
+  const { status, headers, body } = answer
+  response.writeHead(status, { ...headers, ...(then === 'close' ? { connection: 'close' } : {}) })
+  response.end(body)
+}
+
+function invalid(token: Presented['token'], brand: string): Challenge {
+  return isLegacy(token) ? ztSessionInvalid() : bearerInvalid(brand)
+}
+
+/** D-36 knows one word for a `zt-session` that is of no use. */
+function expired(token: Presented['token'], brand: string): Challenge {
+  return isLegacy(token) ? ztSessionInvalid() : bearerExpired(brand)
+}
+
+function isLegacy(token: Presented['token']): boolean {
+  return token !== undefined && 'ztSession' in token
+}

@@ -1,0 +1,103 @@
+/**
+ * Header fields on their way through the gateway, both ways: what is taken away and what is added. D-42. A field that
+ * the upstream believes from us, and every credential, is removed in each spelling that a server behind us may take for
+ * it: CGI and its heirs turn whatever is no letter or digit into `_` (RFC 3875 §4.1.18).
+ */
+
+/** Name and value, as they came or as they go. */
+export type Field = readonly [name: string, value: string]
+
+/** The fields that tell the upstream who calls begin with this. */
+export const IDENTITY_PREFIX = 'x-latchkey-'
+
+/** What the gateway says itself about a request. */
+export interface OwnFields {
+  readonly host: string
+  readonly identityId: string
+  readonly sessionId: string
+  readonly requestId: string
+  readonly remoteAddress: string
+  /** The Host that the client named. */
+  readonly forwardedHost: string
+}
+
+export function fieldsOf(rawHeaders: readonly string[]): readonly Field[] {
+  return Array.from({ length: rawHeaders.length / 2 }, (_, i): Field => {
+    return [rawHeaders[2 * i] ?? '', rawHeaders[2 * i + 1] ?? '']
+  })
+}
+
+/** Every value of a field, as it came. `name` in lower case. */
+export function valuesOf(fields: readonly Field[], name: string): readonly string[] {
+  return fields.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value)
+}
+
+/** What the upstream gets, without the framing of the body and without `Connection`. */
+export function upstreamFields(fields: readonly Field[], own: OwnFields): readonly Field[] {
+  return [
+    ['host', own.host],
+    ...withoutHopByHop(fields).filter(([name]) => !isReserved(plainName(name))),
+    [`${IDENTITY_PREFIX}identity-id`, own.identityId],
+    [`${IDENTITY_PREFIX}session-id`, own.sessionId],
+    ['x-request-id', own.requestId],
+    ['x-forwarded-for', own.remoteAddress],
+    ['x-forwarded-host', own.forwardedHost],
+    ['x-forwarded-proto', 'https'],
+  ]
+}
+
+/** What the client gets of an answer. The length stays: it is the upstream's, and checked by our parser. */
+export function clientFields(fields: readonly Field[], requestId: string): readonly Field[] {
+  const kept = withoutHopByHop(fields).filter(([name]) => plainName(name) !== 'x-request-id')
+  return [...kept, ['x-request-id', requestId]]
+}
+
+export const flat = (fields: readonly Field[]): string[] => fields.flat()
+
+/** RFC 9110 §7.6.1, and what older servers add to it. `Proxy` itself becomes HTTP_PROXY in a CGI program. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'proxy',
+])
+
+/** Also those that `Connection` names, but never the length: a client does not choose how its body is framed. */
+function withoutHopByHop(fields: readonly Field[]): readonly Field[] {
+  const named = new Set(
+    valuesOf(fields, 'connection').flatMap((value) =>
+      value.split(',').map((name) => plainName(name.trim())),
+    ),
+  )
+  return fields.filter(([name]) => {
+    const plain = plainName(name)
+    if (HOP_BY_HOP.has(plain) || plain.startsWith('proxy-')) return false
+    return plain === 'content-length' || !named.has(plain)
+  })
+}
+
+/** Ours to say, or nothing that the upstream may see. The length and the expectation belong to this hop's framing. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'authorization',
+  'zt-session',
+  'host',
+  'content-length',
+  'expect',
+  'forwarded',
+  'x-request-id',
+  'x-real-ip',
+])
+
+function isReserved(plain: string): boolean {
+  if (plain.startsWith(IDENTITY_PREFIX) || plain.startsWith('x-forwarded-')) return true
+  return RESERVED.has(plain)
+}
+
+/** One spelling for all that could be taken for the same field. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
+}

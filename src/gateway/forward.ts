@@ -1,0 +1,101 @@
+/**
+ * One accepted request to the upstream and its answer back, both as streams: neither side sends faster than the other
+ * takes. D-42. Whatever happens, it ends: with the answer, with one of ours, or with the connection.
+ */
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream'
+import type { AnswerCode } from './answers.ts'
+import { clientFields, type Field, fieldsOf, flat } from './fields.ts'
+import type { InboundRequest } from './read-request.ts'
+import { framing, type GatewayTimes, type Upstream } from './upstream.ts'
+
+export interface Forwarding {
+  readonly inbound: InboundRequest
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  /** Already without what the upstream must not see. */
+  readonly fields: readonly Field[]
+  readonly requestId: string
+  /** There was no answer of the upstream to pass on. */
+  readonly fail: (code: AnswerCode, error: Error) => void
+}
+
+export function forward(
+  { inbound, message, response, fields, requestId, fail }: Forwarding,
+  { upstream, times }: { readonly upstream: Upstream; readonly times: GatewayTimes },
+): void {
+  const { method, target, body } = inbound
+  const call = upstream.call({ method, target, fields: [...fields, ...framing(body, method)] })
+  /** Nothing more is said: there was an answer of ours, or nobody listens. */
+  let isOver = false
+
+  function giveUp(code: AnswerCode, error: Error): void {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    call.destroy()
+    if (response.headersSent) response.destroy()
+    else fail(code, error)
+  }
+
+  const waitForAnswer = () =>
+    setTimeout(() => giveUp('GATEWAY_TIMEOUT', new Error('no answer in time')), times.answer)
+  const waitForBody = () =>
+    setTimeout(() => giveUp('REQUEST_TIMEOUT', new Error('the body stands still')), times.upload)
+  let timer = body.kind === 'none' ? waitForAnswer() : waitForBody()
+
+  // The client is gone, or its connection was closed because its session ended.
+  response.once('close', () => {
+    isOver = true
+    clearTimeout(timer)
+    call.destroy()
+  })
+  call.on('error', (error) => {
+    // Behind an answer it is the body that nobody takes; an answer that is cut ends by itself.
+    if (!response.headersSent) giveUp('BAD_GATEWAY', error)
+  })
+  call.once('upgrade', (_, socket) => {
+    socket.destroy()
+    giveUp('BAD_GATEWAY', new Error('the upstream left HTTP, where nobody asked for it'))
+  })
+  call.once('response', (answer) => {
+    clearTimeout(timer)
+    // An answer before the end of the body: the rest is not waited for, so the connection cannot go on.
+    const then: readonly Field[] = message.complete ? [] : [['connection', 'close']]
+    try {
+      const kept = clientFields(fieldsOf(answer.rawHeaders), requestId)
+      response.writeHead(answer.statusCode ?? 0, flat([...kept, ...then]))
+    } catch (error) {
+      giveUp('BAD_GATEWAY', error as Error)
+      return
+    }
+    pipeline(answer, response, () => call.destroy())
+  })
+
+  if (body.kind === 'none') {
+    call.end()
+    return
+  }
+  message.on('data', () => {
+    if (!isOver && !response.headersSent) timer.refresh()
+  })
+  message.once('end', () => {
+    clearTimeout(timer)
+    if (!isOver && !response.headersSent) timer = waitForAnswer()
+  })
+  send(message, call)
+}
+
+/** Not a pipeline: an upstream that answers early and closes must not take the client's connection with it. */
+function send(message: IncomingMessage, call: ClientRequest): void {
+  message.once('error', () => call.destroy())
+  message.once('close', () => {
+    if (!message.complete) call.destroy()
+  })
+  call.once('close', () => {
+    // What nobody takes any more is thrown away, so that the connection can end in order.
+    message.unpipe(call)
+    message.resume()
+  })
+  message.pipe(call)
+}

@@ -1,0 +1,130 @@
+/**
+ * A WebSocket through the gateway: RFC 6455 §4. Both ends are connected only after the upstream has agreed to exactly
+ * this handshake; before that not one byte of the client reaches it beyond the request. D-42.
+ */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { AnswerCode } from './answers.ts'
+import { clientFields, type Field, fieldsOf, flat, valuesOf } from './fields.ts'
+import type { InboundRequest } from './read-request.ts'
+import type { GatewayTimes, Upstream } from './upstream.ts'
+
+export interface Tunnelling {
+  readonly inbound: InboundRequest
+  readonly socket: Duplex
+  /** What the client sent behind its request. */
+  readonly head: Uint8Array
+  /** For an answer that is not 101. */
+  readonly response: ServerResponse
+  readonly fields: readonly Field[]
+  readonly requestId: string
+  readonly fail: (code: AnswerCode, error: Error) => void
+  readonly onOpen: () => void
+}
+
+/** What is wrong with a request that wants to leave HTTP; undefined when it is a WebSocket handshake. */
+export function upgradeFault({ method, body, fields }: InboundRequest): string | undefined {
+  const only = (name: string): string | undefined => {
+    const [value, ...others] = valuesOf(fields, name)
+    return others.length === 0 ? value : undefined
+  }
+  // Above all no `h2c`: behind that the upstream would read requests that nobody has checked.
+  if (only('upgrade')?.toLowerCase() !== 'websocket') return 'it asks for another protocol'
+  if (method !== 'GET') return 'its method is not GET'
+  if (body.kind !== 'none') return 'it has a body'
+  if (only('sec-websocket-version') !== '13') return 'it is of another version'
+  if (!/^[A-Za-z0-9+/]{22}==$/.test(only('sec-websocket-key') ?? '')) return 'it has no key'
+  return undefined
+}
+
+export function tunnel(
+  { inbound, socket, head, response, fields, requestId, fail, onOpen }: Tunnelling,
+  { upstream, times }: { readonly upstream: Upstream; readonly times: GatewayTimes },
+): void {
+  const upgrade: readonly Field[] = [
+    ['connection', 'Upgrade'],
+    ['upgrade', 'websocket'],
+  ]
+  const { method, target } = inbound
+  const call = upstream.call({ method, target, fields: [...fields, ...upgrade] })
+  let isAnswered = false
+
+  function giveUp(code: AnswerCode, error: Error): void {
+    // Behind an answer, ours or the upstream's, it ends with its own stream.
+    if (isAnswered) return
+    isAnswered = true
+    clearTimeout(timer)
+    call.destroy()
+    fail(code, error)
+  }
+
+  const timer = setTimeout(
+    () => giveUp('GATEWAY_TIMEOUT', new Error('no answer in time')),
+    times.answer,
+  )
+  socket.once('close', () => {
+    isAnswered = true
+    clearTimeout(timer)
+    call.destroy()
+  })
+  call.on('error', (error) => giveUp('BAD_GATEWAY', error))
+
+  call.once('response', (answer) => {
+    clearTimeout(timer)
+    isAnswered = true
+    try {
+      const kept = clientFields(fieldsOf(answer.rawHeaders), requestId)
+      const status = answer.statusCode ?? 0
+      response.writeHead(status, flat([...kept, ['connection', 'close']]))
+    } catch {
+      socket.destroy()
+      return
+    }
+    answer.once('error', () => socket.destroy())
+    answer.pipe(response)
+  })
+
+  call.once('upgrade', (answer: IncomingMessage, other, otherHead) => {
+    clearTimeout(timer)
+    if (!isAgreed(inbound, answer)) {
+      other.destroy()
+      giveUp('BAD_GATEWAY', new Error('the upstream agreed to something else'))
+      return
+    }
+    isAnswered = true
+    const kept = clientFields(fieldsOf(answer.rawHeaders), requestId)
+    const lines = [...kept, ...upgrade].map(([name, value]) => `${name}: ${value}\r\n`)
+    // Node's parser has refused line breaks in values already.
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`, 'latin1')
+    if (otherHead.length > 0) socket.write(otherHead)
+    if (head.length > 0) other.write(head)
+    connect(socket, other)
+    onOpen()
+  })
+  call.end()
+}
+
+/** RFC 6455 §4.1: the answer proves that it was made for this handshake. */
+function isAgreed({ fields }: InboundRequest, { headers }: IncomingMessage): boolean {
+  const [key = ''] = valuesOf(fields, 'sec-websocket-key')
+  const expected = createHash('sha1').update(`${key}${WEBSOCKET_ID}`).digest('base64')
+  return (
+    headers.upgrade?.toLowerCase() === 'websocket' && headers['sec-websocket-accept'] === expected
+  )
+}
+
+const WEBSOCKET_ID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/** The end of one is the end of the other: neither WebSocket nor we have half-open connections. */
+function connect(client: Duplex, upstream: Duplex): void {
+  for (const [one, other] of [
+    [client, upstream],
+    [upstream, client],
+  ] as const) {
+    one.on('error', () => other.destroy())
+    one.once('close', () => other.destroy())
+    one.once('end', () => other.once('finish', () => one.destroy()))
+    one.pipe(other)
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Calls to the service behind the gateway. Each has a connection of its own: whatever a request leaves behind on it,
+ * nobody else's answer is there to be mixed up with it. Nothing but the given fields is sent. D-42.
+ */
+import { type ClientRequest, request } from 'node:http'
+import type { Duration } from '../base/duration.ts'
+import { formatHostPort, type HostPort } from '../base/host-port.ts'
+import { type Field, flat } from './fields.ts'
+import type { Body } from './read-request.ts'
+
+export interface Upstream {
+  /** For the Host field. */
+  readonly host: string
+  /** The head goes out with the first byte of the body or with its end. */
+  call(head: UpstreamHead): ClientRequest
+}
+
+export interface UpstreamHead {
+  readonly method: string
+  readonly target: string
+  readonly fields: readonly Field[]
+}
+
+/** How long the upstream, and a client that sends a body, may do nothing. */
+export interface GatewayTimes {
+  /** D-44. */
+  readonly upload: Duration
+  readonly answer: Duration
+}
+
+/** As large as those that we take (D-44). */
+const LARGEST_HEADERS = 32 * 1024
+
+const DEFAULT_PORT = 80
+
+/** Undefined when the text is not `http://HOST[:PORT]` and nothing more. */
+export function parseUpstream(text: string): HostPort | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.protocol !== 'http:' || url.username !== '' || url.password !== '') {
+    return undefined
+  }
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return undefined
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  return { host, port: url.port === '' ? DEFAULT_PORT : Number(url.port) }
+}
+
+export function createUpstream(at: HostPort): Upstream {
+  return {
+    host: formatHostPort(at),
+    call({ method, target, fields }) {
+      const call = request({
+        host: at.host,
+        port: at.port,
+        method,
+        path: target,
+        // As a list they are sent as they are; Node adds `Connection: close` and nothing else.
+        headers: flat(fields),
+        agent: false,
+        maxHeaderSize: LARGEST_HEADERS,
+      })
+      // Node would silently drop those beyond two thousand.
+      call.maxHeadersCount = 0
+      return call
+    },
+  }
+}
+
+/** Methods that Node takes for having no body, and so sends no length for. */
+const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+
+/** The framing of this hop: the same length, or chunks cut anew. */
+export function framing(body: Body, method: string): readonly Field[] {
+  switch (body.kind) {
+    case 'length':
+      return [['content-length', body.length]]
+    case 'chunked':
+      return [['transfer-encoding', 'chunked']]
+    case 'none':
+      return BODILESS.has(method) ? [] : [['content-length', '0']]
+  }
+}

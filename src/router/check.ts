@@ -1,0 +1,179 @@
+/**
+ * Whether somebody may pass: the certificate of his connection and his session token, together. SPEC Other errors and
+ * Limits; D-42; R101, R102. Yes with the session, or no with a reason for the operator. Anything that is not certain
+ * is a no.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Instant } from '../base/instant.ts'
+import {
+  type CertificateName,
+  type ClientCertificate,
+  nameOf,
+  readClientCertificate,
+} from './client-certificate.ts'
+import type { FeedCopy, Known } from './feed-copy.ts'
+import type { SessionChecks } from './session-checks.ts'
+
+export interface Presented {
+  /**
+   * The end-entity certificate of the TLS connection, in DER, whose key the handshake has proved. What else the client
+   * sent is of no use here.
+   */
+  readonly certificate: Uint8Array | undefined
+  readonly token: { readonly bearer: string } | { readonly ztSession: string } | undefined
+}
+
+export interface Accepted {
+  readonly verdict: 'accepted'
+  readonly sessionId: string
+  readonly identityId: string
+  /** Of the API session certificate, where it is one. */
+  readonly certificateId?: string
+  /** Of the token. By itself it closes nothing that is open (D-42). */
+  readonly expiresAt: Instant
+  /** SPEC Limits: the certificate is of no use after this. */
+  readonly certificateExpiresAt: Instant
+  /** When one of these ends, so does what was accepted. */
+  readonly subjects: readonly string[]
+}
+
+export interface Refused {
+  readonly verdict: 'refused'
+  readonly reason: RefusalReason
+  /** More about it, for the log. Never a secret. */
+  readonly why?: string
+}
+
+export type RefusalReason =
+  /** Nothing was heard from the controller for 30 s, or never. */
+  | 'cut-off'
+  /** The controller could not be asked about a `zt-session`. */
+  | 'controller-unreachable'
+  | 'no-certificate'
+  | 'no-token'
+  | 'token-invalid'
+  | 'token-expired'
+  | 'session-ended'
+  | 'certificate-unreadable'
+  | 'certificate-not-yet-valid'
+  | 'certificate-expired'
+  /** Neither issued by the network's CAs to a client, nor the one that the token is bound to. */
+  | 'certificate-untrusted'
+  | 'certificate-removed'
+  | 'certificate-of-other-identity'
+  | 'certificate-of-other-session'
+
+export type RouterCheck = (presented: Presented) => Promise<Accepted | Refused>
+
+interface Session {
+  readonly sessionId: string
+  readonly identityId: string
+  readonly expiresAt: Instant
+  readonly tokenId?: string
+  readonly boundTo?: string | undefined
+}
+
+export function createRouterCheck(deps: {
+  readonly copy: Pick<FeedCopy, 'known' | 'hasEnded' | 'isCutOff'>
+  readonly sessionChecks: Pick<SessionChecks, 'ask'>
+  readonly clock: Pick<Clock, 'now'>
+}): RouterCheck {
+  const { copy, sessionChecks, clock } = deps
+
+  return async ({ certificate: der, token }) => {
+    const known = copy.known()
+    if (known === undefined || copy.isCutOff()) return refuse('cut-off')
+    if (der === undefined) return refuse('no-certificate')
+    if (token === undefined) return refuse('no-token')
+    const certificate = readClientCertificate(der)
+    if (certificate === undefined) return refuse('certificate-unreadable')
+    const now = clock.now()
+    if (now < certificate.notBefore) return refuse('certificate-not-yet-valid')
+    if (now > certificate.notAfter) return refuse('certificate-expired')
+
+    const name = nameOf(certificate, known, now)
+    const session =
+      'bearer' in token
+        ? await readBearer(token.bearer, known)
+        : await askAbout(token.ztSession, name)
+    if ('verdict' in session) return session
+    const refusal = mismatch(certificate, name, session)
+    // Nothing is waited for from here on: what ends now is either seen here or told to whoever watches.
+    return refusal ?? notEnded(accept(certificate, name, session), session)
+  }
+
+  async function readBearer(token: string, known: Known): Promise<Session | Refused> {
+    const expected = { issuers: known.issuers, audience: known.brand, now: clock.now() }
+    const verdict = await known.keys.verify(token, expected)
+    switch (verdict.outcome) {
+      case 'good':
+        return verdict.token
+      case 'expired':
+        return refuse('token-expired')
+      case 'invalid':
+        return refuse('token-invalid', verdict.why)
+    }
+  }
+
+  /** Strangers cannot make us ask: a `zt-session` is bound to no certificate, so it must be one of our own. */
+  async function askAbout(
+    token: string,
+    name: CertificateName | undefined,
+  ): Promise<Session | Refused> {
+    if (name === undefined) return refuse('certificate-untrusted')
+    const answer = await sessionChecks.ask(token)
+    switch (answer.outcome) {
+      case 'active':
+        return answer.expiresAt > clock.now() ? answer : refuse('token-expired')
+      case 'inactive':
+        return refuse('token-invalid')
+      case 'unknown':
+        return refuse('controller-unreachable', answer.why)
+    }
+  }
+
+  function notEnded(accepted: Accepted, { tokenId }: Session): Accepted | Refused {
+    if (copy.isCutOff()) return refuse('cut-off')
+    const ended = accepted.subjects.find((subject) => copy.hasEnded(subject))
+    if (ended === undefined) return accepted
+    const isSession = ended === accepted.sessionId || ended === tokenId
+    return refuse(isSession ? 'session-ended' : 'certificate-removed')
+  }
+}
+
+/** R102: the certificate is of this session, or of this identity, or the one that the token is bound to. */
+function mismatch(
+  { thumbprint }: ClientCertificate,
+  name: CertificateName | undefined,
+  { identityId, sessionId, boundTo }: Session,
+): Refused | undefined {
+  if (boundTo === thumbprint) return undefined
+  if (name === undefined) return refuse('certificate-untrusted')
+  if (name.identityId !== identityId) return refuse('certificate-of-other-identity')
+  if (name.kind === 'session' && name.sessionId !== sessionId) {
+    return refuse('certificate-of-other-session')
+  }
+  return undefined
+}
+
+function accept(
+  { fingerprint, notAfter }: ClientCertificate,
+  name: CertificateName | undefined,
+  { sessionId, identityId, tokenId, expiresAt }: Session,
+): Accepted {
+  const certificateId = name?.kind === 'session' ? name.certificateId : undefined
+  const subjects = [sessionId, tokenId, certificateId, `cert:${fingerprint}`]
+  return {
+    verdict: 'accepted',
+    sessionId,
+    identityId,
+    ...(certificateId === undefined ? {} : { certificateId }),
+    expiresAt,
+    certificateExpiresAt: notAfter,
+    subjects: subjects.filter((subject) => subject !== undefined),
+  }
+}
+
+function refuse(reason: RefusalReason, why?: string): Refused {
+  return { verdict: 'refused', reason, ...(why === undefined ? {} : { why }) }
+}

@@ -1,0 +1,95 @@
+/**
+ * The certificate of a connection: read from its bytes, and matched with a session by the three ways of D-42. SPEC API
+ * Session Certificates, Limits; R102. What has ended is asked elsewhere.
+ */
+import { X509Certificate } from 'node:crypto'
+import { base64url, sha256 } from '../base/encoding.ts'
+import { type Instant, instant } from '../base/instant.ts'
+import { parseSessionCertificateUri } from '../protocol/spiffe-id.ts'
+import type { TrustedCas } from './trusted-cas.ts'
+
+export interface ClientCertificate {
+  readonly x509: X509Certificate
+  /** SHA-256 in lower-case hex, as the feed names removed certificates. */
+  readonly fingerprint: string
+  /** The same in base64url, as tokens name it: RFC 8705 §3.1. */
+  readonly thumbprint: string
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
+/** Whose a certificate of our own PKI is. */
+export type CertificateName =
+  | {
+      readonly kind: 'session'
+      readonly identityId: string
+      readonly sessionId: string
+      readonly certificateId: string
+    }
+  | { readonly kind: 'enrolled'; readonly identityId: string }
+
+/** Far more than any certificate that we issue. */
+const LARGEST_CERTIFICATE = 64 * 1024
+
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+
+/** Undefined when the bytes are not one certificate in DER. */
+export function readClientCertificate(der: Uint8Array): ClientCertificate | undefined {
+  const x509 = readDer(der)
+  if (x509 === undefined) return undefined
+  const hash = sha256(der)
+  return {
+    x509,
+    fingerprint: Buffer.from(hash).toString('hex'),
+    thumbprint: base64url(hash),
+    notBefore: instant(x509.validFromDate.getTime()),
+    notAfter: instant(x509.validToDate.getTime()),
+  }
+}
+
+/** Undefined when it is not one that our CAs issued to a client, in this trust domain. */
+export function nameOf(
+  { x509 }: ClientCertificate,
+  { cas, trustDomain }: { readonly cas: TrustedCas; readonly trustDomain: string },
+  now: Instant,
+): CertificateName | undefined {
+  if (x509.ca || !x509.keyUsage?.includes(CLIENT_AUTH)) return undefined
+  const uri = onlyUri(x509)
+  const name = uri === undefined ? undefined : parseName(uri, trustDomain)
+  return name !== undefined && cas.haveIssued(x509, now) ? name : undefined
+}
+
+/**
+ * Node looks for a PEM block first, wherever it stands: a certificate with another one as text in some field would be
+ * taken for that other one, whose key nobody proved (R093). So what was read must be what was given.
+ */
+function readDer(der: Uint8Array): X509Certificate | undefined {
+  if (der.length > LARGEST_CERTIFICATE) return undefined
+  try {
+    const certificate = new X509Certificate(der)
+    return certificate.raw.equals(der) ? certificate : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A SPIFFE certificate has exactly one URI (X.509-SVID §2). Node quotes what holds a comma, or is otherwise odd. */
+function onlyUri({ subjectAltName }: X509Certificate): string | undefined {
+  if (subjectAltName === undefined || subjectAltName.includes('"')) return undefined
+  const uris = subjectAltName.split(', ').filter((name) => name.startsWith('URI:'))
+  return uris.length === 1 ? uris[0]?.slice('URI:'.length) : undefined
+}
+
+const ENROLLED = /^spiffe:\/\/([^/]+)\/identity\/([^/]+)$/
+
+function parseName(uri: string, trustDomain: string): CertificateName | undefined {
+  const session = parseSessionCertificateUri(uri)
+  if (session !== undefined) {
+    const { identityId, sessionId, certificateId } = session
+    if (session.trustDomain !== trustDomain) return undefined
+    return { kind: 'session', identityId, sessionId, certificateId }
+  }
+  const [, domain, identityId] = ENROLLED.exec(uri) ?? []
+  if (domain !== trustDomain || identityId === undefined) return undefined
+  return { kind: 'enrolled', identityId }
+}

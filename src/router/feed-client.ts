@@ -1,0 +1,132 @@
+/**
+ * The connection that the feed comes over: opened, listened to, and opened again whenever it is cut. D-42. A cut is
+ * noticed by its end, by an error, or by silence; what the lines mean is the copy's matter.
+ */
+import { get } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Duration, milliseconds, seconds } from '../base/duration.ts'
+import type { Log } from '../base/log.ts'
+import type { Random } from '../base/random.ts'
+import type { FeedCopy } from './feed-copy.ts'
+import { createLineReader, FeedFault } from './feed-lines.ts'
+import { ROUTER_FEED_PATH } from './paths.ts'
+import { controllerTls, type RouterIdentity } from './router-identity.ts'
+
+export interface FeedClient {
+  stop(): Promise<void>
+}
+
+export interface FeedTimes {
+  /** Without a whole line for so long a connection is given up; there is one heartbeat a second. */
+  readonly silence: Duration
+  /** Until the controller has answered. */
+  readonly connect: Duration
+  /** Before the second attempt; doubled for each one after it. */
+  readonly firstPause: Duration
+  readonly longestPause: Duration
+}
+
+const TIMES: FeedTimes = {
+  silence: seconds(3),
+  connect: seconds(10),
+  firstPause: milliseconds(100),
+  longestPause: seconds(2),
+}
+
+export function startFeedClient(deps: {
+  readonly controller: URL
+  readonly identity: RouterIdentity
+  readonly copy: Pick<FeedCopy, 'receive' | 'cursor' | 'forgetCursor'>
+  readonly log: Log
+  readonly random: Random
+  readonly times?: FeedTimes
+}): FeedClient {
+  const { controller, copy, log, times = TIMES } = deps
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let pause = times.firstPause
+  let isWell: boolean | undefined
+
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      const why = await listen().catch((error: unknown) => {
+        // What was sent cannot be trusted to be complete; the next connection begins anew.
+        if (error instanceof FeedFault) copy.forgetCursor()
+        return error
+      })
+      if (signal.aborted) return
+      if (isWell !== false) log.warn({ err: why }, 'the feed of the controller is cut')
+      isWell = false
+      await sleep(shaken(pause), undefined, { signal }).catch(() => undefined)
+      pause = milliseconds(Math.min(pause * 2, times.longestPause))
+    }
+  }
+
+  /** Takes lines until the connection ends, and throws why it did. */
+  async function listen(): Promise<never> {
+    const cut = new AbortController()
+    const giveUp = (sentence: string) => () => cut.abort(new Error(sentence))
+    let timer = setTimeout(giveUp('the controller does not answer'), times.connect)
+    try {
+      const reception = copy.receive()
+      const readLines = createLineReader()
+      const response = await connect(AbortSignal.any([cut.signal, signal]))
+      timer = renew(timer, giveUp('the controller is silent'))
+      for await (const chunk of response) {
+        for (const line of readLines(chunk)) {
+          timer = renew(timer, giveUp('the controller is silent'))
+          reception.take(line)
+          if (line.type === 'ready') becomeWell()
+        }
+      }
+      throw new Error('the controller has closed the feed')
+    } catch (error) {
+      throw cut.signal.aborted ? cut.signal.reason : error
+    } finally {
+      clearTimeout(timer)
+      cut.abort()
+    }
+  }
+
+  function renew(timer: NodeJS.Timeout, giveUp: () => void): NodeJS.Timeout {
+    clearTimeout(timer)
+    return setTimeout(giveUp, times.silence)
+  }
+
+  function connect(cut: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const url = new URL(ROUTER_FEED_PATH, controller)
+    const since = copy.cursor()
+    if (since !== undefined) url.searchParams.set('since', since)
+    const headers = { accept: 'application/x-ndjson', 'accept-encoding': 'identity' }
+    return new Promise((resolve, reject) => {
+      const options = { ...controllerTls(deps.identity), agent: false, headers, signal: cut }
+      get(url, options, (response) => {
+        if (response.statusCode === 200) resolve(response)
+        else {
+          response.destroy()
+          reject(new Error(`the controller answered with status ${response.statusCode}`))
+        }
+      }).on('error', reject)
+    })
+  }
+
+  function becomeWell(): void {
+    pause = times.firstPause
+    if (isWell !== true) log.info({ controller: controller.origin }, 'following the controller')
+    isWell = true
+  }
+
+  /** Half of it to all of it, so that routers that were cut together do not come back together. */
+  function shaken(duration: Duration): number {
+    const [byte = 0] = deps.random.bytes(1)
+    return duration * (0.5 + byte / 512)
+  }
+
+  const running = follow()
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}

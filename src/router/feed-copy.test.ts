@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { openEdgePki } from '../../test/support/edge-pki.ts'
+import { ManualClock, NOON } from '../../test/support/manual-clock.ts'
+import { milliseconds, seconds } from '../base/duration.ts'
+import { plus } from '../base/instant.ts'
+import { CUT_OFF_AFTER, createFeedCopy } from './feed-copy.ts'
+import { FeedFault, type FeedLine } from './feed-lines.ts'
+
+const pki = await openEdgePki()
+after(() => pki.close())
+const keys: FeedLine = { type: 'keys', keys: pki.jwks as never }
+const cas: FeedLine = { type: 'cas', cas: pki.cas }
+
+const hello = (changes: object = {}): FeedLine => ({
+  type: 'hello',
+  brand: 'service',
+  trustDomain: 'latchkey',
+  issuers: ['https://one/oidc'],
+  isSnapshot: true,
+  ...changes,
+})
+const ready = (cursor = 'c1'): FeedLine => ({ type: 'ready', cursor })
+const heartbeat = (cursor = 'c1'): FeedLine => ({ type: 'heartbeat', cursor })
+const ended = (subject: string, after = seconds(60)): FeedLine => ({
+  type: 'ended',
+  subject,
+  keepUntil: plus(NOON, after),
+})
+
+function startCopy() {
+  const clock = new ManualClock()
+  const told: string[] = []
+  const copy = createFeedCopy({ clock, onEnded: (subject) => told.push(subject) })
+  const feed = (...lines: readonly FeedLine[]) => {
+    const reception = copy.receive()
+    for (const line of lines) reception.take(line)
+    return reception
+  }
+  return { clock, told, copy, feed }
+}
+
+describe('a router knows', () => {
+  test('nothing before the first feed is ready and has beaten', () => {
+    const { copy, feed } = startCopy()
+    assert.equal(copy.known(), undefined)
+    assert.equal(copy.isCutOff(), true)
+    const reception = feed(hello(), keys, cas, heartbeat())
+    assert.equal(copy.known(), undefined)
+    assert.equal(copy.isCutOff(), true)
+    reception.take(ready())
+    assert.equal(copy.known()?.brand, 'service')
+    // The controller may be blind itself: it greets, but it does not beat.
+    assert.equal(copy.isCutOff(), true)
+    reception.take(heartbeat())
+    assert.equal(copy.isCutOff(), false)
+  })
+
+  test('what it knew, when a later snapshot is cut before its end', () => {
+    const { copy, feed } = startCopy()
+    feed(hello(), keys, cas, ended('s1'), ready('c1'), heartbeat('c2'))
+    feed(hello({ issuers: ['https://other/oidc'], brand: 'other' }), keys)
+    assert.deepEqual(copy.known()?.issuers, ['https://one/oidc'])
+    assert.equal(copy.known()?.brand, 'service')
+    assert.equal(copy.hasEnded('s1'), true)
+    assert.equal(copy.cursor(), 'c2')
+  })
+
+  test('what a whole later snapshot says', () => {
+    const { copy, feed } = startCopy()
+    feed(hello(), keys, cas, ready(), heartbeat())
+    feed(hello({ issuers: ['https://other/oidc'] }), keys, cas, ready('c9'))
+    assert.deepEqual(copy.known()?.issuers, ['https://other/oidc'])
+    assert.equal(copy.cursor(), 'c9')
+  })
+
+  test('new keys and CAs from the moment they come, once the feed is ready', () => {
+    const { copy, feed } = startCopy()
+    const reception = feed(hello(), keys, cas, ready())
+    const first = copy.known()
+    reception.take(keys)
+    assert.notEqual(copy.known()?.keys, first?.keys)
+    assert.equal(copy.known()?.cas, first?.cas)
+    reception.take(cas)
+    assert.notEqual(copy.known()?.cas, first?.cas)
+  })
+})
+
+describe('what has ended', () => {
+  test('counts at once, also in a snapshot that is cut', () => {
+    const { copy, feed, told } = startCopy()
+    feed(hello(), ended('s1'))
+    assert.equal(copy.hasEnded('s1'), true)
+    assert.deepEqual(told, ['s1'])
+  })
+
+  test('is told once, however often it comes', () => {
+    const { feed, told } = startCopy()
+    feed(hello(), keys, cas, ended('s1'), ended('s1'), ready(), ended('s1'))
+    feed(hello({ isSnapshot: false }), keys, cas, ended('s1'), ended('s2'), ready())
+    assert.deepEqual(told, ['s1', 's2'])
+  })
+
+  // R101: another instance of the controller may not have heard of an end when it sends its snapshot.
+  test('stays ended when a later snapshot does not have it', () => {
+    const { copy, feed } = startCopy()
+    feed(hello(), keys, cas, ended('s1'), ready())
+    feed(hello(), keys, cas, ready())
+    assert.equal(copy.hasEnded('s1'), true)
+  })
+
+  test('is forgotten when its time is over, by the latest time that was said', () => {
+    const { clock, copy, feed } = startCopy()
+    feed(hello(), keys, cas, ended('s1', seconds(20)), ended('s1', seconds(10)), ready())
+    clock.pass(seconds(19))
+    copy.forgetExpired()
+    assert.equal(copy.hasEnded('s1'), true)
+    clock.pass(seconds(1))
+    copy.forgetExpired()
+    assert.equal(copy.hasEnded('s1'), false)
+  })
+
+  test('is told even when its time is over already', () => {
+    const { feed, told } = startCopy()
+    feed(hello(), ended('late', seconds(-5)))
+    assert.deepEqual(told, ['late'])
+  })
+})
+
+describe('a router is cut off', () => {
+  test('after 30 s without a heartbeat, whatever else comes, and until the next one', () => {
+    const { clock, copy, feed } = startCopy()
+    const reception = feed(hello(), keys, cas, ready(), heartbeat())
+    clock.pass(CUT_OFF_AFTER)
+    assert.equal(copy.isCutOff(), false)
+    clock.pass(milliseconds(1))
+    assert.equal(copy.isCutOff(), true)
+    reception.take(keys)
+    reception.take(ended('s1'))
+    assert.equal(copy.isCutOff(), true)
+    reception.take(heartbeat())
+    assert.equal(copy.isCutOff(), false)
+  })
+
+  // An instance that has lost its database still greets; a router that reconnects every few seconds must not
+  // take each greeting for news.
+  test('also when it reconnects again and again to a controller that only greets', () => {
+    const { clock, copy, feed } = startCopy()
+    feed(hello(), keys, cas, ready(), heartbeat())
+    for (let i = 0; i < 11; i++) {
+      clock.pass(seconds(3))
+      feed(hello({ isSnapshot: false }), keys, cas, ready())
+    }
+    assert.equal(copy.isCutOff(), true)
+  })
+})
+
+describe('a feed is refused', () => {
+  const noCas: FeedLine = { type: 'cas', cas: 'no PEM at all' }
+  const noKeys: FeedLine = { type: 'keys', keys: [] }
+  const cases: readonly (readonly [string, () => readonly FeedLine[], string])[] = [
+    ['that does not begin with hello', () => [ended('s1')], 'it does not begin with hello'],
+    ['that begins with a heartbeat', () => [heartbeat()], 'it does not begin with hello'],
+    ['that begins twice', () => [hello(), hello()], 'a second hello'],
+    ['that has no keys', () => [hello(), cas, ready()], 'it is ready without keys or CAs'],
+    ['that has no CAs', () => [hello(), keys, ready()], 'it is ready without keys or CAs'],
+    ['whose keys are none', () => [hello(), noKeys], 'there is no key that can be used'],
+    ['whose CAs are none', () => [hello(), noCas], 'the CAs cannot be read'],
+    [
+      'whose CAs are no CAs',
+      () => [hello(), { type: 'cas', cas: pki.server.pem }],
+      'the CAs cannot be read',
+    ],
+    [
+      'of news alone, where everything was asked for',
+      () => [hello({ isSnapshot: false })],
+      'only news were sent, where everything was asked for',
+    ],
+  ]
+  for (const [what, lines, complaint] of cases) {
+    test(what, () => {
+      const { copy, feed } = startCopy()
+      assert.throws(
+        () => feed(...lines()),
+        (error) => error instanceof FeedFault && error.message === complaint,
+      )
+      assert.equal(copy.known(), undefined)
+    })
+  }
+
+  test('of news, after its cursor was given up', () => {
+    const { copy, feed } = startCopy()
+    feed(hello(), keys, cas, ready())
+    copy.forgetCursor()
+    assert.equal(copy.cursor(), undefined)
+    assert.throws(() => feed(hello({ isSnapshot: false })), FeedFault)
+  })
+
+  test('and a line of another kind is not', () => {
+    const { feed } = startCopy()
+    assert.equal(feed(hello(), { type: 'other' }, keys, cas, ready()).isReady(), true)
+  })
+})

@@ -1,0 +1,164 @@
+/**
+ * What a router knows of its controller: keys, CAs, issuers, and what has ended; and whether it may still rely on it.
+ * D-42. Fed line by line by the feed's connection; asked by the check of every request.
+ *
+ * What has ended stays ended, so such a line counts at once and is never taken back before its time, whichever
+ * snapshot lacks it: the controller's instances do not all hear of an end at the same moment. Everything else counts
+ * from `ready` on: a feed that is cut before that has changed nothing.
+ */
+import type { Clock } from '../base/clock.ts'
+import { type Duration, seconds } from '../base/duration.ts'
+import type { Instant } from '../base/instant.ts'
+import { FeedFault, type FeedLine } from './feed-lines.ts'
+import { readTokenKeys, type TokenKeys } from './token-keys.ts'
+import { readTrustedCas, type TrustedCas } from './trusted-cas.ts'
+
+export interface Known {
+  readonly brand: string
+  readonly trustDomain: string
+  readonly issuers: readonly string[]
+  readonly keys: TokenKeys
+  readonly cas: TrustedCas
+}
+
+export interface FeedCopy {
+  /** For the lines of one connection; the first must be `hello`. */
+  receive(): Reception
+  /** Where to go on after a cut; undefined: from the beginning. */
+  cursor(): string | undefined
+  /** The next connection asks for everything. */
+  forgetCursor(): void
+  /** Undefined until the first feed was ready. */
+  known(): Known | undefined
+  hasEnded(subject: string): boolean
+  /** Nothing can be relied on: never ready, or no heartbeat for too long. */
+  isCutOff(): boolean
+  /** Endings whose time is over. Called now and then. */
+  forgetExpired(): void
+}
+
+export interface Reception {
+  /** Throws FeedFault when a line is not what may come now. */
+  take(line: FeedLine): void
+  isReady(): boolean
+}
+
+/** D-42: a router that has heard nothing for so long refuses everybody. */
+export const CUT_OFF_AFTER: Duration = seconds(30)
+
+export function createFeedCopy(deps: {
+  readonly clock: Clock
+  /** Told of everything that ends, once; a listener closes what depended on it. */
+  readonly onEnded: (subject: string) => void
+}): FeedCopy {
+  const { clock, onEnded } = deps
+  const ended = new Map<string, Instant>()
+  let known: Known | undefined
+  let cursor: string | undefined
+  let heardAt: Duration | undefined
+
+  function end(subject: string, keepUntil: Instant): void {
+    const before = ended.get(subject)
+    // Entries come twice; one that is ended again is never forgotten earlier for it.
+    if (before === undefined || before < keepUntil) ended.set(subject, keepUntil)
+    if (before === undefined) onEnded(subject)
+  }
+
+  return {
+    receive: () => createReception({ known: () => known, learn, beat, end, cursor: () => cursor }),
+    cursor: () => cursor,
+    forgetCursor() {
+      cursor = undefined
+    },
+    known: () => known,
+    hasEnded: (subject) => ended.has(subject),
+    isCutOff: () => heardAt === undefined || clock.uptime() - heardAt > CUT_OFF_AFTER,
+    forgetExpired() {
+      const now = clock.now()
+      for (const [subject, keepUntil] of ended) if (keepUntil <= now) ended.delete(subject)
+    },
+  }
+
+  function learn(next: Known, at?: string): void {
+    known = next
+    if (at !== undefined) cursor = at
+  }
+
+  /**
+   * Only a heartbeat says that the controller knows what goes on: it sends none while its own knowledge is stale, but
+   * it would still greet. Counting anything else, a router could follow a blind controller for ever.
+   */
+  function beat(at: string): void {
+    cursor = at
+    heardAt = clock.uptime()
+  }
+}
+
+interface Learned {
+  readonly known: () => Known | undefined
+  readonly cursor: () => string | undefined
+  readonly learn: (next: Known, cursor?: string) => void
+  readonly beat: (cursor: string) => void
+  readonly end: (subject: string, keepUntil: Instant) => void
+}
+
+type Greeting = Pick<Known, 'brand' | 'trustDomain' | 'issuers'>
+
+function createReception(copy: Learned): Reception {
+  /** What has come so far on this connection, until it is ready. */
+  let aside: (Greeting & Partial<Known>) | undefined
+  let isReady = false
+
+  function change(change: Partial<Pick<Known, 'keys' | 'cas'>>): void {
+    const known = copy.known()
+    if (isReady && known !== undefined) copy.learn({ ...known, ...change })
+    else if (aside !== undefined) aside = { ...aside, ...change }
+  }
+
+  return {
+    isReady: () => isReady,
+
+    take(line) {
+      if ((line.type === 'hello') !== (aside === undefined)) {
+        throw new FeedFault(aside === undefined ? 'it does not begin with hello' : 'a second hello')
+      }
+      switch (line.type) {
+        case 'hello': {
+          const { brand, trustDomain, issuers, isSnapshot } = line
+          if (!isSnapshot && copy.cursor() === undefined) {
+            throw new FeedFault('only news were sent, where everything was asked for')
+          }
+          aside = { brand, trustDomain, issuers }
+          return
+        }
+        case 'keys': {
+          const keys = readTokenKeys(line.keys)
+          if (keys === undefined) throw new FeedFault('there is no key that can be used')
+          return change({ keys })
+        }
+        case 'cas': {
+          const cas = readTrustedCas(line.cas)
+          if (cas === undefined) throw new FeedFault('the CAs cannot be read')
+          return change({ cas })
+        }
+        case 'ended':
+          return copy.end(line.subject, line.keepUntil)
+        case 'ready': {
+          const { keys, cas } = aside ?? {}
+          if (aside === undefined || keys === undefined || cas === undefined) {
+            throw new FeedFault('it is ready without keys or CAs')
+          }
+          copy.learn({ ...aside, keys, cas }, line.cursor)
+          isReady = true
+          return
+        }
+        case 'heartbeat':
+          // Before `ready` something may still be missing.
+          if (isReady) copy.beat(line.cursor)
+          return
+        case 'other':
+          return
+      }
+    },
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The lines of the controller's feed: cut out of a stream of bytes and read into values. D-42; docs/router.md has the
+ * format. Knows the form of each line and not what follows from it.
+ */
+import { fromUtf8 } from '../base/encoding.ts'
+import { type Instant, instant } from '../base/instant.ts'
+import { parseJson } from '../base/json.ts'
+
+export type FeedLine =
+  | {
+      readonly type: 'hello'
+      readonly brand: string
+      readonly trustDomain: string
+      readonly issuers: readonly string[]
+      /** Everything that has ended follows; else only what is new since the cursor. */
+      readonly isSnapshot: boolean
+    }
+  | { readonly type: 'keys'; readonly keys: readonly Readonly<Record<string, unknown>>[] }
+  | { readonly type: 'cas'; readonly cas: string }
+  | { readonly type: 'ended'; readonly subject: string; readonly keepUntil: Instant }
+  | { readonly type: 'ready'; readonly cursor: string }
+  | { readonly type: 'heartbeat'; readonly cursor: string }
+  /** Of a newer controller: passed over. */
+  | { readonly type: 'other' }
+
+/** The feed says something that it never should: the connection is of no use any more. */
+export class FeedFault extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'FeedFault'
+  }
+}
+
+/** More than a thousand keys, or CAs, would fill. */
+export const LARGEST_LINE = 1024 * 1024
+
+const VERSION = 1
+const DEEPEST = 8
+const LONGEST_CURSOR = 64
+const LONGEST_SUBJECT = 256
+const NEW_LINE = 0x0a
+
+/** Takes the bytes as they come and answers every line that they complete. Throws FeedFault. */
+export function createLineReader(): (chunk: Uint8Array) => readonly FeedLine[] {
+  let parts: Uint8Array[] = []
+  let length = 0
+
+  function keep(part: Uint8Array): void {
+    length += part.length
+    if (length > LARGEST_LINE) throw new FeedFault('a line is too long')
+    parts.push(part)
+  }
+
+  return (chunk) => {
+    const lines: FeedLine[] = []
+    let start = 0
+    for (let end = chunk.indexOf(NEW_LINE); end >= 0; end = chunk.indexOf(NEW_LINE, start)) {
+      keep(chunk.subarray(start, end))
+      lines.push(readFeedLine(parts.length === 1 ? (parts[0] ?? chunk) : Buffer.concat(parts)))
+      parts = []
+      length = 0
+      start = end + 1
+    }
+    keep(chunk.subarray(start))
+    return lines
+  }
+}
+
+export function readFeedLine(bytes: Uint8Array): FeedLine {
+  const text = fromUtf8(bytes)
+  const value = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
+  if (!isObject(value)) throw new FeedFault('a line is not a JSON object')
+  const { type } = value
+  if (typeof type !== 'string') throw new FeedFault('a line has no type')
+  const read = READERS[type as keyof typeof READERS]
+  if (read === undefined || !Object.hasOwn(READERS, type)) return { type: 'other' }
+  const line = read(value)
+  if (line === undefined) throw new FeedFault(`a line of type ${type} is not as it should be`)
+  return line
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const READERS = {
+  hello({ version, brand, trustDomain, issuers, isSnapshot }: Members): FeedLine | undefined {
+    if (version !== VERSION) throw new FeedFault(`the feed is of a version other than ${VERSION}`)
+    if (!isText(brand) || !isText(trustDomain) || typeof isSnapshot !== 'boolean') return undefined
+    if (!Array.isArray(issuers) || issuers.length === 0 || !issuers.every(isText)) return undefined
+    return { type: 'hello', brand, trustDomain, issuers, isSnapshot }
+  },
+
+  keys({ keys }: Members): FeedLine | undefined {
+    return Array.isArray(keys) && keys.every(isObject) ? { type: 'keys', keys } : undefined
+  },
+
+  cas({ cas }: Members): FeedLine | undefined {
+    return isText(cas) ? { type: 'cas', cas } : undefined
+  },
+
+  ended({ subject, keepUntil }: Members): FeedLine | undefined {
+    if (!isText(subject) || subject.length > LONGEST_SUBJECT) return undefined
+    if (typeof keepUntil !== 'number' || !Number.isFinite(keepUntil)) return undefined
+    return { type: 'ended', subject, keepUntil: instant(keepUntil) }
+  },
+
+  ready({ cursor }: Members): FeedLine | undefined {
+    return isCursor(cursor) ? { type: 'ready', cursor } : undefined
+  },
+
+  heartbeat({ cursor }: Members): FeedLine | undefined {
+    return isCursor(cursor) ? { type: 'heartbeat', cursor } : undefined
+  },
+} as const
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function isCursor(value: unknown): value is string {
+  return isText(value) && value.length <= LONGEST_CURSOR
+}

@@ -1,0 +1,12 @@
+/** Where a controller answers routers, on its client API: SPEC Versioning 1, D-42. */
+export const ROUTER_FEED_PATH = '/edge/client/v1/router-feed'
+export const ROUTER_CHECKS_PATH = '/edge/client/v1/router-checks'
+
+/** Undefined when the text is not the address of a controller: `https://HOST[:PORT]` and nothing more. */
+export function parseControllerUrl(text: string): URL | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
+    return undefined
+  }
+  return url.pathname === '/' && url.search === '' && url.hash === '' ? url : undefined
+}

@@ -1,0 +1,43 @@
+/**
+ * Who a router is towards its controller: the certificate and key of an identity of type `Router`, and the CAs that it
+ * trusts the controller by. All in PEM; where they are kept is the caller's matter. D-42.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import type { SecureContextOptions } from 'node:tls'
+import type { Secret } from '../base/secret.ts'
+
+export interface RouterIdentity {
+  readonly id: string
+  /** The leaf, and behind it what leads to its CA. */
+  readonly cert: string
+  readonly key: Secret
+  readonly ca: string
+}
+
+/** What is wrong with it, as the end of a sentence that begins with its name; undefined when it can be used. */
+export function identityFault({ cert, key, ca }: RouterIdentity): string | undefined {
+  const certificate = attempt(() => new X509Certificate(cert))
+  if (certificate === undefined) return 'has a cert that is no certificate in PEM'
+  const privateKey = attempt(() => createPrivateKey(key.reveal()))
+  if (privateKey === undefined) return 'has a key that is no private key in PEM'
+  if (!certificate.checkPrivateKey(privateKey)) return 'has a key that is not the key of its cert'
+  if (attempt(() => new X509Certificate(ca)) === undefined) {
+    return 'has a ca that is no certificate in PEM'
+  }
+  return undefined
+}
+
+/** For calls to the controller: our certificate shown, its certificate checked, nothing older than TLS 1.2. */
+export function controllerTls({ cert, key, ca }: RouterIdentity): SecureContextOptions & {
+  readonly rejectUnauthorized: true
+} {
+  return { cert, key: key.reveal(), ca, minVersion: 'TLSv1.2', rejectUnauthorized: true }
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Asks the controller about a `zt-session` token, the one thing that a router cannot know by itself: D-36, D-42. An
+ * answer is kept for a second; two who ask about the same token at once ask once.
+ */
+import { Agent, request } from 'node:https'
+import type { Clock } from '../base/clock.ts'
+import { type Duration, milliseconds, seconds } from '../base/duration.ts'
+import { base64url, fromUtf8, sha256 } from '../base/encoding.ts'
+import { type Instant, instant } from '../base/instant.ts'
+import { parseJson } from '../base/json.ts'
+import { ROUTER_CHECKS_PATH } from './paths.ts'
+import { controllerTls, type RouterIdentity } from './router-identity.ts'
+
+export interface SessionChecks {
+  ask(ztSession: string): Promise<SessionAnswer>
+  stop(): void
+}
+
+export type SessionAnswer =
+  | {
+      readonly outcome: 'active'
+      readonly sessionId: string
+      readonly identityId: string
+      readonly expiresAt: Instant
+    }
+  | { readonly outcome: 'inactive' }
+  /** The controller said nothing that can be used. Never kept. */
+  | { readonly outcome: 'unknown'; readonly why: string }
+
+/** D-42. */
+const KEPT_FOR: Duration = seconds(1)
+const MOST_KEPT = 10_000
+/** Each holds memory here and a place there; more than this wait for a controller that does not answer. */
+const MOST_ASKED_AT_ONCE = 256
+const MOST_CONNECTIONS = 16
+const PATIENCE: Duration = seconds(5)
+const LARGEST_ANSWER = 64 * 1024
+const DEEPEST = 8
+
+/** 256 bits in base64url are 43 characters (D-36); what is no token at all is not asked about. */
+const TOKEN = /^[\w-]{16,256}$/
+
+export function createSessionChecks(deps: {
+  readonly controller: URL
+  readonly identity: RouterIdentity
+  readonly clock: Pick<Clock, 'uptime'>
+}): SessionChecks {
+  const { controller, identity, clock } = deps
+  const url = new URL(ROUTER_CHECKS_PATH, controller)
+  const agent = new Agent({
+    ...controllerTls(identity),
+    keepAlive: true,
+    maxSockets: MOST_CONNECTIONS,
+  })
+  /** By the hash of the token, oldest first. */
+  const kept = new Map<string, { readonly at: Duration; readonly answer: Promise<SessionAnswer> }>()
+  let asked = 0
+
+  async function askController(ztSession: string): Promise<SessionAnswer> {
+    asked += 1
+    try {
+      return readAnswer(await post(JSON.stringify({ ztSession })))
+    } catch (error) {
+      return { outcome: 'unknown', why: error instanceof Error ? error.message : String(error) }
+    } finally {
+      asked -= 1
+    }
+  }
+
+  function post(body: string): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        accept: 'application/json',
+      }
+      const signal = AbortSignal.timeout(PATIENCE)
+      const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
+        const chunks: Uint8Array[] = []
+        let length = 0
+        response.on('error', reject)
+        response.on('data', (chunk: Uint8Array) => {
+          length += chunk.length
+          if (length > LARGEST_ANSWER) response.destroy(new Error('the answer is too large'))
+          else chunks.push(chunk)
+        })
+        response.on('end', () => {
+          const { statusCode } = response
+          if (statusCode === 200) resolve(Buffer.concat(chunks))
+          else reject(new Error(`the controller answered with status ${statusCode}`))
+        })
+      })
+      call.on('error', reject)
+      call.end(body)
+    })
+  }
+
+  return {
+    async ask(ztSession) {
+      if (!TOKEN.test(ztSession)) return { outcome: 'inactive' }
+      const key = base64url(sha256(ztSession))
+      const now = clock.uptime()
+      for (const [old, { at }] of kept) {
+        if (milliseconds(now - at) < KEPT_FOR && kept.size <= MOST_KEPT) break
+        kept.delete(old)
+      }
+      const known = kept.get(key)
+      if (known !== undefined) return known.answer
+      if (asked >= MOST_ASKED_AT_ONCE) {
+        return { outcome: 'unknown', why: 'too many questions wait for an answer' }
+      }
+      const answer = askController(ztSession)
+      // From when it was asked: what the controller looked at may be as old as that.
+      kept.set(key, { at: now, answer })
+      const { outcome } = await answer
+      if (outcome === 'unknown' && kept.get(key)?.answer === answer) kept.delete(key)
+      return answer
+    },
+
+    stop: () => agent.destroy(),
+  }
+}
+
+function readAnswer(bytes: Uint8Array): SessionAnswer {
+  const text = fromUtf8(bytes)
+  const body = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
+  const data = (body as { readonly data?: Readonly<Record<string, unknown>> } | null)?.data
+  if (data?.['isActive'] === false) return { outcome: 'inactive' }
+  const { isActive, sessionId, identityId, expiresAt } = data ?? {}
+  const until = typeof expiresAt === 'string' ? Date.parse(expiresAt) : Number.NaN
+  if (isActive !== true || !isText(sessionId) || !isText(identityId) || Number.isNaN(until)) {
+    return { outcome: 'unknown', why: 'the answer of the controller cannot be read' }
+  }
+  return { outcome: 'active', sessionId, identityId, expiresAt: instant(until) }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

@@ -1,0 +1,117 @@
+/**
+ * The keys that the controller signs access tokens with, and the check of such a token: D-35 as far as a token can
+ * tell by itself. Whether it has ended is asked elsewhere. SPEC Access token; RFC 9068.
+ */
+import { createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
+import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { type Instant, instant } from '../base/instant.ts'
+import {
+  ACCESS_TOKEN_TYP,
+  ACCESS_TOKEN_TYPE,
+  type AccessTokenClaims,
+} from '../protocol/service-claims.ts'
+
+export interface TokenKeys {
+  verify(token: string, expected: ExpectedToken): Promise<TokenVerdict>
+}
+
+export interface ExpectedToken {
+  readonly issuers: readonly string[]
+  readonly audience: string
+  readonly now: Instant
+}
+
+export type TokenVerdict =
+  | { readonly outcome: 'good'; readonly token: RouterToken }
+  /** Good in everything but its time. */
+  | { readonly outcome: 'expired' }
+  | { readonly outcome: 'invalid'; readonly why: string }
+
+/** What a router reads in an access token. */
+export interface RouterToken {
+  readonly sessionId: string
+  readonly identityId: string
+  readonly tokenId: string
+  readonly expiresAt: Instant
+  /** RFC 8705 §3.1: the certificate of the login, as SHA-256 in base64url. */
+  readonly boundTo: string | undefined
+}
+
+/** What a controller signs with (D-23). Nothing symmetric, and no `none` (R053). */
+const ALGORITHMS: readonly string[] = ['ES256', 'RS256', 'EdDSA']
+
+/** A longer one fits in no header anyway. */
+const LONGEST_TOKEN = 32 * 1024
+
+/** Undefined when there is not one key that can be used. Those of an algorithm that we do not know are passed over. */
+export function readTokenKeys(
+  jwks: readonly Readonly<Record<string, unknown>>[],
+): TokenKeys | undefined {
+  const keys = new Map<string, { readonly algorithm: string; readonly key: KeyObject }>()
+  for (const jwk of jwks) {
+    const { kid, alg } = jwk
+    if (typeof kid !== 'string' || typeof alg !== 'string' || !ALGORITHMS.includes(alg)) continue
+    const key = readKey(jwk)
+    if (key !== undefined) keys.set(kid, { algorithm: alg, key })
+  }
+  if (keys.size === 0) return undefined
+
+  return {
+    async verify(token, { issuers, audience, now }) {
+      if (token.length > LONGEST_TOKEN) return { outcome: 'invalid', why: 'it is too long' }
+      try {
+        const { payload } = await jwtVerify(
+          token,
+          ({ kid, alg }) => {
+            // Each key only for its own algorithm; jku, x5u, jwk and x5c are never read (R053, R054).
+            const known = keys.get(kid ?? '')
+            if (known === undefined || known.algorithm !== alg) throw new errors.JWKSNoMatchingKey()
+            return known.key
+          },
+          {
+            algorithms: [...ALGORITHMS],
+            typ: ACCESS_TOKEN_TYP,
+            audience,
+            issuer: [...issuers],
+            currentDate: new Date(now),
+            requiredClaims: ['exp', 'sub', 'jti'],
+          },
+        )
+        const read = readClaims(payload)
+        if (read !== undefined) return { outcome: 'good', token: read }
+        return { outcome: 'invalid', why: 'its claims are not those of an access token' }
+      } catch (error) {
+        // jose looks at the times last, so an expired token is otherwise good (D-35).
+        if (error instanceof errors.JWTExpired) return { outcome: 'expired' }
+        if (error instanceof errors.JOSEError || error instanceof TypeError) {
+          return { outcome: 'invalid', why: error.message }
+        }
+        throw error
+      }
+    },
+  }
+}
+
+function readKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: jwk as JsonWebKeyInput['key'], format: 'jwk' })
+  } catch {
+    return undefined
+  }
+}
+
+function readClaims(payload: JWTPayload): RouterToken | undefined {
+  const claims = payload as Partial<Record<keyof AccessTokenClaims, unknown>>
+  const { sub, jti, exp, z_t, z_asid, cnf } = claims
+  if (z_t !== ACCESS_TOKEN_TYPE || typeof z_asid !== 'string' || z_asid === '') return undefined
+  if (typeof sub !== 'string' || sub === '' || typeof jti !== 'string') return undefined
+  if (typeof exp !== 'number') return undefined
+  const thumbprint = (cnf as { 'x5t#S256'?: unknown } | null | undefined)?.['x5t#S256']
+  return {
+    sessionId: z_asid,
+    identityId: sub,
+    tokenId: jti,
+    expiresAt: instant(exp * 1_000),
+    boundTo: typeof thumbprint === 'string' ? thumbprint : undefined,
+  }
+}

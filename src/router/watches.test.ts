@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock, NOON } from '../../test/support/manual-clock.ts'
+import { milliseconds, seconds } from '../base/duration.ts'
+import { plus } from '../base/instant.ts'
+import { createWatches } from './watches.ts'
+
+function startWatches() {
+  const clock = new ManualClock()
+  const ended = new Set<string>()
+  const state = { isCutOff: false }
+  const watches = createWatches({
+    clock,
+    copy: () => ({ hasEnded: (subject) => ended.has(subject), isCutOff: () => state.isCutOff }),
+  })
+  const told: string[] = []
+  const watch = (name: string, subjects: readonly string[], until = plus(NOON, seconds(60))) =>
+    watches.watch({ subjects, certificateExpiresAt: until }, (why) => told.push(`${name}: ${why}`))
+  return { clock, ended, state, told, watch, watches }
+}
+
+test('everybody who relied on what has ended is told, once, and nobody else', () => {
+  const { told, watch, watches } = startWatches()
+  watch('a', ['s1', 't1'])
+  watch('b', ['s1', 't2'])
+  watch('c', ['s2'])
+  watches.tell('s1')
+  watches.tell('t1')
+  watches.tell('s1')
+  assert.deepEqual(told, ['a: ended', 'b: ended'])
+})
+
+test('who has stopped watching is not told, and may stop twice', () => {
+  const { told, watch, watches } = startWatches()
+  const stop = watch('a', ['s1'])
+  stop()
+  stop()
+  watches.tell('s1')
+  assert.deepEqual(told, [])
+})
+
+test('what ended before the watch began is told at once', () => {
+  const { ended, told, watch } = startWatches()
+  ended.add('t1')
+  watch('a', ['s1', 't1'])
+  assert.deepEqual(told, ['a: ended'])
+})
+
+test('a router that is cut off ends everything, also what begins then', () => {
+  const { state, told, watch, watches } = startWatches()
+  watch('a', ['s1'])
+  watches.look()
+  assert.deepEqual(told, [])
+  state.isCutOff = true
+  watches.look()
+  watches.look()
+  watch('b', ['s2'])
+  assert.deepEqual(told, ['a: cut-off', 'b: cut-off'])
+})
+
+// SPEC Limits: a certificate is valid only between its dates, also on a connection that is open.
+test('a certificate that expires ends what relied on it, after its last moment', () => {
+  const { clock, told, watch, watches } = startWatches()
+  watch('a', ['s1'], plus(NOON, seconds(10)))
+  watch('b', ['s1'], plus(NOON, seconds(20)))
+  clock.pass(seconds(10))
+  watches.look()
+  assert.deepEqual(told, [])
+  clock.pass(milliseconds(1))
+  watches.look()
+  assert.deepEqual(told, ['a: certificate-expired'])
+})
+
+test('one who is told may stop the others', () => {
+  const { watches } = startWatches()
+  const told: string[] = []
+  const accepted = { subjects: ['s1'], certificateExpiresAt: plus(NOON, seconds(60)) }
+  watches.watch(accepted, () => {
+    told.push('first')
+    stopSecond()
+  })
+  const stopSecond = watches.watch(accepted, () => told.push('second'))
+  watches.tell('s1')
+  assert.deepEqual(told, ['first'])
+})

@@ -1,0 +1,80 @@
+/**
+ * Who wants to hear when what was accepted is so no longer: its session, token or certificate has ended, its certificate
+ * has expired, or the router is cut off. D-42: what is open is closed within a second. Each is told once.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Accepted } from './check.ts'
+import type { FeedCopy } from './feed-copy.ts'
+
+export type EndOfAcceptance = 'ended' | 'certificate-expired' | 'cut-off'
+
+/** Answers the function that stops watching. What has ended meanwhile is told before this returns. */
+export type Watch = (
+  accepted: Pick<Accepted, 'subjects' | 'certificateExpiresAt'>,
+  onEnd: (why: EndOfAcceptance) => void,
+) => () => void
+
+export interface Watches {
+  readonly watch: Watch
+  /** Something has ended. */
+  tell(subject: string): void
+  /** Looks at the time: certificates expire, and silence lasts too long. Called several times a second. */
+  look(): void
+}
+
+interface Watcher {
+  readonly accepted: Parameters<Watch>[0]
+  readonly onEnd: (why: EndOfAcceptance) => void
+}
+
+export function createWatches(deps: {
+  readonly copy: () => Pick<FeedCopy, 'hasEnded' | 'isCutOff'>
+  readonly clock: Pick<Clock, 'now'>
+}): Watches {
+  const { clock } = deps
+  const watchers = new Set<Watcher>()
+  const bySubject = new Map<string, Set<Watcher>>()
+
+  function forget(watcher: Watcher): boolean {
+    if (!watchers.delete(watcher)) return false
+    for (const subject of watcher.accepted.subjects) {
+      const others = bySubject.get(subject)
+      others?.delete(watcher)
+      if (others?.size === 0) bySubject.delete(subject)
+    }
+    return true
+  }
+
+  function end(watcher: Watcher, why: EndOfAcceptance): void {
+    if (forget(watcher)) watcher.onEnd(why)
+  }
+
+  return {
+    watch(accepted, onEnd) {
+      const watcher = { accepted, onEnd }
+      watchers.add(watcher)
+      for (const subject of accepted.subjects) {
+        const others = bySubject.get(subject)
+        if (others === undefined) bySubject.set(subject, new Set([watcher]))
+        else others.add(watcher)
+      }
+      const copy = deps.copy()
+      if (accepted.subjects.some((subject) => copy.hasEnded(subject))) end(watcher, 'ended')
+      else if (copy.isCutOff()) end(watcher, 'cut-off')
+      return () => void forget(watcher)
+    },
+
+    tell(subject) {
+      for (const watcher of [...(bySubject.get(subject) ?? [])]) end(watcher, 'ended')
+    },
+
+    look() {
+      const isCutOff = deps.copy().isCutOff()
+      const now = clock.now()
+      for (const watcher of [...watchers]) {
+        if (isCutOff) end(watcher, 'cut-off')
+        else if (now > watcher.accepted.certificateExpiresAt) end(watcher, 'certificate-expired')
+      }
+    },
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * `latchkey gateway` as people run it, beside `latchkey run`: start, ready line, traffic, logout, signals, and what it
+ * refuses to start with. D-42.
+ */
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import {
+  type Child,
+  runLatchkey,
+  spawnLatchkey,
+  startChild,
+  waitFor,
+} from '../support/child-service.ts'
+import { oidcSession } from '../support/live-session.ts'
+import { openTunnel, pass, travellerOf } from '../support/real-edge.ts'
+import { makeRouter, writeIdentity } from '../support/router-identity.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+async function startGatewayProcess(
+  t: TestContext,
+  options: { readonly controller: string; readonly file: string; readonly upstream: string },
+): Promise<Child & { readonly url: string }> {
+  const child = spawnLatchkey(t, [
+    'gateway',
+    ...['--controller', options.controller, '--identity', options.file],
+    ...['--listen', 'localhost:0', '--upstream', options.upstream],
+  ])
+  await waitFor(
+    () => child.output.stdout.includes('\n'),
+    () => `the ready line\n${child.output.stdout}\n${child.output.stderr}`,
+    child,
+  )
+  const url = /^The gateway is ready: (https:\/\/\S+) → (\S+)\n$/.exec(child.output.stdout)
+  assert.equal(url?.[2], options.upstream)
+  return { ...child, url: url?.[1] ?? '' }
+}
+
+test('a gateway beside a service: it lets a session through, and a logout closes its WebSocket', async (t) => {
+  const service = await startChild(t)
+  const { identity, gatewayCa } = await makeRouter(t, service)
+  const file = await writeIdentity(t, identity)
+  const upstream = await startUpstream(t)
+  const gateway = await startGatewayProcess(t, {
+    controller: service.baseUrl,
+    file,
+    upstream: upstream.url,
+  })
+  const { url } = gateway
+  const session = await oidcSession(service)
+  const traveller = await travellerOf(session)
+
+  const answer = await pass(t, { url, gatewayCa }, traveller)
+  assert.equal(answer?.status, 200)
+  assert.deepEqual(upstream.requests[0]?.values('x-latchkey-identity-id'), [session.identityId])
+  assert.equal((await pass(t, { url, gatewayCa }, { headers: session.headers }))?.status, 403)
+  assert.equal((await pass(t, { url, gatewayCa }, { ...traveller, headers: {} }))?.status, 401)
+
+  const tunnel = await openTunnel(t, { url, gatewayCa }, traveller)
+  assert.equal(tunnel.status, 101)
+  tunnel.send('hello')
+  const [echo] = await once(tunnel.socket, 'data')
+  assert.equal(String(echo), 'hello')
+  const logout = await session.call('/edge/client/v1/current-api-session', { method: 'DELETE' })
+  assert.equal(logout.status, 200, logout.text)
+  await tunnel.closed
+  assert.equal((await pass(t, { url, gatewayCa }, traveller))?.status, 401)
+
+  // Every line of the log is JSON, and none has a token.
+  gateway.process.kill('SIGTERM')
+  const { code, stderr } = await gateway.finished
+  assert.equal(code, 0)
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    lines.filter(({ msg }) => msg === 'request').map(({ status, reason }) => [status, reason]),
+    [
+      [200, undefined],
+      [403, 'no-certificate'],
+      [401, 'no-token'],
+      [101, undefined],
+      [401, 'session-ended'],
+    ],
+  )
+  assert.equal(lines.at(-1).msg, 'stopped')
+  assert.equal(stderr.includes(session.token), false)
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} lets a running request finish, closes a WebSocket, and ends with 0`, async (t) => {
+    const service = await startChild(t)
+    const { identity, gatewayCa } = await makeRouter(t, service)
+    const begun = Promise.withResolvers<() => void>()
+    const upstream = await startUpstream(t, {
+      answer: (_, response) => begun.resolve(() => response.end('done')),
+    })
+    const gateway = await startGatewayProcess(t, {
+      controller: service.baseUrl,
+      file: await writeIdentity(t, identity),
+      upstream: upstream.url,
+    })
+    const { url } = gateway
+    const traveller = await travellerOf(await oidcSession(service))
+    const tunnel = await openTunnel(t, { url, gatewayCa }, traveller)
+    assert.equal(tunnel.status, 101)
+    const answer = pass(t, { url, gatewayCa }, traveller)
+    const finish = await begun.promise
+    gateway.process.kill(signal)
+    await tunnel.closed
+    assert.equal(gateway.process.exitCode, null, 'it waits for the request')
+    finish()
+    assert.equal((await answer)?.status, 200)
+    assert.equal((await gateway.finished).code, 0)
+  })
+}
+
+test('a gateway whose controller is not there refuses everybody, says nothing of being ready, and can be stopped', async (t) => {
+  const service = await startChild(t)
+  const { identity, gatewayCa } = await makeRouter(t, service)
+  const traveller = await travellerOf(await oidcSession(service))
+  const file = await writeIdentity(t, identity)
+  await service.stop()
+  const upstream = await startUpstream(t)
+  const child = spawnLatchkey(t, [
+    'gateway',
+    ...['--controller', service.baseUrl, '--identity', file],
+    ...['--listen', 'localhost:0', '--upstream', upstream.url],
+  ])
+  const listening = () =>
+    child.output.stderr
+      .split('\n')
+      .filter((line) => line.includes('"msg":"listening"'))
+      .map((line) => JSON.parse(line))[0]
+  await waitFor(
+    () => listening() !== undefined,
+    () => child.output.stderr,
+    child,
+  )
+  const url = `https://${listening().listen}`
+  assert.equal((await pass(t, { url, gatewayCa }, traveller))?.status, 503)
+  assert.equal(upstream.received(), '')
+  child.process.kill('SIGTERM')
+  const { code, stdout } = await child.finished
+  assert.deepEqual({ code, stdout }, { code: 0, stdout: '' })
+})
+
+test('what the gateway cannot be started with is named, with exit code 64', async (t) => {
+  const good = {
+    '--controller': 'https://localhost:1280',
+    '--identity': 'router.json',
+    '--listen': 'localhost:0',
+    '--upstream': 'http://localhost:8080',
+  }
+  const cases: readonly (readonly [changes: Record<string, string | undefined>, string])[] = [
+    [{ '--controller': undefined }, '--controller is missing'],
+    [{ '--identity': undefined }, '--identity is missing'],
+    [{ '--listen': undefined }, '--listen is missing'],
+    [{ '--upstream': undefined }, '--upstream is missing'],
+    [{ '--upstream': '' }, '--upstream is empty'],
+    [{ '--controller': 'http://localhost:1280' }, '--controller is not https://HOST:PORT'],
+    [{ '--controller': 'https://a/edge' }, '--controller is not https://HOST:PORT'],
+    [{ '--listen': '8443' }, '--listen is not HOST:PORT'],
+    [{ '--upstream': 'https://localhost' }, '--upstream is not http://HOST:PORT'],
+    [{ '--upstream': 'http://localhost/path' }, '--upstream is not http://HOST:PORT'],
+    [{ '--home': 'here' }, '"gateway" takes no --home'],
+  ]
+  for (const [changes, complaint] of cases) {
+    const values = Object.entries({ ...good, ...changes })
+    const args = values.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
+    const { code, stdout, stderr } = await runLatchkey(t, ['gateway', ...args])
+    assert.equal(code, 64, complaint)
+    assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
+    assert.equal(stdout, '')
+  }
+  const { code, stderr } = await runLatchkey(t, ['run', '--upstream', 'http://localhost'])
+  assert.equal(code, 64)
+  assert.match(stderr, /^latchkey: "run" takes no --upstream\n/)
+})
+
+test('an identity file that cannot be used is named, with exit code 1', async (t) => {
+  const service = await startChild(t)
+  const { identity } = await makeRouter(t, service)
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const otherKey = privateKey.export({ format: 'pem', type: 'pkcs8' })
+  const start = async (file: string) => {
+    const { code, stdout, stderr } = await runLatchkey(t, [
+      'gateway',
+      ...['--controller', service.baseUrl, '--identity', file],
+      ...['--listen', 'localhost:0', '--upstream', 'http://localhost:1'],
+    ])
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+    assert.equal(stderr.split('\n').length, 2, stderr)
+    return stderr
+  }
+  assert.match(await start(`${await temporaryFolder(t)}/none.json`), /there is no identity file/)
+  const cases: readonly (readonly [content: unknown, complaint: RegExp])[] = [
+    ['no JSON', /is not JSON with the texts id, cert, key, ca/],
+    [[], /is not JSON with the texts/],
+    [{ ...identity, id: undefined }, /is not JSON with the texts/],
+    [{ ...identity, key: 7 }, /is not JSON with the texts/],
+    [{ ...identity, cert: 'x' }, /has a cert that is no certificate in PEM/],
+    [{ ...identity, key: 'x' }, /has a key that is no private key in PEM/],
+    [{ ...identity, ca: 'x' }, /has a ca that is no certificate in PEM/],
+    [{ ...identity, key: otherKey }, /has a key that is not the key of its cert/],
+  ]
+  for (const [content, complaint] of cases) {
+    const complained = await start(await writeIdentity(t, content))
+    assert.match(complained, complaint)
+    assert.equal(complained.includes('PRIVATE KEY'), false)
+  }
+  // R063
+  assert.match(
+    await start(await writeIdentity(t, identity, 0o644)),
+    /everybody on this machine can get at .*router\.json; run: chmod 600 /,
+  )
+})
