@@ -1,11 +1,12 @@
 /**
- * kill -9 around refreshes and logouts, again and again, on SQLite: after the next start nothing that was ended works,
- * and nothing that was answered is lost. D-27, R038, R042, R114.
+ * kill -9 around refreshes, logouts and certificates, again and again, on SQLite: after the next start nothing that was
+ * ended works, and nothing that was answered is lost. D-27, D-41, R038, R042, R114.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fixPort } from '../support/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/child-service.ts'
+import { handMadeCsr } from '../support/csr.ts'
 import { bearer } from '../support/login.ts'
 import {
   assertRefreshRefused,
@@ -20,16 +21,22 @@ const WORKERS = 6
 /** The kill comes with this many answers of the round; every worker is then somewhere. */
 const ANSWERS = [1, 7, 13, 20, 40, 64]
 
+const CERTIFICATES = '/edge/client/v1/current-api-session/certificates'
+const CSR = handMadeCsr()
+
 /** One session, as its client knows it: by the answers that it got. */
 interface Chain {
   /** What was answered, oldest first; the last one is good, the others are spent. */
   readonly answered: OfflineTokens[]
   /** What was sent last, and is not answered. */
-  pending: 'refresh' | 'logout' | undefined
+  pending: 'refresh' | 'certificate' | 'removal' | 'logout' | undefined
+  /** Certificates whose issue was answered, and those of them whose removal was. */
+  readonly issued: string[]
+  readonly removed: string[]
   isLoggedOut: boolean
 }
 
-test('what was answered before a kill -9 holds after the next start: refreshes and logouts', async (t) => {
+test('what was answered before a kill -9 holds after the next start: refreshes, logouts and certificates', async (t) => {
   const first = await startChild(t)
   const { home, port } = first
   await first.stop()
@@ -86,7 +93,13 @@ async function live(
   chains: Chain[],
   { refreshes, answered }: { readonly refreshes: number; readonly answered: () => void },
 ): Promise<void> {
-  const chain: Chain = { answered: [], pending: undefined, isLoggedOut: false }
+  const chain: Chain = {
+    answered: [],
+    pending: undefined,
+    issued: [],
+    removed: [],
+    isLoggedOut: false,
+  }
   let current = await logInOffline(service)
   chain.answered.push(current)
   chains.push(chain)
@@ -96,6 +109,7 @@ async function live(
     chain.answered.push(current)
     chain.pending = undefined
     answered()
+    await useCertificates(service, chain, current.access_token, answered)
   }
   chain.pending = 'logout'
   const reply = await service.call(`/oidc/end_session?id_token_hint=${current.id_token}`)
@@ -103,6 +117,47 @@ async function live(
   chain.pending = undefined
   chain.isLoggedOut = true
   answered()
+}
+
+/** Two are issued, and one of them is removed. */
+async function useCertificates(
+  service: ChildService,
+  chain: Chain,
+  token: string,
+  answered: () => void,
+): Promise<void> {
+  for (let i = 0; i < 2; i++) {
+    chain.pending = 'certificate'
+    const reply = await service.call(CERTIFICATES, {
+      ...bearer(token),
+      method: 'POST',
+      json: { csr: CSR },
+    })
+    assert.equal(reply.status, 201, reply.text)
+    chain.issued.push(reply.json().data.id)
+    chain.pending = undefined
+    answered()
+  }
+  chain.pending = 'removal'
+  const id = chain.issued.at(-1) ?? ''
+  const reply = await service.call(`${CERTIFICATES}/${id}`, { ...bearer(token), method: 'DELETE' })
+  assert.equal(reply.status, 200, reply.text)
+  chain.removed.push(id)
+  chain.pending = undefined
+  answered()
+}
+
+/** What was issued is there, what was removed is not, whatever stood between the two. */
+async function checkCertificates(service: ChildService, chain: Chain, token: string) {
+  const reply = await service.call(`${CERTIFICATES}?limit=500`, bearer(token))
+  assert.equal(reply.status, 200, reply.text)
+  const listed = new Set(reply.json().data.map(({ id }: { id: string }) => id))
+  for (const id of chain.removed) assert.equal(listed.has(id), false, 'a removal holds')
+  const doubtful = chain.pending === 'removal' ? chain.issued.at(-1) : undefined
+  for (const id of chain.issued) {
+    if (chain.removed.includes(id) || id === doubtful) continue
+    assert.equal(listed.has(id), true, 'a certificate that was answered is there')
+  }
 }
 
 /** Answers the tokens of which nothing works any more. */
@@ -120,6 +175,7 @@ async function checkChain(service: ChildService, chain: Chain): Promise<readonly
     for (const tokens of answered) await assertOver(service, tokens)
     return answered
   }
+  await checkCertificates(service, chain, current.access_token)
   const reply = await refresh(service, current.refresh_token)
   if (reply.status !== 200) {
     // Spent, and its answer was lost with the process: only where one was under way.
