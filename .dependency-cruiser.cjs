@@ -25,6 +25,7 @@ const home = {
   pg: 'store',
   jose: '(domain/(tokens|ext-jwt)|router)',
   '@node-rs/argon2': 'domain/factors',
+  '@zxcvbn-ts/language-common': 'domain/factors',
   '@peculiar/x509': 'domain/certificates',
   pkijs: 'domain/certificates',
   asn1js: 'domain/certificates',

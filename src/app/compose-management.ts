@@ -32,6 +32,9 @@ export function composeManagement(
     /** Our own root and issuing CAs, in PEM. */
     readonly ownAnchors: () => readonly string[]
     readonly issuers: () => readonly Issuer[]
+    readonly brand: string
+    /** `edge.passwords.rejectCommon`. */
+    readonly rejectsCommonPasswords: boolean
     /** `edge.externalJwtSigners.fetch.allowHttp`. */
     readonly allowHttp: boolean
   },

@@ -196,6 +196,7 @@ export function compose(parts: Parts) {
       signerKeys,
       ownAnchors,
       issuers,
+      rejectsCommonPasswords: config.passwords.rejectCommon,
       allowHttp: config.externalJwtSigners.fetch.allowHttp,
     }),
   }

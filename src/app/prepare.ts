@@ -11,9 +11,11 @@ import { createVault, type Vault } from '../base/vault.ts'
 import type { Config } from '../config/config.ts'
 import { createRecordEvent } from '../domain/audit/record.ts'
 import { type CertificateAuthorities, loadAuthorities } from '../domain/certificates/authorities.ts'
+import { refuseGuessable } from '../domain/factors/guessable-passwords.ts'
 import { createPasswordHashing, type PasswordHashing } from '../domain/factors/hashing.ts'
 import { refusePassword } from '../domain/factors/password-rules.ts'
 import {
+  ADMINISTRATOR,
   ForeignDatabase,
   inspectInstallation,
   install,
@@ -78,11 +80,16 @@ export async function prepare(deps: {
 }
 
 async function makeAdministrator(
-  { adminPassword, clock, random, handOver }: Parameters<typeof prepare>[0],
+  { config, adminPassword, clock, random, handOver }: Parameters<typeof prepare>[0],
   { store, vault, hashing }: Pick<Prepared, 'store' | 'vault' | 'hashing'>,
 ): Promise<void> {
   const password = adminPassword ?? new Secret(base64url(random.bytes(RANDOM_PASSWORD_BYTES)))
-  const fault = refusePassword(password, defaultPolicy(clock.now()).primary.updb.minPasswordLength)
+  const { minPasswordLength } = defaultPolicy(clock.now()).primary.updb
+  const fault =
+    refusePassword(password, minPasswordLength) ??
+    (config.passwords.rejectCommon
+      ? await refuseGuessable(password, [ADMINISTRATOR, config.brand])
+      : undefined)
   if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault}`)
   const recordEvent = createRecordEvent({ clock, random })
   const { transaction } = store

@@ -39,6 +39,8 @@ export interface Config {
     /** How many are hashed at the same time; `auto` leaves it to the number of cores. */
     readonly hashing: number | 'auto'
     readonly queue: number
+    /** R074. */
+    readonly rejectCommon: boolean
   }
   /** D-19: the issuer that authenticator apps show; undefined: the host of the bind point. */
   readonly totp: { readonly hostname: string | undefined }

@@ -60,6 +60,7 @@ test('the keys are those of D-46 whose features exist', () => {
       'edge.totp.hostname',
       'edge.passwords.hashing',
       'edge.passwords.queue',
+      'edge.passwords.rejectCommon',
       'edge.limits.failuresPerAddress',
       'edge.limits.trustedProxies',
       'edge.externalJwtSigners.fetch.allowHttp',

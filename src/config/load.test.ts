@@ -66,7 +66,7 @@ test('a file with only what is required gets every default', async (t) => {
       maxSessionDuration: days(30),
     },
     keys: { algorithm: 'ES256', rotation: days(90) },
-    passwords: { hashing: 'auto', queue: 64 },
+    passwords: { hashing: 'auto', queue: 64, rejectCommon: true },
     totp: { hostname: undefined },
     limits: { failuresPerAddress: 60, trustedProxies: [] },
     externalJwtSigners: {
@@ -211,7 +211,7 @@ test('every key that is given is used', async (t) => {
     denied: [{ kind: 'network', network: { address: [0, 0, 0, 0], prefix: 0 } }],
   })
   assert.deepEqual(config.keys, { algorithm: 'EdDSA', rotation: days(7) })
-  assert.deepEqual(config.passwords, { hashing: 2, queue: 0 })
+  assert.deepEqual(config.passwords, { hashing: 2, queue: 0, rejectCommon: true })
   assert.deepEqual(config.log, { level: 'debug', format: 'text' })
 })
 
@@ -245,7 +245,7 @@ test('a variable may stand for a number, a flag, a duration or a choice', async 
   )
   assert.deepEqual(config.listeners[0].apis, [{ binding: 'edge-client' }])
   assert.equal(config.keys.rotation, days(5))
-  assert.deepEqual(config.passwords, { hashing: 'auto', queue: 7 })
+  assert.deepEqual(config.passwords, { hashing: 'auto', queue: 7, rejectCommon: true })
   assert.equal(config.log.level, 'warn')
 })
 

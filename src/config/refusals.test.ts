@@ -35,8 +35,8 @@ testRefusals([
   ['an unknown key', { ...FILE, wbe: 1 }, ['wbe', 'is not a known key; did you mean web?']],
   [
     'a key that comes later',
-    edge({ passwords: { rejectCommon: true } }),
-    ['edge.passwords.rejectCommon', 'is not a known key; known here: hashing, queue'],
+    edge({ passwords: { strength: true } }),
+    ['edge.passwords.strength', 'is not a known key; known here: hashing, queue, rejectCommon'],
   ],
   [
     'a key in the wrong place',

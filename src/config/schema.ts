@@ -177,6 +177,9 @@ const edge = section('The service itself.', {
       { from: 0, to: 10_000 },
       'How many may wait. A login beyond that is answered 503.',
     ).prefault(64),
+    rejectCommon: flag(
+      'Whether passwords that many people use, or that are made of the name, are refused.',
+    ).prefault(true),
   }).prefault({}),
   limits: section('Limits for strangers.', {
     failuresPerAddress: count(

@@ -12,6 +12,7 @@ import type { RecordEvent } from '../audit/record.ts'
 import { readCertificates } from '../certificates/certificate-chain.ts'
 import { hasIssued } from '../certificates/paths/find-paths.ts'
 import { readLeafCertificate } from '../certificates/prove-ca.ts'
+import { refuseGuessable } from '../factors/guessable-passwords.ts'
 import type { PasswordHashing } from '../factors/hashing.ts'
 import { refusePassword } from '../factors/password-rules.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
@@ -47,6 +48,9 @@ export function createManageAuthenticators(deps: {
   readonly hashing: Pick<PasswordHashing, 'hash'>
   readonly recordEvent: RecordEvent
   readonly endSessionsWithin: EndSessionsWithin
+  readonly brand: string
+  /** `edge.passwords.rejectCommon`. */
+  readonly rejectsCommonPasswords: boolean
   /** Our own root and issuing CAs, in PEM. */
   readonly ownAnchors: () => readonly string[]
 }): ManageAuthenticators {
@@ -60,12 +64,15 @@ export function createManageAuthenticators(deps: {
     if (usernameKey(username).length > LONGEST_USERNAME) {
       throw invalid('username', `must have at most ${LONGEST_USERNAME} characters`)
     }
-    const policy = await transaction(async (tx) => {
+    const { identity, policy } = await transaction(async (tx) => {
       const identity = await tx.identities.find(identityId)
-      return identity && tx.authPolicies.find(identity.authPolicyId)
+      return { identity, policy: identity && (await tx.authPolicies.find(identity.authPolicyId)) }
     })
-    if (policy === undefined) throw invalid('identityId', NO_IDENTITY)
-    const fault = refusePassword(password, policy.primary.updb.minPasswordLength)
+    if (identity === undefined || policy === undefined) throw invalid('identityId', NO_IDENTITY)
+    const known = [username, identity.name, deps.brand]
+    const fault =
+      refusePassword(password, policy.primary.updb.minPasswordLength) ??
+      (deps.rejectsCommonPasswords ? await refuseGuessable(password, known) : undefined)
     if (fault !== undefined) throw invalid('password', fault)
     const passwordHash = await hashing.hash(password)
     return { method: 'updb', username, passwordHash, lockedUntil: undefined } as const
