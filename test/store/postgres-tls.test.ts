@@ -1,6 +1,6 @@
 /**
  * TLS to PostgreSQL is what the URL says: `sslmode=verify-full` with `sslrootcert` takes the right server and
- * no other. Needs a server whose files it may write, so it is left out on a given one.
+ * no other. Needs a server whose files it may write, so it has one of its own.
  */
 import assert from 'node:assert/strict'
 import { KeyObject, webcrypto } from 'node:crypto'
@@ -14,16 +14,13 @@ import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@pecu
 import { Client } from 'pg'
 import { Secret } from '../../src/base/secret.ts'
 import { openStore, StoreUnavailable } from '../../src/store/open.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startOwnPostgres } from '../support/postgres.ts'
 
-afterAll(async () => (await startPostgres()).stop())
+const postgres = await startOwnPostgres()
+afterAll(() => postgres.stop())
 
-const skip = process.env['TEST_POSTGRES_URL'] !== undefined
-
-test('the certificate of the server is checked against the root that the URL names', {
-  skip,
-}, async (t) => {
-  const url = await (await startPostgres()).freshDatabase()
+test('the certificate of the server is checked against the root that the URL names', async (t) => {
+  const url = await postgres.freshDatabase()
   const server = await selfSigned()
   await useCertificate(url, server)
 

