@@ -10,51 +10,47 @@ import { bearersOf } from '../bearers.ts'
 import { textList } from '../fields.ts'
 import { presentedChain } from '../peer-certificate.ts'
 import type { Router } from '../route.ts'
-import { answerStep, LOGIN_ROUTE, loginPage, readStep, whatToPost, withForm } from './login-step.ts'
+import {
+  answerStep,
+  LOGIN_GET,
+  LOGIN_POST,
+  loginPage,
+  readStep,
+  whatToPost,
+  withForm,
+} from './login-step.ts'
 import type { PrimaryLoginDependencies } from './login-username.ts'
 import { PATHS } from './paths.ts'
 
 export function addLoginCert(router: Router, use: PrimaryLoginDependencies): void {
   const url = PATHS.loginCert
-  router.add(
-    { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 406] },
-    async (call) => {
-      const { authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.open(authRequestId, origin)
-      if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
-      const hasCertificate = presentedChain(call.request) !== undefined
-      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-      return loginPage(200, certificatePage({ authRequestId, hasCertificate }), found, headers)
-    },
-  )
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.open(authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
+    const hasCertificate = presentedChain(call.request) !== undefined
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    return loginPage(200, certificatePage({ authRequestId, hasCertificate }), found, headers)
+  })
 
-  router.add(
-    {
-      ...LOGIN_ROUTE,
-      method: 'POST',
-      url,
-      reads: ['json', 'form'],
-      replies: [200, 302, 401, 406, 429],
-    },
-    async (call) => {
-      const { fields, authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.open(authRequestId, origin)
-      const chain = presentedChain(call.request)
-      const hasCertificate = chain !== undefined
-      const form = (error: string, code: FailureCode) => {
-        const shown = code === 'INVALID_AUTH' ? CERTIFICATE.refused : error
-        return certificatePage({ authRequestId, hasCertificate, error: shown })
-      }
-      return withForm(call, { ...use, found, form }, async () => {
-        const step = await use.submitPrimary({
-          request: found,
-          credential: { method: 'cert', chain },
-          bearers: bearersOf(call.request),
-          configTypes: textList(fields, 'configTypes'),
-          caller: call.caller,
-        })
-        return answerStep(call, { step, found, authRequestId })
+  router.add({ ...LOGIN_POST, url }, async (call) => {
+    const { fields, authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.open(authRequestId, origin)
+    const chain = presentedChain(call.request)
+    const hasCertificate = chain !== undefined
+    const form = (error: string, code: FailureCode) => {
+      const shown = code === 'INVALID_AUTH' ? CERTIFICATE.refused : error
+      return certificatePage({ authRequestId, hasCertificate, error: shown })
+    }
+    return withForm(call, { ...use, found, form }, async () => {
+      const step = await use.submitPrimary({
+        request: found,
+        credential: { method: 'cert', chain },
+        bearers: bearersOf(call.request),
+        configTypes: textList(fields, 'configTypes'),
+        caller: call.caller,
       })
-    },
-  )
+      return answerStep(call, { step, found, authRequestId })
+    })
+  })
 }

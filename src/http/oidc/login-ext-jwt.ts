@@ -8,7 +8,7 @@ import { extJwtPage } from '../../web/login/ext-jwt-page.ts'
 import { bearersOf } from '../bearers.ts'
 import { textList } from '../fields.ts'
 import type { Router } from '../route.ts'
-import { answerStep, LOGIN_ROUTE, loginPage, readStep, whatToPost } from './login-step.ts'
+import { answerStep, LOGIN_GET, LOGIN_POST, loginPage, readStep, whatToPost } from './login-step.ts'
 import type { PrimaryLoginDependencies } from './login-username.ts'
 import { PATHS } from './paths.ts'
 
@@ -17,37 +17,25 @@ export function addLoginExtJwt(
   use: PrimaryLoginDependencies & { readonly rules: Pick<Rules, 'signers'> },
 ): void {
   const url = PATHS.loginExtJwt
-  router.add(
-    { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 406] },
-    async (call) => {
-      const { authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.open(authRequestId, origin)
-      if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
-      const signers = use.rules.signers().filter(({ enabled }) => enabled)
-      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-      return loginPage(200, extJwtPage({ authRequestId, signers }), found, headers)
-    },
-  )
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.open(authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
+    const signers = use.rules.signers().filter(({ enabled }) => enabled)
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    return loginPage(200, extJwtPage({ authRequestId, signers }), found, headers)
+  })
 
-  router.add(
-    {
-      ...LOGIN_ROUTE,
-      method: 'POST',
-      url,
-      reads: ['json', 'form'],
-      replies: [200, 302, 401, 406, 429],
-    },
-    async (call) => {
-      const { fields, authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.open(authRequestId, origin)
-      const step = await use.submitPrimary({
-        request: found,
-        credential: { method: 'ext-jwt' },
-        bearers: bearersOf(call.request),
-        configTypes: textList(fields, 'configTypes'),
-        caller: call.caller,
-      })
-      return answerStep(call, { step, found, authRequestId })
-    },
-  )
+  router.add({ ...LOGIN_POST, url }, async (call) => {
+    const { fields, authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.open(authRequestId, origin)
+    const step = await use.submitPrimary({
+      request: found,
+      credential: { method: 'ext-jwt' },
+      bearers: bearersOf(call.request),
+      configTypes: textList(fields, 'configTypes'),
+      caller: call.caller,
+    })
+    return answerStep(call, { step, found, authRequestId })
+  })
 }

@@ -28,6 +28,22 @@ export const LOGIN_ROUTE = {
   cors: 'none',
 } as const satisfies Partial<Route>
 
+/** D-11: a page, or what to post. */
+export const LOGIN_GET = {
+  ...LOGIN_ROUTE,
+  method: 'GET',
+  reads: [],
+  replies: [200, 406],
+} as const satisfies Partial<Route>
+
+/** One step forward: the redirect, what is outstanding, or why not. */
+export const LOGIN_POST = {
+  ...LOGIN_ROUTE,
+  method: 'POST',
+  reads: ['json', 'form'],
+  replies: [200, 302, 401, 406, 429],
+} as const satisfies Partial<Route>
+
 export interface LoginRouteDependencies {
   readonly brand: string
   readonly corsOrigins: readonly string[]

@@ -12,6 +12,8 @@ import { codeField } from '../fields.ts'
 import type { Router } from '../route.ts'
 import {
   answerStep,
+  LOGIN_GET,
+  LOGIN_POST,
   LOGIN_ROUTE,
   type LoginRouteDependencies,
   loginPage,
@@ -30,36 +32,24 @@ export function addLoginTotp(
   },
 ): void {
   const url = PATHS.loginTotp
-  router.add(
-    { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 406] },
-    async (call) => {
-      const { authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.forTotp(authRequestId, origin)
-      if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'code'])
-      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-      return loginPage(200, totpPage({ authRequestId, canRecover: true }), found, headers)
-    },
-  )
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.forTotp(authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'code'])
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    return loginPage(200, totpPage({ authRequestId, canRecover: true }), found, headers)
+  })
 
-  router.add(
-    {
-      ...LOGIN_ROUTE,
-      method: 'POST',
-      url,
-      reads: ['json', 'form'],
-      replies: [200, 302, 401, 406, 429],
-    },
-    async (call) => {
-      const { fields, authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.forTotp(authRequestId, origin)
-      const code = codeField(fields)
-      const form = (error: string) => totpPage({ authRequestId, canRecover: true, error })
-      return withForm(call, { ...use, found, form }, async () => {
-        const step = await use.submitTotp({ request: found, code, caller: call.caller })
-        return answerStep(call, { step, found, authRequestId })
-      })
-    },
-  )
+  router.add({ ...LOGIN_POST, url }, async (call) => {
+    const { fields, authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.forTotp(authRequestId, origin)
+    const code = codeField(fields)
+    const form = (error: string) => totpPage({ authRequestId, canRecover: true, error })
+    return withForm(call, { ...use, found, form }, async () => {
+      const step = await use.submitTotp({ request: found, code, caller: call.caller })
+      return answerStep(call, { step, found, authRequestId })
+    })
+  })
 
   router.add(
     {

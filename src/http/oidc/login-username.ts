@@ -12,7 +12,8 @@ import { passwordCredentials } from '../password-fields.ts'
 import type { Router } from '../route.ts'
 import {
   answerStep,
-  LOGIN_ROUTE,
+  LOGIN_GET,
+  LOGIN_POST,
   type LoginRouteDependencies,
   loginPage,
   readStep,
@@ -28,46 +29,34 @@ export interface PrimaryLoginDependencies extends LoginRouteDependencies {
 
 export function addLoginUsername(router: Router, use: PrimaryLoginDependencies): void {
   for (const url of [PATHS.loginUsername, PATHS.loginPassword]) {
-    router.add(
-      { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 406] },
-      async (call) => {
-        const { authRequestId, origin } = readStep(call, use)
-        const found = await use.findRequest.open(authRequestId, origin)
-        if (!call.wantsHtml) {
-          return whatToPost(authRequestId, PATHS.loginUsername, FIELDS)
-        }
-        const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-        return loginPage(200, passwordPage({ authRequestId }), found, headers)
-      },
-    )
+    router.add({ ...LOGIN_GET, url }, async (call) => {
+      const { authRequestId, origin } = readStep(call, use)
+      const found = await use.findRequest.open(authRequestId, origin)
+      if (!call.wantsHtml) {
+        return whatToPost(authRequestId, PATHS.loginUsername, FIELDS)
+      }
+      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+      return loginPage(200, passwordPage({ authRequestId }), found, headers)
+    })
 
-    router.add(
-      {
-        ...LOGIN_ROUTE,
-        method: 'POST',
-        url,
-        reads: ['json', 'form'],
-        replies: [200, 302, 401, 406, 429],
-      },
-      async (call) => {
-        const { fields, authRequestId, origin } = readStep(call, use)
-        const found = await use.findRequest.open(authRequestId, origin)
-        const credentials = passwordCredentials(fields)
-        const configTypes = textList(fields, 'configTypes')
-        const { username } = credentials
-        const form = (error: string) => passwordPage({ authRequestId, username, error })
-        return withForm(call, { ...use, found, form }, async () => {
-          const step = await use.submitPrimary({
-            request: found,
-            credential: { method: 'password', credentials },
-            bearers: bearersOf(call.request),
-            configTypes,
-            caller: call.caller,
-          })
-          return answerStep(call, { step, found, authRequestId })
+    router.add({ ...LOGIN_POST, url }, async (call) => {
+      const { fields, authRequestId, origin } = readStep(call, use)
+      const found = await use.findRequest.open(authRequestId, origin)
+      const credentials = passwordCredentials(fields)
+      const configTypes = textList(fields, 'configTypes')
+      const { username } = credentials
+      const form = (error: string) => passwordPage({ authRequestId, username, error })
+      return withForm(call, { ...use, found, form }, async () => {
+        const step = await use.submitPrimary({
+          request: found,
+          credential: { method: 'password', credentials },
+          bearers: bearersOf(call.request),
+          configTypes,
+          caller: call.caller,
         })
-      },
-    )
+        return answerStep(call, { step, found, authRequestId })
+      })
+    })
   }
 }
 

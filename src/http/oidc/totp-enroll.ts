@@ -10,6 +10,7 @@ import { codeField } from '../fields.ts'
 import type { Call, Router } from '../route.ts'
 import {
   answerStep,
+  LOGIN_GET,
   LOGIN_ROUTE,
   type LoginRouteDependencies,
   loginPage,
@@ -31,16 +32,13 @@ export function addTotpEnroll(
   const url = PATHS.totpEnroll
   const { enrollInLogin, totpHostname } = use
 
-  router.add(
-    { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 406] },
-    async (call) => {
-      const { authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.forEnrollment(authRequestId, origin)
-      if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
-      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-      return loginPage(200, enrollStartPage({ authRequestId }), found, headers)
-    },
-  )
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.forEnrollment(authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    return loginPage(200, enrollStartPage({ authRequestId }), found, headers)
+  })
 
   router.add(
     { ...LOGIN_ROUTE, method: 'POST', url, reads: ['json', 'form'], replies: [201, 406, 409] },
