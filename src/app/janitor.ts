@@ -14,7 +14,7 @@ const BATCH = 500
 const GRACE: Duration = minutes(5)
 
 /** D-102: how long audit events are kept. */
-export const EVENT_RETENTION: Duration = days(90)
+const EVENT_RETENTION: Duration = days(90)
 
 type Swept = Pick<
   Stores,

@@ -9,6 +9,7 @@ import type { HostOrNetwork, Network } from '../base/network.ts'
 import type { NonEmpty } from '../base/non-empty.ts'
 import type { Secret } from '../base/secret.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
+import type { SigningAlgorithm } from '../protocol/signing-algorithms.ts'
 
 export interface Config {
   /** Absolute, and so is every other path here. */
@@ -120,10 +121,6 @@ export type Binding = (typeof BINDINGS)[number]
 /** As people write them, and as `node:tls` does. */
 export const TLS_VERSIONS = { 'TLS1.2': 'TLSv1.2', 'TLS1.3': 'TLSv1.3' } as const
 export type TlsVersion = (typeof TLS_VERSIONS)[keyof typeof TLS_VERSIONS]
-
-// D-23; the order is the one in which the documentation lists them.
-export const SIGNING_ALGORITHMS = ['ES256', 'RS256', 'EdDSA'] as const
-export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number]
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -8,7 +8,8 @@
  */
 import { z } from 'zod'
 import { formatDuration } from '../base/duration.ts'
-import { BINDINGS, LOG_FORMATS, LOG_LEVELS, SIGNING_ALGORITHMS } from './config.ts'
+import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
+import { BINDINGS, LOG_FORMATS, LOG_LEVELS } from './config.ts'
 import { DURATION_RULES } from './durations.ts'
 import {
   count,

@@ -8,7 +8,7 @@
 export type Field = readonly [name: string, value: string]
 
 /** The fields that tell the upstream who calls begin with this. */
-export const IDENTITY_PREFIX = 'x-latchkey-'
+const IDENTITY_PREFIX = 'x-latchkey-'
 
 /** What the gateway says itself about a request. */
 export interface OwnFields {

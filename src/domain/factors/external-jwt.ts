@@ -3,7 +3,7 @@
  * must check a token is told by its issuer; whether it is good, in ext-jwt/.
  */
 import type { Clock } from '../../base/clock.ts'
-import type { ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
+import type { IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secret.ts'
 import { type Challenge, primaryExtJwt } from '../../protocol/challenge.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
@@ -11,7 +11,7 @@ import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { VerifyExternalJwt } from '../ext-jwt/verify.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
-import type { AuthPolicy } from '../policies/auth-policy.ts'
+import { allowsSigner } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
 import { claimedIssuer } from '../tokens/claimed-issuer.ts'
 import { usableIdentity } from './usable-identity.ts'
@@ -153,11 +153,6 @@ function isOwner(
   owner: { readonly identityId: IdentityId; readonly externalId: string | undefined },
 ): boolean {
   return subject === (signer.useExternalId ? owner.externalId : owner.identityId)
-}
-
-function allowsSigner({ primary }: AuthPolicy, id: ExternalJwtSignerId): boolean {
-  const { allowedSigners } = primary.extJwt
-  return allowedSigners.length === 0 || allowedSigners.includes(id)
 }
 
 function reject(reason: LoginFailureReason): Rejected {

@@ -7,7 +7,7 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { Random } from '../../base/random.ts'
 import type { SecretHash, Vault } from '../../base/vault.ts'
 
-export const RECOVERY_CODES = 20
+const RECOVERY_CODES = 20
 const CODE_LENGTH = 6
 
 /** As many as an identity gets, no two alike. */

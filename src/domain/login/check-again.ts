@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts'
 import { usableIdentity } from '../factors/usable-identity.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import type { Identities } from '../identities/stores.ts'
-import type { AuthPolicy } from '../policies/auth-policy.ts'
+import { type AuthPolicy, allowsSigner } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { ProvenPrimary } from './proven.ts'
 
@@ -31,18 +31,13 @@ export function createCheckAgain(deps: {
 }
 
 /** Whether a policy still allows the way in which somebody has logged in. */
-export function allowsPrimary({ primary: allowed }: AuthPolicy, primary: ProvenPrimary): boolean {
-  switch (primary.method) {
+export function allowsPrimary(policy: AuthPolicy, { method, signerId }: ProvenPrimary): boolean {
+  switch (method) {
     case 'password':
-      return allowed.updb.allowed
+      return policy.primary.updb.allowed
     case 'cert':
-      return allowed.cert.allowed
-    case 'ext-jwt': {
-      const { allowedSigners } = allowed.extJwt
-      const isListed =
-        primary.signerId !== undefined &&
-        (allowedSigners.length === 0 || allowedSigners.includes(primary.signerId))
-      return allowed.extJwt.allowed && isListed
-    }
+      return policy.primary.cert.allowed
+    case 'ext-jwt':
+      return signerId !== undefined && allowsSigner(policy, signerId)
   }
 }

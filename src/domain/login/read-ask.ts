@@ -3,6 +3,7 @@
  * here, and what is wrong travels back over the redirect. SPEC Authorization; D-5, D-9.
  */
 import { utf8 } from '../../base/encoding.ts'
+import { Failure } from '../../errors/catalogue.ts'
 import type { AuthorizationError } from '../../protocol/oauth.ts'
 import {
   type Issuer,
@@ -124,6 +125,17 @@ export function mergeConfigTypes(
   const isTooMuch =
     all.length > MOST_CONFIG_TYPES || utf8(all.join('')).length > LONGEST_CONFIG_TYPES
   return isTooMuch ? undefined : all
+}
+
+/** The same for the body of a login. Thrown: COULD_NOT_VALIDATE. */
+export function addConfigTypes(
+  asked: readonly string[],
+  added: readonly string[],
+): readonly string[] {
+  const all = mergeConfigTypes(asked, added)
+  if (all !== undefined) return all
+  const field = { field: 'configTypes', reason: 'are too many' }
+  throw new Failure('COULD_NOT_VALIDATE', { field })
 }
 
 /** The mode in which the answer travels; undefined when the asked one is unknown. Needed for refusals too. */

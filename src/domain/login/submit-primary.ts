@@ -3,7 +3,6 @@
  * partially authenticated; failed, it leaves the request as it was, to be tried again.
  */
 import type { Secret } from '../../base/secret.ts'
-import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'
@@ -21,7 +20,7 @@ import type { OpenRequest } from './find-request.ts'
 import type { FinishStep, LoginStep } from './finish.ts'
 import type { PrimaryCredential, ProvePrimary } from './prove-primary.ts'
 import { NOTHING_SECONDARY, type ProvenSecondary } from './proven.ts'
-import { mergeConfigTypes } from './read-ask.ts'
+import { addConfigTypes } from './read-ask.ts'
 
 export interface LoginSubmission {
   /** From `findRequest`, on this very call. */
@@ -49,11 +48,7 @@ export function createSubmitPrimary(deps: Dependencies): SubmitPrimary {
   const { provePrimary, findDemands, finishStep } = deps
 
   return async ({ request, credential, bearers, configTypes, caller }) => {
-    const allConfigTypes = mergeConfigTypes(request.ask.configTypes, configTypes)
-    if (allConfigTypes === undefined) {
-      const field = { field: 'configTypes', reason: 'are too many' }
-      throw new Failure('COULD_NOT_VALIDATE', { field })
-    }
+    const allConfigTypes = addConfigTypes(request.ask.configTypes, configTypes)
     const accepted = await provePrimary({ credential, bearers, caller })
     const { identity, policy, primary } = accepted
     const demands = await findDemands(identity, policy)

@@ -64,6 +64,12 @@ export function isBuiltIn(id: AuthPolicyId): boolean {
   return id === DEFAULT_POLICY_ID || id === PRODUCTION_POLICY_ID
 }
 
+/** Whether somebody with this policy may log in by a JWT of this signer. */
+export function allowsSigner({ primary }: AuthPolicy, id: ExternalJwtSignerId): boolean {
+  const { allowed, allowedSigners } = primary.extJwt
+  return allowed && (allowedSigners.length === 0 || allowedSigners.includes(id))
+}
+
 function builtIn(
   id: AuthPolicyId,
   { allowsPasswords }: { readonly allowsPasswords: boolean },

@@ -5,17 +5,15 @@
  * change, which other raises wait for, so a number that was seen has everything below it committed.
  */
 import type { Clock } from '../../base/clock.ts'
-import { type Duration, milliseconds, seconds } from '../../base/duration.ts'
+import { type Duration, milliseconds } from '../../base/duration.ts'
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Ca } from '../certificates/ca.ts'
 import type { Cas } from '../certificates/stores.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { ExternalJwtSigners } from '../ext-jwt/stores.ts'
+import { STALE_AFTER } from '../stale.ts'
 import type { AuthPolicy } from './auth-policy.ts'
 import type { AuthPolicies, RuleVersions } from './stores.ts'
-
-/** D-34: an instance whose copy is older than this refuses calls. */
-const STALE_AFTER: Duration = seconds(5)
 
 export interface Rules {
   policy(id: AuthPolicyId): AuthPolicy | undefined

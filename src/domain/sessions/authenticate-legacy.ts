@@ -20,7 +20,7 @@ import type { Identity } from '../identities/identity.ts'
 import { type FindDemands, outstandingQueries } from '../login/demands.ts'
 import { holdOwner } from '../login/hold-owner.ts'
 import type { PrimaryCredential, ProvePrimary } from '../login/prove-primary.ts'
-import { mergeConfigTypes } from '../login/read-ask.ts'
+import { addConfigTypes } from '../login/read-ask.ts'
 import { demandJwt } from '../login/submit-primary.ts'
 import type { Transaction } from '../stores.ts'
 import { amrOf } from '../tokens/amr.ts'
@@ -62,11 +62,7 @@ export function createAuthenticateLegacy(deps: {
   const { brand, vault, random, clock, transaction, recordEvent } = deps
 
   return async ({ credential, bearers, configTypes, caller }) => {
-    const allConfigTypes = mergeConfigTypes(configTypes, [])
-    if (allConfigTypes === undefined) {
-      const field = { field: 'configTypes', reason: 'are too many' }
-      throw new Failure('COULD_NOT_VALIDATE', { field })
-    }
+    const allConfigTypes = addConfigTypes(configTypes, [])
     const accepted = await deps.provePrimary({ credential, bearers, caller })
     const { identity, policy, primary } = accepted
     const demands = await deps.findDemands(identity, policy)

@@ -8,14 +8,12 @@
 import type { Clock } from '../../base/clock.ts'
 import { type Duration, milliseconds, seconds } from '../../base/duration.ts'
 import type { Instant } from '../../base/instant.ts'
+import { STALE_AFTER } from '../stale.ts'
 import type { EndedSubject, SessionEnding } from './api-session.ts'
 import type { SessionEndings } from './stores.ts'
 
 /** Twice the longest life of a transaction (store/dialects/postgres.ts). */
 const OVERLAP: Duration = seconds(60)
-
-/** D-34: an instance whose copy is older than this refuses calls. */
-const STALE_AFTER: Duration = seconds(5)
 
 export interface EndedSessions {
   has(subject: EndedSubject): boolean

@@ -20,7 +20,7 @@ export interface RefreshToken {
 
 /** D-27: 256 bits. The prefix lets scanners of leaked secrets know what they have found. */
 const TOKEN_BYTES = 32
-export const REFRESH_TOKEN_PREFIX = 'lkr_'
+const REFRESH_TOKEN_PREFIX = 'lkr_'
 
 export function newRefreshToken(random: Random): Secret {
   return new Secret(`${REFRESH_TOKEN_PREFIX}${base64url(random.bytes(TOKEN_BYTES))}`)

@@ -4,9 +4,9 @@
  */
 import type { Duration } from '../../base/duration.ts'
 import type { Instant } from '../../base/instant.ts'
+import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../protocol/signing-algorithms.ts'
 
-export const SIGNING_ALGORITHMS = ['ES256', 'RS256', 'EdDSA'] as const
-export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number]
+export { SIGNING_ALGORITHMS, type SigningAlgorithm }
 
 export interface StoredSigningKey {
   /** RFC 7638 thumbprint of the public key. */

@@ -2,7 +2,7 @@
 import { API_ROUTE } from '../edge-api/route-defaults.ts'
 import type { Route } from '../route.ts'
 
-export const ADMIN_ROUTE = { ...API_ROUTE, access: 'admin' } as const satisfies Partial<Route>
+const ADMIN_ROUTE = { ...API_ROUTE, access: 'admin' } as const satisfies Partial<Route>
 
 /** Reads, by anybody who may; and changes, which can be in conflict with what is there. */
 export const READ = { ...ADMIN_ROUTE, method: 'GET', replies: [200, 401, 403] } as const

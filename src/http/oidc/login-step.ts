@@ -89,7 +89,7 @@ export function answerStep(
 }
 
 /** The page of the factor that a person proves next. A demanded external JWT never gets here (D-14). */
-export function factorPage(authRequestId: string, authQueries: readonly AuthQuery[]): SafeHtml {
+function factorPage(authRequestId: string, authQueries: readonly AuthQuery[]): SafeHtml {
   const isEnrolled = authQueries.some((query) => query.typeId === 'MFA' && query.isTotpEnrolled)
   return isEnrolled
     ? totpPage({ authRequestId, canRecover: true })

@@ -8,10 +8,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type Duration, milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
+import { minutes, seconds } from '../../../src/base/duration.ts'
 import { epochSeconds } from '../../../src/base/instant.ts'
 import { failureOf } from '../../support/audit.ts'
-import { TestClock } from '../../support/clock.ts'
 import { newIdpKey, signJwt } from '../../support/external-idp.ts'
 import {
   AUDIENCE,
@@ -23,17 +22,7 @@ import {
 import { bearer, logIn } from '../../support/login.ts'
 import { type Administrator, administrate } from '../../support/management.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
-
-/** The intervals inside a process can be moved too: key sets age by them. */
-class UptimeClock extends TestClock {
-  #later = milliseconds(0)
-  override uptime(): Duration {
-    return milliseconds(super.uptime() + this.#later)
-  }
-  pass(time: Duration): void {
-    this.#later = milliseconds(this.#later + time)
-  }
-}
+import { UptimeClock } from '../../support/uptime-clock.ts'
 
 async function start(t: TestContext, config: ServiceOptions['config'] = {}) {
   const clock = new UptimeClock()

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { Client } from 'pg'
-import { type Duration, milliseconds, seconds } from '../../../src/base/duration.ts'
+import { seconds } from '../../../src/base/duration.ts'
 import { IDENTITY, INVALID } from '../../support/challenges.ts'
 import { TestClock } from '../../support/clock.ts'
 import { installation } from '../../support/instances.ts'
@@ -24,6 +24,7 @@ import {
 import { startPostgres } from '../../support/postgres.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sql } from '../../support/sql.ts'
+import { UptimeClock } from '../../support/uptime-clock.ts'
 
 const freshDatabase = async () => (await startPostgres()).freshDatabase()
 
@@ -159,16 +160,6 @@ for (const table of ['session_endings', 'rule_versions']) {
 }
 
 async function loseTouch(t: TestContext, table: string): Promise<void> {
-  /** The intervals inside a process can be moved too. */
-  class UptimeClock extends TestClock {
-    #later = milliseconds(0)
-    override uptime(): Duration {
-      return milliseconds(super.uptime() + this.#later)
-    }
-    pass(time: Duration): void {
-      this.#later = milliseconds(this.#later + time)
-    }
-  }
   const clock = new UptimeClock()
   const db = await freshDatabase()
   const service = await startService(t, { clock, config: { db } })

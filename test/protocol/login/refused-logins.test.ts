@@ -1,6 +1,7 @@
 /** Logins that fail: one answer to the caller, the exact reason in the audit log. D-12, D-37, R077; API 4.8. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { comparable } from '../../support/audit.ts'
 import { MISSING } from '../../support/challenges.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { beginLogin, submitPassword } from '../../support/login.ts'
@@ -36,16 +37,6 @@ async function fail(service: Service, failure: (typeof FAILURES)[number]): Promi
   } finally {
     if ('after' in failure) await sql(service, failure.after)
   }
-}
-
-/** The answer without what may differ from one request to the next. */
-function comparable(reply: Reply): object {
-  const fields = reply.rawHeaders.map((text, i) => {
-    const name = reply.rawHeaders[i - 1]?.toLowerCase() ?? ''
-    return i % 2 === 1 && ['x-request-id', 'date'].includes(name) ? '' : text
-  })
-  const { error, meta } = reply.json()
-  return { status: reply.status, fields, error: { ...error, requestId: '' }, meta }
 }
 
 test('logins that fail', async (t) => {
