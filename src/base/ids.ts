@@ -11,6 +11,7 @@ export type AuthPolicyId = Brand<string, 'AuthPolicyId'>
 export type ApiSessionId = Brand<string, 'ApiSessionId'>
 export type ExternalJwtSignerId = Brand<string, 'ExternalJwtSignerId'>
 export type CaId = Brand<string, 'CaId'>
+export type EnrollmentId = Brand<string, 'EnrollmentId'>
 /** `jti` of an access token. */
 export type TokenId = Brand<string, 'TokenId'>
 export type TotpEnrollmentId = Brand<string, 'TotpEnrollmentId'>

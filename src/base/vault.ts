@@ -21,6 +21,7 @@ export type Purpose =
   | 'auth-request'
   | 'authorization-code'
   | 'browser'
+  | 'enrollment-token'
   | 'recovery-code'
   | 'refresh-token'
   | 'refresh-successor'

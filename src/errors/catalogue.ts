@@ -191,6 +191,26 @@ export const CATALOGUE = {
     oauth: 'invalid_request',
     message: 'the certificate is not valid under this CA',
   },
+  INVALID_ENROLLMENT_TOKEN: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the enrollment token is not one of this service, or not for this way of enrolling',
+  },
+  ENROLLMENT_EXPIRED: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the enrollment token has expired; ask an administrator for a new one',
+  },
+  ENROLLMENT_USED: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the enrollment token has been used; each works once',
+  },
+  ENROLLMENT_EXISTS: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'the identity has an open enrollment of this method; delete or refresh that one',
+  },
   COULD_NOT_PROCESS_CSR: {
     status: 400,
     oauth: 'invalid_request',

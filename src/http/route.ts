@@ -33,7 +33,7 @@ export type Access = 'public' | 'login' | 'session' | 'partial' | 'logout' | 'ad
 type AuthenticatedAccess = Exclude<Access, 'public' | 'login' | 'router'>
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly access: Access
   readonly face: Face

@@ -122,6 +122,8 @@ function toRow(identity: Identity): IdentityRow {
     tags: JSON.stringify(identity.tags),
     disabled_at: identity.disabledAt ?? null,
     disabled_until: identity.disabledUntil ?? null,
+    env_info: null,
+    sdk_info: null,
     created_at: identity.createdAt,
     updated_at: identity.updatedAt,
   }

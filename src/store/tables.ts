@@ -11,6 +11,7 @@ import type {
   AuthenticatorId,
   AuthPolicyId,
   CaId,
+  EnrollmentId,
   EventId,
   ExternalJwtSignerId,
   IdentityId,
@@ -31,6 +32,7 @@ export interface Tables {
   rule_versions: RuleVersionRow
   identities: IdentityRow
   authenticators: AuthenticatorRow
+  enrollments: EnrollmentRow
   totp_enrollments: TotpEnrollmentRow
   recovery_codes: RecoveryCodeRow
   code_guesses: CodeGuessesRow
@@ -103,6 +105,9 @@ export interface IdentityRow {
   tags: Json
   disabled_at: Instant | null
   disabled_until: Instant | null
+  /** What the last legacy login told of its machine and its SDK (API 4.1). */
+  env_info: Json | null
+  sdk_info: Json | null
   created_at: Instant
   updated_at: Instant
 }
@@ -120,6 +125,24 @@ export interface AuthenticatorRow {
   cert_pem: string | null
   fingerprint: string | null
   is_issued_by_network: number | null
+  /** The certificate that replaces this one once its holder has confirmed it; until then both work (API 3.1). */
+  renewal_cert_pem: string | null
+  renewal_fingerprint: string | null
+  last_used_at: Instant | null
+  tags: Json
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface EnrollmentRow {
+  id: EnrollmentId
+  identity_id: IdentityId
+  method: string
+  token_hash: SecretHash
+  username: string | null
+  ca_id: CaId | null
+  expires_at: Instant
+  used_at: Instant | null
   tags: Json
   created_at: Instant
   updated_at: Instant

@@ -75,7 +75,8 @@ export type SessionEndReason = (typeof SESSION_END_REASONS)[number]
 export const MANAGED_ENTITIES = [
   'identity',
   'authenticator',
-  'auth-policy',
+  'enrollment',
+  'policy',
   'external-jwt-signer',
   'ca',
 ] as const
@@ -142,14 +143,15 @@ export type Happening =
   | {
       readonly type:
         | 'identity.created'
+        | 'identity.updated'
         | 'identity.deleted'
         | 'identity.disabled'
         | 'identity.enabled'
       readonly identityId: IdentityId
     }
   | {
-      readonly type: `${Exclude<ManagedEntity, 'identity'>}.${'created' | 'deleted'}`
-      /** The identity that an authenticator belongs to. */
+      readonly type: `${Exclude<ManagedEntity, 'identity'>}.${'created' | 'updated' | 'deleted'}`
+      /** The identity that an authenticator or an enrollment belongs to. */
       readonly identityId?: IdentityId
       readonly details: { readonly id: string; readonly name?: string }
     }

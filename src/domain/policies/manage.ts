@@ -63,7 +63,7 @@ export function createManageAuthPolicies(deps: {
       await changeRules(async (tx) => {
         await requireSigners(tx, policy)
         if ((await tx.authPolicies.insert(policy)) === 'name-in-use') throw inUse('name')
-        const created = { type: 'auth-policy.created', details: { id, name } } as const
+        const created = { type: 'policy.created', details: { id, name } } as const
         await tx.events.insert(recordEvent(caller, created))
       })
       return id
@@ -79,7 +79,7 @@ export function createManageAuthPolicies(deps: {
         }
         await tx.authPolicies.remove(id)
         const { name } = policy
-        const deleted = { type: 'auth-policy.deleted', details: { id, name } } as const
+        const deleted = { type: 'policy.deleted', details: { id, name } } as const
         await tx.events.insert(recordEvent(caller, deleted))
       }),
   }

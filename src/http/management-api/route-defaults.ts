@@ -18,6 +18,14 @@ export const ACT = {
   reads: ['json'],
   replies: [200, 401, 403, 409],
 } as const
+/** API 1: PUT replaces, PATCH changes what is present. */
+export const REPLACE = {
+  ...ADMIN_ROUTE,
+  method: 'PUT',
+  reads: ['json'],
+  replies: [200, 401, 403, 409],
+} as const
+export const CHANGE = { ...REPLACE, method: 'PATCH' } as const
 export const REMOVE = {
   ...ADMIN_ROUTE,
   method: 'DELETE',

@@ -34,7 +34,13 @@ export const foundation: Migration = {
       reason text,
       details text
     )`,
-    'create index events_time on events (at)',
+    // By what events are searched for, newest first (API 3.3).
+    'create index events_time on events (at, id)',
+    'create index events_type on events (type, at, id)',
+    'create index events_identity on events (identity_id, at, id)',
+    'create index events_actor on events (actor_id, at, id)',
+    'create index events_session on events (session_id, at, id)',
+    'create index events_request on events (request_id)',
   ],
 }
 
@@ -92,6 +98,8 @@ const identities = ({ sortedText }: Facts) => [
     tags text not null,
     disabled_at bigint,
     disabled_until bigint,
+    env_info text,
+    sdk_info text,
     created_at bigint not null,
     updated_at bigint not null
   )`,
@@ -115,6 +123,9 @@ const identities = ({ sortedText }: Facts) => [
     cert_pem text,
     fingerprint ${sortedText} unique,
     is_issued_by_network integer check (is_issued_by_network in (0, 1)),
+    renewal_cert_pem text,
+    renewal_fingerprint text unique,
+    last_used_at bigint,
     tags text not null,
     created_at bigint not null,
     updated_at bigint not null,
@@ -123,6 +134,25 @@ const identities = ({ sortedText }: Facts) => [
   'create index authenticators_creation on authenticators (created_at, id)',
   'create index authenticators_method on authenticators (method)',
   'create index authenticators_username on authenticators (username)',
+
+  `create table enrollments (
+    id ${sortedText} primary key,
+    identity_id ${sortedText} not null references identities (id) on delete cascade,
+    method ${sortedText} not null,
+    token_hash text not null unique,
+    username ${sortedText},
+    ca_id ${sortedText},
+    expires_at bigint not null,
+    used_at bigint,
+    tags text not null,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+  // A used one stays for a while, so that its token is told apart from one that nobody was given.
+  'create unique index enrollments_open on enrollments (identity_id, method) where used_at is null',
+  'create index enrollments_identity on enrollments (identity_id)',
+  'create index enrollments_creation on enrollments (created_at, id)',
+  'create index enrollments_expiry on enrollments (expires_at)',
 ]
 
 const secondFactors = ({ sortedText }: Facts) => [

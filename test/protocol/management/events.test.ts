@@ -71,9 +71,9 @@ test('R109: every change is one event', async (t) => {
   const signer = await admin.createSigner({ issuer: 'https://idp.example' })
   await assertEvent('external-jwt-signer.created', null, signer)
   const policy = await admin.createPolicy()
-  await assertEvent('auth-policy.created', null, policy)
+  await assertEvent('policy.created', null, policy)
   await admin.act('DELETE', `/auth-policies/${policy}`)
-  await assertEvent('auth-policy.deleted', null, policy)
+  await assertEvent('policy.deleted', null, policy)
   await admin.act('DELETE', `/external-jwt-signers/${signer}`)
   await assertEvent('external-jwt-signer.deleted', null, signer)
 
