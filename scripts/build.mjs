@@ -1,5 +1,5 @@
-// Makes dist/, which the published package runs: the same code without its types, and build-info.json, which says
-// what it was built from. A checkout needs none of it.
+// Makes dist/, which the published package runs: the same code without its types, build-info.json, which says what it
+// was built from, and sbom.json, which lists what it brings along (CycloneDX, R117). A checkout needs none of it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -19,6 +19,7 @@ if (status !== 0) process.exit(status ?? 1)
 
 const info = { revision: revision(), buildDate: buildDate() }
 writeFileSync(new URL('build-info.json', dist), `${JSON.stringify(info)}\n`)
+writeFileSync(new URL('sbom.json', dist), `${JSON.stringify(billOfMaterials(info))}\n`)
 console.log(`dist/ is built from ${info.revision}`)
 
 /** The commit; a source archive without a repository has none to name. */
@@ -38,4 +39,17 @@ function revision() {
 function buildDate() {
   const { SOURCE_DATE_EPOCH: epoch } = process.env
   return (epoch === undefined ? new Date() : new Date(Number(epoch) * 1000)).toISOString()
+}
+
+/** From the lock file alone. The same sources and the same time give the same bytes. */
+function billOfMaterials(info) {
+  const args = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx']
+  const text = execFileSync('npm', args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  const { serialNumber: _, metadata, ...bom } = JSON.parse(text)
+  return { ...bom, metadata: { ...metadata, timestamp: info.buildDate } }
 }

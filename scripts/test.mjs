@@ -12,6 +12,12 @@ const KINDS = {
   process: ['test/process/**/*.test.ts'],
   fuzz: ['test/fuzz/**/*.test.ts'],
   browser: ['test/browser/**/*.test.ts'],
+  // What rests on the runtime most: TLS, HTTP, certificates, streams, crypto. For the oldest Node that we promise.
+  runtime: [
+    'test/protocol/{bearer,cert-login,errors,flow,gateway,libraries,listeners}/**/*.test.ts',
+    'test/protocol/{router-feed,session-certificates}/**/*.test.ts',
+    'test/store/sqlite.test.ts',
+  ],
 }
 
 const [kinds, extra] = split(process.argv.slice(2))

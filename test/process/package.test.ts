@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { childEnvironment, runLatchkey, startChild } from '../support/child-service.ts'
 import { bearer, logIn } from '../support/login.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
@@ -49,6 +49,14 @@ test('the packed package', async (t) => {
     )
   })
 
+  await t.test('R117: says what it brings along', async () => {
+    const bom = JSON.parse(await readFile(join(folder, 'dist', 'sbom.json'), 'utf8'))
+    assert.equal(bom.bomFormat, 'CycloneDX')
+    const names = bom.components.map(({ name }: { name: string }) => name)
+    assert.ok(names.includes('fastify'), 'a dependency')
+    assert.ok(!names.includes('typescript'), 'no tool of ours')
+  })
+
   await t.test('knows its version', async () => {
     const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
     const { code, stdout, stderr } = await runLatchkey(t, ['--version'], { program, cwd: folder })
@@ -61,6 +69,23 @@ test('the packed package', async (t) => {
     const args = ['--input-type=module', '-e', script]
     const { stdout } = await run(process.execPath, args, { cwd: folder })
     assert.equal(stdout, 'function\n')
+  })
+
+  await t.test('has the client library as an entry of its own, and it logs in', async () => {
+    const service = await startChild(t, { program, cwd: folder })
+    const script = `
+      const { connect } = await import('latchkey/client')
+      const [url, ca, username, password] = JSON.parse(process.env.EXAMPLE)
+      const session = await (await connect({ url, ca })).logIn({ method: 'password', username, password })
+      const response = await session.call('/edge/client/v1/current-identity')
+      console.log((await response.json()).data.name)`
+    const EXAMPLE = JSON.stringify([service.baseUrl, service.ca, ADMIN.username, ADMIN.password])
+    const args = ['--input-type=module', '-e', script]
+    const env = childEnvironment({ EXAMPLE })
+    const { stdout } = await run(process.execPath, args, { cwd: folder, env })
+    assert.equal(stdout, `${ADMIN.username}\n`)
+    assert.equal((await service.stop()).code, 0)
+    assert.ok(existsSync(join(folder, 'dist', 'client', 'client.d.ts')))
   })
 
   await t.test('runs a whole login, and says what it was built from', async () => {
