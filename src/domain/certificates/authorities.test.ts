@@ -11,8 +11,8 @@ import { networkInterfaces } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
-import { type Duration, days } from '../../base/duration.ts'
-import { minus, plus } from '../../base/instant.ts'
+import { type Duration, days, milliseconds, minutes } from '../../base/duration.ts'
+import { type Instant, instant, minus, plus } from '../../base/instant.ts'
 import { systemRandom } from '../../base/random.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
 import { type CertificateAuthorities, loadAuthorities } from './authorities.ts'
@@ -50,16 +50,30 @@ function meetingAtInsert(store: Authorities, count: number): Authorities {
   }
 }
 
+function movableClock() {
+  let now = start
+  return {
+    now: () => now,
+    advance(by: Duration) {
+      now = plus(now, by)
+    },
+    advanceTo(at: Instant) {
+      now = at
+    },
+  }
+}
+
 function installation() {
   const rows: StoredAuthority[] = []
   const secret = systemRandom.bytes(INSTALLATION_SECRET_BYTES)
   const vault = createVault(secret, systemRandom)
-  const load = (later: Duration = days(0)) =>
+  const clock = movableClock()
+  const load = (later?: Duration) =>
     loadAuthorities({
       authorities: memoryAuthorities(rows),
       vault,
       random: systemRandom,
-      clock: { now: () => plus(start, later) },
+      clock: later === undefined ? clock : { now: () => plus(start, later) },
     })
   const replace = (role: AuthorityRole, change: Partial<StoredAuthority>) => {
     const i = rows.findIndex((row) => row.role === role)
@@ -67,7 +81,7 @@ function installation() {
     assert.ok(row)
     rows[i] = { ...row, ...change }
   }
-  return { rows, secret, vault, load, replace }
+  return { rows, secret, vault, clock, load, replace }
 }
 
 function assertChain(pki: CertificateAuthorities): void {
@@ -225,37 +239,152 @@ test('a damaged CA certificate is refused', async () => {
   })
 })
 
-test('an issuing CA in its last year is followed by the next generation under the same root', async () => {
+const MOMENT = minutes(10)
+const later = (...parts: readonly Duration[]) =>
+  milliseconds(parts.reduce((sum, one) => sum + one, 0))
+
+test('D-129: an issuing CA in its last year is followed by the next one under the same root', async () => {
   const { rows, load } = installation()
   const before = await load()
   assert.equal((await load(days(9 * 365 - 1))).issuingPem, before.issuingPem)
-  const after = await load(days(9 * 365 + 1))
-  assert.equal(after.rootPem, before.rootPem)
-  assert.notEqual(after.issuingPem, before.issuingPem)
-  assertChain(after)
+  const due = days(9 * 365 + 1)
+  const made = await load(due)
   assert.equal(rows.at(-1)?.generation, 2)
+  assert.equal(made.issuingPem, before.issuingPem, 'first published, then used')
+  assert.equal(made.anchorPems.length, 3)
+  const after = await load(later(due, MOMENT))
+  assert.notEqual(after.issuingPem, before.issuingPem)
+  assert.equal(after.rootPem, before.rootPem)
+  assert.equal(after.caBundlePem, before.caBundlePem + after.issuingPem)
+  const [root, successor] = [
+    new X509Certificate(after.rootPem),
+    new X509Certificate(after.issuingPem),
+  ]
+  assert.ok(successor.checkIssued(root) && successor.verify(root.publicKey))
+})
+
+test('a running instance makes the successor and takes it over without a restart', async () => {
+  const { rows, clock, load } = installation()
+  const pki = await load()
+  const { issuingPem } = pki
+  assert.deepEqual(await pki.refresh(), [])
+  clock.advance(days(9 * 365 + 1))
+  const made = await pki.refresh()
+  assert.deepEqual(
+    made.map(({ role, generation }) => `${role}/${generation}`),
+    ['issuing/2'],
+  )
+  assert.deepEqual(await pki.refresh(), [], 'once')
+  assert.equal(rows.length, 3)
+  assert.equal(pki.issuingPem, issuingPem)
+  clock.advance(MOMENT)
+  assert.equal(pki.issuingPem, made[0]?.certificatePem)
+})
+
+test('an instance takes over what another one has made', async () => {
+  const { clock, load } = installation()
+  const [one, other] = [await load(), await load()]
+  clock.advance(days(9 * 365 + 1))
+  assert.equal((await one.refresh()).length, 1)
+  assert.deepEqual(await other.refresh(), [])
+  clock.advance(MOMENT)
+  assert.equal(other.issuingPem, one.issuingPem)
+  assert.equal(other.caBundlePem, one.caBundlePem)
+  assert.equal(other.anchorPems.length, 3)
+})
+
+test('instances that make a successor at the same moment end up with one', async () => {
+  const { rows, vault, clock, load } = installation()
+  await load()
+  clock.advance(days(9 * 365 + 1))
+  const authorities = meetingAtInsert(memoryAuthorities(rows), 3)
+  const deps = { authorities, vault, random: systemRandom, clock }
+  const pkis = await Promise.all([1, 2, 3].map(() => loadAuthorities(deps)))
+  assert.equal(rows.length, 3)
+  assert.equal(new Set(pkis.map(({ caBundlePem }) => caBundlePem)).size, 1)
 })
 
 test('an issuing CA never outlives its root', async () => {
   const { load } = installation()
   const pki = await load()
-  const later = await load(days(15 * 365))
-  assert.equal(later.rootPem, pki.rootPem)
+  const after = await load(days(15 * 365))
+  assert.equal(after.rootPem, pki.rootPem)
   const end = (pem: string) => new X509Certificate(pem).validTo
-  assert.equal(end(later.issuingPem), end(later.rootPem))
+  assert.equal(end(after.issuingPem), end(after.rootPem))
 })
 
-test('a root in its last year is followed by the next generation, and so is its issuing CA', async () => {
+test('D-129: a root is published five years before the old one ends, and signs in its last year', async () => {
   const { rows, load } = installation()
-  const before = await load(days(0))
-  await load(days(15 * 365))
-  const after = await load(days(19 * 365 + 1))
-  assert.notEqual(after.rootPem, before.rootPem)
-  assertChain(after)
+  const before = await load()
+  const early = await load(days(15 * 365 + 1))
   assert.deepEqual(
     rows.map((row) => `${row.role}/${row.generation}`),
-    ['root/1', 'issuing/1', 'issuing/2', 'root/2', 'issuing/3'],
+    ['root/1', 'issuing/1', 'root/2', 'issuing/2'],
   )
+  assert.equal(early.rootPem, before.rootPem, 'the old root signs')
+  const published = rows.find(({ role, generation }) => role === 'root' && generation === 2)
+  assert.ok(early.anchorPems.includes(published?.certificatePem ?? ''), 'the new one is trusted')
+
+  await load(days(19 * 365 + 1))
+  const late = await load(later(days(19 * 365 + 1), MOMENT))
+  assert.equal(late.rootPem, published?.certificatePem)
+  assert.ok(late.anchorPems.includes(before.rootPem), 'the old one is still trusted')
+})
+
+test('D-129: a client that has only the old root believes our servers until a week before it ends', async () => {
+  const { clock, load } = installation()
+  const pki = await load()
+  const { rootPem: oldRoot } = pki
+  for (const day of [15 * 365 + 1, 19 * 365 + 1, 19 * 365 + 2, 20 * 365 - 8]) {
+    clock.advanceTo(plus(start, days(day)))
+    await pki.refresh()
+    const issuer = new X509Certificate(pki.serverIssuingPem)
+    assert.ok(issuer.verify(new X509Certificate(oldRoot).publicKey), `day ${day}`)
+    assert.ok(issuer.validToDate.getTime() >= clock.now())
+  }
+  // With a week left there is no time for another certificate below it; whoever has the bundle has the new root.
+  clock.advanceTo(plus(start, days(20 * 365 - 6)))
+  await pki.refresh()
+  const issuer = new X509Certificate(pki.serverIssuingPem)
+  assert.ok(!issuer.verify(new X509Certificate(oldRoot).publicKey))
+  assert.ok(pki.anchorPems.some((pem) => issuer.verify(new X509Certificate(pem).publicKey)))
+})
+
+test('what has expired is trusted no longer, to the second', async () => {
+  const { clock, load } = installation()
+  const pki = await load()
+  const { issuingPem } = pki
+  clock.advance(days(9 * 365 + 1))
+  await pki.refresh()
+  const end = instant(new X509Certificate(issuingPem).validToDate.getTime())
+  clock.advanceTo(end)
+  assert.ok(pki.anchorPems.includes(issuingPem))
+  clock.advanceTo(plus(end, milliseconds(1)))
+  assert.ok(!pki.anchorPems.includes(issuingPem))
+  assert.ok(!pki.caBundlePem.includes(issuingPem))
+  assert.equal(pki.anchorPems.length, 2)
+})
+
+test('a running instance goes on when the keys of its CAs are sealed under another secret', async () => {
+  const { clock, load, replace } = installation()
+  const pki = await load()
+  const { caBundlePem } = pki
+  for (const role of AUTHORITY_ROLES) replace(role, { sealedKey: 'sealed by somebody else' })
+  assert.deepEqual(await pki.refresh(), [])
+  clock.advance(minutes(1))
+  assert.equal(pki.caBundlePem, caBundlePem)
+  await pki.issueServerCertificate({ names: NAMES })
+})
+
+test("an expired CA whose key cannot be opened any more is in nobody's way", async () => {
+  const { clock, load, replace } = installation()
+  const pki = await load()
+  clock.advance(days(9 * 365 + 1))
+  await pki.refresh()
+  clock.advance(days(2 * 365))
+  replace('issuing', { sealedKey: 'nothing' })
+  const { anchorPems } = await load()
+  assert.equal(anchorPems.length, 2)
 })
 
 async function serve(t: TestContext, pki: CertificateAuthorities, host: string, names: string[]) {

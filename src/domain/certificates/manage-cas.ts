@@ -6,12 +6,13 @@ import type { Random } from '../../base/random.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
+import { changedFields } from '../changes.ts'
 import { keepAdministrator } from '../identities/last-administrator.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import type { ChangeRules } from '../policies/change-rules.ts'
-import { inUse, notFound } from '../refusals.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
 import type { Ca } from './ca.ts'
 import { proveCa, readCaCertificate } from './prove-ca.ts'
 import type { Cas } from './stores.ts'
@@ -26,6 +27,8 @@ export interface ManageCas {
   /** By name, unless another order is asked for. */
   list(query: ListQuery): Promise<PageOf<Ca>>
   create(ca: NewCa, caller: Caller): Promise<CaId>
+  /** Makes of the CA what `change` answers. Its certificate is what it is, and stays. */
+  update(id: CaId, change: (current: Ca) => NewCa, caller: Caller): Promise<void>
   /** Takes a certificate that proves that somebody holds the CA's key. */
   verify(id: CaId, pem: string, caller: Caller): Promise<void>
   remove(id: CaId, caller: Caller): Promise<void>
@@ -79,6 +82,28 @@ export function createManageCas(deps: {
       })
       return id
     },
+
+    update: (id, change, caller) =>
+      changeRules(async (tx) => {
+        const current = await tx.cas.find(id)
+        if (current === undefined) throw notFound()
+        const { certPem, ...chosen } = change(current)
+        const read = readCaCertificate(certPem)
+        if (typeof read === 'string' || read.fingerprint !== current.fingerprint) {
+          throw invalid('certPem', 'is another certificate, and that is another CA')
+        }
+        const changed = changedFields(current, chosen)
+        if (changed.length === 0) return
+        const now = clock.now()
+        const next = { ...current, ...chosen, updatedAt: now }
+        const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
+          tx.cas.replace(next),
+        )
+        if (outcome === 'missing') throw notFound()
+        if (outcome === 'name-in-use') throw inUse('name')
+        const updated = { type: 'ca.updated', details: { id, name: next.name, changed } } as const
+        await tx.events.insert(recordEvent(caller, updated))
+      }),
 
     async verify(id, pem, caller) {
       const ca = await find(id)

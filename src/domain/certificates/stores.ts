@@ -18,6 +18,8 @@ export interface Cas {
   list(): Promise<readonly Ca[]>
   /** What is in the way when another CA has the name or the certificate. */
   insert(ca: Ca): Promise<'inserted' | 'name-in-use' | 'certificate-in-use'>
+  /** Everything but its certificate and whether it is verified. */
+  replace(ca: Ca): Promise<'replaced' | 'missing' | 'name-in-use'>
   /** Of two verifications at once one answers true. */
   markVerified(id: CaId, at: Instant): Promise<boolean>
   remove(id: CaId): Promise<boolean>

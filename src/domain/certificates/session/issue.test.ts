@@ -224,7 +224,11 @@ suite('D-41: a removed certificate', () => {
     await manage.remove(callOf(OFFLINE), certificate.id, CALLER)
     const refusal = await refusalOf(manage.find(callOf(OFFLINE), certificate.id))
     assert.equal(refusal.code, 'NOT_FOUND')
-    const ending = { subject: certificate.id, at: NOON, keepUntil: certificate.validTo }
+    const ending = {
+      subject: certificate.id,
+      at: NOON,
+      keepUntil: plus(certificate.validTo, minutes(15)),
+    }
     assert.deepEqual(felt, [ending])
     const [{ sequence, ...stored } = { sequence: 0 }] = await store.sessionEndings.listAfter(0)
     assert.deepEqual(stored, ending)

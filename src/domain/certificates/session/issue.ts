@@ -13,7 +13,7 @@ import { sessionCertificateUri } from '../../../protocol/spiffe-id.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { RecordEvent } from '../../audit/record.ts'
 import type { Page, PageOf } from '../../paging.ts'
-import type { ApiSession, SessionEnding } from '../../sessions/api-session.ts'
+import { type ApiSession, endingOf } from '../../sessions/api-session.ts'
 import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
 import type { EndedSessions } from '../../sessions/ended-sessions.ts'
 import type { Transaction } from '../../stores.ts'
@@ -29,7 +29,7 @@ export interface ManageSessionCertificates {
   list(call: CallSession, page: Page): Promise<PageOf<SessionCertificate>>
   find(call: CallSession, id: string): Promise<SessionCertificate>
   remove(call: CallSession, id: string, caller: Caller): Promise<void>
-  /** The bundle that whoever checks them needs (R103). */
+  /** The bundle that whoever checks them needs (R103), as it is now. */
   readonly caBundlePem: string
 }
 
@@ -62,7 +62,9 @@ export function createSessionCertificates(deps: {
   }
 
   return {
-    caBundlePem: authorities.caBundlePem,
+    get caBundlePem() {
+      return authorities.caBundlePem
+    },
 
     async issue(call, csr, caller) {
       const request = readCsr(csr)
@@ -121,11 +123,7 @@ export function createSessionCertificates(deps: {
 
     async remove(call, id, caller) {
       const certificate = await find(call, id)
-      const ending: SessionEnding = {
-        subject: certificate.id,
-        at: clock.now(),
-        keepUntil: certificate.validTo,
-      }
+      const ending = endingOf(certificate.id, clock.now(), certificate.validTo)
       const isRemoved = await transaction(async (tx) => {
         if (!(await tx.sessionCertificates.remove(certificate.id, call.sessionId))) return false
         await tx.sessionEndings.insert(ending)

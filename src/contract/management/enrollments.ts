@@ -1,0 +1,78 @@
+/** /enrollments of the management API: API 3.3, 4.3. Token and JWT are in the answers of create and refresh alone. */
+import { z } from 'zod'
+import { fromRfc3339 } from '../../base/instant.ts'
+import { detail, Entity, Links, list, Reference, Timestamp } from '../envelope.ts'
+import { Id, Name, NewTags } from './fields.ts'
+
+/** Undefined: after the configured time. How far away it may be, the use case says. */
+const ExpiresAt = z
+  .string()
+  .refine((text) => fromRfc3339(text) !== undefined, 'must be a time like 2026-12-24T18:00:00Z')
+  .optional()
+
+const common = { identityId: Id, expiresAt: ExpiresAt, tags: NewTags.default({}) }
+
+export const NewEnrollment = z.discriminatedUnion(
+  'method',
+  [
+    z.strictObject({ ...common, method: z.literal('ott') }),
+    z.strictObject({ ...common, method: z.literal('updb'), username: Name }),
+    z.strictObject({ ...common, method: z.literal('ottca'), caId: Id }),
+  ],
+  { error: 'must be ott, updb or ottca' },
+)
+
+/** What POST /identities may carry. */
+export const EnrollmentOfNew = z
+  .strictObject({ ott: z.literal(true).optional(), updb: Name.optional(), ottca: Id.optional() })
+  .refine(
+    (given) => Object.values(given).filter((value) => value !== undefined).length === 1,
+    'must be one of ott, updb and ottca',
+  )
+
+export const EnrollmentEnd = z.strictObject({ expiresAt: ExpiresAt })
+
+const ENDS = { expiresAt: Timestamp }
+
+export const Invitation = z.object({
+  id: z.string(),
+  _links: Links,
+  token: z.string().describe('Shown this once.'),
+  jwt: z.string().nullable().describe('Carries the token; null where this instance cannot sign.'),
+  ...ENDS,
+})
+export type Invitation = z.infer<typeof Invitation>
+
+const Common = Entity.extend({
+  identityId: z.string(),
+  identity: Reference,
+  ...ENDS,
+  usedAt: Timestamp.nullable().describe('Null while nobody has used it.'),
+})
+
+export const Enrollment = z.discriminatedUnion('method', [
+  Common.extend({ method: z.literal('ott') }),
+  Common.extend({ method: z.literal('updb'), username: z.string() }),
+  Common.extend({ method: z.literal('ottca'), caId: z.string() }),
+])
+export type Enrollment = z.infer<typeof Enrollment>
+
+/** The open ones of an identity, by their method. */
+export const OpenEnrollments = z.object({
+  ott: z.object({ id: z.string(), method: z.literal('ott'), ...ENDS }).optional(),
+  updb: z
+    .object({ id: z.string(), method: z.literal('updb'), ...ENDS, username: z.string() })
+    .optional(),
+  ottca: z
+    .object({ id: z.string(), method: z.literal('ottca'), ...ENDS, caId: z.string() })
+    .optional(),
+})
+export type OpenEnrollments = z.infer<typeof OpenEnrollments>
+
+export const InvitationReply = detail(Invitation)
+/** The answer of POST /identities; the enrollment where one was asked for. */
+export const CreatedIdentityReply = detail(
+  z.object({ id: z.string(), _links: Links, enrollment: Invitation.optional() }),
+)
+export const EnrollmentReply = detail(Enrollment)
+export const EnrollmentListReply = list(Enrollment)

@@ -1,0 +1,166 @@
+/**
+ * Renewal of an enrolled certificate by whoever has it: `extend` makes another one from a certificate request, and both
+ * work until `extend-verify` says that the new one has arrived; then the old one is refused everywhere. API 3.1; D-26,
+ * D-117, D-130.
+ */
+import type { X509Certificate } from 'node:crypto'
+import type { Clock } from '../../../base/clock.ts'
+import { sha256 } from '../../../base/encoding.ts'
+import type { AuthenticatorId } from '../../../base/ids.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+import type { Caller } from '../../audit/events.ts'
+import type { RecordEvent } from '../../audit/record.ts'
+import type { CertAuthenticator, PendingRenewal } from '../../identities/authenticator.ts'
+import type { Authenticators } from '../../identities/stores.ts'
+import type { Rules } from '../../policies/rules.ts'
+import { notFound } from '../../refusals.ts'
+import { endingOf, type SessionEnding } from '../../sessions/api-session.ts'
+import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
+import type { EndedSessions } from '../../sessions/ended-sessions.ts'
+import type { Transaction } from '../../stores.ts'
+import { fingerprintOf, readCertificates, validity } from '../certificate-chain.ts'
+import type { IdentityCertificate, IssueIdentityCertificate } from '../identity-certificate.ts'
+import type { JudgeCertificate } from '../judge-certificate.ts'
+import type { PresentedChain } from '../presented-chain.ts'
+import type { CountRenewal } from './renewal-limit.ts'
+
+/** The certificate that is renewed is on the connection; another one, or none, is FORBIDDEN. */
+export interface RenewCertificate {
+  /** Thrown: NOT_FOUND, CAN_NOT_RENEW_CERTIFICATE, COULD_NOT_PROCESS_CSR, RATE_LIMITED. */
+  extend(
+    call: CallSession,
+    id: AuthenticatorId,
+    asked: { readonly csr: string; readonly shown: PresentedChain | undefined },
+    caller: Caller,
+  ): Promise<IdentityCertificate>
+  /** Thrown: NOT_FOUND, INVALID_CERT_PEM, RENEWAL_NOT_PENDING, CERT_IN_USE. */
+  verify(
+    call: CallSession,
+    id: AuthenticatorId,
+    asked: { readonly pem: string; readonly shown: PresentedChain | undefined },
+    caller: Caller,
+  ): Promise<void>
+}
+
+/** More than a certificate and the CAs above it. */
+const LARGEST_PEM = 64 * 1024
+
+export function createRenewCertificate(deps: {
+  readonly brand: string
+  readonly authenticators: Pick<Authenticators, 'find'>
+  readonly rules: Pick<Rules, 'policy'>
+  readonly judgeCertificate: JudgeCertificate
+  readonly issueIdentityCertificate: IssueIdentityCertificate
+  readonly countRenewal: CountRenewal
+  readonly endedSessions: Pick<EndedSessions, 'add'>
+  readonly clock: Clock
+  readonly transaction: Transaction
+  readonly recordEvent: RecordEvent
+}): RenewCertificate {
+  const { authenticators, rules, clock, transaction, recordEvent, endedSessions } = deps
+
+  async function findOwn(call: CallSession, id: AuthenticatorId): Promise<CertAuthenticator> {
+    const found = await authenticators.find(id)
+    // R100: what belongs to another is not there.
+    if (found?.identityId !== call.identityId) throw notFound()
+    if (found.method !== 'cert') throw unrenewable('it is a password')
+    if (!found.isIssuedByNetwork) throw unrenewable('another CA issued it')
+    return found
+  }
+
+  /** As at a login: it leads to a CA of ours that is in date, and an expired one counts where the policy takes it. */
+  async function refuseUntrusted(call: CallSession, shown: PresentedChain): Promise<void> {
+    const judged = await deps.judgeCertificate(shown, [])
+    if (judged.verdict === 'rejected') throw unrenewable(`${judged.reason}: ${judged.why}`)
+    const policy = rules.policy(call.authPolicyId)
+    if (judged.isExpired && policy?.primary.cert.allowExpiredCerts !== true) {
+      throw unrenewable('it has expired')
+    }
+  }
+
+  function endingsOf({ certPem, fingerprint }: PendingRenewal): readonly SessionEnding[] {
+    const [certificate] = readCertificates(certPem)
+    if (certificate === undefined) return []
+    return [endingOf(`cert:${fingerprint}`, clock.now(), validity(certificate).notAfter)]
+  }
+
+  return {
+    async extend(call, id, { csr, shown }, caller) {
+      const found = await findOwn(call, id)
+      if (shown === undefined || fingerprintShown(shown) !== found.fingerprint) throw otherShown()
+      await refuseUntrusted(call, shown)
+      deps.countRenewal(id)
+      const { identityId } = call
+      const made = deps.issueIdentityCertificate(identityId, { pem: csr, field: 'clientCertCsr' })
+      const { certPem, fingerprint } = made
+      const endings = await transaction(async (tx) => {
+        // Held: neither goes the identity, nor does another renewal of it come in between.
+        if ((await tx.identities.hold(identityId)) === undefined)
+          throw sessionGone(deps.brand, call)
+        const now = await tx.authenticators.find(id)
+        if (now?.method !== 'cert' || now.fingerprint !== found.fingerprint) throw otherShown()
+        const pending = { certPem, fingerprint }
+        await tx.certificateRenewals.replacePending(id, now.fingerprint, pending, clock.now())
+        // Nobody confirmed the one before, so nobody misses it; but it was signed, and routers would take it.
+        const endings = now.renewal === undefined ? [] : endingsOf(now.renewal)
+        for (const ending of endings) await tx.sessionEndings.insert(ending)
+        const details = { id, fingerprint }
+        const started = { type: 'authenticator.renewal-started', identityId, details } as const
+        await tx.events.insert(recordEvent(caller, started))
+        return endings
+      })
+      for (const ending of endings) endedSessions.add(ending)
+      return made
+    },
+
+    async verify(call, id, { pem, shown }, caller) {
+      const found = await findOwn(call, id)
+      const onConnection = shown && fingerprintShown(shown)
+      const isOwn =
+        onConnection === found.fingerprint || onConnection === found.renewal?.fingerprint
+      if (onConnection === undefined || !isOwn) throw otherShown()
+      const fingerprint = fingerprintOf(readFirst(pem))
+      if (fingerprint !== found.renewal?.fingerprint) throw new Failure('RENEWAL_NOT_PENDING')
+
+      const { identityId } = call
+      const endings = await transaction(async (tx) => {
+        if ((await tx.identities.hold(identityId)) === undefined)
+          throw sessionGone(deps.brand, call)
+        const now = await tx.authenticators.find(id)
+        const other = await tx.authenticators.findCert(fingerprint)
+        if (other !== undefined && other.id !== id) throw new Failure('CERT_IN_USE')
+        const isTaken = await tx.certificateRenewals.takePending(id, fingerprint, clock.now())
+        if (!isTaken || now?.method !== 'cert') throw new Failure('RENEWAL_NOT_PENDING')
+        await tx.certificateRenewals.rebindSessions(id, now.fingerprint, fingerprint)
+        const endings = endingsOf(now)
+        for (const ending of endings) await tx.sessionEndings.insert(ending)
+        const details = { id, fingerprint }
+        const renewed = { type: 'authenticator.renewed', identityId, details } as const
+        await tx.events.insert(recordEvent(caller, renewed))
+        return endings
+      })
+      for (const ending of endings) endedSessions.add(ending)
+    },
+  }
+}
+
+function fingerprintShown({ leaf }: PresentedChain): string {
+  return Buffer.from(sha256(leaf)).toString('hex')
+}
+
+/** D-130: the caller is known, and may not do this over this connection (D-38). */
+function otherShown(): Failure {
+  const detail = 'the certificate of the connection is not the one of the authenticator'
+  return new Failure('FORBIDDEN', { detail })
+}
+
+function unrenewable(detail: string): Failure {
+  return new Failure('CAN_NOT_RENEW_CERTIFICATE', { detail })
+}
+
+/** With or without its chain, as it was handed out. */
+function readFirst(pem: string): X509Certificate {
+  const [certificate] = pem.length > LARGEST_PEM ? [] : readCertificates(pem)
+  if (certificate === undefined) throw new Failure('INVALID_CERT_PEM')
+  return certificate
+}

@@ -1,0 +1,29 @@
+/** R099, D-130: renewals that nobody confirms are bounded. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock } from '../../../../test/support/manual-clock.ts'
+import { minutes } from '../../../base/duration.ts'
+import type { AuthenticatorId } from '../../../base/ids.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+import { createCountRenewal } from './renewal-limit.ts'
+
+const [one, other] = ['one' as AuthenticatorId, 'other' as AuthenticatorId]
+
+test('ten within an hour, and the next when the hour is over; others are not held up', () => {
+  const clock = new ManualClock()
+  const count = createCountRenewal({ clock })
+  for (let i = 0; i < 10; i++) {
+    count(one)
+    clock.pass(minutes(1))
+  }
+  const refused = (error: unknown) => {
+    assert.ok(error instanceof Failure)
+    assert.equal(error.code, 'RATE_LIMITED')
+    assert.equal(error.retryAfterSeconds, 50 * 60)
+    return true
+  }
+  assert.throws(() => count(one), refused)
+  count(other)
+  clock.pass(minutes(50))
+  count(one)
+})

@@ -1,0 +1,45 @@
+/**
+ * How often a certificate may be renewed: D-130. A renewal that nobody confirms leaves something behind that every
+ * instance and router has to remember for a year. In memory, for each instance by itself.
+ */
+import type { Clock } from '../../../base/clock.ts'
+import { type Duration, hours, inSeconds, milliseconds } from '../../../base/duration.ts'
+import type { AuthenticatorId } from '../../../base/ids.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+
+/** Counts one; throws RATE_LIMITED when there were too many within the hour. */
+export type CountRenewal = (id: AuthenticatorId) => void
+
+const WINDOW: Duration = hours(1)
+const MOST_IN_WINDOW = 10
+
+/** Those that are remembered at the most; the one that began first goes first. */
+const MOST_REMEMBERED = 100_000
+
+export function createCountRenewal({
+  clock,
+}: {
+  readonly clock: Pick<Clock, 'uptime'>
+}): CountRenewal {
+  const windows = new Map<AuthenticatorId, { readonly begun: Duration; count: number }>()
+  return (id) => {
+    const now = clock.uptime()
+    const before = windows.get(id)
+    const window =
+      before !== undefined && now - before.begun < WINDOW ? before : { begun: now, count: 0 }
+    if (window.count >= MOST_IN_WINDOW) {
+      const left = inSeconds(milliseconds(window.begun + WINDOW - now))
+      throw new Failure('RATE_LIMITED', {
+        retryAfterSeconds: Math.max(1, Math.ceil(left)),
+        detail: 'too many renewals of this certificate',
+      })
+    }
+    window.count += 1
+    if (before !== window) windows.delete(id)
+    windows.set(id, window)
+    if (windows.size > MOST_REMEMBERED) {
+      const [oldest] = windows.keys()
+      if (oldest !== undefined) windows.delete(oldest)
+    }
+  }
+}

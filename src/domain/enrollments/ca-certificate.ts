@@ -1,0 +1,73 @@
+/**
+ * Whether the certificate of a connection may enroll: judged like one that logs in (D-21, D-111), except that its CA
+ * must be enabled for this way of enrolling instead of for logins. API 3.2, 4.6; D-131. The key was proven by the
+ * handshake (R093).
+ */
+import type { CaId } from '../../base/ids.ts'
+import { ENROLLMENT_REFUSAL_REASONS, type EnrollmentRefusalReason } from '../audit/events.ts'
+import type { Ca } from '../certificates/ca.ts'
+import type { JudgeCertificate, TrustedCertificate } from '../certificates/judge-certificate.ts'
+import type { PresentedChain } from '../certificates/presented-chain.ts'
+
+export type CaCertificateVerdict =
+  | { readonly verdict: 'trusted'; readonly certificate: TrustedCertificate; readonly ca: Ca }
+  | {
+      readonly verdict: 'rejected'
+      readonly reason: EnrollmentRefusalReason
+      readonly why?: string
+    }
+
+/** For what the CA must be enabled, and which one it must be; undefined: any that is. */
+export interface Purpose {
+  readonly isEnabled: (ca: Ca) => boolean
+  readonly caId?: CaId
+}
+
+export type JudgeForEnrollment = (
+  chain: PresentedChain | undefined,
+  purpose: Purpose,
+) => Promise<CaCertificateVerdict>
+
+export function createJudgeForEnrollment(deps: {
+  readonly judgeCertificate: JudgeCertificate
+  readonly cas: () => readonly Ca[]
+}): JudgeForEnrollment {
+  return async (chain, purpose) => {
+    if (chain === undefined) return reject('no-certificate')
+    const judged = await deps.judgeCertificate(chain, casFor(purpose, deps.cas()))
+    if (judged.verdict === 'rejected') {
+      const known = ENROLLMENT_REFUSAL_REASONS.find((reason) => reason === judged.reason)
+      return reject(known ?? 'certificate-untrusted', judged.why)
+    }
+    const { anchor } = judged
+    if (anchor.kind === 'network') return reject('certificate-untrusted', 'it is one of our own')
+    if (judged.isExpired) return reject('certificate-expired')
+    return { verdict: 'trusted', certificate: judged, ca: anchor.ca }
+  }
+}
+
+/**
+ * With another meaning of "enabled". A CA that is enabled, but is not the one that is asked for, is left out: its own
+ * certificates are not meant, and what leads through it to the right one is. One that is not enabled stays, and
+ * stops every way through it (D-111).
+ */
+function casFor({ isEnabled, caId }: Purpose, cas: readonly Ca[]): readonly Ca[] {
+  return cas
+    .filter((ca) => caId === undefined || ca.id === caId || !isEnabled(ca))
+    .map((ca) => withAuth(ca, isEnabled(ca)))
+}
+
+/** Made once for each: whoever judges keeps what it has read of a CA for as long as the record is held. */
+const copies = { true: new WeakMap<Ca, Ca>(), false: new WeakMap<Ca, Ca>() }
+
+function withAuth(ca: Ca, isAuthEnabled: boolean): Ca {
+  if (ca.isAuthEnabled === isAuthEnabled) return ca
+  const known = copies[`${isAuthEnabled}`]
+  const copy = known.get(ca) ?? { ...ca, isAuthEnabled }
+  known.set(ca, copy)
+  return copy
+}
+
+function reject(reason: EnrollmentRefusalReason, why?: string): CaCertificateVerdict {
+  return { verdict: 'rejected', reason, ...(why === undefined ? {} : { why }) }
+}

@@ -1,0 +1,90 @@
+/**
+ * The token of an enrollment as a JWT that tells where to enroll. API 3.2; D-126. Signed with the key of the
+ * certificate that the server shows at `iss`: a client that knows no CA yet fetches that certificate, checks the
+ * signature with it, and so knows that it speaks with the one who made the token.
+ */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { base64url, sha256 } from '../../base/encoding.ts'
+import type { CaId, IdentityId } from '../../base/ids.ts'
+import { epochSeconds, type Instant } from '../../base/instant.ts'
+import { Secret } from '../../base/secret.ts'
+import type { EnrollmentMethod } from './enrollment.ts'
+
+/** The client API as it is reached from outside, with what its listener shows at this moment. */
+export interface ClientApi {
+  /** `https://<address>` of its bind point. */
+  readonly address: string
+  /** The leaf first. */
+  readonly certificatePem: string
+  readonly keyPem: Secret
+}
+
+export type EnrollmentInvitation =
+  /** `sub` names the identity; `jti` is the token. */
+  | {
+      readonly method: EnrollmentMethod
+      readonly identityId: IdentityId
+      readonly token: Secret
+      readonly expiresAt: Instant
+    }
+  /** For whoever has a certificate of this CA: no token, no end; `sub` names the CA. */
+  | { readonly method: 'ca'; readonly caId: CaId }
+
+/** Undefined where there is nothing to sign with, as on an instance without a client API (D-126). */
+export type SignEnrollmentJwt = (invitation: EnrollmentInvitation) => Promise<Secret | undefined>
+
+export function createSignEnrollmentJwt(deps: {
+  /** Asked at each signing: certificates are renewed while the service runs. */
+  readonly clientApi: () => ClientApi | undefined
+}): SignEnrollmentJwt {
+  return async (invitation) => {
+    const api = deps.clientApi()
+    if (api === undefined) return undefined
+    const key = createPrivateKey(api.keyPem.reveal())
+    const alg = algorithmOf(key)
+    if (alg === undefined) return undefined
+    const certificate = new X509Certificate(api.certificatePem)
+    const header = {
+      alg,
+      typ: 'JWT',
+      // RFC 7515 §4.1.8: which certificate verifies it.
+      'x5t#S256': base64url(sha256(certificate.raw)),
+    }
+    const jwt = await new SignJWT({ iss: api.address, ...claimsOf(invitation) })
+      .setProtectedHeader(header)
+      .sign(key)
+    return new Secret(jwt)
+  }
+}
+
+function claimsOf(invitation: EnrollmentInvitation) {
+  const em = invitation.method
+  if (invitation.method === 'ca') return { em, sub: invitation.caId }
+  const { identityId, token, expiresAt } = invitation
+  return { em, sub: identityId, jti: token.reveal(), exp: epochSeconds(expiresAt) }
+}
+
+const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+}
+
+/** RFC 7518 §3.3: shorter keys sign no JWT. */
+const SHORTEST_RSA_KEY = 2048
+
+/** RFC 7518 §3.1, RFC 8037 §3.1. Undefined for the few kinds of key that TLS knows and JWTs do not. */
+function algorithmOf(key: KeyObject): string | undefined {
+  const { namedCurve = '', modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
+  switch (key.asymmetricKeyType) {
+    case 'ec':
+      return CURVES[namedCurve]
+    case 'rsa':
+      return modulusLength >= SHORTEST_RSA_KEY ? 'RS256' : undefined
+    case 'ed25519':
+      return 'EdDSA'
+    default:
+      return undefined
+  }
+}

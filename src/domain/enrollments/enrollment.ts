@@ -1,0 +1,60 @@
+/**
+ * An invitation to become able to log in: whoever shows its token gets the identity's first credential. API 3.2, 4.3.
+ * The token exists only as a hash. Expiry is no state, it is `expiresAt <= now`; a used one stays for a while, so that
+ * its token is told apart from one that nobody was given.
+ */
+import { base64url } from '../../base/encoding.ts'
+import type { CaId, EnrollmentId, IdentityId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { Random } from '../../base/random.ts'
+import { Secret } from '../../base/secret.ts'
+import type { SecretHash, Vault } from '../../base/vault.ts'
+import type { Authenticator } from '../identities/authenticator.ts'
+import type { Tags } from '../identities/identity.ts'
+
+export const ENROLLMENT_METHODS = ['ott', 'updb', 'ottca'] as const
+export type EnrollmentMethod = (typeof ENROLLMENT_METHODS)[number]
+
+interface Common {
+  readonly id: EnrollmentId
+  readonly identityId: IdentityId
+  readonly tokenHash: SecretHash
+  readonly expiresAt: Instant
+  /** Undefined while it is open. */
+  readonly usedAt: Instant | undefined
+  readonly tags: Tags
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/** What distinguishes the methods: for a certificate of ours, for a password, for a certificate of a third-party CA. */
+export type EnrollmentKind =
+  | { readonly method: 'ott' }
+  | { readonly method: 'updb'; readonly username: string }
+  | { readonly method: 'ottca'; readonly caId: CaId }
+
+export type OttEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'ott' }>
+export type UpdbEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'updb' }>
+export type OttCaEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'ottca' }>
+export type Enrollment = OttEnrollment | UpdbEnrollment | OttCaEnrollment
+
+/** What an enrollment becomes when it is used. */
+export function authenticatorMethodOf(method: EnrollmentMethod): Authenticator['method'] {
+  return method === 'updb' ? 'updb' : 'cert'
+}
+
+export function isOpen({ usedAt, expiresAt }: Enrollment, now: Instant): boolean {
+  return usedAt === undefined && expiresAt > now
+}
+
+/** 256 bits: nobody guesses one. The prefix lets scanners of leaked secrets know what they have found. */
+const TOKEN_BYTES = 32
+const ENROLLMENT_TOKEN_PREFIX = 'lke_'
+
+export function newEnrollmentToken(random: Random): Secret {
+  return new Secret(`${ENROLLMENT_TOKEN_PREFIX}${base64url(random.bytes(TOKEN_BYTES))}`)
+}
+
+export function enrollmentTokenHash(vault: Pick<Vault, 'hash'>, token: Secret): SecretHash {
+  return vault.hash('enrollment-token', token.reveal())
+}

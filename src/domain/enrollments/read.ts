@@ -1,0 +1,59 @@
+/** What an administrator sees of enrollments. API 3.3, 4.3. Reads only; no token is there to be read. */
+import type { EnrollmentId, IdentityId } from '../../base/ids.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { Identities } from '../identities/stores.ts'
+import { listInMemory } from '../lists/evaluate.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import { notFound } from '../refusals.ts'
+import type { Enrollment } from './enrollment.ts'
+import type { Enrollments } from './stores.ts'
+
+export interface EnrollmentDetail {
+  readonly enrollment: Enrollment
+  readonly identity: Pick<Identity, 'id' | 'name'>
+}
+
+/** What is asked for by an id that nothing has is NOT_FOUND. */
+export interface ReadEnrollments {
+  find(id: EnrollmentId): Promise<EnrollmentDetail>
+  list(query: ListQuery): Promise<PageOf<EnrollmentDetail>>
+  listOf(id: IdentityId, query: ListQuery): Promise<PageOf<EnrollmentDetail>>
+}
+
+export function createReadEnrollments(deps: {
+  readonly enrollments: Pick<Enrollments, 'find' | 'list' | 'listOf'>
+  readonly identities: Pick<Identities, 'find'>
+}): ReadEnrollments {
+  const { enrollments, identities } = deps
+
+  async function existing(id: IdentityId): Promise<Identity> {
+    const identity = await identities.find(id)
+    if (identity === undefined) throw notFound()
+    return identity
+  }
+
+  return {
+    async find(id) {
+      const enrollment = await enrollments.find(id)
+      if (enrollment === undefined) throw notFound()
+      return { enrollment, identity: await existing(enrollment.identityId) }
+    },
+
+    async list(query) {
+      const { rows, totalCount } = await enrollments.list(query)
+      const details = rows.map(async (enrollment) => {
+        const identity = await identities.find(enrollment.identityId)
+        // Removed between the two readings, and its enrollments with it.
+        return identity === undefined ? [] : [{ enrollment, identity }]
+      })
+      return { rows: (await Promise.all(details)).flat(), totalCount }
+    },
+
+    async listOf(id, query) {
+      const identity = await existing(id)
+      const { rows, totalCount } = listInMemory(await enrollments.listOf(id), query)
+      return { rows: rows.map((enrollment) => ({ enrollment, identity })), totalCount }
+    },
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The token of an enrollment, turned into an authenticator: looked at first, so that nothing is signed or hashed for
+ * strangers, and taken in the transaction that stores the authenticator. API 3.2; D-127. Whatever is refused spends
+ * nothing. A token that opens nothing counts as a failed login of its address (D-22).
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
+import type { Random } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Vault } from '../../base/vault.ts'
+import { Failure, type FailureCode } from '../../errors/catalogue.ts'
+import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import type { AddressFailures } from '../factors/failures.ts'
+import type { CertAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
+import { type Identity, isDisabled } from '../identities/identity.ts'
+import type { Identities } from '../identities/stores.ts'
+import { inUse } from '../refusals.ts'
+import type { Transaction } from '../stores.ts'
+import { type Enrollment, type EnrollmentMethod, enrollmentTokenHash } from './enrollment.ts'
+import type { Enrollments, OpenedBy } from './stores.ts'
+
+/** What the identity can log in with from now on. */
+export type NewCredential =
+  | Pick<UpdbAuthenticator, 'method' | 'username' | 'passwordHash' | 'lockedUntil'>
+  | Pick<CertAuthenticator, 'method' | 'certPem' | 'fingerprint' | 'isIssuedByNetwork'>
+
+export interface Shown<Method extends EnrollmentMethod> {
+  readonly token: Secret
+  readonly method: Method
+  readonly caller: Caller
+}
+
+/** Thrown by both: INVALID_ENROLLMENT_TOKEN, ENROLLMENT_EXPIRED, ENROLLMENT_USED, FORBIDDEN, RATE_LIMITED. */
+export interface UseEnrollment {
+  look<Method extends EnrollmentMethod>(
+    shown: Shown<Method>,
+  ): Promise<{
+    readonly enrollment: Extract<Enrollment, { readonly method: Method }>
+    readonly identity: Identity
+  }>
+  /** Of several at once, one; also thrown: MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE, CERT_IN_USE. */
+  take(
+    shown: Shown<EnrollmentMethod>,
+    identityId: IdentityId,
+    credential: NewCredential,
+  ): Promise<AuthenticatorId>
+}
+
+type Refused = Exclude<OpenedBy<EnrollmentMethod>['state'], 'open'> | 'disabled'
+
+const REFUSALS: Record<Refused, { code: FailureCode; reason: EnrollmentRefusalReason }> = {
+  unknown: { code: 'INVALID_ENROLLMENT_TOKEN', reason: 'token-unknown' },
+  expired: { code: 'ENROLLMENT_EXPIRED', reason: 'token-expired' },
+  used: { code: 'ENROLLMENT_USED', reason: 'token-used' },
+  disabled: { code: 'FORBIDDEN', reason: 'identity-disabled' },
+}
+
+export function createUseEnrollment(deps: {
+  readonly enrollments: Pick<Enrollments, 'findByToken'>
+  readonly identities: Pick<Identities, 'find'>
+  readonly addressFailures: AddressFailures
+  readonly transaction: Transaction
+  readonly vault: Pick<Vault, 'hash'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly recordEvent: RecordEvent
+}): UseEnrollment {
+  const { enrollments, identities, addressFailures, transaction, clock, recordEvent } = deps
+
+  async function refuse(
+    refused: { readonly state: Refused; readonly identityId?: IdentityId },
+    { method, caller }: Shown<EnrollmentMethod>,
+  ): Promise<never> {
+    const { code, reason } = REFUSALS[refused.state]
+    // Whoever has the right token of somebody disabled is not guessing.
+    if (refused.state !== 'disabled') addressFailures.add(caller.address)
+    const { identityId } = refused
+    const happening = {
+      type: 'enrollment.refused',
+      identityId,
+      reason,
+      details: { method },
+    } as const
+    await transaction((tx) => tx.events.insert(recordEvent(caller, happening)))
+    throw new Failure(code, { detail: reason })
+  }
+
+  return {
+    async look(shown) {
+      addressFailures.check(shown.caller.address)
+      const now = clock.now()
+      const hash = enrollmentTokenHash(deps.vault, shown.token)
+      const found = await enrollments.findByToken(hash, shown.method, now)
+      if (found.state !== 'open') return refuse(found, shown)
+      const { enrollment } = found
+      const identity = await identities.find(enrollment.identityId)
+      if (identity === undefined) return refuse({ state: 'unknown' }, shown)
+      const { id: identityId } = identity
+      if (isDisabled(identity, now)) return refuse({ state: 'disabled', identityId }, shown)
+      return { enrollment, identity }
+    },
+
+    async take(shown, identityId, credential) {
+      const { method, caller } = shown
+      const hash = enrollmentTokenHash(deps.vault, shown.token)
+      const now = clock.now()
+      const id = newId<AuthenticatorId>(deps.random)
+      const outcome = await transaction(async (tx) => {
+        // The identity before the enrollment, as at its removal: so the two never wait for each other.
+        const identity = await tx.identities.hold(identityId)
+        if (identity === undefined) return { state: 'unknown' } as const
+        if (isDisabled(identity, now)) return { state: 'disabled', identityId } as const
+        const taken = await tx.enrollments.take(hash, method, now)
+        if (taken.state !== 'open') return taken
+        // What is thrown from here on undoes the taking too.
+        const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
+        const inserted = await tx.authenticators.insert({ ...credential, ...made })
+        if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
+        if (inserted === 'username-in-use') throw inUse('username')
+        if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+        const details = { id: taken.enrollment.id }
+        const used = { type: 'enrollment.used', identityId, details } as const
+        const created = { type: 'authenticator.created', identityId, details: { id } } as const
+        await tx.events.insert(recordEvent(caller, used))
+        await tx.events.insert(recordEvent(caller, created))
+        return taken
+      })
+      if (outcome.state !== 'open') return refuse(outcome, shown)
+      return id
+    },
+  }
+}
