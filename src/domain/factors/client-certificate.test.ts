@@ -47,6 +47,8 @@ const AUTHENTICATOR: CertAuthenticator = {
   fingerprint: FINGERPRINT,
   isIssuedByNetwork: true,
   tags: {},
+  credentialVersion: 0,
+  lastUsedAt: undefined,
   createdAt: NOON,
   updatedAt: NOON,
 }
@@ -102,6 +104,7 @@ test('a certificate of our own PKI names the identity of its authenticator', asy
       method: 'cert',
       identityId: ZOE.id,
       authenticatorId: AUTHENTICATOR.id,
+      credentialVersion: AUTHENTICATOR.credentialVersion,
       certificate: { fingerprint: FINGERPRINT, isIssuedByNetwork: true },
       signerId: undefined,
       at: NOON,

@@ -57,11 +57,18 @@ export function createCertificateFactor(deps: {
   async function findOwner({ fingerprint, externalId }: Trusted) {
     const authenticator = await authenticators.findCert(fingerprint)
     if (authenticator !== undefined) {
-      return { identityId: authenticator.identityId, authenticatorId: authenticator.id }
+      const { id, identityId, credentialVersion } = authenticator
+      return { identityId, authenticatorId: id, credentialVersion }
     }
     const identity =
       externalId === undefined ? undefined : await identities.findByExternalId(externalId)
-    return identity && { identityId: identity.id, authenticatorId: undefined }
+    return (
+      identity && {
+        identityId: identity.id,
+        authenticatorId: undefined,
+        credentialVersion: undefined,
+      }
+    )
   }
 }
 

@@ -31,6 +31,8 @@ const ADA: Identity = {
   tags: {},
   disabledAt: undefined,
   disabledUntil: undefined,
+  envInfo: undefined,
+  sdkInfo: undefined,
   createdAt: NOON,
   updatedAt: NOON,
 }

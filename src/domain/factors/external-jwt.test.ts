@@ -116,6 +116,7 @@ test('a good JWT names its identity, by the external id', async () => {
       method: 'ext-jwt',
       identityId: ZOE.id,
       authenticatorId: undefined,
+      credentialVersion: undefined,
       certificate: undefined,
       signerId: ONE.id,
       at: NOON,

@@ -76,7 +76,7 @@ export function createExternalJwtFactor(deps: {
       const reason = verified.verdict === 'expired' ? 'jwt-expired' : 'jwt-invalid'
       return { ...challenge(reason, verified.verdict, [signer]), why: verified.why }
     }
-    const identity = await findOwner(signer, verified.subject)
+    const identity = await findOwner(identities, signer, verified.subject)
     if (identity === undefined) return reject('identity-unknown')
     const usable = usableIdentity(identity, (policy) => policy.primary.extJwt.allowed, deps)
     if ('refusal' in usable) return { ...reject(usable.refusal), identityId: identity.id }
@@ -90,6 +90,7 @@ export function createExternalJwtFactor(deps: {
         method: 'ext-jwt',
         identityId: identity.id,
         authenticatorId: undefined,
+        credentialVersion: undefined,
         certificate: undefined,
         signerId: signer.id,
         at: clock.now(),
@@ -102,12 +103,6 @@ export function createExternalJwtFactor(deps: {
     return typeof issuer === 'string' ? rules.signerOf(issuer) : undefined
   }
 
-  function findOwner(signer: ExternalJwtSigner, subject: string): Promise<Identity | undefined> {
-    return signer.useExternalId
-      ? identities.findByExternalId(subject)
-      : identities.find(subject as IdentityId)
-  }
-
   function challenge(
     reason: LoginFailureReason,
     fault: Challenge['error'],
@@ -118,6 +113,17 @@ export function createExternalJwtFactor(deps: {
       .map((signer) => primaryExtJwt(brand, fault, signer))
     return { ...reject(reason), challenges }
   }
+}
+
+/** Whom the claim of a good token names. */
+export function findOwner(
+  identities: Pick<Identities, 'find' | 'findByExternalId'>,
+  signer: Pick<ExternalJwtSigner, 'useExternalId'>,
+  subject: string,
+): Promise<Identity | undefined> {
+  return signer.useExternalId
+    ? identities.findByExternalId(subject)
+    : identities.find(subject as IdentityId)
 }
 
 /** D-14: from exactly that signer, and of the same identity. Of several tokens the best counts. */

@@ -111,6 +111,16 @@ test('D-22: a full queue refuses at once, and says when to come back', async () 
   assert.deepEqual(await Promise.all(taken), [false, false, false, false, false])
 })
 
+test('how busy the hashing is can be asked, and who was turned away is counted', async () => {
+  const hashing = hashingWith(2, 3)
+  assert.deepEqual(hashing.load(), { running: 0, queued: 0, refused: 0 })
+  const taken = Array.from({ length: 5 }, () => hashing.verifyNothing(PASSWORD))
+  await assert.rejects(hashing.hash(PASSWORD), isBusy)
+  assert.deepEqual(hashing.load(), { running: 2, queued: 3, refused: 1 })
+  await Promise.all(taken)
+  assert.deepEqual(hashing.load(), { running: 0, queued: 0, refused: 1 })
+})
+
 test('a queue that was full takes work again, as much as before', async () => {
   const hashing = hashingWith(1, 1)
   for (let round = 0; round < 3; round += 1) {

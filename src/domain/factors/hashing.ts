@@ -18,6 +18,16 @@ export interface PasswordHashing {
   isWeak(passwordHash: string): boolean
 }
 
+/** How busy it is. */
+export interface HashingLoad {
+  readonly running: number
+  readonly queued: number
+  /** Turned away since the start. */
+  readonly refused: number
+}
+
+export type MeasuredHashing = PasswordHashing & { load(): HashingLoad }
+
 /** OWASP's minimum for argon2id: 19 MiB, 2 passes, 1 lane (API 4.2). `Algorithm.Argon2id` is 2. */
 const STRENGTH = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 const OPTIONS: Options = { ...STRENGTH, algorithm: 2 }
@@ -34,14 +44,16 @@ export function createPasswordHashing(deps: {
   readonly concurrency: number
   /** How many may wait. */
   readonly queue: number
-}): PasswordHashing {
+}): MeasuredHashing {
   const { random, concurrency, queue } = deps
   const waiting: (() => void)[] = []
   let running = 0
+  let refused = 0
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (running >= concurrency) {
       if (waiting.length >= queue) {
+        refused += 1
         throw new Failure('SERVER_TOO_BUSY', {
           retryAfterSeconds: RETRY_AFTER_SECONDS,
           detail: 'the queue for password hashing is full',
@@ -76,6 +88,7 @@ export function createPasswordHashing(deps: {
     verifyNothing: async (password) => {
       await inTurn(() => verify(nobody, prepare(password)))
     },
+    load: () => ({ running, queued: waiting.length, refused }),
     isWeak: (passwordHash) => {
       const strength = readStrength(passwordHash)
       return (

@@ -37,6 +37,8 @@ const AUTHENTICATOR: UpdbAuthenticator = {
   passwordHash,
   lockedUntil: undefined,
   tags: {},
+  credentialVersion: 0,
+  lastUsedAt: undefined,
   createdAt: NOON,
   updatedAt: NOON,
 }
@@ -125,6 +127,7 @@ for (const username of ['Zoë', 'zoë', 'ZOE\u0308', 'ｚｏë']) {
         method: 'password',
         identityId,
         authenticatorId: AUTHENTICATOR.id,
+        credentialVersion: 0,
         certificate: undefined,
         signerId: undefined,
         at: NOON,

@@ -51,7 +51,7 @@ export function createPasswordFactor(deps: {
       await hashing.verifyNothing(password)
       return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined }
     }
-    const { id, identityId, passwordHash } = authenticator
+    const { id, identityId, passwordHash, credentialVersion } = authenticator
     const reject = (reason: LoginFailureReason): Rejected => ({
       verdict: 'rejected',
       reason,
@@ -83,6 +83,7 @@ export function createPasswordFactor(deps: {
         method: 'password',
         identityId,
         authenticatorId: id,
+        credentialVersion,
         certificate: undefined,
         signerId: undefined,
         at: clock.now(),

@@ -98,6 +98,11 @@ export function blockedUntil(guesses: number, now: Instant): Instant | undefined
 /** D-17: one step of drift either way. */
 const DRIFT = [-1, 0, 1] as const
 
+/** The last time step whose code is taken now. */
+export function lastAcceptedStep(now: Instant): number {
+  return totpStep(now) + Math.max(...DRIFT)
+}
+
 /**
  * The time step that this is the code of. All are compared, whichever fits (R085: no hint in the time it takes). Of
  * two with the same code it is the later one: burning that one burns both.

@@ -10,7 +10,12 @@ import type { Rules } from '../policies/rules.ts'
 
 export type UsableIdentity =
   | { readonly identity: Identity; readonly policy: AuthPolicy }
-  | { readonly refusal: LoginFailureReason }
+  | { readonly refusal: UsableRefusal }
+
+export type UsableRefusal = Extract<
+  LoginFailureReason,
+  'identity-missing' | 'identity-disabled' | 'method-not-allowed'
+>
 
 export function usableIdentity(
   identity: Identity | undefined,

@@ -10,6 +10,10 @@ interface Common {
   readonly id: AuthenticatorId
   readonly identityId: IdentityId
   readonly tags: Tags
+  /** Raised when the password or the certificate becomes another one: what the former proved begins nothing (D-122). */
+  readonly credentialVersion: number
+  /** When it last began a session. */
+  readonly lastUsedAt: Instant | undefined
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
@@ -30,9 +34,21 @@ export interface CertAuthenticator extends Common {
   readonly fingerprint: string
   /** Our own PKI signed it. */
   readonly isIssuedByNetwork: boolean
+  /** Waits to take its place, and works like it meanwhile (D-130). */
+  readonly renewal?: PendingRenewal | undefined
+}
+
+export interface PendingRenewal {
+  readonly certPem: string
+  /** SHA-256 of the certificate in DER, lower-case hex. Unique. */
+  readonly fingerprint: string
 }
 
 export type Authenticator = UpdbAuthenticator | CertAuthenticator
+
+/** As it is made: nobody has used it yet, and nothing was changed. */
+export type FreshAuthenticator = Omit<UpdbAuthenticator, Grown> | Omit<CertAuthenticator, Grown>
+type Grown = 'credentialVersion' | 'lastUsedAt'
 
 /**
  * The form in which two usernames are the same (API 4.2: NFKC and case folding). The way over upper case folds

@@ -65,6 +65,8 @@ const anIdentity = (disabledAt?: Instant, disabledUntil?: Instant): Identity => 
   tags: {},
   disabledAt,
   disabledUntil,
+  envInfo: undefined,
+  sdkInfo: undefined,
   createdAt: NOON,
   updatedAt: NOON,
 })

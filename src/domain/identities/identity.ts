@@ -23,9 +23,18 @@ export interface Identity {
   readonly disabledAt: Instant | undefined
   /** When a disablement ends by itself; undefined while disabled means until an administrator enables it. */
   readonly disabledUntil: Instant | undefined
+  /** What the last legacy login told of its machine and of its SDK (D-124); undefined when none did. */
+  readonly envInfo: ClientInfo | undefined
+  readonly sdkInfo: ClientInfo | undefined
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
+
+/** As it is made: nobody has logged in with it yet. */
+export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo'>
+
+/** Short texts by known names. A client says this of itself: for people to read, and never believed. */
+export type ClientInfo = Readonly<Record<string, string>>
 
 export function isDisabled(identity: Identity, now: Instant): boolean {
   if (identity.disabledAt === undefined) return false

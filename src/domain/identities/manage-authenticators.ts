@@ -9,18 +9,15 @@ import type { Secret } from '../../base/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
-import { readCertificates } from '../certificates/certificate-chain.ts'
-import { hasIssued } from '../certificates/paths/find-paths.ts'
-import { readLeafCertificate } from '../certificates/prove-ca.ts'
-import { refuseGuessable } from '../factors/guessable-passwords.ts'
-import type { PasswordHashing } from '../factors/hashing.ts'
-import { refusePassword } from '../factors/password-rules.ts'
+import type { HashNewPassword } from '../factors/new-password.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import type { EndSessionsWithin } from '../sessions/end-session.ts'
-import type { Transaction } from '../stores.ts'
-import { type Authenticator, usernameKey } from './authenticator.ts'
+import type { Stores, Transaction } from '../stores.ts'
+import type { Authenticator, FreshAuthenticator } from './authenticator.ts'
 import type { Tags } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
+import { refuseLongUsername } from './long-username.ts'
+import { registeredCertificate } from './registered-certificate.ts'
 
 export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags: Tags } & (
   | { readonly method: 'updb'; readonly username: string; readonly password: Secret }
@@ -30,14 +27,15 @@ export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags:
 /** All of them throw NOT_FOUND for an id that nothing has. */
 export interface ManageAuthenticators {
   create(authenticator: NewAuthenticator, caller: Caller): Promise<AuthenticatorId>
-  /** Ends the sessions that were begun with it. */
-  remove(id: AuthenticatorId, caller: Caller): Promise<void>
+  /** Ends the sessions that were begun with it. `also`: what else happens in the same transaction. */
+  remove(
+    id: AuthenticatorId,
+    caller: Caller,
+    also?: (tx: Stores, removed: Authenticator) => Promise<void>,
+  ): Promise<void>
   /** D-22: forgets the failures and the lock of a password. */
   unlock(id: AuthenticatorId, caller: Caller): Promise<void>
 }
-
-/** API 4.2. Also after folding, which can make a text many times as long. */
-const LONGEST_USERNAME = 256
 
 const NO_IDENTITY = 'names no identity'
 
@@ -45,50 +43,35 @@ export function createManageAuthenticators(deps: {
   readonly transaction: Transaction
   readonly clock: Clock
   readonly random: Random
-  readonly hashing: Pick<PasswordHashing, 'hash'>
+  readonly hashNewPassword: HashNewPassword
   readonly recordEvent: RecordEvent
   readonly endSessionsWithin: EndSessionsWithin
-  readonly brand: string
-  /** `edge.passwords.rejectCommon`. */
-  readonly rejectsCommonPasswords: boolean
   /** Our own root and issuing CAs, in PEM. */
   readonly ownAnchors: () => readonly string[]
 }): ManageAuthenticators {
-  const { transaction, clock, random, hashing, recordEvent, endSessionsWithin, ownAnchors } = deps
+  const {
+    transaction,
+    clock,
+    random,
+    hashNewPassword,
+    recordEvent,
+    endSessionsWithin,
+    ownAnchors,
+  } = deps
 
   /** What proves the identity: the hash of the password, or the certificate in our own form. */
   async function credentialOf(input: NewAuthenticator) {
     if (input.method === 'cert')
-      return { method: 'cert', ...readCertificate(input.certPem) } as const
+      return { method: 'cert', ...registeredCertificate(input.certPem, ownAnchors()) } as const
     const { identityId, username, password } = input
-    if (usernameKey(username).length > LONGEST_USERNAME) {
-      throw invalid('username', `must have at most ${LONGEST_USERNAME} characters`)
-    }
+    refuseLongUsername(username)
     const { identity, policy } = await transaction(async (tx) => {
       const identity = await tx.identities.find(identityId)
       return { identity, policy: identity && (await tx.authPolicies.find(identity.authPolicyId)) }
     })
     if (identity === undefined || policy === undefined) throw invalid('identityId', NO_IDENTITY)
-    const known = [username, identity.name, deps.brand]
-    const fault =
-      refusePassword(password, policy.primary.updb.minPasswordLength) ??
-      (deps.rejectsCommonPasswords ? await refuseGuessable(password, known) : undefined)
-    if (fault !== undefined) throw invalid('password', fault)
-    const passwordHash = await hashing.hash(password)
+    const passwordHash = await hashNewPassword(password, { username, identity, policy })
     return { method: 'updb', username, passwordHash, lockedUntil: undefined } as const
-  }
-
-  function readCertificate(pem: string) {
-    const read = readLeafCertificate(pem)
-    if (typeof read === 'string') throw new Failure(read)
-    const { certPem, fingerprint } = read
-    const [certificate] = readCertificates(certPem)
-    const anchors = ownAnchors().flatMap(readCertificates)
-    const isIssuedByNetwork = anchors.some(
-      (anchor) =>
-        anchor !== undefined && certificate !== undefined && hasIssued(anchor, certificate),
-    )
-    return { certPem, fingerprint, isIssuedByNetwork }
   }
 
   return {
@@ -97,7 +80,7 @@ export function createManageAuthenticators(deps: {
       const credential = await credentialOf(input)
       const now = clock.now()
       const id = newId<AuthenticatorId>(random)
-      const authenticator: Authenticator = {
+      const authenticator: FreshAuthenticator = {
         ...credential,
         id,
         identityId,
@@ -118,7 +101,7 @@ export function createManageAuthenticators(deps: {
       return id
     },
 
-    async remove(id, caller) {
+    async remove(id, caller, also = async () => {}) {
       const feelEnds = await transaction(async (tx) => {
         const found = await tx.authenticators.find(id)
         const identity = found && (await tx.identities.find(found.identityId))
@@ -133,6 +116,7 @@ export function createManageAuthenticators(deps: {
           const feel = await endSessionsWithin(tx, ending, 'authenticator-removed', caller)
           const deleted = { type: 'authenticator.deleted', identityId, details: { id } } as const
           await tx.events.insert(recordEvent(caller, deleted))
+          await also(tx, found)
           return feel
         }
         if (!identity.isAdmin) return take()

@@ -1,6 +1,8 @@
 /** What an administrator sees of identities and authenticators. API 3.3, 4.1, 4.2. Reads only. */
 import type { Clock } from '../../base/clock.ts'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import type { Enrollment } from '../enrollments/enrollment.ts'
+import type { Enrollments } from '../enrollments/stores.ts'
 import type { TotpEnrollments } from '../factors/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
@@ -17,6 +19,8 @@ export interface IdentityDetail {
   readonly identity: Identity
   readonly policy: Pick<AuthPolicy, 'id' | 'name'>
   readonly authenticators: readonly Authenticator[]
+  /** Used and expired ones too. */
+  readonly enrollments: readonly Enrollment[]
   readonly isMfaEnabled: boolean
   readonly hasApiSession: boolean
 }
@@ -38,6 +42,7 @@ export interface ReadIdentities {
 export function createReadIdentities(deps: {
   readonly identities: Pick<Identities, 'find' | 'list'>
   readonly authenticators: Pick<Authenticators, 'find' | 'list' | 'listOf'>
+  readonly enrollments: Pick<Enrollments, 'listOf'>
   readonly authPolicies: Pick<AuthPolicies, 'list'>
   readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
   readonly apiSessions: Pick<ApiSessions, 'hasLive'>
@@ -50,8 +55,9 @@ export function createReadIdentities(deps: {
     policies: readonly AuthPolicy[],
   ): Promise<IdentityDetail> {
     const { id, authPolicyId } = identity
-    const [own, enrollment, hasApiSession] = await Promise.all([
+    const [own, enrollments, enrollment, hasApiSession] = await Promise.all([
       authenticators.listOf(id),
+      deps.enrollments.listOf(id),
       totpEnrollments.find(id),
       apiSessions.hasLive(id, clock.now()),
     ])
@@ -60,6 +66,7 @@ export function createReadIdentities(deps: {
       // Missing only where both were deleted between the two readings.
       policy: policies.find((one) => one.id === authPolicyId) ?? { id: authPolicyId, name: '' },
       authenticators: own,
+      enrollments,
       isMfaEnabled: enrollment?.isVerified === true,
       hasApiSession,
     }

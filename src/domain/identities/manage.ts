@@ -27,14 +27,22 @@ type Chosen =
   | 'appData'
   | 'tags'
 
-export type NewIdentity = Omit<Pick<Identity, Chosen>, 'authPolicyId'> & {
+/** What an administrator chooses of an identity; the rest is ours. */
+export type ChosenOfIdentity = Pick<Identity, Chosen>
+
+export type NewIdentity = Omit<ChosenOfIdentity, 'authPolicyId'> & {
   /** Undefined: the default one (API 4.1). */
   readonly authPolicyId: Identity['authPolicyId'] | undefined
 }
 
-/** All of them throw NOT_FOUND for an id that nobody has. */
+/** All of them throw NOT_FOUND for an id that nobody has. Changes of what is there are in `update-identity.ts`. */
 export interface ManageIdentities {
-  create(identity: NewIdentity, caller: Caller): Promise<IdentityId>
+  /** `also`: what else happens in the same transaction, for an id that is known before. */
+  create(
+    identity: NewIdentity,
+    caller: Caller,
+    also?: { readonly id: IdentityId; within(tx: Stores): Promise<void> },
+  ): Promise<IdentityId>
   /** With its authenticators, its TOTP and its sessions. */
   remove(id: IdentityId, caller: Caller): Promise<void>
   /** Ends all its sessions. For 0 minutes: until somebody enables it. */
@@ -81,9 +89,9 @@ export function createManageIdentities(deps: {
   }
 
   return {
-    async create(input, caller) {
+    async create(input, caller, also) {
       const now = clock.now()
-      const id = newId<IdentityId>(random)
+      const id = also?.id ?? newId<IdentityId>(random)
       const { authPolicyId = DEFAULT_POLICY_ID } = input
       await transaction(async (tx) => {
         if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
@@ -102,6 +110,7 @@ export function createManageIdentities(deps: {
         if (outcome === 'external-id-in-use') throw inUse('externalId')
         const created = { type: 'identity.created', identityId: id } as const
         await tx.events.insert(recordEvent(caller, created))
+        await also?.within(tx)
       })
       return id
     },

@@ -5,7 +5,9 @@ import type { Random } from '../../base/random.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
+import { changedFields } from '../changes.ts'
 import type { Tags } from '../identities/identity.ts'
+import { keepAdministrator } from '../identities/last-administrator.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
@@ -35,6 +37,12 @@ export interface ManageAuthPolicies {
   /** By name, unless another order is asked for. */
   list(query: ListQuery): Promise<PageOf<AuthPolicy>>
   create(policy: NewAuthPolicy, caller: Caller): Promise<AuthPolicyId>
+  /** Makes of the policy what `change` answers. Counts for every session at its next call or refresh (API 4.4). */
+  update(
+    id: AuthPolicyId,
+    change: (current: AuthPolicy) => NewAuthPolicy,
+    caller: Caller,
+  ): Promise<void>
   remove(id: AuthPolicyId, caller: Caller): Promise<void>
 }
 
@@ -68,6 +76,26 @@ export function createManageAuthPolicies(deps: {
       })
       return id
     },
+
+    update: (id, change, caller) =>
+      changeRules(async (tx) => {
+        const current = await tx.authPolicies.find(id)
+        if (current === undefined) throw notFound()
+        const { name, tags, ...parts } = change(current)
+        const chosen = { name, ...complete(parts), tags }
+        const changed = changedFields(current, chosen)
+        if (changed.length === 0) return
+        await requireSigners(tx, chosen)
+        const now = clock.now()
+        const next = { ...current, ...chosen, updatedAt: now }
+        const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
+          tx.authPolicies.replace(next),
+        )
+        if (outcome === 'missing') throw notFound()
+        if (outcome === 'name-in-use') throw inUse('name')
+        const updated = { type: 'policy.updated', details: { id, name, changed } } as const
+        await tx.events.insert(recordEvent(caller, updated))
+      }),
 
     remove: (id, caller) =>
       changeRules(async (tx) => {

@@ -8,6 +8,7 @@ export interface AuthPolicies {
   /** All of them, by name. There are few; every instance keeps a copy (D-34). */
   list(): Promise<readonly AuthPolicy[]>
   insert(policy: AuthPolicy): Promise<'inserted' | 'name-in-use'>
+  replace(policy: AuthPolicy): Promise<'replaced' | 'missing' | 'name-in-use'>
   remove(id: AuthPolicyId): Promise<boolean>
 }
 

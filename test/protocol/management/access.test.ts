@@ -31,8 +31,11 @@ test('only an administrator may use the management API', async (t) => {
       'auth-policies',
       'authenticators',
       'cas',
+      'enrollments',
+      'events',
       'external-jwt-signers',
       'identities',
+      'signing-keys',
     ])
     for (const { url } of routes) {
       assert.ok(url.startsWith(`${MANAGEMENT}/`), url)

@@ -48,7 +48,12 @@ const INVALID: Readonly<Record<string, Case>> = {
   'an unknown field': ['/identities', { ...IDENTITY, colour: 'red' }, 'colour'],
   'an id of its own': ['/identities', { ...IDENTITY, id: 'mine' }, 'id'],
   // Enrollment comes later; until then it must not be ignored.
-  'an enrollment': ['/identities', { ...IDENTITY, enrollment: { ott: true } }, 'enrollment'],
+  'two enrollments at once': [
+    '/identities',
+    { ...IDENTITY, enrollment: { ott: true, updb: 'zoe' } },
+    'enrollment',
+  ],
+  'an enrollment of no kind': ['/identities', { ...IDENTITY, enrollment: {} }, 'enrollment'],
   'a role that is empty': [
     '/identities',
     { ...IDENTITY, roleAttributes: [''] },

@@ -81,6 +81,9 @@ test('identities', async (t) => {
       disabledUntil: null,
       isMfaEnabled: false,
       hasApiSession: false,
+      envInfo: null,
+      sdkInfo: null,
+      enrollment: {},
       authenticators: {},
     })
   })

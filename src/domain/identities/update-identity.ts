@@ -1,0 +1,84 @@
+/**
+ * An administrator replaces an identity, or changes a part of it. API 1, 4.1; D-34, D-49. Read and written in one
+ * transaction that holds the row, so that two changes of different fields at once both stand.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { IdentityId } from '../../base/ids.ts'
+import type { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import { changedFields } from '../changes.ts'
+import { endsSessions } from '../login/hold-owner.ts'
+import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { Stores, Transaction } from '../stores.ts'
+import type { Identity } from './identity.ts'
+import { keepAdministrator } from './last-administrator.ts'
+import type { ChosenOfIdentity, NewIdentity } from './manage.ts'
+
+/**
+ * Makes of the identity what `change` answers, which may be asked again when somebody else was faster. Its sessions end
+ * where their tokens would say something else now (D-122). Thrown: NOT_FOUND, and what `change` throws.
+ */
+export type UpdateIdentity = (
+  id: IdentityId,
+  change: (current: Identity) => NewIdentity,
+  caller: Caller,
+) => Promise<void>
+
+export function createUpdateIdentity(deps: {
+  readonly transaction: Transaction
+  readonly clock: Clock
+  readonly recordEvent: RecordEvent
+  readonly endSessionsWithin: EndSessionsWithin
+}): UpdateIdentity {
+  const { transaction, clock, recordEvent, endSessionsWithin } = deps
+
+  return async function update(id, change, caller): Promise<void> {
+    const outcome = await transaction(async (tx) => {
+      const found = await tx.identities.find(id)
+      if (found === undefined) throw notFound()
+      const write = async () => {
+        const current = await tx.identities.hold(id)
+        if (current === undefined) throw notFound()
+        // Made an administrator since it was found: all of them must be held before this one is.
+        if (current.isAdmin && !found.isAdmin) return 'again'
+        return replace(tx, current, change(current), caller)
+      }
+      if (!found.isAdmin) return write()
+      return keepAdministrator(tx, id, { now: clock.now(), caller }, write)
+    })
+    if (outcome === 'again') return update(id, change, caller)
+    outcome()
+  }
+
+  async function replace(
+    tx: Stores,
+    current: Identity,
+    { authPolicyId = DEFAULT_POLICY_ID, ...given }: NewIdentity,
+    caller: Caller,
+  ): Promise<() => void> {
+    const chosen: ChosenOfIdentity = { ...given, authPolicyId }
+    const changed = changedFields(current, chosen)
+    if (changed.length === 0) return () => {}
+    // Held: it does not go away meanwhile.
+    if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
+      throw invalid('authPolicyId', 'names no policy')
+    }
+    const { id } = current
+    const next: Identity = { ...current, ...chosen, updatedAt: clock.now() }
+    const outcome = await tx.identities.replace(next)
+    if (outcome === 'missing') throw notFound()
+    if (outcome !== 'replaced') throw inTheWay(outcome)
+    const sessions = endsSessions(current, next) ? await tx.apiSessions.listOf(id) : []
+    const feelEnds = await endSessionsWithin(tx, { sessions }, 'identity-changed', caller)
+    const updated = { type: 'identity.updated', identityId: id, details: { changed } } as const
+    await tx.events.insert(recordEvent(caller, updated))
+    return feelEnds
+  }
+}
+
+function inTheWay(obstacle: 'name-in-use' | 'external-id-in-use'): Failure {
+  return inUse(obstacle === 'name-in-use' ? 'name' : 'externalId')
+}
