@@ -2,9 +2,10 @@
  * Removes what has expired, a little at a time, so that no table grows for ever and no statement holds the store for
  * long. Sessions are not among it: they end (`sessions/end-expired.ts`).
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
 import { type Duration, days, minutes } from '../base/duration.ts'
-import { minus } from '../base/instant.ts'
+import { type Instant, minus } from '../base/instant.ts'
 import type { Stores } from '../domain/stores.ts'
 
 /** Rows a statement removes at the most. */
@@ -13,22 +14,55 @@ const BATCH = 500
 /** A row outlives its end by this, so that an instance whose clock is behind still finds it. */
 const GRACE: Duration = minutes(5)
 
-/** D-102: how long audit events are kept. */
-const EVENT_RETENTION: Duration = days(90)
+/** D-125: for so long after its end, a token is told apart from one that nobody was given. */
+const ENROLLMENT_GRACE: Duration = days(30)
+
+/** D-134: of events, which a busy service makes faster than anything else, a round removes as many as this often. */
+const EVENT_BATCHES = 40
+/** Whoever waits for the store gets it between two of them. */
+const BETWEEN_BATCHES_MILLISECONDS = 10
 
 type Swept = Pick<
   Stores,
-  'authRequests' | 'refreshTokens' | 'sessionCertificates' | 'sessionEndings' | 'events'
+  | 'authRequests'
+  | 'spentStates'
+  | 'refreshTokens'
+  | 'sessionCertificates'
+  | 'sessionEndings'
+  | 'enrollments'
+  | 'events'
 >
 
 /** One round. Answers how many rows it removed. */
-export async function sweep(stores: Swept, clock: Clock): Promise<number> {
+export async function sweep(
+  stores: Swept,
+  clock: Clock,
+  /** `edge.audit.retention`. */
+  eventRetention: Duration,
+): Promise<number> {
   const before = minus(clock.now(), GRACE)
   let removed = 0
-  const { authRequests, refreshTokens, sessionCertificates, sessionEndings } = stores
-  for (const table of [authRequests, refreshTokens, sessionCertificates, sessionEndings]) {
+  const { authRequests, spentStates, refreshTokens, sessionCertificates, sessionEndings } = stores
+  const short = [authRequests, spentStates, refreshTokens, sessionCertificates, sessionEndings]
+  for (const table of short) {
     removed += await table.removeExpired(before, BATCH)
   }
-  removed += await stores.events.removeOlderThan(minus(clock.now(), EVENT_RETENTION), BATCH)
+  const long = minus(clock.now(), ENROLLMENT_GRACE)
+  removed += await stores.enrollments.removeExpired(long, BATCH)
+  return removed + (await removeOldEvents(stores.events, minus(clock.now(), eventRetention)))
+}
+
+/** Answers how many it removed; what is left is for the next round. */
+export async function removeOldEvents(
+  events: Pick<Stores['events'], 'removeOlderThan'>,
+  before: Instant,
+): Promise<number> {
+  let removed = 0
+  for (let batch = 0; batch < EVENT_BATCHES; batch++) {
+    const count = await events.removeOlderThan(before, BATCH)
+    removed += count
+    if (count < BATCH) break
+    await pause(BETWEEN_BATCHES_MILLISECONDS)
+  }
   return removed
 }

@@ -49,6 +49,9 @@ export const LOGIN_FAILURE_REASONS = [
   'signer-disabled',
   'signer-not-allowed',
   'identity-unknown',
+  // On the way through an IdP, as either factor: D-47.
+  'idp-refused',
+  'idp-unreachable',
   // Second factors: D-14, D-18.
   'secondary-jwt-missing',
   'secondary-jwt-expired',
@@ -64,12 +67,71 @@ export const SESSION_END_REASONS = [
   'revoked',
   'expired',
   'logout',
+  // D-163: by its holder, from another session.
+  'holder',
   'administrator',
   'identity-disabled',
   'identity-deleted',
   'authenticator-removed',
+  // D-122: what its tokens say of the identity, or what began it, is no longer so.
+  'identity-changed',
+  'credential-changed',
+  'password-reset',
+  'certificate-replaced',
 ] as const
 export type SessionEndReason = (typeof SESSION_END_REASONS)[number]
+
+/** Why a code or a refresh token that was genuine got no tokens (D-133). */
+export const TOKEN_REFUSAL_REASONS = [
+  // Either of them: as the identity and its policy are now.
+  'identity-missing',
+  'identity-disabled',
+  'method-not-allowed',
+  'signer-disabled',
+  'authenticator-removed',
+  'more-demanded',
+  // Codes: D-7.
+  'code-expired',
+  'code-spent',
+  'redirect-uri-mismatch',
+  'verifier-mismatch',
+  // Refresh tokens: D-27.
+  'refresh-token-expired',
+  'refresh-token-spent',
+  'session-ended',
+] as const
+export type TokenRefusalReason = (typeof TOKEN_REFUSAL_REASONS)[number]
+
+/** Why somebody who showed a token was not enrolled (D-127). */
+export const ENROLLMENT_REFUSAL_REASONS = [
+  'token-unknown',
+  'token-expired',
+  'token-used',
+  'identity-disabled',
+  // The certificate of the connection, or what its CA is for: API 3.2, D-131.
+  'no-certificate',
+  'certificate-untrusted',
+  'certificate-expired',
+  'certificate-not-yet-valid',
+  'certificate-wrong-usage',
+  'certificate-is-ca',
+  'certificate-of-session',
+  'ca-disabled',
+  'ca-unverified',
+  'external-id-missing',
+] as const
+export type EnrollmentRefusalReason = (typeof ENROLLMENT_REFUSAL_REASONS)[number]
+
+/** What stood between an administrator and a login, and was reset (D-140). The password is, every time. */
+export const RECOVERED_PARTS = [
+  'password',
+  'lock',
+  'totp',
+  'policy',
+  'disablement',
+  'administrator',
+] as const
+export type RecoveredPart = (typeof RECOVERED_PARTS)[number]
 
 /** What an administrator makes and removes. */
 export const MANAGED_ENTITIES = [
@@ -122,6 +184,13 @@ export type Happening =
       readonly sessionId: ApiSessionId
     }
   | {
+      readonly type: 'token.refused'
+      readonly identityId: IdentityId | undefined
+      /** Absent where a code was refused: its session never began. */
+      readonly sessionId: ApiSessionId | undefined
+      readonly reason: TokenRefusalReason
+    }
+  | {
       readonly type: 'session.ended'
       readonly identityId: IdentityId
       readonly sessionId: ApiSessionId
@@ -139,26 +208,83 @@ export type Happening =
       readonly sessionId?: ApiSessionId
     }
   | { readonly type: 'mfa.recovery-code-used'; readonly identityId: IdentityId }
-  | { readonly type: 'signing-key.created'; readonly details: { readonly kid: string } }
+  | {
+      readonly type: 'authenticator.renewal-started' | 'authenticator.renewed'
+      readonly identityId: IdentityId
+      /** The fingerprint is the new certificate's. */
+      readonly details: { readonly id: AuthenticatorId; readonly fingerprint: string }
+    }
+  | {
+      readonly type: 'authority.created'
+      readonly details: { readonly role: 'root' | 'issuing'; readonly generation: number }
+    }
+  | {
+      readonly type: 'administrator.recovered'
+      readonly identityId: IdentityId
+      readonly details: { readonly reset: readonly RecoveredPart[] }
+    }
+  | { readonly type: 'secret.rotated'; readonly details: { readonly sealedAgain: number } }
+  | {
+      readonly type: 'installation.restored'
+      readonly details: {
+        /** When the backup was taken: what happened since then is not in the database. */
+        readonly takenAt: string
+        /** Identities whose authenticator apps have no recovery codes any more (D-159). */
+        readonly withoutRecoveryCodes: number
+      }
+    }
+  | {
+      readonly type: 'installation.moved'
+      /** The two databases, without user and password. */
+      readonly details: { readonly from: string; readonly to: string }
+    }
+  | {
+      readonly type: 'signing-key.created' | 'signing-key.revoked'
+      readonly details: { readonly kid: string }
+    }
   | {
       readonly type:
         | 'identity.created'
-        | 'identity.updated'
         | 'identity.deleted'
         | 'identity.disabled'
         | 'identity.enabled'
       readonly identityId: IdentityId
     }
   | {
-      readonly type: `${Exclude<ManagedEntity, 'identity'>}.${'created' | 'updated' | 'deleted'}`
+      readonly type: `${Exclude<ManagedEntity, 'identity'>}.${'created' | 'deleted'}`
       /** The identity that an authenticator or an enrollment belongs to. */
       readonly identityId?: IdentityId
       readonly details: { readonly id: string; readonly name?: string }
     }
   | {
-      readonly type: 'authenticator.unlocked' | 'ca.verified'
+      readonly type: 'identity.updated'
+      readonly identityId: IdentityId
+      /** The names of the fields, never what is in them. */
+      readonly details: { readonly changed: readonly string[] }
+    }
+  | {
+      readonly type: `${Exclude<ManagedEntity, 'identity'>}.updated`
+      readonly identityId?: IdentityId
+      readonly details: {
+        readonly id: string
+        readonly name?: string
+        readonly changed?: readonly string[]
+      }
+    }
+  | {
+      readonly type:
+        | 'authenticator.unlocked'
+        | 'enrollment.refreshed'
+        | 'enrollment.used'
+        | 'ca.verified'
       readonly identityId?: IdentityId
       readonly details: { readonly id: string }
+    }
+  | {
+      readonly type: 'enrollment.refused'
+      readonly identityId: IdentityId | undefined
+      readonly reason: EnrollmentRefusalReason
+      readonly details: { readonly method: string; readonly why?: string }
     }
 
 export type AuditEvent = Happening & {

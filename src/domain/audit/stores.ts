@@ -1,8 +1,15 @@
+import type { EventId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
 import type { AuditEvent } from './events.ts'
+import type { RecordedEvent } from './recorded-event.ts'
 
 export interface Events {
   insert(event: AuditEvent): Promise<void>
+  find(id: EventId): Promise<RecordedEvent | undefined>
+  /** Newest first, unless another order is asked for. API 2. */
+  list(query: ListQuery): Promise<PageOf<RecordedEvent>>
   /** Removes at most `limit` events from before `before`; answers how many it removed. */
   removeOlderThan(before: Instant, limit: number): Promise<number>
 }

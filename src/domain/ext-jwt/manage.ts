@@ -7,6 +7,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import { type HandedInCertificate, readLeafCertificate } from '../certificates/prove-ca.ts'
+import { changedFields } from '../changes.ts'
 import { keepAdministrator } from '../identities/last-administrator.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
@@ -36,6 +37,12 @@ export interface ManageExternalJwtSigners {
   /** By name, unless another order is asked for. */
   list(query: ListQuery): Promise<PageOf<SignerDetail>>
   create(signer: NewExternalJwtSigner, caller: Caller): Promise<ExternalJwtSignerId>
+  /** Makes of the signer what `change` answers. */
+  update(
+    id: ExternalJwtSignerId,
+    change: (current: ExternalJwtSigner) => NewExternalJwtSigner,
+    caller: Caller,
+  ): Promise<void>
   remove(id: ExternalJwtSignerId, caller: Caller): Promise<void>
 }
 
@@ -88,6 +95,26 @@ export function createManageExternalJwtSigners(deps: Dependencies): ManageExtern
       })
       return id
     },
+
+    update: (id, change, caller) =>
+      changeRules(async (tx) => {
+        const current = await tx.externalJwtSigners.find(id)
+        if (current === undefined) throw notFound()
+        const chosen = check(change(current), deps)
+        const changed = changedFields(current, chosen)
+        if (changed.length === 0) return
+        const now = clock.now()
+        const next = { ...current, ...chosen, updatedAt: now }
+        const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
+          tx.externalJwtSigners.replace(next),
+        )
+        if (outcome === 'missing') throw notFound()
+        if (outcome === 'name-in-use') throw inUse('name')
+        if (outcome === 'issuer-in-use') throw inUse('issuer')
+        const details = { id, name: next.name, changed }
+        const updated = { type: 'external-jwt-signer.updated', details } as const
+        await tx.events.insert(recordEvent(caller, updated))
+      }),
 
     remove: (id, caller) =>
       changeRules(async (tx) => {

@@ -334,3 +334,23 @@ test('R107: over the wire: keys rotate, are taken back, and outlive an outage', 
   assert.equal(cache.status(signer.id)?.lastError, 'the answer has the status 503')
   assert.equal(idp.fetches, 4)
 })
+
+test('every fetch is told with its outcome; an answer that is no key set has failed', async () => {
+  const clock = new ManualClock()
+  const outcomes: string[] = []
+  const answers: unknown[] = [{ keys: jwks(ONE) }, 'no key set', new Error('it is down')]
+  const cache = createSignerKeys({
+    clock,
+    fetchJson: async () => {
+      const answer = answers.shift()
+      if (answer instanceof Error) throw answer
+      return answer
+    },
+    onFetch: (outcome) => outcomes.push(outcome),
+  })
+  for (const kid of ['one', 'unknown', 'unknown']) {
+    await find(cache, kid)
+    clock.pass(seconds(1))
+  }
+  assert.deepEqual(outcomes, ['succeeded', 'failed', 'failed'])
+})

@@ -27,6 +27,8 @@ export interface WantedKey {
   readonly alg: ExternalJwtAlgorithm
 }
 
+export type FetchOutcome = 'succeeded' | 'failed'
+
 export type FoundKey = { readonly key: KeyObject } | { readonly why: string }
 
 /** What is known about the key set of a signer: read-only fields of API 4.5. */
@@ -75,6 +77,8 @@ export function createSignerKeys(deps: {
   readonly fetchJson: FetchJson
   readonly clock: Clock
   readonly log?: Pick<Log, 'info' | 'warn'>
+  /** Told of every fetch that has ended. */
+  readonly onFetch?: (outcome: FetchOutcome) => void
 }): SignerKeyCache {
   const { fetchJson, clock, log } = deps
   const sets = new Map<ExternalJwtSignerId, KeySet>()
@@ -123,12 +127,14 @@ export function createSignerKeys(deps: {
       set.goodAt = clock.uptime()
       if (set.lastError !== undefined) log?.info({ signerId }, 'the keys of a signer are back')
       set.lastError = undefined
+      deps.onFetch?.('succeeded')
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'the fetch failed'
       if (set.lastError !== reason) {
         log?.warn({ signerId, reason }, 'the keys of a signer could not be fetched')
       }
       set.lastError = reason
+      deps.onFetch?.('failed')
     }
   }
 

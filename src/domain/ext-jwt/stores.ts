@@ -7,5 +7,8 @@ export interface ExternalJwtSigners {
   list(): Promise<readonly ExternalJwtSigner[]>
   /** What is in the way when somebody else has the name or the issuer. */
   insert(signer: ExternalJwtSigner): Promise<'inserted' | 'name-in-use' | 'issuer-in-use'>
+  replace(
+    signer: ExternalJwtSigner,
+  ): Promise<'replaced' | 'missing' | 'name-in-use' | 'issuer-in-use'>
   remove(id: ExternalJwtSignerId): Promise<boolean>
 }

@@ -27,10 +27,19 @@ export type VerifyExternalJwt = (
 ) => Promise<ExternalJwtVerdict>
 
 /** More than any IdP sends, and less than a header may hold (D-44, R059). */
-const MOST_CHARACTERS = 16 * 1024
+export const MOST_CHARACTERS = 16 * 1024
 
 /** R056: for the clocks of others. Our own tokens get none (D-35). */
-const LEEWAY = seconds(60)
+export const LEEWAY = seconds(60)
+
+// What jose is told to demand of the claims. The check of a signer asks for each alone (check-signer.ts).
+export const issuerRule = ({ issuer }: ExternalJwtSigner) => ({ issuer: [issuer] })
+export const audienceRule = ({ audience }: ExternalJwtSigner) => ({ audience: [audience] })
+export const timeRule = (now: Instant) => ({
+  requiredClaims: ['exp'],
+  clockTolerance: inSeconds(LEEWAY),
+  currentDate: new Date(now),
+})
 
 export function createVerifyExternalJwt(deps: {
   readonly clock: Clock
@@ -39,9 +48,8 @@ export function createVerifyExternalJwt(deps: {
   const { clock, signerKeys } = deps
   return async (signer, token) => {
     const text = token.reveal()
-    if (text.length > MOST_CHARACTERS) return invalid('the token is too long')
-    const issuer = claimedIssuer(token)
-    if (issuer === undefined) return invalid('the token is no JWT that can be read')
+    const issuer = readIssuer(token)
+    if (typeof issuer === 'object' && issuer !== null) return invalid(issuer.why)
     // Before anything is fetched for it.
     if (issuer !== signer.issuer) return invalid('the issuer is not the one of the signer')
     const header = readHeader(text)
@@ -53,11 +61,9 @@ export function createVerifyExternalJwt(deps: {
     try {
       const { payload } = await jwtVerify(text, found.key, {
         algorithms: [header.alg],
-        issuer: [signer.issuer],
-        audience: [signer.audience],
-        requiredClaims: ['exp'],
-        clockTolerance: inSeconds(LEEWAY),
-        currentDate: new Date(now),
+        ...issuerRule(signer),
+        ...audienceRule(signer),
+        ...timeRule(now),
       })
       return judgeClaims(payload, signer, now)
     } catch (error) {
@@ -76,6 +82,13 @@ export function createVerifyExternalJwt(deps: {
   }
 }
 
+/** As `claimedIssuer`; why, when the text is no JWT that anybody here reads. */
+export function readIssuer(token: Secret): string | null | { readonly why: string } {
+  if (token.reveal().length > MOST_CHARACTERS) return { why: 'the token is too long' }
+  const issuer = claimedIssuer(token)
+  return issuer === undefined ? { why: 'the token is no JWT that can be read' } : issuer
+}
+
 function invalid(why: string): ExternalJwtVerdict {
   return { verdict: 'invalid', why }
 }
@@ -84,7 +97,7 @@ function invalid(why: string): ExternalJwtVerdict {
  * Of a text that `claimedIssuer` could read. Only alg and kid choose the key; jku, x5u, jwk and x5c are never read
  * (R054).
  */
-function readHeader(text: string): WantedKey | { readonly why: string } {
+export function readHeader(text: string): WantedKey | { readonly why: string } {
   const header: Readonly<Record<string, unknown>> = decodeProtectedHeader(text)
   const { alg, kid, crit } = header
   if (crit !== undefined) return { why: 'the header demands an extension (crit)' }
@@ -103,14 +116,18 @@ function judgeClaims(
   signer: ExternalJwtSigner,
   now: Instant,
 ): ExternalJwtVerdict {
-  const { iat, exp } = claims
-  if (!Number.isFinite(exp)) return invalid('the claim exp is refused')
-  if (iat !== undefined && !(iat <= epochSeconds(now) + inSeconds(LEEWAY))) {
-    return invalid('the claim iat is refused')
-  }
+  const refused = refusedTime(claims, now)
+  if (refused !== undefined) return invalid(`the claim ${refused} is refused`)
   const subject = claimedSubject(claims, signer.claimsProperty)
   if (subject === undefined) return invalid("the signer's claim is missing or names nobody")
   return { verdict: 'accepted', subject }
+}
+
+/** Which time claim is refused, of those that jose has let pass. */
+export function refusedTime({ iat, exp }: JWTPayload, now: Instant): 'exp' | 'iat' | undefined {
+  if (!Number.isFinite(exp)) return 'exp'
+  const latest = epochSeconds(now) + inSeconds(LEEWAY)
+  return iat !== undefined && !(iat <= latest) ? 'iat' : undefined
 }
 
 /** In our words: those of the library can quote the token. */

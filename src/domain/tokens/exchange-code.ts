@@ -13,7 +13,7 @@ import type { Secret } from '../../base/secret.ts'
 import type { Vault } from '../../base/vault.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
-import type { Caller } from '../audit/events.ts'
+import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import { preferredUsername } from '../identities/preferred-username.ts'
 import type { Authenticators } from '../identities/stores.ts'
 import type { CheckAgain } from '../login/check-again.ts'
@@ -21,6 +21,7 @@ import { isShortOf } from '../login/demands.ts'
 import type { AuthRequests } from '../login/stores.ts'
 import type { EndSession } from '../sessions/end-session.ts'
 import type { IssuedTokens, IssueTokens } from './issue.ts'
+import type { RecordRefusal } from './record-refusal.ts'
 
 /** D-7: two exchanges this close together are one client that asked twice, not a thief. */
 const DOUBLE_ASK: Duration = seconds(2)
@@ -45,6 +46,7 @@ export function createExchangeCode(deps: {
   readonly checkAgain: CheckAgain
   readonly issueTokens: IssueTokens
   readonly endSession: EndSession
+  readonly recordRefusal: RecordRefusal
 }): ExchangeCode {
   const { vault, random, clock, authRequests, authenticators, checkAgain } = deps
 
@@ -58,40 +60,48 @@ export function createExchangeCode(deps: {
     const request = await authRequests.takeByCode(codeHash, { at: now, sessionId })
     if (request === undefined) {
       const earlier = await authRequests.findRedeemed(codeHash)
-      if (earlier !== undefined && plus(earlier.redemption.at, DOUBLE_ASK) < now) {
-        const { identityId } = earlier.primary
-        await deps.endSession({
-          sessionId: earlier.redemption.sessionId,
-          identityId,
-          reason: 'code-reused',
-          caller,
-        })
+      if (earlier === undefined) throw refuse('the code is unknown')
+      const { identityId } = earlier.primary
+      const { at, sessionId } = earlier.redemption
+      if (plus(at, DOUBLE_ASK) < now) {
+        await deps.endSession({ sessionId, identityId, reason: 'code-reused', caller })
       }
-      throw refuse(earlier === undefined ? 'the code is unknown' : 'the code was spent before')
-    }
-    if (request.codeExpiresAt <= now) throw refuse('the code has expired')
-    // R012: the same text as in the authorization request, port included.
-    if (redirectUri !== request.ask.redirectUri) throw refuse('the redirect_uri is another one')
-    const verifier = codeVerifier?.reveal()
-    if (verifier === undefined || !isCodeVerifier(verifier)) {
-      throw refuse('the code_verifier is missing or malformed')
-    }
-    if (!verifierMatches(verifier, request.ask.codeChallenge)) {
-      throw refuse('the code_verifier does not match')
+      await deps.recordRefusal({ identityId, sessionId, reason: 'code-spent', caller })
+      throw refuse('the code was spent before')
     }
     const { primary, secondary } = request
+    // Every one of these is said once: the code is spent.
+    const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
+      const { identityId } = primary
+      await deps.recordRefusal({ identityId, sessionId: undefined, reason, caller })
+      return refuse(detail)
+    }
+    if (request.codeExpiresAt <= now) throw await refuseAs('code-expired', 'the code has expired')
+    // R012: the same text as in the authorization request, port included.
+    if (redirectUri !== request.ask.redirectUri) {
+      throw await refuseAs('redirect-uri-mismatch', 'the redirect_uri is another one')
+    }
+    const verifier = codeVerifier?.reveal()
+    if (verifier === undefined || !isCodeVerifier(verifier)) {
+      throw await refuseAs('verifier-mismatch', 'the code_verifier is missing or malformed')
+    }
+    if (!verifierMatches(verifier, request.ask.codeChallenge)) {
+      throw await refuseAs('verifier-mismatch', 'the code_verifier does not match')
+    }
     const owner = await checkAgain(primary)
-    if ('refusal' in owner) throw refuse(owner.refusal)
+    if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
     const { identity, policy } = owner
     const { authenticatorId } = primary
     if (
       authenticatorId !== undefined &&
       (await authenticators.find(authenticatorId)) === undefined
     ) {
-      throw refuse('the authenticator is gone')
+      throw await refuseAs('authenticator-removed', 'the authenticator is gone')
     }
     // A policy that began to demand more since the code was issued is not satisfied by what was proven before.
-    if (isShortOf(policy, secondary)) throw refuse('the policy demands more than was proven')
+    if (isShortOf(policy, secondary)) {
+      throw await refuseAs('more-demanded', 'the policy demands more than was proven')
+    }
     const username = await preferredUsername(identity, authenticators)
     return deps.issueTokens({ request, sessionId, identity, username, caller })
   }

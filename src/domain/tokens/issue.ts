@@ -13,7 +13,7 @@ import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { CodeIssued } from '../login/auth-request.ts'
-import { holdOwner } from '../login/hold-owner.ts'
+import { holdLogin } from '../login/hold-owner.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import type { Transaction } from '../stores.ts'
 import { amrOf } from './amr.ts'
@@ -78,7 +78,7 @@ export function createIssueTokens(deps: {
     })
     // Signing is done before the transaction begins; the answer leaves after it has committed.
     const isAlive = await transaction(async (tx) => {
-      if (!(await holdOwner(tx, primary, now))) return false
+      if ((await holdLogin(tx, { primary, identity }, now)) === undefined) return false
       // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
       const { accessTokenExpiresAt: tokenEnd } = tokens
       const expiresAt = stored === undefined ? tokenEnd : later(stored.expiresAt, tokenEnd)
@@ -88,7 +88,9 @@ export function createIssueTokens(deps: {
       return true
     })
     if (!isAlive)
-      throw new Failure('INVALID_GRANT', { detail: 'the identity or its authenticator is gone' })
+      throw new Failure('INVALID_GRANT', {
+        detail: 'the identity or its authenticator is gone or another one',
+      })
     return { ...tokens, refreshToken }
   }
 

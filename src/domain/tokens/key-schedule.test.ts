@@ -5,6 +5,7 @@ import { type Duration, days, hours, milliseconds, minutes } from '../../base/du
 import { type Instant, instant, plus } from '../../base/instant.ts'
 import {
   activeFrom,
+  describeKeys,
   goneKeys,
   isRotationDue,
   KEY_SET_MAX_AGE,
@@ -60,7 +61,33 @@ test('D-23: the newest key whose time has come signs', () => {
 
 test('no key signs before the first one is there', () => {
   assert.equal(signingKey([], NOON), undefined)
-  assert.equal(signingKey([key('later', at(minutes(1)))], NOON), undefined)
+})
+
+test('D-135: the only key signs, also for an instance whose clock is behind the one that made it', () => {
+  assert.equal(signingKey([key('later', at(minutes(1)))], NOON)?.kid, 'later')
+})
+
+test('API 3.3: every published key has a state, and an end from the moment it has a successor', () => {
+  const keys = [
+    key('old', NOON, minutes(30)),
+    key('now', at(minutes(10)), minutes(30)),
+    key('next', at(minutes(20))),
+  ].map((one, i) => ({ ...one, generation: i + 1 }))
+  const described = describeKeys(keys, at(minutes(15))).map((one) => ({
+    kid: one.key.kid,
+    state: one.state,
+    until: one.publishedUntil,
+  }))
+  assert.deepEqual(described, [
+    { kid: 'old', state: 'retiring', until: at(minutes(40)) },
+    { kid: 'now', state: 'signing', until: at(minutes(50)) },
+    { kid: 'next', state: 'waiting', until: undefined },
+  ])
+  const later = describeKeys(keys, at(minutes(40)))
+  assert.deepEqual(
+    later.map((one) => one.key.kid),
+    ['now', 'next'],
+  )
 })
 
 test('R061: a key is published from its making until the last token that it signed has died', () => {

@@ -29,12 +29,41 @@ function schedule(oldestFirst: readonly StoredSigningKey[]): readonly Scheduled[
   })
 }
 
-/** The key that signs now: the newest whose time has come. */
+/**
+ * The key that signs now: the newest whose time has come. Where there is none, a key that replaced all others was made
+ * by somebody whose clock is ahead of ours (D-135): there is nothing else to sign with.
+ */
 export function signingKey(
   oldestFirst: readonly StoredSigningKey[],
   now: Instant,
 ): StoredSigningKey | undefined {
-  return oldestFirst.findLast((key) => key.activeFrom <= now)
+  return oldestFirst.findLast((key) => key.activeFrom <= now) ?? oldestFirst[0]
+}
+
+/** `waiting`: published, and not used yet. `retiring`: used no more, and published while a token of it can be alive. */
+export const KEY_STATES = ['waiting', 'signing', 'retiring'] as const
+export type KeyState = (typeof KEY_STATES)[number]
+
+export interface PublishedKey {
+  readonly key: StoredSigningKey
+  readonly state: KeyState
+  /** Undefined while it has no successor. */
+  readonly publishedUntil: Instant | undefined
+}
+
+/** The published keys and where each of them stands, oldest first. */
+export function describeKeys(
+  oldestFirst: readonly StoredSigningKey[],
+  now: Instant,
+): readonly PublishedKey[] {
+  const signing = signingKey(oldestFirst, now)
+  const stateOf = ({ generation }: StoredSigningKey): KeyState => {
+    if (signing === undefined || generation === signing.generation) return 'signing'
+    return generation > signing.generation ? 'waiting' : 'retiring'
+  }
+  return schedule(oldestFirst)
+    .filter(({ goneFrom }) => goneFrom === undefined || goneFrom > now)
+    .map(({ key, goneFrom }) => ({ key, state: stateOf(key), publishedUntil: goneFrom }))
 }
 
 /** The keys whose tokens are good now, and that the key set lists. */

@@ -23,13 +23,14 @@ import { Secret } from '../../base/secret.ts'
 import { createVault } from '../../base/vault.ts'
 import type { Scope } from '../../protocol/oidc.ts'
 import { openStore } from '../../store/open.ts'
-import type { AuditEvent } from '../audit/events.ts'
+import type { AuditEvent, TokenRefusalReason } from '../audit/events.ts'
 import { createRecordEvent } from '../audit/record.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import { createCheckAgain } from '../login/check-again.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
 import { createEndSession } from '../sessions/end-session.ts'
+import { createRecordRefusal } from './record-refusal.ts'
 import { createRefresh, type Refresh } from './refresh.ts'
 import { newRefreshToken, refreshTokenHash } from './refresh-token.ts'
 import { createSignTokens } from './sign-tokens.ts'
@@ -48,6 +49,8 @@ const PASSWORD: Authenticator = {
   passwordHash: 'hash',
   lockedUntil: undefined,
   tags: {},
+  credentialVersion: 0,
+  lastUsedAt: undefined,
   createdAt: NOON,
   updatedAt: NOON,
 }
@@ -109,6 +112,7 @@ async function world(t: TestContext, options: Options = {}) {
       },
       endSession,
       recordEvent,
+      recordRefusal: createRecordRefusal({ events: store.events, recordEvent, clock }),
       refreshTokenDuration: REFRESH,
       refreshRetryWindow,
     })
@@ -252,7 +256,7 @@ test('R039: a spent token is a lost answer for ten seconds, and theft from then 
     const isOver = (await store.apiSessions.find(SESSION)) === undefined
     assert.equal(isOver, isTheft, `after ${passed} ms`)
     assert.equal((await stored(refreshToken)) === undefined, isTheft)
-    const more = isTheft ? ['token.reused', 'session.ended'] : []
+    const more = isTheft ? ['token.reused', 'session.ended'] : ['token.refused']
     assert.deepEqual(happened(), ['token.refreshed', ...more])
     assert.deepEqual(
       felt.map(({ subject }) => subject),
@@ -409,6 +413,17 @@ test('R048: z_asid, auth_time and amr are those of the login, for life', async (
 type World = Awaited<ReturnType<typeof world>>
 const OTHER_SIGNER = 'signer-1' as ExternalJwtSignerId
 
+/** The reason that the event of each refusal has (D-133). */
+const REASONS: Readonly<Record<string, TokenRefusalReason>> = {
+  'is disabled': 'identity-disabled',
+  'is gone': 'identity-missing',
+  'has a policy without passwords': 'method-not-allowed',
+  'has a policy that is gone': 'method-not-allowed',
+  'has a policy that demands a code now': 'more-demanded',
+  'has a policy that demands an external JWT now': 'more-demanded',
+  'has lost the password it logged in with': 'authenticator-removed',
+}
+
 /** What an administrator may have done since the login. */
 const CHANGES: Readonly<Record<string, (world: World) => unknown>> = {
   'is disabled': ({ store, clock }) =>
@@ -440,9 +455,33 @@ for (const [what, change] of Object.entries(CHANGES)) {
     await change(here)
     assert.equal((await refusalOf(here.refresh(here.token))).code, INVALID)
     assert.equal((await here.stored(here.token))?.spent, undefined)
-    assert.deepEqual(here.happened(), [])
+    assert.deepEqual(here.happened(), ['token.refused'])
+    assert.equal((here.last() as { reason?: string }).reason, REASONS[what])
   })
 }
+
+test('D-133: an unknown token leaves no event, whoever sends it', async (t) => {
+  // Attack: a stranger sends tokens of his own making, to fill the database.
+  const { refresh, happened } = await world(t)
+  assert.equal((await refusalOf(refresh(new Secret('lkr_never_issued')))).code, INVALID)
+  assert.deepEqual(happened(), [])
+})
+
+test('D-133: a token that is refused over and over leaves a few events a minute', async (t) => {
+  // Attack, or a client in a loop: a genuine token of a disabled identity is shown without end.
+  const here = await world(t)
+  await CHANGES['is disabled']?.(here)
+  const showOften = async () => {
+    for (let i = 0; i < 25; i++) {
+      assert.equal((await refusalOf(here.refresh(here.token))).code, INVALID)
+    }
+  }
+  await showOften()
+  assert.equal(here.happened().length, 10)
+  here.clock.pass(minutes(1))
+  await showOften()
+  assert.equal(here.happened().length, 20)
+})
 
 test('R047: what the policy demands and the login has proven is no obstacle', async (t) => {
   const secondary = { totp: true, extJwt: OTHER_SIGNER }
@@ -483,5 +522,5 @@ test('a token that another refresh spends meanwhile is refused, and nobody is a 
     store.refreshTokens.take(refreshTokenHash(vault, token), { at: NOON, successor })
   assert.equal((await refusalOf(refresh(token))).code, INVALID)
   assert.notEqual(await store.apiSessions.find(SESSION), undefined)
-  assert.deepEqual(happened(), [])
+  assert.deepEqual(happened(), ['token.refused'])
 })

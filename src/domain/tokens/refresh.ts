@@ -12,7 +12,7 @@ import type { Random } from '../../base/random.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Vault } from '../../base/vault.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import type { Caller } from '../audit/events.ts'
+import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'
 import type { Identity } from '../identities/identity.ts'
@@ -25,6 +25,7 @@ import type { OidcSession } from '../sessions/api-session.ts'
 import type { EndSession } from '../sessions/end-session.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
 import type { Transaction } from '../stores.ts'
+import type { RecordRefusal } from './record-refusal.ts'
 import {
   derivedSuccessor,
   newRefreshToken,
@@ -65,6 +66,7 @@ export function createRefresh(deps: {
   readonly endSession: EndSession
   readonly transaction: Transaction
   readonly recordEvent: RecordEvent
+  readonly recordRefusal: RecordRefusal
   readonly refreshTokenDuration: Duration
   /** D-27: 0 is off. */
   readonly refreshRetryWindow: Duration
@@ -77,10 +79,12 @@ export function createRefresh(deps: {
     if (clientId !== deps.clientId) throw new Failure('INVALID_CLIENT')
     const now = clock.now()
     const found = await refreshTokens.find(refreshTokenHash(vault, refreshToken))
-    if (found === undefined || found.expiresAt <= now) throw refuse('unknown or expired')
+    if (found === undefined) throw refuse('unknown')
     const session = await apiSessions.find(found.sessionId)
-    if (session?.kind !== 'oidc') throw refuse('the session has ended')
-    if (session.endsAt <= now) throw refuse('the session has reached its absolute end')
+    const refuseAs = (reason: TokenRefusalReason): Promise<Failure> =>
+      refuseRecorded(found.sessionId, session?.identityId, reason, caller)
+    if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
+    if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
 
     const successor =
       refreshRetryWindow > 0 ? derivedSuccessor(vault, refreshToken) : newRefreshToken(random)
@@ -89,7 +93,9 @@ export function createRefresh(deps: {
       throw await refuseSpent(found, session, now, caller)
     }
     const granted = narrowScope(session, scope)
-    const { identity, username } = await readIdentity(session)
+    const owner = await readIdentity(session)
+    if ('refusal' in owner) throw await refuseAs(owner.refusal)
+    const { identity, username } = owner
     const tokens = await deps.signTokens({
       session,
       identity,
@@ -97,22 +103,34 @@ export function createRefresh(deps: {
       scope: granted,
       nonce: undefined,
     })
-    if (!isRepeat && !(await spend(found, successor, { session, tokens, caller }))) {
+    const outcome = isRepeat ? 'spent' : await spend(found, successor, { session, tokens, caller })
+    if (outcome === 'taken') {
       // A repeat too, of one that was under way when this one looked.
       const spent = await refreshTokens.find(found.hash)
       if (spent === undefined || !(await mayRepeat(spent, successor))) {
-        throw refuse('another refresh was faster')
+        throw await refuseAs('refresh-token-spent')
       }
-    }
+    } else if (outcome !== 'spent') throw await refuseAs(outcome)
     return { ...tokens, refreshToken: successor }
   }
 
-  /** One commit: of fifty at once one gets through (R038, R040). False when another one has. */
+  /** The answer tells nothing (D-28); the event does. */
+  async function refuseRecorded(
+    sessionId: OidcSession['id'],
+    identityId: OidcSession['identityId'] | undefined,
+    reason: TokenRefusalReason,
+    caller: Caller,
+  ): Promise<Failure> {
+    await deps.recordRefusal({ identityId, sessionId, reason, caller })
+    return refuse(reason)
+  }
+
+  /** One commit: of fifty at once one gets through (R038, R040). `taken`: another one has. */
   async function spend(
     { hash, sessionId }: RefreshToken,
     successor: Secret,
     { session, tokens, caller }: { session: OidcSession; tokens: SignedTokens; caller: Caller },
-  ): Promise<boolean> {
+  ): Promise<'spent' | 'taken' | 'identity-disabled' | 'session-ended'> {
     const now = clock.now()
     const expiresAt = earlier(plus(now, deps.refreshTokenDuration), session.endsAt)
     const next: RefreshToken = {
@@ -128,13 +146,13 @@ export function createRefresh(deps: {
     // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
     const sessionEnd = later(expiresAt, tokens.accessTokenExpiresAt)
     return transaction(async (tx) => {
-      if (!(await holdOwner(tx, session.primary, now))) throw refuse('the identity is disabled')
+      if (!(await holdOwner(tx, session.primary, now))) return 'identity-disabled'
       // The session before its tokens, as whoever ends it does: in two orders they would wait for each other.
-      if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd))) throw refuse('it has ended')
-      if (!(await tx.refreshTokens.take(hash, { at: now, successor: next.hash }))) return false
+      if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd))) return 'session-ended'
+      if (!(await tx.refreshTokens.take(hash, { at: now, successor: next.hash }))) return 'taken'
       await tx.refreshTokens.insert(next)
       await tx.events.insert(recordEvent(caller, refreshed))
-      return true
+      return 'spent'
     })
   }
 
@@ -155,7 +173,9 @@ export function createRefresh(deps: {
   ): Promise<Failure> {
     const successor = spent && (await refreshTokens.find(spent.successor))
     const isFresh = spent !== undefined && now < plus(spent.at, LOST_ANSWER)
-    if (isFresh && successor?.spent === undefined) return refuse('spent a moment ago')
+    if (isFresh && successor?.spent === undefined) {
+      return refuseRecorded(sessionId, identityId, 'refresh-token-spent', caller)
+    }
     // R039: that session alone; others of the identity have tokens of their own.
     const reused = { type: 'token.reused', identityId, sessionId } as const
     await deps.events.insert(recordEvent(caller, reused))
@@ -166,14 +186,17 @@ export function createRefresh(deps: {
   /** R047, D-119: as the identity and its policy are now. */
   async function readIdentity(
     session: OidcSession,
-  ): Promise<{ readonly identity: Identity; readonly username: string }> {
+  ): Promise<
+    | { readonly identity: Identity; readonly username: string }
+    | { readonly refusal: TokenRefusalReason }
+  > {
     const { primary, secondary } = session
     const owner = await deps.checkAgain(primary)
-    if ('refusal' in owner) throw refuse(owner.refusal)
-    if (isShortOf(owner.policy, secondary)) throw refuse('the policy demands more than was proven')
+    if ('refusal' in owner) return owner
+    if (isShortOf(owner.policy, secondary)) return { refusal: 'more-demanded' }
     const { authenticatorId } = primary
     if (authenticatorId !== undefined && !(await authenticators.find(authenticatorId))) {
-      throw refuse('the authenticator is gone')
+      return { refusal: 'authenticator-removed' }
     }
     const { identity } = owner
     return { identity, username: await preferredUsername(identity, authenticators) }

@@ -7,7 +7,7 @@ import type { Secret } from '../../base/secret.ts'
 import type { Vault } from '../../base/vault.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
-import type { SessionEnding } from '../sessions/api-session.ts'
+import { endingOf } from '../sessions/api-session.ts'
 import type { EndSession } from '../sessions/end-session.ts'
 import type { EndedSessions } from '../sessions/ended-sessions.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
@@ -42,7 +42,7 @@ export function createRevokeToken(deps: {
     const access = await ownTokens.readAccessToken(token)
     if (access === undefined) return
     const { tokenId, sessionId, identityId, expiresAt } = access
-    const ending: SessionEnding = { subject: tokenId, at: clock.now(), keepUntil: expiresAt }
+    const ending = endingOf(tokenId, clock.now(), expiresAt)
     const revoked = { type: 'token.revoked', identityId, sessionId } as const
     await deps.transaction(async (tx) => {
       if (!(await tx.sessionEndings.insert(ending))) return

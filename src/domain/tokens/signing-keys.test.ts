@@ -235,3 +235,14 @@ test('nothing is signed before there is a key', async (t) => {
   const { instance, now } = await world(t)
   await assert.rejects(() => instance().sign('at+jwt', claims(now())), /there is no signing key/)
 })
+
+test('a key is usable when it is there and opens with the installation secret', async (t) => {
+  const { instance } = await world(t)
+  const ours = instance()
+  assert.equal(await ours.isUsable(), false)
+  await ours.rotateIfDue()
+  assert.equal(await ours.isUsable(), true)
+  const thief = instance({ secret: systemRandom.bytes(INSTALLATION_SECRET_BYTES) })
+  await thief.refresh()
+  assert.equal(await thief.isUsable(), false)
+})

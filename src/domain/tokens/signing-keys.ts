@@ -21,7 +21,15 @@ import { fromUtf8, utf8 } from '../../base/encoding.ts'
 import type { Instant } from '../../base/instant.ts'
 import type { Vault } from '../../base/vault.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import { activeFrom, goneKeys, isRotationDue, publishedKeys, signingKey } from './key-schedule.ts'
+import {
+  activeFrom,
+  describeKeys,
+  goneKeys,
+  isRotationDue,
+  type PublishedKey,
+  publishedKeys,
+  signingKey,
+} from './key-schedule.ts'
 import type { SigningAlgorithm, StoredSigningKey } from './signing-key.ts'
 import type { SigningKeyStore } from './stores.ts'
 
@@ -47,18 +55,30 @@ export interface SigningKeys {
   /** Reads the keys of the store anew. Another instance may have made one. */
   refresh(): Promise<void>
   /** Makes the successor when the newest key is old enough, or of another algorithm than is wanted. */
-  rotateIfDue(): Promise<StoredSigningKey | undefined>
+  rotateIfDue(keep?: KeepKey): Promise<StoredSigningKey | undefined>
   /** Makes the successor now; undefined when another instance was faster. */
-  rotate(): Promise<StoredSigningKey | undefined>
+  rotate(keep?: KeepKey): Promise<StoredSigningKey | undefined>
+  /** The same for a key that signs at once, and that nobody was told of before (D-135). */
+  rotateAtOnce(keep: KeepKey): Promise<StoredSigningKey | undefined>
   /** Forgets keys whose last token has died. */
   removeGone(): Promise<number>
+  /** Whether there is a key that could sign now: it is there, and it opens. */
+  isUsable(): Promise<boolean>
   sign(typ: string, claims: Readonly<Record<string, unknown>>): Promise<SignedToken>
   verify(token: string, options: VerifyOptions): Promise<Verification>
+  /** Every published key, oldest first. */
+  published(): readonly PublishedKey[]
   /** The public keys, as `/oidc/keys` shows them. */
   keySet(): JSONWebKeySet
   /** The algorithms a token can carry now: what discovery lists. */
   algorithms(): readonly SigningAlgorithm[]
 }
+
+/**
+ * Stores a key with whatever belongs to it; false when there is one of that generation already. Without one the key is
+ * stored alone.
+ */
+export type KeepKey = (key: StoredSigningKey) => Promise<boolean>
 
 interface UsableKey {
   readonly stored: StoredSigningKey
@@ -68,7 +88,7 @@ interface UsableKey {
 }
 
 export function createSigningKeys(deps: {
-  readonly store: SigningKeyStore
+  readonly store: Omit<SigningKeyStore, 'removeBefore'>
   readonly vault: Vault
   readonly clock: Clock
   readonly algorithm: SigningAlgorithm
@@ -80,7 +100,7 @@ export function createSigningKeys(deps: {
   let keys: ReadonlyMap<string, UsableKey> = new Map()
   const stored = () => [...keys.values()].map((key) => key.stored)
 
-  async function refresh(): Promise<void> {
+  async function readKeys(): Promise<void> {
     const next = new Map<string, UsableKey>()
     for (const key of await store.list()) {
       const known = keys.get(key.kid)
@@ -90,9 +110,18 @@ export function createSigningKeys(deps: {
     keys = next
   }
 
+  let reading: Promise<void> = Promise.resolve()
+  /** One after the other: an older reading must not bring back a key that was withdrawn. */
+  function refresh(): Promise<void> {
+    reading = reading.then(readKeys, readKeys)
+    return reading
+  }
+
   /** Makes the successor of the newest of these. The generation decides when another instance does the same. */
   async function succeed(
     before: readonly StoredSigningKey[],
+    startsAt: (now: Instant) => Instant,
+    keep: KeepKey = store.insert,
   ): Promise<StoredSigningKey | undefined> {
     const now = clock.now()
     const pair = await generateKeyPair(algorithm, { extractable: true, modulusLength: 2048 })
@@ -106,10 +135,10 @@ export function createSigningKeys(deps: {
       publicJwk: { ...publicMembers(publicJwk), kid, alg: algorithm, use: 'sig' },
       sealedPrivateJwk: vault.seal('signing-key', utf8(privateJwk), kid),
       createdAt: now,
-      activeFrom: activeFrom(before, now),
+      activeFrom: startsAt(now),
       tokenLife,
     }
-    const isFirst = await store.insert(key)
+    const isFirst = await keep(key)
     await refresh()
     return isFirst ? key : undefined
   }
@@ -126,12 +155,18 @@ export function createSigningKeys(deps: {
   return {
     refresh,
 
-    async rotate() {
+    async rotate(keep) {
       await refresh()
-      return succeed(stored())
+      const known = stored()
+      return succeed(known, (now) => activeFrom(known, now), keep)
     },
 
-    async rotateIfDue() {
+    async rotateAtOnce(keep) {
+      await refresh()
+      return succeed(stored(), (now) => now, keep)
+    },
+
+    async rotateIfDue(keep) {
       await store.raiseTokenLife(tokenLife)
       await refresh()
       // What is found due and what is succeeded are the same keys, or two instances would make one each.
@@ -143,7 +178,7 @@ export function createSigningKeys(deps: {
       const isOtherAlgorithm =
         newest !== undefined && newest.activeFrom <= now && newest.algorithm !== algorithm
       const isDue = isOtherAlgorithm || isRotationDue(known, rotation, now)
-      return isDue ? succeed(known) : undefined
+      return isDue ? succeed(known, (at) => activeFrom(known, at), keep) : undefined
     },
 
     async removeGone() {
@@ -152,6 +187,12 @@ export function createSigningKeys(deps: {
       if (gone.length > 0) await refresh()
       return gone.length
     },
+
+    isUsable: () =>
+      signer(clock.now()).then(
+        () => true,
+        () => false,
+      ),
 
     async sign(typ, claims) {
       const { kid, algorithm, privateKey } = await signer(clock.now())
@@ -194,6 +235,8 @@ export function createSigningKeys(deps: {
         throw error
       }
     },
+
+    published: () => describeKeys(stored(), clock.now()),
 
     keySet: () => ({ keys: publishedKeys(stored(), clock.now()).map((key) => key.publicJwk) }),
 

@@ -13,6 +13,8 @@ export interface SigningKeyStore {
   /** Records that tokens living this long are being signed; never lowers the recorded life. */
   raiseTokenLife(life: Duration): Promise<void>
   remove(kid: string): Promise<boolean>
+  /** Every key of an earlier generation: they were withdrawn. Answers which. */
+  removeBefore(generation: number): Promise<readonly StoredSigningKey[]>
 }
 
 export interface RefreshTokens {

@@ -1,0 +1,235 @@
+/**
+ * Events for other programs: each one that was committed here, as one line of JSON, to standard output or to the end of
+ * a file. D-134. Nobody waits for it: what cannot be written waits, up to a bound, and the log says so. The database has
+ * every event, whatever becomes of its line.
+ */
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
+import type { Clock } from '../base/clock.ts'
+import { type Duration, minutes, seconds } from '../base/duration.ts'
+import type { Log } from '../base/log.ts'
+import type { AuditOutput as OutputPlace } from '../config/config.ts'
+import type { AuditEvent } from '../domain/audit/events.ts'
+import { recorded } from '../domain/audit/recorded-event.ts'
+import { eventLine } from '../http/management-api/events.ts'
+import { RefusedStart } from './private-files.ts'
+
+export interface AuditOutput {
+  /** The events of one commit. Never waits and never throws. */
+  write(events: readonly AuditEvent[]): void
+  /** Somebody has moved the file away: the next line begins a new one. */
+  reopen(): void
+  /** What waits is written, for a second at most. */
+  close(): Promise<void>
+}
+
+/** What waits for a place that takes nothing at the moment; what is more is lost. */
+const MOST_WAITING_BYTES = 8 * 1024 * 1024
+
+const TRY_AGAIN: Duration = seconds(1)
+const COMPLAIN_AGAIN: Duration = minutes(1)
+const LAST_WAIT: Duration = seconds(1)
+
+interface Surroundings {
+  readonly log: Pick<Log, 'info' | 'error'>
+  readonly clock: Pick<Clock, 'uptime'>
+}
+
+/** Thrown: RefusedStart, when the file cannot be written from the beginning. */
+export async function openAuditOutput(
+  place: OutputPlace,
+  use: Surroundings & { readonly stdout?: Writable },
+): Promise<AuditOutput> {
+  switch (place.kind) {
+    case 'none':
+      return { write() {}, reopen() {}, async close() {} }
+    case 'stdout':
+      return toStream(use.stdout ?? process.stdout, createTrouble('standard output', use))
+    case 'file': {
+      const { path } = place
+      try {
+        return toFile(path, await openToAppend(path), createTrouble(path, use))
+      } catch (error) {
+        const { message } = error as Error
+        throw new RefusedStart(`events cannot be written (edge.audit.output): ${message}`, {
+          cause: error,
+        })
+      }
+    }
+  }
+}
+
+function linesOf(events: readonly AuditEvent[]): readonly string[] {
+  return events.map((event) => `${JSON.stringify(eventLine(recorded(event)))}\n`)
+}
+
+/** Without waiting for a pipe that nobody reads; and only a file can be rotated and counted on. */
+async function openToAppend(path: string): Promise<FileHandle> {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants
+  const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | (O_NONBLOCK ?? 0), 0o600)
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  throw new Error(`${path} is not a file`)
+}
+
+function toFile(path: string, opened: FileHandle, trouble: Trouble): AuditOutput {
+  let file: FileHandle | undefined = opened
+  let waiting: string[] = []
+  /** Taken from what waits, and written up to somewhere. */
+  let chunk: { readonly bytes: Buffer; written: number } | undefined
+  let waitingBytes = 0
+  let mustReopen = false
+  let running: Promise<void> | undefined
+  let again: NodeJS.Timeout | undefined
+
+  function run(): void {
+    if (running !== undefined || again !== undefined) return
+    running = flush().finally(() => {
+      running = undefined
+      // What came in the very moment in which nothing was left.
+      if (waiting.length > 0 || mustReopen) run()
+    })
+  }
+
+  async function flush(): Promise<void> {
+    try {
+      for (;;) {
+        if (mustReopen) await letGo()
+        if (chunk === undefined) {
+          if (waiting.length === 0) break
+          chunk = { bytes: Buffer.from(waiting.join('')), written: 0 }
+          waiting = []
+        }
+        file ??= await openToAppend(path)
+        while (chunk.written < chunk.bytes.length) {
+          const { bytesWritten } = await file.write(chunk.bytes, chunk.written)
+          chunk.written += bytesWritten
+        }
+        waitingBytes -= chunk.bytes.length
+        chunk = undefined
+      }
+      trouble.isOver()
+    } catch (error) {
+      trouble.tell(error)
+      again = setTimeout(() => {
+        again = undefined
+        run()
+      }, TRY_AGAIN)
+      again.unref()
+    }
+  }
+
+  async function letGo(): Promise<void> {
+    mustReopen = false
+    const old = file
+    file = undefined
+    // A line is not torn between two files.
+    if (chunk !== undefined && chunk.written > 0) {
+      chunk.written = chunk.bytes.lastIndexOf('\n', chunk.written - 1) + 1
+    }
+    await old?.close()
+    // At once, so that whoever waits for the new file need not wait for an event.
+    file = await openToAppend(path)
+  }
+
+  async function untilIdle(): Promise<void> {
+    while (running !== undefined) await running
+  }
+
+  return {
+    write(events) {
+      for (const line of linesOf(events)) {
+        const bytes = Buffer.byteLength(line)
+        if (waitingBytes + bytes > MOST_WAITING_BYTES) {
+          trouble.lose()
+          continue
+        }
+        waiting.push(line)
+        waitingBytes += bytes
+      }
+      run()
+    },
+
+    reopen() {
+      mustReopen = true
+      clearTimeout(again)
+      again = undefined
+      run()
+    },
+
+    async close() {
+      clearTimeout(again)
+      again = undefined
+      run()
+      const { promise: tooLong, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, LAST_WAIT)
+      await Promise.race([untilIdle(), tooLong])
+      clearTimeout(timer)
+      clearTimeout(again)
+      await file?.close().catch(() => {})
+    },
+  }
+}
+
+function toStream(stream: Writable, trouble: Trouble): AuditOutput {
+  // Without a listener a closed pipe would end the service.
+  stream.on('error', (error) => trouble.tell(error))
+  return {
+    write(events) {
+      for (const line of linesOf(events)) {
+        if (stream.writable && stream.writableLength < MOST_WAITING_BYTES) {
+          stream.write(line)
+          continue
+        }
+        trouble.lose()
+        trouble.tell(new Error(stream.writable ? 'nobody reads it' : 'it is closed'))
+      }
+      if (stream.writable && stream.writableLength === 0) trouble.isOver()
+    },
+
+    reopen() {},
+
+    async close() {
+      if (!stream.writable || stream.writableLength === 0) return
+      const written = Promise.withResolvers<void>()
+      stream.write('', () => written.resolve())
+      const timer = setTimeout(written.resolve, LAST_WAIT)
+      await written.promise
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Says what is wrong when it begins, every minute while it lasts, and when it is over. */
+interface Trouble {
+  tell(error: unknown): void
+  /** One line was dropped. */
+  lose(): void
+  isOver(): void
+}
+
+function createTrouble(place: string, { log, clock }: Surroundings): Trouble {
+  let toldAt: Duration | undefined
+  let lost = 0
+  return {
+    tell(error) {
+      const now = clock.uptime()
+      if (toldAt !== undefined && now - toldAt < COMPLAIN_AGAIN) return
+      toldAt = now
+      const { message } = error as Error
+      log.error({ place, lost, reason: message }, 'events cannot be written to the audit output')
+    },
+
+    lose() {
+      lost += 1
+    },
+
+    isOver() {
+      if (toldAt === undefined) return
+      toldAt = undefined
+      log.info({ place, lost }, 'events are written to the audit output again')
+      lost = 0
+    },
+  }
+}

@@ -1,0 +1,27 @@
+/** /events of the management API: API 3.3, 4.8. The lines of the audit output have the same members, without links. */
+import { z } from 'zod'
+import { detail, Links, list, Timestamp } from '../envelope.ts'
+
+export const EventLine = z.strictObject({
+  id: z.string(),
+  at: Timestamp,
+  type: z.string(),
+  identityId: z.string().nullable(),
+  sessionId: z.string().nullable(),
+  actorId: z
+    .string()
+    .nullable()
+    .describe('Who did it, where that is somebody else than the identity.'),
+  address: z.string().nullable(),
+  requestId: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  reason: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+})
+export type EventLine = z.infer<typeof EventLine>
+
+export const Event = EventLine.extend({ _links: Links })
+export type Event = z.infer<typeof Event>
+
+export const EventReply = detail(Event)
+export const EventListReply = list(Event)

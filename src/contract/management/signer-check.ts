@@ -1,0 +1,28 @@
+/** POST /external-jwt-signers/{id}/check of the management API: API 3.3. */
+import { z } from 'zod'
+import { detail } from '../envelope.ts'
+
+/** As long as a token that a login takes. */
+export const SignerCheck = z.strictObject({ jwt: z.string().min(1).max(16_384) })
+
+export const CheckedStep = z.strictObject({
+  step: z.enum([
+    'signer',
+    'signature',
+    'times',
+    'issuer',
+    'audience',
+    'claim',
+    'identity',
+    'policy',
+  ]),
+  passed: z.boolean().nullable().describe('Null: it depends on a step that failed.'),
+  expected: z.string().nullable(),
+  received: z.string().nullable(),
+  message: z.string(),
+})
+
+export const CheckedJwt = z.strictObject({ passed: z.boolean(), steps: z.array(CheckedStep) })
+export type CheckedJwt = z.infer<typeof CheckedJwt>
+
+export const CheckedJwtReply = detail(CheckedJwt)

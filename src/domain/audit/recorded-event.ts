@@ -1,0 +1,40 @@
+/**
+ * An event as it is read again: the same members for every type, which is how it lies in the store, how the
+ * management API shows it and how the audit output writes it. API 4.8.
+ */
+import type { ApiSessionId, EventId, IdentityId, RequestId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { AuditEvent } from './events.ts'
+
+export interface RecordedEvent {
+  readonly id: EventId
+  readonly at: Instant
+  /** An older version may have written types that this one does not know. */
+  readonly type: string
+  readonly identityId: IdentityId | undefined
+  readonly sessionId: ApiSessionId | undefined
+  readonly actorId: IdentityId | undefined
+  readonly address: string | undefined
+  readonly requestId: RequestId | undefined
+  readonly userAgent: string | undefined
+  readonly reason: string | undefined
+  /** What only this type tells. */
+  readonly details: Readonly<Record<string, unknown>> | undefined
+}
+
+export function recorded(event: AuditEvent): RecordedEvent {
+  const { id, at, type, caller } = event
+  return {
+    id,
+    at,
+    type,
+    identityId: 'identityId' in event ? event.identityId : undefined,
+    sessionId: 'sessionId' in event ? event.sessionId : undefined,
+    actorId: caller?.actorId,
+    address: caller?.address,
+    requestId: caller?.requestId,
+    userAgent: caller?.userAgent,
+    reason: 'reason' in event ? event.reason : undefined,
+    details: 'details' in event ? event.details : undefined,
+  }
+}

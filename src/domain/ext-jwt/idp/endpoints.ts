@@ -1,0 +1,183 @@
+/**
+ * Where people log in at the IdP of a signer, and where the code that they bring back is redeemed. D-47, D-154.
+ *
+ * `externalAuthUrl` is the issuer URL of the IdP, with its discovery document below it, or the authorization endpoint
+ * itself; then the document is below the signer's `issuer`. Either way the document must be that of the signer's issuer.
+ */
+import type { Clock } from '../../../base/clock.ts'
+import { type Duration, hours, milliseconds, minutes, seconds } from '../../../base/duration.ts'
+import { isLoopbackHost } from '../../../base/host-port.ts'
+import type { ExternalJwtSignerId } from '../../../base/ids.ts'
+import type { ExternalJwtSigner } from '../signer.ts'
+import type { FetchJson } from '../signer-keys.ts'
+
+/** A signer that people can be sent to. */
+export interface OfferedSigner extends ExternalJwtSigner {
+  readonly externalAuthUrl: string
+  readonly clientId: string
+}
+
+/** Undefined when nobody can be sent there: disabled, or without what a login needs. */
+export function offered(signer: ExternalJwtSigner | undefined): OfferedSigner | undefined {
+  if (signer?.enabled !== true) return undefined
+  const { externalAuthUrl, clientId } = signer
+  if (externalAuthUrl === undefined || clientId === undefined) return undefined
+  return { ...signer, externalAuthUrl, clientId }
+}
+
+export interface IdpEndpoints {
+  /** With the parameters of the `externalAuthUrl`, if it has any. */
+  readonly authorization: URL
+  readonly token: string
+  /** RFC 9207: every answer of the IdP names its issuer. */
+  readonly alwaysNamesIssuer: boolean
+}
+
+/** `why` may be shown to an administrator. */
+export type FoundEndpoints = { readonly endpoints: IdpEndpoints } | { readonly why: string }
+
+export type FindEndpoints = (signer: OfferedSigner) => Promise<FoundEndpoints>
+
+/** From this age on the document is fetched again before it is used. */
+const REFRESH_AGE = minutes(10)
+/** How long the last good one serves when the IdP does not answer, and how often it is asked meanwhile. */
+const OUTAGE_LIMIT = hours(24)
+const OUTAGE_INTERVAL = seconds(30)
+/** How often an IdP of which nothing is known is asked. Strangers can make us ask. */
+const FLOOR = seconds(1)
+
+const WELL_KNOWN = '/.well-known/openid-configuration'
+
+interface Known {
+  readonly externalAuthUrl: string
+  readonly issuer: string
+  good: IdpEndpoints | undefined
+  why: string
+  /** In the time of `uptime`, which does not jump. */
+  goodAt: Duration | undefined
+  askedAt: Duration | undefined
+  asking: Promise<void> | undefined
+}
+
+export function createFindEndpoints(deps: {
+  readonly fetchJson: FetchJson
+  readonly clock: Pick<Clock, 'uptime'>
+  /** Plain http to other machines. */
+  readonly allowHttp: boolean
+}): FindEndpoints {
+  const { fetchJson, clock, allowHttp } = deps
+  // One entry for each signer that there has been since the start.
+  const known = new Map<ExternalJwtSignerId, Known>()
+
+  const since = (at: Duration | undefined): Duration =>
+    milliseconds(at === undefined ? Number.POSITIVE_INFINITY : clock.uptime() - at)
+
+  function entryOf({ id, externalAuthUrl, issuer }: OfferedSigner): Known {
+    const entry = known.get(id)
+    if (entry?.externalAuthUrl === externalAuthUrl && entry.issuer === issuer) return entry
+    const nothing = { good: undefined, why: '', goodAt: undefined }
+    const fresh = {
+      externalAuthUrl,
+      issuer,
+      ...nothing,
+      askedAt: undefined,
+      asking: undefined,
+    }
+    known.set(id, fresh)
+    return fresh
+  }
+
+  async function ask(entry: Known): Promise<void> {
+    const { externalAuthUrl, issuer } = entry
+    // Both at once: nobody waits for the second until the first has failed.
+    const [given, own] = await Promise.all([
+      discover(externalAuthUrl, issuer),
+      below(issuer) === below(externalAuthUrl) ? undefined : discover(issuer, issuer),
+    ])
+    entry.askedAt = clock.uptime()
+    const found = given.document ?? own?.document
+    if (found === undefined) {
+      entry.why = given.why ?? ''
+      return
+    }
+    const endpoint = given.document === undefined ? externalAuthUrl : found.authorization
+    const authorization = readEndpoint(endpoint, allowHttp)
+    if (authorization === undefined) {
+      entry.why = 'the authorization endpoint is not a URL with https'
+      return
+    }
+    for (const [name, value] of new URL(externalAuthUrl).searchParams) {
+      authorization.searchParams.set(name, value)
+    }
+    entry.good = { ...found, authorization }
+    entry.goodAt = clock.uptime()
+  }
+
+  async function discover(base: string, issuer: string): Promise<Discovered> {
+    const url = below(base)
+    if (url === undefined) return { why: 'the issuer of the signer is not a URL' }
+    try {
+      return readDocument(await fetchJson(url), issuer)
+    } catch (error) {
+      return { why: error instanceof Error ? error.message : 'the fetch failed' }
+    }
+  }
+
+  return async (signer) => {
+    const entry = entryOf(signer)
+    const isFresh = since(entry.goodAt) < REFRESH_AGE
+    const interval = entry.good === undefined ? FLOOR : OUTAGE_INTERVAL
+    if (!isFresh && (entry.asking !== undefined || since(entry.askedAt) >= interval)) {
+      entry.asking ??= ask(entry).finally(() => {
+        entry.asking = undefined
+      })
+      await entry.asking
+    }
+    const isUsable = entry.good !== undefined && since(entry.goodAt) < OUTAGE_LIMIT
+    return isUsable && entry.good !== undefined ? { endpoints: entry.good } : { why: entry.why }
+  }
+}
+
+interface Document {
+  readonly authorization: string
+  readonly token: string
+  readonly alwaysNamesIssuer: boolean
+}
+
+type Discovered =
+  | { readonly document: Document; readonly why?: undefined }
+  | { readonly document?: undefined; readonly why: string }
+
+/** OIDC Discovery §4.1: the document is below the issuer, whatever ends in a slash. */
+function below(base: string): string | undefined {
+  const url = URL.parse(base)
+  if (url === null) return undefined
+  const path = url.pathname.replace(/\/$/, '')
+  return `${url.origin}${path.endsWith(WELL_KNOWN) ? path : `${path}${WELL_KNOWN}`}`
+}
+
+/** OIDC Discovery §4.3: a document of another issuer would lead people, and their codes, to somebody else. */
+function readDocument(value: unknown, issuer: string): Discovered {
+  const document: Readonly<Record<string, unknown>> =
+    typeof value === 'object' && value !== null ? { ...value } : {}
+  const { authorization_endpoint: authorization, token_endpoint: token } = document
+  if (document['issuer'] !== issuer) {
+    return { why: 'the discovery document is of another issuer than the signer' }
+  }
+  if (typeof authorization !== 'string' || typeof token !== 'string') {
+    return { why: 'the discovery document names no authorization or no token endpoint' }
+  }
+  const alwaysNamesIssuer = document['authorization_response_iss_parameter_supported'] === true
+  return { document: { authorization, token, alwaysNamesIssuer } }
+}
+
+/** A person is sent there, so it is as a signer's URL must be (API 4.5). Where we post to is judged when we do. */
+function readEndpoint(text: string, allowHttp: boolean): URL | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.username !== '' || url.password !== '') return undefined
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const isPlain = url.protocol === 'http:' && (allowHttp || isLoopbackHost(host))
+  if (url.protocol !== 'https:' && !isPlain) return undefined
+  url.hash = ''
+  return url
+}

@@ -1,0 +1,95 @@
+/**
+ * The code that a person brought back from an IdP, redeemed there for the token that counts here: RFC 6749 §4.1.3,
+ * RFC 7636 §4.5, OIDC Core §3.1.3. The token comes over our own connection to the IdP and never reaches the browser;
+ * whether it is good is judged like any other (verify.ts).
+ */
+import { decodeJwt } from 'jose'
+import { Secret } from '../../../base/secret.ts'
+import { equalInConstantTime } from '../../../base/vault.ts'
+import type { ExternalJwtSigner } from '../signer.ts'
+
+/** Rejects with a message that may be shown to an administrator. */
+export type PostForm = (
+  url: string,
+  fields: Readonly<Record<string, string>>,
+) => Promise<{ readonly status: number; readonly value: unknown }>
+
+export interface Redemption {
+  readonly signer: Pick<ExternalJwtSigner, 'issuer' | 'targetToken'> & { readonly clientId: string }
+  readonly tokenEndpoint: string
+  readonly code: string
+  readonly redirectUri: string
+  readonly verifier: string
+  readonly nonce: string
+}
+
+export type Redeemed =
+  | { readonly token: Secret }
+  /** `unreachable`: the IdP does not answer as one; trying again may help. `why` has nothing of the answer in it. */
+  | { readonly fault: 'unreachable' | 'refused'; readonly why: string }
+
+export type RedeemCode = (redemption: Redemption) => Promise<Redeemed>
+
+/** RFC 6749 §5.2. Only these words of the IdP are repeated to anybody. */
+const TOKEN_ERRORS = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+]
+
+export function createRedeemCode({ postForm }: { readonly postForm: PostForm }): RedeemCode {
+  return async ({ signer, tokenEndpoint, code, redirectUri, verifier, nonce }) => {
+    let answer: Awaited<ReturnType<PostForm>>
+    try {
+      answer = await postForm(tokenEndpoint, {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        client_id: signer.clientId,
+        code_verifier: verifier,
+      })
+    } catch (error) {
+      const why = error instanceof Error ? error.message : 'the token endpoint failed'
+      return { fault: 'unreachable', why: `the token endpoint: ${why}` }
+    }
+    const { status, value } = answer
+    const fields: Readonly<Record<string, unknown>> =
+      typeof value === 'object' && value !== null ? { ...value } : {}
+    if (status !== 200) {
+      const word = TOKEN_ERRORS.find((known) => known === fields['error']) ?? `status ${status}`
+      return refused(`the token endpoint answered ${word}`)
+    }
+    const { id_token: idToken, access_token: accessToken } = fields
+    if (idToken !== undefined && !isAnswerTo(idToken, nonce)) {
+      return refused('the ID token is not the answer to this login (nonce)')
+    }
+    const token = signer.targetToken === 'ID' ? idToken : accessToken
+    if (typeof token !== 'string') return refused(`the answer has no ${signer.targetToken} token`)
+    if (claimsOf(token)?.iss !== signer.issuer) {
+      return refused(`the ${signer.targetToken} token is not a JWT of the signer`)
+    }
+    return { token: new Secret(token) }
+  }
+}
+
+/** A code that somebody else obtained brings the nonce of his login, or none (OIDC Core §3.1.3.7, 11). */
+function isAnswerTo(idToken: unknown, nonce: string): boolean {
+  const claimed = typeof idToken === 'string' ? claimsOf(idToken)?.['nonce'] : undefined
+  return typeof claimed === 'string' && equalInConstantTime(claimed, nonce)
+}
+
+/** Unverified. Undefined when the text is no JWT. */
+function claimsOf(token: string): ReturnType<typeof decodeJwt> | undefined {
+  try {
+    return decodeJwt(token)
+  } catch {
+    return undefined
+  }
+}
+
+function refused(why: string): Redeemed {
+  return { fault: 'refused', why }
+}

@@ -1,0 +1,47 @@
+/** docs/audit.md and the code say the same, in both directions: types, members of details, and reasons. API 4.8, R109. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { EVENT_TYPES, type EventFacts } from '../../src/domain/audit/event-types.ts'
+
+const PAGE = readFileSync(new URL('../../docs/audit.md', import.meta.url), 'utf8')
+const TYPES: readonly (readonly [string, EventFacts])[] = Object.entries(EVENT_TYPES)
+
+/** The rows of the table below a heading, cell by cell. */
+function table(heading: string): readonly (readonly string[])[] {
+  const section = PAGE.split(`\n${heading}\n`)[1]?.split(/\n#{2,3} /)[0]
+  assert.ok(section !== undefined, `docs/audit.md has no section ${heading}`)
+  const rows = section.split('\n').filter((line) => line.startsWith('|'))
+  return rows.slice(2).map((line) => {
+    const cells = line.split('|').slice(1, -1)
+    return cells.map((cell) => cell.trim())
+  })
+}
+
+test('docs/audit.md lists every type of event with its details, and no other', () => {
+  const documented = table('## Types').map(([type, , details]) => ({ type, details }))
+  const known = TYPES.map(([type, facts]) => ({
+    type: `\`${type}\``,
+    details: Object.entries(facts.details)
+      .map(([name, when]) => `\`${name}\`${when === 'always' ? '' : '?'}`)
+      .join(', '),
+  }))
+  type Row = { readonly type: string | undefined }
+  const byType = (a: Row, b: Row) => String(a.type).localeCompare(String(b.type))
+  assert.deepEqual(documented.toSorted(byType), known.toSorted(byType))
+})
+
+test('docs/audit.md says of every type what happened', () => {
+  for (const [type = '', what = ''] of table('## Types')) assert.match(what, /^[A-Z`].+\.$/, type)
+})
+
+for (const [type, { reasons }] of TYPES.filter(([, facts]) => facts.reasons.length > 0)) {
+  test(`docs/audit.md explains every reason of ${type}, and no other`, () => {
+    const rows = table(`### \`${type}\``)
+    assert.deepEqual(
+      rows.map(([reason]) => reason),
+      reasons.map((reason) => `\`${reason}\``),
+    )
+    for (const [reason = '', meaning = ''] of rows) assert.match(meaning, /\w/, reason)
+  })
+}
