@@ -1,0 +1,238 @@
+/**
+ * What is counted and measured, under which name, and where each number comes from. The domain knows nothing of this:
+ * logins and the like are counted from the audit events of commits that have happened, the rest is asked when somebody
+ * reads. D-138. `deploy/grafana/latchkey.json` shows all of it.
+ */
+import type { Clock } from '../base/clock.ts'
+import { type Duration, seconds } from '../base/duration.ts'
+import { atMostEvery } from '../base/rarely.ts'
+import { EVENT_TYPES } from '../domain/audit/event-types.ts'
+import { type AuditEvent, type EventType, LOGIN_FAILURE_REASONS } from '../domain/audit/events.ts'
+import type { Enroll } from '../domain/enrollments/enroll.ts'
+import type { FetchOutcome } from '../domain/ext-jwt/signer-keys.ts'
+import type { HashingLoad } from '../domain/factors/hashing.ts'
+import type { CheckHealth } from '../domain/health/check-health.ts'
+import { PRIMARY_METHODS } from '../domain/login/proven.ts'
+import type { EndedSessions } from '../domain/sessions/ended-sessions.ts'
+import type { ApiSessions } from '../domain/sessions/stores.ts'
+import type { RefreshTokensOf } from '../domain/tokens/refresh.ts'
+import { Failure } from '../errors/catalogue.ts'
+import type { ShownMetrics } from '../http/monitoring/metrics.ts'
+import type { AnsweredRequest } from '../http/request-observer.ts'
+import { createMetrics, METRICS_CONTENT_TYPE, type Metrics } from '../telemetry/metrics.ts'
+import { addProcessMetrics } from '../telemetry/process-metrics.ts'
+import type { BuildInfo } from './build-info.ts'
+
+export interface ServiceMetrics extends ShownMetrics {
+  countEvents(events: readonly AuditEvent[]): void
+  countRequest(request: AnsweredRequest): void
+  countKeyFetch(outcome: FetchOutcome): void
+  countRefreshes(refresh: RefreshTokensOf): RefreshTokensOf
+  /** An enrollment's event does not tell whether the certificate is one of ours. */
+  countEnrolled(enroll: Enroll): Enroll
+  /** What is asked when somebody reads; known once everything is put together. */
+  watch(sources: MetricSources): void
+  stop(): void
+}
+
+export interface MetricSources {
+  readonly build: BuildInfo
+  readonly checkHealth: CheckHealth
+  readonly endedSessions: Pick<EndedSessions, 'age'>
+  readonly apiSessions: Pick<ApiSessions, 'countLive'>
+  readonly hashing: { load(): HashingLoad }
+  /** Absent where nothing is traced. */
+  readonly spans: (() => { readonly exported: number; readonly lost: number }) | undefined
+}
+
+/** Seconds. From an answer out of memory to one that nobody waits for. */
+const DURATIONS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** Node reads some thirty; each would multiply the series. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Counting all sessions is no small query where there are many. */
+const COUNT_SESSIONS: Duration = seconds(10)
+/** A reader is not kept waiting by a database that hangs. */
+const COUNT_LIMIT: Duration = seconds(2)
+
+export function createServiceMetrics(clock: Clock): ServiceMetrics {
+  const metrics = createMetrics()
+  const logins = metrics.counter({
+    name: 'latchkey_logins_total',
+    help: 'Logins by primary method and outcome; wrong one-time codes under the method totp.',
+    labels: { method: [...PRIMARY_METHODS, 'totp'], outcome: ['succeeded', 'failed'] },
+  })
+  const failures = metrics.counter({
+    name: 'latchkey_login_failures_total',
+    help: 'Failed logins by reason.',
+    labels: { reason: LOGIN_FAILURE_REASONS },
+  })
+  const locks = metrics.counter({
+    name: 'latchkey_password_locks_total',
+    help: 'Passwords that were locked after failures in a row.',
+    labels: {},
+  })
+  const refreshes = metrics.counter({
+    name: 'latchkey_refreshes_total',
+    help: 'Uses of refresh tokens by outcome.',
+    labels: { outcome: ['succeeded', 'refused', 'failed'] },
+  })
+  const reuses = metrics.counter({
+    name: 'latchkey_refresh_token_reuses_total',
+    help: 'Spent refresh tokens that came again and ended their session.',
+    labels: {},
+  })
+  const certificates = metrics.counter({
+    name: 'latchkey_certificates_issued_total',
+    help: 'Certificates issued to clients by kind.',
+    labels: { kind: ['session', 'enrolled', 'renewed'] },
+  })
+  const events = metrics.counter({
+    name: 'latchkey_audit_events_total',
+    help: 'Audit events written by this instance, by type.',
+    labels: { type: Object.keys(EVENT_TYPES) },
+  })
+  const keyFetches = metrics.counter({
+    name: 'latchkey_jwks_fetches_total',
+    help: 'Fetches of key sets of external JWT signers by outcome.',
+    labels: { outcome: ['succeeded', 'failed'] },
+  })
+  const durations = metrics.histogram({
+    name: 'latchkey_request_duration_seconds',
+    help: 'Time from the header of a request to the end of its answer.',
+    labels: ['route', 'method', 'status'],
+    buckets: DURATIONS,
+  })
+  const stopProcess = addProcessMetrics(metrics, clock)
+
+  function count(event: AuditEvent): void {
+    events({ type: event.type satisfies EventType })
+    if (event.type === 'login.succeeded') {
+      logins({ method: event.details.method, outcome: 'succeeded' })
+    } else if (event.type === 'login.failed') {
+      logins({ method: event.details.method, outcome: 'failed' })
+      failures({ reason: event.reason })
+    } else if (event.type === 'login.locked') locks({})
+    else if (event.type === 'token.reused') reuses({})
+    else if (event.type === 'certificate.issued') certificates({ kind: 'session' })
+    else if (event.type === 'authenticator.renewal-started') certificates({ kind: 'renewed' })
+  }
+
+  return {
+    contentType: METRICS_CONTENT_TYPE,
+    render: () => metrics.render(),
+    countEvents: (written) => written.forEach(count),
+    countKeyFetch: (outcome) => keyFetches({ outcome }),
+    stop: stopProcess,
+
+    countRequest({ method, route, status, milliseconds }) {
+      const known = METHODS.includes(method) ? method : 'other'
+      durations(
+        { route, method: known, status: `${Math.floor(status / 100)}xx` },
+        milliseconds / 1e3,
+      )
+    },
+
+    countRefreshes: (refresh) => async (asked) => {
+      try {
+        const tokens = await refresh(asked)
+        refreshes({ outcome: 'succeeded' })
+        return tokens
+      } catch (error) {
+        refreshes({ outcome: error instanceof Failure ? 'refused' : 'failed' })
+        throw error
+      }
+    },
+
+    countEnrolled: (enroll) => ({
+      ...enroll,
+      byCsr: async (given, caller) => {
+        const certificate = await enroll.byCsr(given, caller)
+        certificates({ kind: 'enrolled' })
+        return certificate
+      },
+    }),
+
+    watch: (sources) => addReadings(metrics, sources, clock),
+  }
+}
+
+function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): void {
+  const { build, hashing, endedSessions, spans } = sources
+  metrics.read(
+    { name: 'latchkey_build_info', help: 'What runs here; always 1.', type: 'gauge' },
+    () => [{ labels: { version: build.version, revision: build.revision }, value: 1 }],
+  )
+  metrics.read(
+    {
+      name: 'latchkey_health_check',
+      help: '1 for each check that is well, else 0.',
+      type: 'gauge',
+    },
+    async () =>
+      (await sources.checkHealth()).map(({ id, healthy }) => ({
+        labels: { check: id },
+        value: healthy ? 1 : 0,
+      })),
+  )
+  metrics.read(
+    {
+      name: 'latchkey_ended_sessions_age_seconds',
+      help: 'Age of the copy of ended sessions; above 5 calls are refused.',
+      type: 'gauge',
+    },
+    () => {
+      const age = endedSessions.age()
+      return age === undefined ? [] : [{ value: age / 1e3 }]
+    },
+  )
+
+  const countLive = atMostEvery({ interval: COUNT_SESSIONS, timeLimit: COUNT_LIMIT, clock }, () =>
+    sources.apiSessions.countLive(clock.now()),
+  )
+  metrics.read(
+    {
+      name: 'latchkey_live_sessions',
+      help: 'Sessions that have not expired, on all instances together.',
+      type: 'gauge',
+    },
+    async () =>
+      Object.entries(await countLive()).map(([kind, value]) => ({ labels: { kind }, value })),
+  )
+
+  metrics.read(
+    {
+      name: 'latchkey_password_hashing_running',
+      help: 'Passwords that are being hashed.',
+      type: 'gauge',
+    },
+    () => [{ value: hashing.load().running }],
+  )
+  metrics.read(
+    {
+      name: 'latchkey_password_hashing_queued',
+      help: 'Passwords that wait to be hashed.',
+      type: 'gauge',
+    },
+    () => [{ value: hashing.load().queued }],
+  )
+  metrics.read(
+    {
+      name: 'latchkey_password_hashing_refused_total',
+      help: 'Passwords that were turned away because the queue was full.',
+      type: 'counter',
+    },
+    () => [{ value: hashing.load().refused }],
+  )
+
+  if (spans === undefined) return
+  metrics.read(
+    {
+      name: 'latchkey_trace_spans_total',
+      help: 'Spans by whether the collector got them.',
+      type: 'counter',
+    },
+    () => Object.entries(spans()).map(([outcome, value]) => ({ labels: { outcome }, value })),
+  )
+}

@@ -1,0 +1,128 @@
+/**
+ * Traces, where they are configured: wraps what takes its time – requests, transactions, password hashing, fetches –
+ * so that none of it knows of traces. D-139. Without the key nothing of this is loaded but this file.
+ */
+import type { Clock } from '../base/clock.ts'
+import { newId } from '../base/ids.ts'
+import type { Log } from '../base/log.ts'
+import type { Random } from '../base/random.ts'
+import type { Config } from '../config/config.ts'
+import type { PasswordHashing } from '../domain/factors/hashing.ts'
+import type { Store } from '../domain/stores.ts'
+import type { RequestObserver } from '../http/request-observer.ts'
+import type { FetchJson } from '../outbound/fetch-json.ts'
+import type { Tracer } from '../telemetry/traces/tracer.ts'
+import { readBuildInfo } from './build-info.ts'
+
+export interface Tracing {
+  readonly trace: NonNullable<RequestObserver['trace']>
+  store(store: Store): Store
+  hashing<H extends PasswordHashing>(hashing: H): H
+  fetchJson(fetchJson: FetchJson): FetchJson
+  spans(): { readonly exported: number; readonly lost: number }
+  /** Sends what is left. */
+  stop(): Promise<void>
+}
+
+/** Undefined when traces are not configured. */
+export async function openTracing(deps: {
+  readonly config: Pick<Config, 'telemetry' | 'db'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}): Promise<Tracing | undefined> {
+  const { config, clock, random, log } = deps
+  const { traces } = config.telemetry
+  if (traces === undefined) return undefined
+  const [{ createSpanExporter }, { createTracer }, { createPostJson }, { version }] =
+    await Promise.all([
+      import('../telemetry/traces/exporter.ts'),
+      import('../telemetry/traces/tracer.ts'),
+      import('../outbound/post-json.ts'),
+      readBuildInfo(),
+    ])
+  const exporter = createSpanExporter({
+    post: createPostJson(traces),
+    resource: { version, instanceId: newId(random) },
+    log,
+  })
+  const tracer = createTracer({ exporter, clock, random, sampleRatio: traces.sampleRatio })
+  const system = config.db.kind === 'postgres' ? 'postgresql' : 'sqlite'
+  return {
+    trace: traceRequests(tracer),
+    store: (store) => traceStore(tracer, store, system),
+    hashing: (hashing) => traceHashing(tracer, hashing),
+    fetchJson: (fetchJson) => (url) => tracer.span(fetchFacts(url), () => fetchJson(url)),
+    spans: () => exporter.counts(),
+    stop: () => exporter.stop(),
+  }
+}
+
+/**
+ * Names by the semantic conventions of OpenTelemetry for HTTP servers, without what holds a caller's words: path,
+ * query, user agent and address.
+ */
+function traceRequests(tracer: Tracer): Tracing['trace'] {
+  return ({ method, route, requestId, httpVersion, traceparent }) => {
+    const trace = tracer.beginRequest({
+      name: route === NO_ROUTE ? method : `${method} ${route}`,
+      attributes: {
+        'http.request.method': method,
+        'http.route': route === NO_ROUTE ? undefined : route,
+        'url.scheme': 'https',
+        'network.protocol.version': httpVersion,
+        'latchkey.request_id': requestId,
+      },
+      traceparent,
+    })
+    return (
+      trace && {
+        run: trace.run,
+        end: (status, code) =>
+          trace.end({
+            attributes: {
+              'http.response.status_code': status,
+              'latchkey.error_code': code,
+              'error.type': status >= 500 ? String(status) : undefined,
+            },
+            hasFailed: status >= 500,
+          }),
+      }
+    )
+  }
+}
+
+const NO_ROUTE = 'none'
+
+function traceStore(tracer: Tracer, store: Store, system: string): Store {
+  const facts = {
+    name: 'transaction',
+    kind: 'client',
+    attributes: { 'db.system.name': system },
+  } as const
+  return {
+    ...store,
+    transaction: (work) => tracer.span(facts, () => store.transaction(work)),
+  }
+}
+
+/** One name for all three: which of them it was tells whether a username exists (R077). */
+function traceHashing<H extends PasswordHashing>(tracer: Tracer, hashing: H): H {
+  const facts = { name: 'password hashing', kind: 'internal', attributes: {} } as const
+  return {
+    ...hashing,
+    hash: (password) => tracer.span(facts, () => hashing.hash(password)),
+    verify: (passwordHash, password) =>
+      tracer.span(facts, () => hashing.verify(passwordHash, password)),
+    verifyNothing: (password) => tracer.span(facts, () => hashing.verifyNothing(password)),
+  }
+}
+
+/** The host alone: a path or a query may hold a key. */
+function fetchFacts(url: string) {
+  return {
+    name: 'GET',
+    kind: 'client',
+    attributes: { 'http.request.method': 'GET', 'server.address': URL.parse(url)?.hostname },
+  } as const
+}

@@ -1,0 +1,82 @@
+/**
+ * Whether this instance can do its work: what a load balancer and a supervisor ask (D-34, D-137). Anybody may ask,
+ * so the one check that costs something, a commit, is made once a second at most, whatever the number of callers.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, seconds } from '../../base/duration.ts'
+import type { Instant } from '../../base/instant.ts'
+import { atMostEvery } from '../../base/rarely.ts'
+import type { Installation } from '../installation/stores.ts'
+import type { Rules } from '../policies/rules.ts'
+import type { EndedSessions } from '../sessions/ended-sessions.ts'
+import type { SigningKeys } from '../tokens/signing-keys.ts'
+
+/** In the order in which they are shown. */
+export const HEALTH_CHECKS = {
+  store: 'The database commits.',
+  'ended-sessions': 'The copy of ended sessions is fresh.',
+  rules: 'The copy of policies, signers and CAs is fresh.',
+  'signing-key': 'There is a key to sign tokens with.',
+  serving: 'The service is not about to stop.',
+} as const
+export type HealthCheckId = keyof typeof HEALTH_CHECKS
+
+export interface HealthCheck {
+  readonly id: HealthCheckId
+  readonly healthy: boolean
+  readonly checkedAt: Instant
+}
+
+/** One for each of `HEALTH_CHECKS`. */
+export type CheckHealth = () => Promise<readonly HealthCheck[]>
+
+const INTERVAL: Duration = seconds(1)
+const TIME_LIMIT: Duration = seconds(2)
+
+export function createCheckHealth(deps: {
+  readonly installation: Pick<Installation, 'touch'>
+  readonly endedSessions: Pick<EndedSessions, 'isStale'>
+  readonly rules: Pick<Rules, 'isStale'>
+  readonly signingKeys: Pick<SigningKeys, 'isUsable'>
+  readonly stopping: AbortSignal
+  readonly clock: Clock
+  /** How long a commit may take. */
+  readonly timeLimit?: Duration
+}): CheckHealth {
+  const { endedSessions, rules, signingKeys, stopping, clock } = deps
+  const checkStore = createCheckStore(deps)
+
+  return async () => {
+    const [store, hasKey] = await Promise.all([checkStore(), signingKeys.isUsable()])
+    const checkedAt = clock.now()
+    const now = (id: HealthCheckId, healthy: boolean) => ({ id, healthy, checkedAt })
+    return [
+      store,
+      now('ended-sessions', !endedSessions.isStale()),
+      now('rules', !rules.isStale()),
+      now('signing-key', hasKey),
+      now('serving', !stopping.aborted),
+    ]
+  }
+}
+
+function createCheckStore(deps: {
+  readonly installation: Pick<Installation, 'touch'>
+  readonly clock: Clock
+  readonly timeLimit?: Duration
+}): () => Promise<HealthCheck> {
+  const { installation, clock, timeLimit = TIME_LIMIT } = deps
+  const found = (healthy: boolean): HealthCheck => ({
+    id: 'store',
+    healthy,
+    checkedAt: clock.now(),
+  })
+  // One at a time: a store that hangs is not sent more and more.
+  const commit = atMostEvery({ interval: INTERVAL, timeLimit, clock }, () =>
+    installation.touch().then(
+      () => found(true),
+      () => found(false),
+    ),
+  )
+  return () => commit().catch(() => found(false))
+}

@@ -1,0 +1,193 @@
+/**
+ * Asking a host on somebody's word: the only place that opens connections to a URL that somebody typed. API 4.5, R106.
+ * The host is resolved once, every address of it is checked, and the connection goes to those addresses and no others,
+ * so that a name that changes its mind gains nothing. Time and size are bounded; redirects are not followed.
+ */
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent, request as requestHttps } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import { type Duration, formatDuration, seconds } from '../base/duration.ts'
+import { isLoopbackHost } from '../base/host-port.ts'
+import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
+import { type AddressRules, isLoopback, refusalOf } from './address-rules.ts'
+import { Refusal, reasonOf } from './refusal.ts'
+import { verifying } from './verifying.ts'
+
+export interface FetchRules extends AddressRules {
+  /** Plain http to every host; without it, only to this machine. */
+  readonly allowHttp: boolean
+}
+
+/** What is asked: with a form it is a POST. */
+export interface Question {
+  readonly form?: string
+  /** Those whose body is read; every other answer is refused. */
+  readonly statuses: readonly number[]
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: Uint8Array
+}
+
+/** Rejects with an Error whose message says what went wrong and shows nothing of the answer. */
+export type CheckedRequest = (url: string, question: Question) => Promise<Answer>
+
+export interface FetchOptions {
+  /** For everything together: resolving, connecting, header and body. API 4.5. */
+  readonly timeLimit?: Duration
+  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>
+  /** Authorities that are trusted besides those of Node (NODE_EXTRA_CA_CERTS too) and of the system. PEM. */
+  readonly authorities?: readonly string[]
+}
+
+// API 4.5.
+const TIME_LIMIT = seconds(5)
+const MOST_BYTES = 256 * 1024
+
+export function createCheckedRequest(
+  rules: FetchRules,
+  options: FetchOptions = {},
+): CheckedRequest {
+  const { timeLimit = TIME_LIMIT, resolve = resolveHost, authorities = [] } = options
+  let tls: ConnectionOptions | undefined
+
+  return async (text, question) => {
+    const url = readUrl(text, rules)
+    // A timer, not a clock: it only ends things and decides nothing.
+    const signal = AbortSignal.timeout(timeLimit)
+    try {
+      const addresses = await checkedAddresses(url, rules, before(signal, resolve))
+      if (url.protocol === 'https:') tls ??= verifying(authorities)
+      return await ask(url, question, addresses, signal, tls)
+    } catch (error) {
+      if (signal.aborted) throw new Error(`it took longer than ${formatDuration(timeLimit)}`)
+      throw new Error(reasonOf(error))
+    }
+  }
+}
+
+function readUrl(text: string, rules: FetchRules): URL {
+  const url = URL.parse(text)
+  if (url === null) throw new Error('it is not a URL')
+  if (url.username !== '' || url.password !== '') throw new Error('the URL carries credentials')
+  if (url.protocol === 'https:') return url
+  if (url.protocol !== 'http:') throw new Error('the URL is not https')
+  if (!rules.allowHttp && !isLoopbackHost(hostOf(url))) {
+    throw new Error('the URL is plain http to another machine')
+  }
+  return url
+}
+
+/** Without the brackets of IPv6 and the dot of the root, which would be a second name for the same host. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+}
+
+type Resolve = (host: string) => Promise<readonly LookupAddress[]>
+
+async function resolveHost(host: string): Promise<readonly LookupAddress[]> {
+  return lookup(host, { all: true })
+}
+
+/** A resolver cannot be stopped; what it answers after the time is up is dropped. */
+function before(signal: AbortSignal, resolve: Resolve): Resolve {
+  return (host) =>
+    new Promise((settle, reject) => {
+      signal.addEventListener('abort', () => reject(new Refusal('the time is up')), { once: true })
+      resolve(host).then(settle, reject)
+    })
+}
+
+/** One bad address refuses the host: which one a connection takes is not ours to choose. */
+async function checkedAddresses(
+  url: URL,
+  rules: FetchRules,
+  resolve: Resolve,
+): Promise<NonEmpty<LookupAddress>> {
+  const host = hostOf(url)
+  const family = isIP(host)
+  const addresses = family === 0 ? await resolve(host) : [{ address: host, family }]
+  if (!isNonEmpty(addresses)) throw new Refusal('the host has no address')
+  for (const { address } of addresses) {
+    const refusal = refusalOf(address, host, rules)
+    if (refusal !== undefined) throw new Refusal(`the host ${refusal}`)
+    if (url.protocol === 'http:' && !rules.allowHttp && !isLoopback(address)) {
+      throw new Refusal('the URL is plain http to another machine')
+    }
+  }
+  return addresses
+}
+
+async function ask(
+  url: URL,
+  question: Question,
+  addresses: NonEmpty<LookupAddress>,
+  signal: AbortSignal,
+  tls: ConnectionOptions | undefined,
+): Promise<Answer> {
+  const pinned: LookupFunction = (_host, { all }, done) => {
+    if (all) done(null, [...addresses])
+    else done(null, addresses[0].address, addresses[0].family)
+  }
+  const options = {
+    hostname: hostOf(url),
+    port: url.port,
+    path: `${url.pathname}${url.search}`,
+    method: question.form === undefined ? 'GET' : 'POST',
+    headers: {
+      accept: 'application/json',
+      // A small compressed body can be a huge one.
+      'accept-encoding': 'identity',
+      'user-agent': 'latchkey',
+      ...(question.form === undefined
+        ? {}
+        : {
+            'content-type': 'application/x-www-form-urlencoded',
+            'content-length': Buffer.byteLength(question.form),
+          }),
+    },
+    lookup: pinned,
+    signal,
+  } as const
+  // A connection of its own that nobody keeps, past every proxy and pool of the process.
+  const request =
+    url.protocol === 'http:'
+      ? requestHttp({ ...options, agent: false })
+      : requestHttps({ ...options, agent: new Agent(tls) })
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request.on('response', resolve)
+      request.on('error', reject)
+      request.on('close', () => reject(new Refusal('the connection ended without an answer')))
+      request.end(question.form)
+    })
+    return await readBody(response, question.statuses)
+  } finally {
+    request.destroy()
+  }
+}
+
+async function readBody(response: IncomingMessage, statuses: readonly number[]): Promise<Answer> {
+  const { statusCode = 0, headers } = response
+  if (statusCode >= 300 && statusCode < 400) {
+    throw new Refusal(`the answer is a redirect (${statusCode}); those are not followed`)
+  }
+  if (!statuses.includes(statusCode)) throw new Refusal(`the answer has the status ${statusCode}`)
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    throw new Refusal('the answer is compressed')
+  }
+  const tooLarge = new Refusal(`the answer is larger than ${MOST_BYTES / 1024} KiB`)
+  if (Number(headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > MOST_BYTES) throw tooLarge
+    chunks.push(chunk)
+  }
+  return { status: statusCode, body: Buffer.concat(chunks) }
+}

@@ -1,0 +1,31 @@
+/**
+ * Posting a form to a URL that somebody else named, the token endpoint of an identity provider for instance (D-47).
+ * The same rules about addresses, time and size as for everything that is fetched: API 4.5, R106.
+ */
+import { createCheckedRequest, type FetchOptions, type FetchRules } from './checked-request.ts'
+import { readJson } from './read-json.ts'
+
+export interface PostedAnswer {
+  readonly status: number
+  readonly value: unknown
+}
+
+/**
+ * The JSON that was answered, with 200 or, where an OAuth endpoint says why not, with 400 or 401 (RFC 6749 §5.2).
+ * Rejects with an Error whose message shows nothing of the answer.
+ */
+export type PostForm = (
+  url: string,
+  fields: Readonly<Record<string, string>>,
+) => Promise<PostedAnswer>
+
+const STATUSES = [200, 400, 401]
+
+export function createPostForm(rules: FetchRules, options: FetchOptions = {}): PostForm {
+  const request = createCheckedRequest(rules, options)
+  return async (url, fields) => {
+    const form = new URLSearchParams(fields).toString()
+    const { status, body } = await request(url, { form, statuses: STATUSES })
+    return { status, value: readJson(body) }
+  }
+}

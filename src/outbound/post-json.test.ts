@@ -1,0 +1,77 @@
+/** Posting to a real server on this machine, a good one and several bad ones. D-139. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { milliseconds, seconds } from '../base/duration.ts'
+import { Secret } from '../base/secret.ts'
+import { createPostJson } from './post-json.ts'
+
+async function serve(t: TestContext, listener: RequestListener): Promise<URL> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces?tenant=1`)
+}
+
+test('a value is posted as JSON, with the configured header fields', async (t) => {
+  const received: unknown[] = []
+  const endpoint = await serve(t, async (request, response) => {
+    const { method, url, headers } = request
+    const { authorization, 'content-type': type } = headers
+    received.push({ method, url, authorization, type, body: await text(request) })
+    response.writeHead(202).end('{}')
+  })
+  const post = createPostJson({ endpoint, headers: { Authorization: new Secret('Bearer token') } })
+  await post({ a: 'ä' }, seconds(5))
+  await post({ b: 1 }, seconds(5))
+  const common = {
+    method: 'POST',
+    url: '/v1/traces?tenant=1',
+    authorization: 'Bearer token',
+    type: 'application/json',
+  }
+  assert.deepEqual(received, [
+    { ...common, body: '{"a":"ä"}' },
+    { ...common, body: '{"b":1}' },
+  ])
+})
+
+for (const status of [301, 307, 400, 429, 503]) {
+  test(`the status ${status} is a failure, and is not followed`, async (t) => {
+    let asked = 0
+    const endpoint = await serve(t, (_request, response) => {
+      asked += 1
+      response.writeHead(status, { location: '/elsewhere' }).end('hunter2')
+    })
+    const post = createPostJson({ endpoint, headers: {} })
+    await assert.rejects(post({}, seconds(5)), {
+      message: `the answer has the status ${status}`,
+    })
+    assert.equal(asked, 1)
+  })
+}
+
+test('nobody waits for an answer that does not come, or does not end', async (t) => {
+  const silent = await serve(t, () => {})
+  const endless = await serve(t, (_request, response) => void response.writeHead(200).write('…'))
+  for (const endpoint of [silent, endless]) {
+    const post = createPostJson({ endpoint, headers: {} })
+    await assert.rejects(post({}, milliseconds(50)), { message: /^it took longer than / })
+  }
+})
+
+test('a server that is not there is a failure with its code alone', async (t) => {
+  const endpoint = await serve(t, () => {})
+  const gone = new URL(endpoint)
+  gone.port = '1'
+  const post = createPostJson({ endpoint: gone, headers: {} })
+  await assert.rejects(post({}, seconds(5)), {
+    message: 'the host could not be asked (ECONNREFUSED)',
+  })
+})

@@ -1,0 +1,62 @@
+/**
+ * Posting JSON to an address that the operator configured, a collector of traces for instance (D-139). Nothing of the
+ * answer is read but its status; redirects are not followed.
+ */
+import { type IncomingMessage, Agent as PlainAgent, request as requestHttp } from 'node:http'
+import { Agent, request as requestHttps } from 'node:https'
+import { type Duration, formatDuration } from '../base/duration.ts'
+import type { Secret } from '../base/secret.ts'
+import { Refusal, reasonOf } from './refusal.ts'
+import { verifying } from './verifying.ts'
+
+/** Rejects with an Error whose message may be shown. */
+export type PostJson = (value: object, timeLimit: Duration) => Promise<void>
+
+export interface PostTarget {
+  readonly endpoint: URL
+  readonly headers: Readonly<Record<string, Secret>>
+  /** Authorities that are trusted besides the usual ones. PEM. */
+  readonly authorities?: readonly string[]
+}
+
+export function createPostJson({ endpoint, headers, authorities = [] }: PostTarget): PostJson {
+  const fields = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const)
+  const isPlain = endpoint.protocol === 'http:'
+  let agent: PlainAgent | undefined
+
+  return async (value, timeLimit) => {
+    agent ??= isPlain
+      ? new PlainAgent({ keepAlive: true })
+      : new Agent({ keepAlive: true, ...verifying(authorities) })
+    const body = Buffer.from(JSON.stringify(value))
+    // A timer, not a clock: it only ends things.
+    const signal = AbortSignal.timeout(timeLimit)
+    const request = (isPlain ? requestHttp : requestHttps)(endpoint, {
+      method: 'POST',
+      agent,
+      signal,
+      headers: {
+        ...Object.fromEntries(fields),
+        'content-type': 'application/json',
+        'content-length': body.length,
+        'user-agent': 'latchkey',
+      },
+    })
+    try {
+      const status = await new Promise<number>((resolve, reject) => {
+        request.on('response', (response: IncomingMessage) => {
+          response.on('error', reject)
+          response.on('end', () => resolve(response.statusCode ?? 0))
+          response.resume()
+        })
+        request.on('error', reject)
+        request.end(body)
+      })
+      if (status < 200 || status > 299) throw new Refusal(`the answer has the status ${status}`)
+    } catch (error) {
+      request.destroy()
+      if (signal.aborted) throw new Error(`it took longer than ${formatDuration(timeLimit)}`)
+      throw new Error(reasonOf(error))
+    }
+  }
+}

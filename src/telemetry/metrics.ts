@@ -1,0 +1,155 @@
+/**
+ * Counters, gauges and histograms, and the text that Prometheus reads (text format 0.0.4). Every value of a label is
+ * from a list that is known beforehand, or the number of series has a limit: a label that a stranger can fill would
+ * fill the memory of everybody who keeps the numbers (D-138).
+ */
+
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+type Labels = Readonly<Record<string, string>>
+/** Every label with every value that it can have. */
+type LabelSets = Readonly<Record<string, readonly string[]>>
+type LabelsOf<S extends LabelSets> = { readonly [Name in keyof S]: S[Name][number] }
+
+export interface Reading {
+  readonly labels?: Labels
+  readonly value: number
+}
+
+export interface Metrics {
+  /** Every series begins at 0, so that the first thing that is counted is seen as an increase. */
+  counter<const S extends LabelSets>(
+    about: About & { readonly labels: S },
+  ): (labels: LabelsOf<S>) => void
+  /** Values are measured with the limits of `buckets`, which rise. */
+  histogram<Name extends string>(
+    about: About & { readonly labels: readonly Name[]; readonly buckets: readonly number[] },
+  ): (labels: Readonly<Record<Name, string>>, value: number) => void
+  /** Read at every rendering. What cannot be read is left out, and everything else is shown. */
+  read(
+    about: About & { readonly type: 'gauge' | 'counter' },
+    readings: () => readonly Reading[] | Promise<readonly Reading[]>,
+  ): void
+  render(): Promise<string>
+}
+
+export interface About {
+  readonly name: string
+  readonly help: string
+}
+
+/** A histogram's series, all labels together. Far more than routes, methods and kinds of status make. */
+const MOST_SERIES = 2_000
+
+export function createMetrics(): Metrics {
+  const families: (() => Promise<string>)[] = []
+
+  const add = (
+    about: About & { readonly type: 'gauge' | 'counter' | 'histogram' },
+    samples: () => readonly string[] | Promise<readonly string[]>,
+  ) =>
+    families.push(async () => {
+      const lines = await samples()
+      if (lines.length === 0) return ''
+      const { name, help, type } = about
+      return [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...lines, ''].join(
+        '\n',
+      )
+    })
+
+  return {
+    counter({ name, help, labels }) {
+      const counts = new Map(combinations(labels).map((one) => [formatLabels(one), 0]))
+      add({ name, help, type: 'counter' }, () =>
+        [...counts].map(([shown, count]) => `${name}${shown} ${count}`),
+      )
+      return (given) => {
+        const key = formatLabels(Object.fromEntries(namesOf(labels).map((n) => [n, given[n]])))
+        const count = counts.get(key)
+        if (count !== undefined) counts.set(key, count + 1)
+      }
+    },
+
+    histogram({ name, help, labels, buckets }) {
+      const series = new Map<string, { labels: Labels; counts: number[]; sum: number }>()
+      add({ name, help, type: 'histogram' }, () =>
+        [...series.values()].flatMap((one) => histogramLines(name, buckets, one)),
+      )
+      return (given, value) => {
+        const key = JSON.stringify(labels.map((label) => given[label]))
+        let one = series.get(key)
+        if (one === undefined) {
+          if (series.size >= MOST_SERIES) return
+          one = { labels: given, counts: [...buckets, 0].map(() => 0), sum: 0 }
+          series.set(key, one)
+        }
+        const found = buckets.findIndex((limit) => value <= limit)
+        const at = found < 0 ? buckets.length : found
+        one.counts[at] = (one.counts[at] ?? 0) + 1
+        one.sum += value
+      }
+    },
+
+    read({ name, help, type }, readings) {
+      add({ name, help, type }, async () => {
+        try {
+          const found = await readings()
+          return found.map(({ labels = {}, value }) => sample(name, labels, value))
+        } catch {
+          return []
+        }
+      })
+    },
+
+    async render() {
+      return (await Promise.all(families.map((family) => family()))).join('')
+    },
+  }
+}
+
+function namesOf<S extends LabelSets>(labels: S): readonly (keyof S & string)[] {
+  return Object.keys(labels)
+}
+
+function combinations(labels: LabelSets): readonly Labels[] {
+  return Object.entries(labels).reduce<readonly Labels[]>(
+    (made, [name, values]) =>
+      made.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  )
+}
+
+/** Buckets are cumulative, and the last is that of everything. */
+function histogramLines(
+  name: string,
+  buckets: readonly number[],
+  one: { readonly labels: Labels; readonly counts: readonly number[]; readonly sum: number },
+): readonly string[] {
+  let count = 0
+  const lines = [...buckets.map(String), '+Inf'].map((le, i) => {
+    count += one.counts[i] ?? 0
+    return sample(`${name}_bucket`, { ...one.labels, le }, count)
+  })
+  return [
+    ...lines,
+    sample(`${name}_sum`, one.labels, one.sum),
+    sample(`${name}_count`, one.labels, count),
+  ]
+}
+
+function sample(name: string, labels: Labels, value: number): string {
+  return `${name}${formatLabels(labels)} ${value}`
+}
+
+function formatLabels(labels: Labels): string {
+  const shown = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`)
+  return shown.length === 0 ? '' : `{${shown.join(',')}}`
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+function escapeValue(text: string): string {
+  return escapeHelp(text).replaceAll('"', '\\"')
+}

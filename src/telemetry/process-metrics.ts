@@ -1,0 +1,77 @@
+/**
+ * What the process itself uses, under the names that dashboards of every program know; and how late the event loop
+ * runs, which is the first thing to look at when everything is slow.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import process from 'node:process'
+import type { Clock } from '../base/clock.ts'
+import { type Duration, seconds } from '../base/duration.ts'
+import type { Metrics, Reading } from './metrics.ts'
+
+/** How far back the lag of the event loop is looked at, at least. */
+const WINDOW: Duration = seconds(10)
+const RESOLUTION_MILLISECONDS = 20
+
+/** Answers how to stop the measuring. */
+export function addProcessMetrics(metrics: Metrics, clock: Clock): () => void {
+  metrics.read(
+    {
+      name: 'process_cpu_seconds_total',
+      help: 'User and system time of the process.',
+      type: 'counter',
+    },
+    () => {
+      const { user, system } = process.cpuUsage()
+      return [{ value: (user + system) / 1e6 }]
+    },
+  )
+  metrics.read(
+    {
+      name: 'process_resident_memory_bytes',
+      help: 'Memory of the process that is in RAM.',
+      type: 'gauge',
+    },
+    () => [{ value: process.memoryUsage.rss() }],
+  )
+  const startedAt = clock.now() / 1e3 - process.uptime()
+  metrics.read(
+    { name: 'process_start_time_seconds', help: 'When the process began.', type: 'gauge' },
+    () => [{ value: startedAt }],
+  )
+  return addEventLoopLag(metrics, clock)
+}
+
+/** Whoever asks more often than every ten seconds gets the same numbers, so that two readers do not disturb each other. */
+function addEventLoopLag(metrics: Metrics, clock: Clock): () => void {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MILLISECONDS })
+  let window: readonly Reading[] = []
+  let since = clock.uptime()
+  metrics.read(
+    {
+      name: 'latchkey_event_loop_lag_seconds',
+      help: 'How late the event loop ran in the last ten seconds or more.',
+      type: 'gauge',
+    },
+    () => {
+      // Measuring begins with the first reader: where nobody reads, nothing wakes up for it.
+      delays.enable()
+      if (window.length === 0 || clock.uptime() - since >= WINDOW) {
+        window = readLag()
+        delays.reset()
+        since = clock.uptime()
+      }
+      return window
+    },
+  )
+  const readLag = (): readonly Reading[] => {
+    if (delays.count === 0) return []
+    const late = (nanoseconds: number) =>
+      Math.max(0, nanoseconds / 1e9 - RESOLUTION_MILLISECONDS / 1e3)
+    return [
+      { labels: { quantile: '0.5' }, value: late(delays.percentile(50)) },
+      { labels: { quantile: '0.99' }, value: late(delays.percentile(99)) },
+      { labels: { quantile: '1' }, value: late(delays.max) },
+    ]
+  }
+  return () => delays.disable()
+}

@@ -1,0 +1,121 @@
+/**
+ * Spans: one for each request that is traced, and below it one for each thing that takes its time. Which request is
+ * being served follows the calls by itself, through Node's async context. Names and attributes are of the program's
+ * own making; nothing that a caller sent is in them but the two ids of `traceparent` (R108, D-139).
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from '../../base/clock.ts'
+import type { Duration } from '../../base/duration.ts'
+import type { Random } from '../../base/random.ts'
+import type { SpanExporter } from './exporter.ts'
+import type { Attributes, SpanKind } from './span.ts'
+import { parseTraceparent } from './traceparent.ts'
+
+export interface Tracer {
+  /** Undefined when the request is not among those that are traced. */
+  beginRequest(request: TracedRequest): RequestTrace | undefined
+  /** Runs `work` as a span below the one that it is called in; as it is where there is none. */
+  span<T>(about: SpanFacts, work: () => Promise<T>): Promise<T>
+}
+
+export interface TracedRequest {
+  readonly name: string
+  readonly attributes: Attributes
+  readonly traceparent: string | undefined
+}
+
+export interface SpanFacts {
+  readonly name: string
+  readonly kind: SpanKind
+  readonly attributes: Attributes
+}
+
+export interface RequestTrace {
+  /** What begins in `work` belongs to this request. */
+  run(work: () => void): void
+  end(outcome: { readonly attributes: Attributes; readonly hasFailed: boolean }): void
+}
+
+interface Current {
+  readonly traceId: string
+  readonly spanId: string
+}
+
+export function createTracer(deps: {
+  readonly exporter: Pick<SpanExporter, 'add'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly sampleRatio: number
+}): Tracer {
+  const { exporter, clock, random, sampleRatio } = deps
+  const current = new AsyncLocalStorage<Current>()
+
+  const newSpanId = () => hex(random, 8)
+
+  /** Drawn, and not read from the trace id: that one is the caller's to choose. */
+  const isSampled = () => Buffer.from(random.bytes(4)).readUInt32BE() < sampleRatio * 2 ** 32
+
+  return {
+    beginRequest({ name, attributes, traceparent }) {
+      if (!isSampled()) return undefined
+      const parent = parseTraceparent(traceparent)
+      const span = { traceId: parent?.traceId ?? hex(random, 16), spanId: newSpanId() }
+      const times = startTimes(clock)
+      return {
+        run: (work) => current.run(span, work),
+        end: (outcome) =>
+          exporter.add({
+            ...span,
+            ...times(),
+            parentSpanId: parent?.spanId,
+            name,
+            kind: 'server',
+            attributes: { ...attributes, ...outcome.attributes },
+            hasFailed: outcome.hasFailed,
+          }),
+      }
+    },
+
+    async span({ name, kind, attributes }, work) {
+      const parent = current.getStore()
+      if (parent === undefined) return work()
+      const span = { traceId: parent.traceId, spanId: newSpanId() }
+      const times = startTimes(clock)
+      const end = (failure: Attributes, hasFailed: boolean) =>
+        exporter.add({
+          ...span,
+          ...times(),
+          parentSpanId: parent.spanId,
+          name,
+          kind,
+          attributes: { ...attributes, ...failure },
+          hasFailed,
+        })
+      try {
+        const outcome = await current.run(span, work)
+        end({}, false)
+        return outcome
+      } catch (error) {
+        end({ 'error.type': nameOf(error) }, true)
+        throw error
+      }
+    },
+  }
+}
+
+/** The kind of an error, never its message: that can quote what somebody sent. */
+function nameOf(error: unknown): string {
+  const name = error instanceof Error ? error.name : typeof error
+  return /^\w{1,64}$/.test(name) ? name : 'Error'
+}
+
+/** The time of day where it begins, and a length that no jump of it can change. */
+function startTimes(clock: Clock): () => { readonly begin: bigint; readonly end: bigint } {
+  const begin = BigInt(Math.round(clock.now())) * 1_000_000n
+  const uptime: Duration = clock.uptime()
+  return () => ({ begin, end: begin + BigInt(Math.round((clock.uptime() - uptime) * 1e6)) })
+}
+
+function hex(random: Random, bytes: number): string {
+  return Buffer.from(random.bytes(bytes)).toString('hex')
+}

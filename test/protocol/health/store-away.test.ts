@@ -1,0 +1,133 @@
+/** The database goes away and comes back: health follows it without a restart. D-34, D-137. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { after, type TestContext, test } from 'node:test'
+import { eventually } from '../../support/eventually.ts'
+import { type Monitored, startMonitored } from '../../support/monitoring.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { sampleOf } from '../../support/prometheus-text.ts'
+
+after(async () => (await startPostgres()).stop())
+
+async function unhealthy({ ask }: Monitored): Promise<readonly string[]> {
+  const reply = await ask('/health-checks')
+  const { data } = reply.json()
+  const ids = data.checks
+    .filter((check: { healthy: boolean }) => !check.healthy)
+    .map(({ id }: { id: string }) => id)
+  assert.equal(reply.status, ids.length === 0 ? 200 : 503, reply.text)
+  assert.equal(data.healthy, ids.length === 0)
+  return ids
+}
+
+const until = (monitored: Monitored, fits: (ids: readonly string[]) => boolean, what: string) =>
+  eventually(async () => {
+    const ids = await unhealthy(monitored)
+    return fits(ids) ? ids : undefined
+  }, what)
+
+/** A cable between the service and its database, that can be pulled, cut without a word, and mended. */
+async function startCable(t: TestContext, url: string) {
+  const target = new URL(url)
+  const open = new Set<Socket>()
+  let state: 'whole' | 'pulled' | 'silent' = 'whole'
+  const server = createServer((near) => {
+    if (state === 'pulled') return void near.destroy()
+    const far = connect(Number(target.port), target.hostname)
+    for (const socket of [near, far]) {
+      open.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        open.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.on('data', (bytes) => state !== 'silent' && far.write(bytes))
+    far.on('data', (bytes) => state !== 'silent' && near.write(bytes))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = () => {
+    for (const socket of open) socket.destroy()
+  }
+  t.after(() => {
+    server.close()
+    cut()
+  })
+  const near = new URL(url)
+  near.port = String((server.address() as AddressInfo).port)
+  return {
+    url: near.href,
+    pull() {
+      state = 'pulled'
+      cut()
+    },
+    silence() {
+      state = 'silent'
+    },
+    mend() {
+      state = 'whole'
+      cut()
+    },
+  }
+}
+
+test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
+  const postgres = await startPostgres()
+  const cable = await startCable(t, await postgres.freshDatabase())
+  const monitored = await startMonitored(t, { config: { db: cable.url } })
+  assert.deepEqual(await unhealthy(monitored), [])
+
+  await t.test('a server that refuses connections makes the next check fail', async () => {
+    cable.pull()
+    const begun = performance.now()
+    await until(monitored, (ids) => ids.includes('store'), 'the 503')
+    assert.ok(performance.now() - begun < 5_000, 'within the interval and the time-out')
+    assert.equal((await monitored.ask('/health-checks/live')).status, 200)
+  })
+
+  await t.test('then the copies grow too old, and metrics say so without waiting', async () => {
+    const ids = await until(
+      monitored,
+      (ids) => ids.includes('ended-sessions') && ids.includes('rules'),
+      'the stale copies',
+    )
+    assert.deepEqual(ids, ['store', 'ended-sessions', 'rules'])
+    const metrics = await monitored.scrape()
+    assert.equal(sampleOf(metrics, 'latchkey_health_check', { check: 'store' }), 0)
+    assert.ok(sampleOf(metrics, 'latchkey_ended_sessions_age_seconds') > 5)
+  })
+
+  await t.test('when it is back the service is well again', async () => {
+    cable.mend()
+    await until(monitored, (ids) => ids.length === 0, 'the recovery')
+  })
+
+  await t.test('a server that says nothing any more is given up after two seconds', async () => {
+    cable.silence()
+    const begun = performance.now()
+    await until(monitored, (ids) => ids.includes('store'), 'the 503')
+    assert.ok(performance.now() - begun < 8_000)
+    const scraping = performance.now()
+    await monitored.scrape()
+    assert.ok(performance.now() - scraping < 8_000, 'whoever reads metrics does not hang')
+    cable.mend()
+    await until(monitored, (ids) => ids.length === 0, 'the recovery')
+  })
+})
+
+test('SQLite that somebody else has locked cannot commit, and is well when it is let go', async (t) => {
+  const monitored = await startMonitored(t)
+  const { db } = monitored.service.config
+  assert.ok(db.kind === 'sqlite')
+  const other = new DatabaseSync(db.path)
+  t.after(() => other.close())
+  assert.deepEqual(await unhealthy(monitored), [])
+  other.exec('begin immediate')
+  await until(monitored, (ids) => ids.includes('store'), 'the 503')
+  other.exec('rollback')
+  await until(monitored, (ids) => ids.length === 0, 'the recovery')
+})
