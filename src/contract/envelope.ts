@@ -29,19 +29,20 @@ export const Entity = z.object({
 
 export const detail = <T extends z.ZodType>(data: T) => z.object({ data, meta: z.object({}) })
 
+export const ListMeta = z.object({
+  filterableFields: z
+    .array(z.string())
+    .describe('What `filter` and `sort` know; `tags` stands for every tag.'),
+  pagination: z.object({
+    limit: z.int().positive(),
+    offset: z.int().nonnegative(),
+    totalCount: z.int().nonnegative().describe('How many rows the filter lets through.'),
+  }),
+})
+
 /** API 2. */
 export const list = <T extends z.ZodType>(row: T) =>
-  z.object({
-    data: z.array(row),
-    meta: z.object({
-      filterableFields: z.array(z.string()),
-      pagination: z.object({
-        limit: z.int().positive(),
-        offset: z.int().nonnegative(),
-        totalCount: z.int().nonnegative(),
-      }),
-    }),
-  })
+  z.object({ data: z.array(row), meta: ListMeta })
 
 /** The answer of a create. */
 export const CreatedReply = detail(z.object({ id: z.string(), _links: Links }))

@@ -5,14 +5,17 @@ import { detail, Links } from './envelope.ts'
 export const MfaEnrollment = z.object({
   id: z.string(),
   isVerified: z.boolean(),
-  /** Only while it is not verified. */
-  provisioningUrl: z.string().optional(),
+  provisioningUrl: z
+    .string()
+    .optional()
+    .describe('For the authenticator app; only while it is not verified.'),
   _links: Links,
 })
 export type MfaEnrollment = z.infer<typeof MfaEnrollment>
 
-/** What the start answers: the only time that the recovery codes are shown. */
-export const StartedMfaEnrollment = MfaEnrollment.extend({ recoveryCodes: z.array(z.string()) })
+export const StartedMfaEnrollment = MfaEnrollment.extend({
+  recoveryCodes: z.array(z.string()).describe('Shown this once.'),
+})
 export type StartedMfaEnrollment = z.infer<typeof StartedMfaEnrollment>
 
 export const RecoveryCodesLeft = z.object({ left: z.int().nonnegative() })

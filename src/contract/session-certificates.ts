@@ -3,22 +3,21 @@ import { z } from 'zod'
 import { detail, Links, list, Timestamp } from './envelope.ts'
 
 /** The size of the request is judged with the rest of it (D-40). */
-export const CreateSessionCertificate = z.object({ csr: z.string() })
+export const CreateSessionCertificate = z.object({
+  csr: z.string().describe('PEM: one PKCS #10 certificate request.'),
+})
 
 export const CreatedSessionCertificate = z.object({
   id: z.string(),
-  /** Leaf first, then intermediates, no root. PEM. */
-  certificate: z.string(),
-  /** The CA bundle, PEM. */
-  cas: z.string(),
+  certificate: z.string().describe('PEM: the leaf, then intermediates, no root.'),
+  cas: z.string().describe('PEM: the CA bundle.'),
   _links: Links,
 })
 export type CreatedSessionCertificate = z.infer<typeof CreatedSessionCertificate>
 
 export const SessionCertificateDetail = CreatedSessionCertificate.extend({
   subject: z.string(),
-  /** SHA-256, lower-case hex. */
-  fingerprint: z.string(),
+  fingerprint: z.string().describe('SHA-256, lower-case hex.'),
   validFrom: Timestamp,
   validTo: Timestamp,
 })

@@ -11,8 +11,7 @@ export const Version = z.object({
     z.string(),
     z.object({ v1: z.object({ path: z.string(), apiBaseUrls: z.array(z.url()) }) }),
   ),
-  /** `OIDC_AUTH` only where OIDC is bound. */
-  capabilities: z.array(z.enum(['OIDC_AUTH'])),
+  capabilities: z.array(z.enum(['OIDC_AUTH'])).describe('`OIDC_AUTH` where OIDC is bound.'),
 })
 export type Version = z.infer<typeof Version>
 

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'
+import { checkApiAnswer } from './api-answers.ts'
 
 export interface CallOptions {
   readonly method?: string
@@ -62,8 +63,15 @@ export function httpClient(ca: string): HttpClient {
           response.on('error', reject)
           response.on('end', () => {
             const text = Buffer.concat(chunks).toString('utf8')
+            const status = response.statusCode ?? 0
+            const contentType = response.headers['content-type']
+            try {
+              checkApiAnswer(method, url, { sent: json, status, contentType, text })
+            } catch (error) {
+              reject(error)
+            }
             resolve({
-              status: response.statusCode ?? 0,
+              status,
               headers: response.headers,
               rawHeaders: response.rawHeaders,
               text,

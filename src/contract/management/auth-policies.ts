@@ -12,13 +12,20 @@ export const NewAuthPolicy = z.strictObject({
       .strictObject({
         allowed: z.boolean(),
         allowExpiredCerts: z.boolean().optional(),
-        bindTokens: z.boolean().optional(),
+        bindTokens: z
+          .boolean()
+          .optional()
+          .describe('Whether our APIs take a token only beside its certificate.'),
       })
       .optional(),
     extJwt: z
       .strictObject({
         allowed: z.boolean(),
-        allowedSigners: z.array(Id).max(MOST_SIGNERS).optional(),
+        allowedSigners: z
+          .array(Id)
+          .max(MOST_SIGNERS)
+          .optional()
+          .describe('None: every enabled one.'),
       })
       .optional(),
     updb: z
@@ -26,21 +33,26 @@ export const NewAuthPolicy = z.strictObject({
         allowed: z.boolean(),
         // R073: nothing shorter, whatever a policy would like.
         minPasswordLength: z.int().min(8).max(128).optional(),
-        maxAttempts: z.int().min(0).max(1000).optional(),
+        maxAttempts: z
+          .int()
+          .min(0)
+          .max(1000)
+          .optional()
+          .describe('Failures in a row that lock the password; 0: none do.'),
         lockoutDurationMinutes: z
           .int()
           .min(0)
           .max(365 * 24 * 60)
-          .optional(),
+          .optional()
+          .describe('0: until somebody unlocks it.'),
       })
       .optional(),
   }),
   secondary: z
     .strictObject({
       requireTotp: z.boolean().optional(),
-      requireExtJwt: Id.nullish(),
-      /** The same, spelled as older clients do. */
-      requireExtJwtSigner: Id.nullish(),
+      requireExtJwt: Id.nullish().describe('The signer whose JWT is asked for on every call.'),
+      requireExtJwtSigner: Id.nullish().describe('The same, as older clients spell it.'),
     })
     .refine(
       ({ requireExtJwt: one, requireExtJwtSigner: other }) =>

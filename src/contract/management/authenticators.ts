@@ -8,36 +8,57 @@ const LONGEST_PASSWORD = 1024
 
 const common = { identityId: Id, tags: NewTags.default({}) }
 
-export const NewAuthenticator = z.discriminatedUnion(
+const Password = z
+  .string()
+  .max(LONGEST_PASSWORD)
+  .refine((text) => text.isWellFormed(), 'must be well-formed text')
+
+const Updb = z.strictObject({
+  ...common,
+  method: z.literal('updb'),
+  username: Name,
+  password: Password,
+})
+const Cert = z.strictObject({ ...common, method: z.literal('cert'), certPem: Pem })
+
+const METHODS = { error: 'must be updb or cert' }
+
+export const NewAuthenticator = z.discriminatedUnion('method', [Updb, Cert], METHODS)
+
+const KeptPassword = Updb.partial({ password: true })
+
+/** A PATCH need not name the password: nobody can read the one that is there. */
+export const ChangedAuthenticator = z.discriminatedUnion('method', [KeptPassword, Cert], METHODS)
+
+const proof = {
+  currentPassword: Password.optional().describe('Needed for another password or username.'),
+}
+
+/** API 3.1: the caller's own, PUT and PATCH. */
+export const ReplacedOwn = z.discriminatedUnion('method', [Updb.extend(proof), Cert], METHODS)
+export const ChangedOwn = z.discriminatedUnion(
   'method',
-  [
-    z.strictObject({
-      ...common,
-      method: z.literal('updb'),
-      username: Name,
-      password: z
-        .string()
-        .max(LONGEST_PASSWORD)
-        .refine((text) => text.isWellFormed(), 'must be well-formed text'),
-    }),
-    z.strictObject({ ...common, method: z.literal('cert'), certPem: Pem }),
-  ],
-  { error: 'must be updb or cert' },
+  [KeptPassword.extend(proof), Cert],
+  METHODS,
 )
 
-const Common = Entity.extend({ identityId: z.string(), identity: Reference })
+const Common = Entity.extend({
+  identityId: z.string(),
+  identity: Reference,
+  lastUsedAt: Timestamp.nullable().describe('When it last began a session.'),
+})
 
 export const Authenticator = z.discriminatedUnion('method', [
   Common.extend({
     method: z.literal('updb'),
     username: z.string(),
-    lockedUntil: Timestamp.nullable(),
+    lockedUntil: Timestamp.nullable().describe('Until then no password is taken.'),
   }),
   Common.extend({
     method: z.literal('cert'),
     certPem: z.string(),
-    fingerprint: z.string(),
-    isIssuedByNetwork: z.boolean(),
+    fingerprint: z.string().describe('SHA-256, lower-case hex.'),
+    isIssuedByNetwork: z.boolean().describe('Whether our own PKI issued it.'),
   }),
 ])
 export type Authenticator = z.infer<typeof Authenticator>

@@ -29,12 +29,22 @@ const NewExternalIdClaim = z
 export const NewCa = z.strictObject({
   name: Name,
   certPem: Pem,
-  isAuthEnabled: z.boolean().default(false),
-  isOttCaEnrollmentEnabled: z.boolean().default(false),
-  isAutoCaEnrollmentEnabled: z.boolean().default(false),
-  identityRoles: Roles.default([]),
-  identityNameFormat: line(256).default('[caName]-[commonName]'),
-  externalIdClaim: NewExternalIdClaim.nullish(),
+  isAuthEnabled: z.boolean().default(false).describe('Whether its certificates log in.'),
+  isOttCaEnrollmentEnabled: z
+    .boolean()
+    .default(false)
+    .describe('Whether its certificates enroll with a token.'),
+  isAutoCaEnrollmentEnabled: z
+    .boolean()
+    .default(false)
+    .describe('Whether its certificates enroll by themselves, which creates identities.'),
+  identityRoles: Roles.default([]).describe('Of identities that enroll by themselves.'),
+  identityNameFormat: line(256)
+    .default('[caName]-[commonName]')
+    .describe('Of identities that enroll by themselves; also `[caId]` and `[identityId]`.'),
+  externalIdClaim: NewExternalIdClaim.nullish().describe(
+    'Where its certificates name an external id.',
+  ),
   tags: NewTags.default({}),
 })
 
@@ -43,8 +53,7 @@ export const Ca = Entity.extend({
   certPem: z.string(),
   fingerprint: z.string(),
   isVerified: z.boolean(),
-  /** Null once the CA is verified. */
-  verificationToken: z.string().nullable(),
+  verificationToken: z.string().nullable().describe('Null once the CA is verified.'),
   isAuthEnabled: z.boolean(),
   isOttCaEnrollmentEnabled: z.boolean(),
   isAutoCaEnrollmentEnabled: z.boolean(),

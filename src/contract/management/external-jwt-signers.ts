@@ -10,14 +10,19 @@ export const NewExternalJwtSigner = z
   .strictObject({
     name: Name,
     enabled: z.boolean().default(true),
-    issuer: line(512),
+    issuer: line(512).describe('Compared exactly. Unique.'),
     audience: line(512),
-    jwksEndpoint: Url.nullish(),
-    certPem: Pem.nullish(),
-    kid: line(256).nullish(),
-    claimsProperty: line(256).default('/sub'),
-    useExternalId: z.boolean().default(true),
-    externalAuthUrl: Url.nullish(),
+    jwksEndpoint: Url.nullish().describe('Where its keys are; this, or `certPem`.'),
+    certPem: Pem.nullish().describe('The certificate whose key signs; this, or `jwksEndpoint`.'),
+    kid: line(256).nullish().describe('Of the key of `certPem`.'),
+    claimsProperty: line(256)
+      .default('/sub')
+      .describe('The claim that names the identity: its name, or a JSON pointer.'),
+    useExternalId: z
+      .boolean()
+      .default(true)
+      .describe('Whether the claim holds an external id, or the id of the identity.'),
+    externalAuthUrl: Url.nullish().describe('Where people log in to get a token.'),
     clientId: line(256).nullish(),
     scopes: z
       .array(
@@ -30,7 +35,7 @@ export const NewExternalJwtSigner = z
       )
       .max(64)
       .default([]),
-    targetToken: TargetToken.default('ACCESS'),
+    targetToken: TargetToken.default('ACCESS').describe('Which of its tokens counts here.'),
     tags: NewTags.default({}),
   })
   .refine(({ jwksEndpoint, certPem }) => isGiven(jwksEndpoint) !== isGiven(certPem), {
@@ -62,13 +67,11 @@ export const ExternalJwtSigner = Entity.extend(PublicSigner.shape).extend({
   kid: z.string().nullable(),
   claimsProperty: z.string(),
   useExternalId: z.boolean(),
-  // Of the certificate; null where there is none.
-  fingerprint: z.string().nullable(),
+  fingerprint: z.string().nullable().describe('Of the certificate, as the next three.'),
   commonName: z.string().nullable(),
   notBefore: Timestamp.nullable(),
   notAfter: Timestamp.nullable(),
-  // Of the endpoint, as this instance sees it.
-  lastFetchedAt: Timestamp.nullable(),
+  lastFetchedAt: Timestamp.nullable().describe('Of the endpoint, as this instance sees it.'),
   lastError: z.string().nullable(),
   keys: z.array(z.object({ kid: z.string().nullable(), algorithms: z.array(z.string()) })),
 })

@@ -52,7 +52,8 @@ export const NewTags = z
       ),
   )
 
-function isLine(text: string): boolean {
+/** Without control characters, and text that a database stores as it is. */
+export function isLine(text: string): boolean {
   return text.isWellFormed() && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
 }
 

@@ -2,34 +2,51 @@
 import { z } from 'zod'
 import { CurrentIdentity } from '../current-identity.ts'
 import { detail, list } from '../envelope.ts'
+import { EnrollmentOfNew, OpenEnrollments } from './enrollments.ts'
 import { ExternalId, Id, Name, NewTags, Roles } from './fields.ts'
 
-export const NewIdentity = z.strictObject({
+/** What an administrator chooses: PUT replaces all of it, PATCH a part. */
+export const ChosenIdentity = z.strictObject({
   name: Name,
-  type: z.enum(['Default', 'Router']),
+  type: z.enum(['Default', 'Router']).describe('`Router` for edge routers.'),
   isAdmin: z.boolean(),
-  externalId: ExternalId.nullish(),
-  authPolicyId: Id.optional(),
+  externalId: ExternalId.nullish().describe(
+    'What external JWTs and claims of CAs call it. Unique.',
+  ),
+  authPolicyId: Id.optional().describe('Left out: `default`.'),
   roleAttributes: Roles.default([]),
   appData: NewTags.default({}),
   tags: NewTags.default({}),
 })
 
+/** With `enrollment`, the answer carries its token (API 3.3). */
+export const NewIdentity = ChosenIdentity.extend({ enrollment: EnrollmentOfNew.optional() })
+
 const TEN_YEARS_IN_MINUTES = 10 * 365 * 24 * 60
 
 export const Disablement = z.strictObject({
-  /** 0: until somebody enables it. */
-  durationMinutes: z.int().min(0).max(TEN_YEARS_IN_MINUTES).default(0),
+  durationMinutes: z
+    .int()
+    .min(0)
+    .max(TEN_YEARS_IN_MINUTES)
+    .default(0)
+    .describe('0: until somebody enables it.'),
 })
+
+const ClientInfo = z.record(z.string(), z.string())
 
 export const Identity = CurrentIdentity.extend({
   isMfaEnabled: z.boolean(),
   hasApiSession: z.boolean(),
-  /** One of each method at most. */
-  authenticators: z.object({
-    updb: z.object({ id: z.string(), username: z.string() }).optional(),
-    cert: z.object({ id: z.string(), fingerprint: z.string() }).optional(),
-  }),
+  envInfo: ClientInfo.nullable().describe('Of the machine of the last legacy login that told.'),
+  sdkInfo: ClientInfo.nullable().describe('Of the SDK of the last legacy login that told.'),
+  authenticators: z
+    .object({
+      updb: z.object({ id: z.string(), username: z.string() }).optional(),
+      cert: z.object({ id: z.string(), fingerprint: z.string() }).optional(),
+    })
+    .describe('One of each method at the most.'),
+  enrollment: OpenEnrollments.describe('Those that are open, by their method.'),
 })
 export type Identity = z.infer<typeof Identity>
 

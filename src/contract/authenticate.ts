@@ -1,0 +1,18 @@
+/** The bodies of POST /authenticate and of whatever takes a code: D-51. Fields that are not known are ignored (D-4). */
+import { z } from 'zod'
+
+export const Authenticate = z.looseObject({
+  username: z.string().optional(),
+  password: z.string().optional(),
+  configTypes: z.array(z.string()).optional(),
+  envInfo: z.unknown().optional().describe('Of the machine; what cannot be kept is left out.'),
+  sdkInfo: z.unknown().optional().describe('Of the SDK; what cannot be kept is left out.'),
+})
+
+/** For calls that read nothing of their body: clients that always send one may. */
+export const Ignored = z.looseObject({})
+
+export const Code = z.looseObject({ code: z.string() })
+
+/** The code may come in a header field instead. */
+export const OptionalCode = z.looseObject({ code: z.string().optional() })

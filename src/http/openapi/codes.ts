@@ -1,0 +1,51 @@
+/** With which codes a call may be refused: those of its own, and those that follow from what its route declares. */
+import type { FailureCode } from '../../errors/catalogue.ts'
+import type { Access, Route } from '../route.ts'
+import type { Operation } from './operation.ts'
+
+/** Every code that this route may answer with, besides those of any address (docs/errors.md). */
+export function codesOf(route: Route, operation: Operation): readonly FailureCode[] {
+  const isEntity = /:/.test(route.url)
+  return [
+    ...new Set<FailureCode>([
+      ...CODES_OF_ACCESS[route.access],
+      ...(route.reads.length > 0 ? CODES_OF_BODIES : []),
+      ...(operation.isList === true ? CODES_OF_LISTS : []),
+      ...(operation.query === undefined ? [] : (['COULD_NOT_VALIDATE'] as const)),
+      ...(isEntity ? (['NOT_FOUND'] as const) : []),
+      ...(operation.codes ?? []),
+    ]),
+  ]
+}
+
+/** What any address may answer: malformed, with a query that cannot be read, too slow, too large, our own fault. */
+export const CODES_OF_ANY_ADDRESS: readonly FailureCode[] = [
+  'BAD_REQUEST',
+  'COULD_NOT_VALIDATE',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'UNHANDLED',
+]
+
+/** NOT_READY: an instance that may not know of an ended session refuses (D-34). */
+const CODES_OF_SESSIONS = ['UNAUTHORIZED', 'NOT_READY'] as const
+
+const CODES_OF_ACCESS: Readonly<Record<Access, readonly FailureCode[]>> = {
+  public: [],
+  login: [],
+  session: CODES_OF_SESSIONS,
+  partial: CODES_OF_SESSIONS,
+  logout: CODES_OF_SESSIONS,
+  admin: [...CODES_OF_SESSIONS, 'FORBIDDEN'],
+  router: ['INVALID_AUTH', 'FORBIDDEN', 'RATE_LIMITED', 'NOT_READY'],
+}
+
+const CODES_OF_BODIES = [
+  'COULD_NOT_PARSE_BODY',
+  'COULD_NOT_VALIDATE',
+  'REQUEST_ENTITY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+] as const
+
+const CODES_OF_LISTS = ['INVALID_FILTER', 'INVALID_PAGINATION', 'INVALID_SORT_IDENTIFIER'] as const

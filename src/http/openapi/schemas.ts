@@ -1,0 +1,128 @@
+/**
+ * From the shapes of the contract to JSON Schema 2020-12, which OpenAPI 3.1 speaks. A shape with a name becomes a
+ * component that others refer to.
+ */
+import { z } from 'zod'
+
+export type JsonSchema = { [member: string]: unknown }
+
+/** Shapes by the name that they have in the document. */
+export type NamedShapes = Readonly<Record<string, z.ZodType>>
+
+export interface SchemaWriter {
+  /** The schema of what a caller sends; without `mayOmit` it has all that the shape requires. */
+  ofRequest(shape: z.ZodType, mayOmit?: readonly string[]): JsonSchema
+  /** The schema of a patch (RFC 7396) whose result has the shape. */
+  ofPatch(shape: z.ZodType): JsonSchema
+  /** The schema of what we answer. */
+  ofReply(shape: z.ZodType): JsonSchema
+  /** Every named schema that was referred to so far. */
+  readonly components: JsonSchema
+}
+
+/**
+ * `closed` schemas of answers allow no member that they do not name, which is how the tests hold us to them; `open`
+ * ones, for clients, do: answers may grow.
+ */
+export function createSchemaWriter(named: NamedShapes, answers: 'open' | 'closed'): SchemaWriter {
+  const names = z.registry<{ id: string }>()
+  for (const [id, shape] of Object.entries(named)) names.add(shape, { id })
+  const components: JsonSchema = {}
+
+  function write(shape: z.ZodType, io: 'input' | 'output'): JsonSchema {
+    const written = z.toJSONSchema(shape, {
+      io,
+      metadata: names,
+      override: (context) => {
+        const { zodSchema, jsonSchema } = context
+        readThroughUnknown(zodSchema, jsonSchema, io)
+        const { description } = z.globalRegistry.get(zodSchema) ?? {}
+        if (description !== undefined) jsonSchema.description = description
+        const isClosed = jsonSchema.additionalProperties === false
+        if (isClosed && io === 'output' && answers === 'open') {
+          delete jsonSchema.additionalProperties
+        }
+      },
+    })
+    const { $schema: _, $defs = {}, ...schema } = written
+    for (const [id, definition] of Object.entries($defs)) {
+      const { id: _id, ...rest } = definition
+      components[id] = toComponents(rest)
+    }
+    return toComponents(schema) as JsonSchema
+  }
+
+  const resolve = (schema: JsonSchema): JsonSchema => {
+    const name =
+      String(schema['$ref'] ?? '')
+        .split('/')
+        .at(-1) ?? ''
+    return (components[name] as JsonSchema | undefined) ?? schema
+  }
+
+  return {
+    ofRequest(shape, mayOmit) {
+      const schema = write(shape, 'input')
+      return mayOmit === undefined ? schema : withoutRequired(resolve(schema), mayOmit)
+    },
+    ofPatch: (shape) => patchOf(resolve(write(shape, 'input'))),
+    ofReply: (shape) => write(shape, 'output'),
+    components,
+  }
+}
+
+/** What is looked at before it is parsed begins as anything; what it must be stands behind the pipe. */
+function readThroughUnknown(
+  shape: z.core.$ZodTypes,
+  schema: JsonSchema,
+  io: 'input' | 'output',
+): void {
+  const { def } = shape._zod
+  if (def.type !== 'pipe' || def.in._zod.def.type !== 'unknown') return
+  const { $schema: _, ...behind } = z.toJSONSchema(def.out, { io })
+  Object.assign(schema, behind)
+}
+
+function toComponents(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toComponents)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      name === '$ref' && typeof member === 'string'
+        ? member.replace('#/$defs/', '#/components/schemas/')
+        : toComponents(member),
+    ]),
+  )
+}
+
+function withoutRequired(schema: JsonSchema, mayOmit: readonly string[]): JsonSchema {
+  const alternatives = alternativesOf(schema)
+  if (alternatives !== undefined) {
+    return { anyOf: alternatives.map((one) => withoutRequired(one, mayOmit)) }
+  }
+  const required = (schema['required'] ?? []) as readonly string[]
+  return { ...schema, required: required.filter((name) => !mayOmit.includes(name)) }
+}
+
+/** Nothing is required, null clears, and what is inside of a part is patched too. */
+function patchOf(schema: JsonSchema): JsonSchema {
+  const alternatives = alternativesOf(schema)
+  if (alternatives !== undefined) return { anyOf: alternatives.map(patchOf) }
+  if (schema['properties'] === undefined) return schema
+  const { required: _, properties, ...rest } = schema
+  const patched = Object.entries(properties as Record<string, JsonSchema>).map(
+    ([name, { default: _default, ...property }]) => [name, orNull(patchOf(property))],
+  )
+  return { ...rest, properties: Object.fromEntries(patched) }
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const alternatives = alternativesOf(schema) ?? [schema]
+  const isThere = alternatives.some(({ type }) => type === 'null')
+  return isThere ? schema : { anyOf: [...alternatives, { type: 'null' }] }
+}
+
+function alternativesOf(schema: JsonSchema): readonly JsonSchema[] | undefined {
+  return (schema['anyOf'] ?? schema['oneOf']) as readonly JsonSchema[] | undefined
+}

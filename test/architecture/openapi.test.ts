@@ -1,0 +1,109 @@
+/**
+ * The OpenAPI documents are whole and true: valid by a validator that is not ours, every route in them with the statuses
+ * that it declares, and an answer that does not fit is noticed.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { CATALOGUE } from '../../src/errors/catalogue.ts'
+import { API_PREFIXES, type ApiBinding } from '../../src/http/edge-api/paths.ts'
+import { DESCRIBED_APIS } from '../../src/http/openapi/apis.ts'
+import { codesOf } from '../../src/http/openapi/codes.ts'
+import { openApiDocument } from '../../src/http/openapi/document.ts'
+import { isShape } from '../../src/http/openapi/operation.ts'
+import { ALWAYS } from '../../src/http/route.ts'
+import { apiRoutes, checkApiAnswer } from '../support/api-answers.ts'
+
+const BINDINGS = Object.keys(API_PREFIXES) as readonly ApiBinding[]
+
+for (const binding of BINDINGS) {
+  const api = DESCRIBED_APIS[binding]
+  const routes = apiRoutes(binding)
+
+  test(`the document of ${binding} is valid OpenAPI 3.1`, async () => {
+    const document = openApiDocument(api, routes, { version: '1.0.0', answers: 'open' })
+    const validator = new Validator()
+    const result = await validator.validate(JSON.parse(JSON.stringify(document)))
+    assert.ok(result.valid, JSON.stringify(result.errors))
+    assert.equal(validator.version, '3.1')
+  })
+
+  test(`every reference in the document of ${binding} leads somewhere, and no component is idle`, () => {
+    const { components, paths } = openApiDocument(api, routes, { version: '1', answers: 'open' })
+    const named = new Set(
+      [...JSON.stringify({ components, paths }).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
+        ([, name = '']) => name,
+      ),
+    )
+    assert.deepEqual([...named].toSorted(), Object.keys(components.schemas))
+  })
+
+  test(`every operation of ${binding} has an id of its own`, () => {
+    const { paths } = openApiDocument(api, routes, { version: '1', answers: 'open' })
+    const ids = Object.values(paths).flatMap((one) =>
+      Object.values(one).map(({ operationId }) => operationId),
+    )
+    assert.equal(new Set(ids).size, ids.length)
+  })
+
+  test(`the codes of every operation of ${binding} have the statuses that its route declares`, () => {
+    for (const route of routes) {
+      const name = `${route.method} ${route.url.slice(api.prefix.length)}`
+      const operation = api.operations[name]
+      assert.ok(operation !== undefined, name)
+      const statuses = codesOf(route, operation).map((code): number => CATALOGUE[code].status)
+      for (const status of statuses) {
+        assert.ok(
+          [...route.replies, ...ALWAYS].includes(status),
+          `${name}: ${status} is undeclared`,
+        )
+      }
+    }
+  })
+
+  test(`every route of ${binding} that reads a body says which, and no other does`, () => {
+    for (const route of routes) {
+      const name = `${route.method} ${route.url.slice(api.prefix.length)}`
+      const { request, text, reply } = api.operations[name] ?? assert.fail(name)
+      assert.equal(request !== undefined, route.reads.includes('json'), `${name}: JSON`)
+      assert.equal(text !== undefined, route.reads.includes('text'), `${name}: text`)
+      assert.ok(isShape(reply) || reply.types.length > 0, name)
+    }
+  })
+}
+
+test('a route that nobody described, and an operation without a route, are errors', () => {
+  const api = DESCRIBED_APIS['edge-client']
+  const routes = apiRoutes('edge-client')
+  const options = { version: '1', answers: 'open' } as const
+  const [first, ...others] = routes
+  assert.ok(first !== undefined)
+  assert.throws(() => openApiDocument(api, others, options), /has no route/)
+  const more = [...routes, { ...first, url: `${api.prefix}/elsewhere` }]
+  assert.throws(() => openApiDocument(api, more, options), /GET \/elsewhere is not described/)
+})
+
+test('an answer that does not fit its document is noticed', () => {
+  const url = 'https://localhost/edge/client/v1/version'
+  const contentType = 'application/json; charset=utf-8'
+  const check = (status: number, body: unknown) =>
+    checkApiAnswer('GET', url, {
+      sent: undefined,
+      status,
+      contentType,
+      text: JSON.stringify(body),
+    })
+  const error = (code: string) => ({
+    error: { code, message: 'm', requestId: 'r' },
+    meta: { apiVersion: '1', apiEnrollmentVersion: '1' },
+  })
+  const version = { version: '1', revision: 'r', buildDate: 'd', runtimeVersion: 'v' }
+  const whole = { ...version, apiVersions: {}, capabilities: [] }
+  check(200, { data: whole, meta: {} })
+  assert.throws(() => check(200, { data: version, meta: {} }), /required property 'apiVersions'/)
+  assert.throws(() => check(200, { data: { ...whole, more: 1 }, meta: {} }), /additional/)
+  assert.throws(() => check(201, { data: whole, meta: {} }), /status is not declared/)
+  check(500, error('UNHANDLED'))
+  assert.throws(() => check(401, error('UNAUTHORIZED')), /code UNAUTHORIZED is not declared/)
+  assert.throws(() => check(500, { error: 'server_error' }), /required property 'meta'/)
+})

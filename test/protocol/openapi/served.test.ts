@@ -1,0 +1,71 @@
+/** Where the OpenAPI documents and their pages are, and what a listener without an API has of it. API 1. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startService } from '../../support/service.ts'
+
+const PREFIXES = ['/edge/client/v1', '/edge/management/v1']
+
+test('the documents and the reference pages of both APIs are served to anybody', async (t) => {
+  const service = await startService(t)
+  for (const prefix of PREFIXES) {
+    await t.test(`${prefix}/openapi.json describes the API that serves it`, async () => {
+      const reply = await service.call(`${prefix}/openapi.json`)
+      assert.equal(reply.status, 200)
+      assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
+      assert.equal(reply.headers['www-authenticate'], undefined)
+      const { openapi, servers, info, paths } = reply.json()
+      assert.match(openapi, /^3\.1\./)
+      assert.deepEqual(servers, [{ url: prefix }])
+      const version = await service.call(`${prefix}/version`)
+      assert.equal(info.version, version.json().data.version)
+      assert.ok(paths['/current-api-session'].get !== undefined)
+      assert.equal(paths['/identities'] !== undefined, prefix.includes('management'))
+    })
+
+    await t.test(
+      `${prefix}/docs shows every call of the document on a page without scripts`,
+      async () => {
+        const { paths } = (await service.call(`${prefix}/openapi.json`)).json()
+        const reply = await service.call(`${prefix}/docs`)
+        assert.equal(reply.status, 200)
+        assert.equal(reply.headers['content-type'], 'text/html; charset=utf-8')
+        const policy = String(reply.headers['content-security-policy'])
+        assert.match(policy, /default-src 'none'/)
+        assert.doesNotMatch(policy, /unsafe/)
+        assert.doesNotMatch(reply.text, /<script/)
+        for (const [path, calls] of Object.entries<Record<string, { summary: string }>>(paths)) {
+          assert.ok(reply.text.includes(`<code>${path}</code>`), path)
+          for (const { summary } of Object.values(calls))
+            assert.ok(reply.text.includes(summary), summary)
+        }
+      },
+    )
+
+    await t.test(
+      `${prefix}/openapi.json can be read from a listed origin and not posted to`,
+      async () => {
+        const reply = await service.call(`${prefix}/openapi.json`, { method: 'POST' })
+        assert.equal(reply.status, 405)
+        assert.equal(reply.json().error.code, 'METHOD_NOT_ALLOWED')
+        assert.equal(reply.headers.allow, 'GET, HEAD')
+      },
+    )
+  }
+})
+
+test('a listener that does not bind the management API has no document of it', async (t) => {
+  const service = await startService(t, {
+    config: {
+      web: [
+        {
+          name: 'client',
+          bindPoints: [{ interface: '127.0.0.1:0', address: 'localhost:0' }],
+          apis: [{ binding: 'edge-client' }],
+        },
+      ],
+    },
+  })
+  const reply = await service.call('/edge/management/v1/openapi.json')
+  assert.equal(reply.status, 404)
+  assert.equal(reply.json().error.code, 'NOT_FOUND')
+})

@@ -1,0 +1,142 @@
+/**
+ * Every answer of the two APIs that a test sees is held to their OpenAPI documents: its status, its body member by
+ * member, and, of a refusal, its code. An answer that does not fit makes the call of the test fail.
+ */
+import { AssertionError } from 'node:assert'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { addBoundApis } from '../../src/http/bound-apis.ts'
+import { API_PREFIXES, type ApiBinding } from '../../src/http/edge-api/paths.ts'
+import { DESCRIBED_APIS } from '../../src/http/openapi/apis.ts'
+import { CODES_OF_ANY_ADDRESS, codesOf } from '../../src/http/openapi/codes.ts'
+import { openApiDocument } from '../../src/http/openapi/document.ts'
+import type { OpenApiDocument } from '../../src/http/openapi/openapi.ts'
+import type { Route, Router } from '../../src/http/route.ts'
+
+const BINDINGS = Object.keys(API_PREFIXES) as readonly ApiBinding[]
+
+/** Every route that an API brings. */
+export function apiRoutes(binding: ApiBinding): readonly Route[] {
+  const table: Route[] = []
+  const router: Router = { add: (route) => void table.push(route), close: () => undefined, table }
+  addBoundApis(router, [{ binding }], ANYTHING)
+  return table.filter(({ url }) => url.startsWith(API_PREFIXES[binding]))
+}
+
+/** In the place of every use case: routes are only collected, and nothing is called. */
+// biome-ignore lint/suspicious/noExplicitAny: it stands for all of them
+const ANYTHING: any = new Proxy(() => undefined, { get: () => ANYTHING, apply: () => ANYTHING })
+
+/** The document as it is, except that answers may have no member that it does not name. */
+export function closedDocument(binding: ApiBinding): OpenApiDocument {
+  const options = { version: '0', answers: 'closed' } as const
+  return openApiDocument(DESCRIBED_APIS[binding], apiRoutes(binding), options)
+}
+
+interface Checker {
+  readonly routes: readonly { readonly route: Route; readonly pattern: RegExp }[]
+  readonly document: OpenApiDocument
+  readonly ajv: Ajv2020
+  readonly compiled: Map<string, ValidateFunction>
+}
+
+const checkers = new Map<ApiBinding, Checker>()
+
+function checkerOf(binding: ApiBinding): Checker {
+  const known = checkers.get(binding)
+  if (known !== undefined) return known
+  const document = closedDocument(binding)
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema({ ...document, $id: binding })
+  const routes = apiRoutes(binding).map((route) => ({
+    route,
+    pattern: new RegExp(`^${route.url.replaceAll('.', '[.]').replaceAll(/:\w+/g, '[^/]+')}$`),
+  }))
+  const checker = { routes, document, ajv, compiled: new Map() }
+  checkers.set(binding, checker)
+  return checker
+}
+
+export interface SeenAnswer {
+  /** What was sent as JSON, if anything was. */
+  readonly sent: unknown
+  readonly status: number
+  readonly contentType: string | undefined
+  readonly text: string
+}
+
+/** Throws when the answer is one of an API and does not fit. */
+export function checkApiAnswer(method: string, url: string, answer: SeenAnswer): void {
+  const { pathname } = new URL(url)
+  const binding = BINDINGS.find((one) => pathname.startsWith(`${API_PREFIXES[one]}/`))
+  if (binding === undefined || method === 'HEAD') return
+  const checker = checkerOf(binding)
+  const matches = checker.routes.filter(({ pattern }) => pattern.test(pathname))
+  // As a router does: what is written out goes before what is a parameter.
+  const [found] = matches
+    .filter(({ route }) => route.method === method)
+    .toSorted((a, b) => parametersIn(a.route) - parametersIn(b.route))
+  if (found === undefined) return
+  const where = `${method} ${found.route.url} → ${answer.status}`
+  const complain = (why: string) => {
+    const message = `${where} does not fit what src/http/openapi/operations says of it: ${why}`
+    throw new AssertionError({ message })
+  }
+  const path = found.route.url.slice(API_PREFIXES[binding].length)
+  const template = path.replaceAll(/:(\w+)/g, '{$1}')
+  const operation = checker.document.paths[template]?.[method.toLowerCase()]
+  const isDeclared = operation?.responses[answer.status] !== undefined
+  const isSuccess = answer.status < 300
+  const fits = (value: unknown, ...place: readonly string[]) => {
+    const schema = [...place, 'content', 'application/json', 'schema']
+    const validate = validator(checker, binding, [
+      'paths',
+      template,
+      method.toLowerCase(),
+      ...schema,
+    ])
+    return validate === undefined || validate(value)
+      ? undefined
+      : checker.ajv.errorsText(validate.errors)
+  }
+  if (isSuccess && !isDeclared) complain('the status is not declared')
+  // A request that was good fits, too: whoever reads the document could have made it.
+  if (isSuccess && answer.sent !== undefined) {
+    const fault = fits(answer.sent, 'requestBody')
+    if (fault !== undefined) complain(`the request was taken, but ${fault}`)
+  }
+  if (answer.contentType?.startsWith('application/json') !== true) {
+    const types = Object.keys(operation?.responses[answer.status]?.content ?? {})
+    const given = answer.contentType?.split(';')[0] ?? ''
+    if (isSuccess && !types.includes(given)) complain(`the type ${given} is not declared`)
+    return
+  }
+  const status = isDeclared ? String(answer.status) : 'default'
+  const body: unknown = JSON.parse(answer.text)
+  const fault = fits(body, 'responses', status)
+  if (fault !== undefined) complain(fault)
+  if (isSuccess) return
+  const { code } = (body as { error: { code: string } }).error
+  const described = DESCRIBED_APIS[binding].operations[`${method} ${path}`]
+  const codes = described === undefined ? [] : codesOf(found.route, described)
+  const expected: readonly string[] = [...codes, ...CODES_OF_ANY_ADDRESS, 'NOT_FOUND']
+  if (!expected.includes(code)) complain(`the code ${code} is not declared`)
+}
+
+function parametersIn({ url }: Route): number {
+  return url.split(':').length
+}
+
+function validator(
+  { document, ajv, compiled }: Checker,
+  binding: ApiBinding,
+  place: readonly string[],
+): ValidateFunction | undefined {
+  const pointer = place.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+  const known = compiled.get(pointer)
+  if (known !== undefined) return known
+  const schema = place.reduce<unknown>((at, part) => Reflect.get(at ?? {}, part), document)
+  if (schema === undefined) return undefined
+  const made = ajv.compile({ $ref: `${binding}#/${encodeURI(pointer)}` })
+  compiled.set(pointer, made)
+  return made
+}
