@@ -1,0 +1,104 @@
+/**
+ * The CA of a server that is not trusted yet: `/.well-known/est/cacerts`, API 3.2; RFC 7030 §4.1.3. It comes over a
+ * connection that proves nothing, so it is handed out only after somebody has compared a fingerprint that came another
+ * way (D-152).
+ */
+import { X509Certificate } from 'node:crypto'
+import { get } from 'node:https'
+import { readChildren, readDer } from '../../base/der.ts'
+import { ClientError, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
+import { TIMEOUT_MILLISECONDS } from '../wire/https-wire.ts'
+import { parseOrigin } from '../wire/provider.ts'
+
+/** A root of what the server showed. */
+export interface FetchedCa {
+  readonly subject: string
+  /** SHA-256 of the certificate: 32 bytes in upper-case hex, with colons, as `openssl x509 -fingerprint` prints it. */
+  readonly fingerprint: string
+  readonly validTo: Date
+}
+
+export interface FetchCaOptions {
+  /** `https://HOST[:PORT]`. */
+  readonly url: string
+  /** Whether this is the CA. Shows the fingerprint to a person, or compares it with one that is known. */
+  readonly confirm: (ca: FetchedCa) => boolean | Promise<boolean>
+  readonly timeoutMilliseconds?: number
+}
+
+const PATH = '/.well-known/est/cacerts'
+const MOST_BYTES = 256 * 1024
+const MOST_CERTIFICATES = 16
+
+/** In PEM, for `connect`. Thrown: ClientError with the code NOT_CONFIRMED, when none of them is. */
+export async function fetchCa(options: FetchCaOptions): Promise<string> {
+  const { confirm, timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options
+  const url = new URL(PATH, parseOrigin(options.url))
+  const roots = readBundle(await fetchUnchecked(url, timeoutMilliseconds)).filter(isRoot)
+  if (roots.length === 0) throw new UnexpectedAnswer('the server shows no CA')
+  for (const root of roots) {
+    const { subject, fingerprint256: fingerprint, validToDate: validTo } = root
+    if (await confirm({ subject: subject ?? '', fingerprint, validTo })) return root.toString()
+  }
+  throw new ClientError('NOT_CONFIRMED', 'the CA was not confirmed; nothing is trusted')
+}
+
+/** RFC 5652 §5.1: the certificates of a SignedData, which is all that it has. */
+export function readBundle(text: string): readonly X509Certificate[] {
+  const bytes = Buffer.from(text.replace(/\s+/g, ''), 'base64')
+  const [, wrapped] = readChildren(readDer(bytes), 0x30) ?? []
+  const [signed] = readChildren(wrapped, 0xa0) ?? []
+  const certificates = readChildren(signed, 0x30)?.find(({ tag }) => tag === 0xa0)
+  const found = readChildren(certificates, 0xa0, MOST_CERTIFICATES)
+  try {
+    if (found === undefined) throw new TypeError('not a message of certificates')
+    return found.map(({ raw }) => {
+      const certificate = new X509Certificate(raw)
+      // Node looks for a PEM block first, wherever it stands.
+      if (!certificate.raw.equals(raw)) throw new TypeError('not a certificate in DER')
+      return certificate
+    })
+  } catch (cause) {
+    throw new UnexpectedAnswer('the CAs of the server cannot be read', { cause })
+  }
+}
+
+const isRoot = (certificate: X509Certificate) =>
+  certificate.ca &&
+  certificate.checkIssued(certificate) &&
+  certificate.verify(certificate.publicKey)
+
+function fetchUnchecked(url: URL, timeoutMilliseconds: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(timeoutMilliseconds)
+    // The one place that does not check the server: the bytes are believed only after `confirm`.
+    const options = {
+      agent: false,
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+      signal,
+    } as const
+    const fail = (cause: unknown) =>
+      reject(
+        new ServerUnavailable('NO_ANSWER', 'the server did not show its CAs', {
+          mayHaveHappened: true,
+          cause,
+        }),
+      )
+    get(url, options, (response) => {
+      const chunks: Uint8Array[] = []
+      let length = 0
+      response.on('error', fail)
+      response.on('data', (chunk: Uint8Array) => {
+        length += chunk.length
+        if (length > MOST_BYTES) response.destroy(new Error('too large'))
+        else chunks.push(chunk)
+      })
+      response.on('end', () => {
+        const { statusCode } = response
+        if (statusCode === 200) resolve(Buffer.concat(chunks).toString('latin1'))
+        else reject(new UnexpectedAnswer(`the server shows no CAs (${statusCode})`))
+      })
+    }).on('error', fail)
+  })
+}

@@ -1,0 +1,93 @@
+/**
+ * API session certificates: SPEC API Session Certificates; D-40, D-41. The key is made here and stays here; what comes
+ * back must be a certificate for it.
+ */
+import { createPrivateKey, generateKeyPairSync, KeyObject, X509Certificate } from 'node:crypto'
+import type { Call } from '../api-call.ts'
+import { UnexpectedAnswer } from '../errors.ts'
+import { asObject, isText, jsonOf, refusalOf } from '../wire/answers.ts'
+import type { WireAnswer } from '../wire/https-wire.ts'
+import { makeCsr } from './csr.ts'
+
+export interface CertificateOptions {
+  /** Default: the identity. */
+  readonly commonName?: string | undefined
+  /** Private, as an object or in PEM. Default: a new one of P-256. */
+  readonly key?: KeyObject | string | undefined
+  readonly signal?: AbortSignal
+}
+
+export interface SessionCertificate {
+  readonly id: string
+  /** PEM: the leaf, then what leads to the root. */
+  readonly certificate: string
+  /** PEM: what servers of this network are trusted by. */
+  readonly cas: string
+  /** Private. `key.export({ type: 'pkcs8', format: 'pem' })` for TLS. */
+  readonly key: KeyObject
+  /** Until then, and no longer than its session. */
+  readonly validTo: Date
+  /** Takes it back. */
+  remove(): Promise<void>
+}
+
+const PATH = '/edge/client/v1/current-api-session/certificates'
+
+export async function requestCertificate(
+  call: Call,
+  identityId: string,
+  { commonName = identityId, key, signal }: CertificateOptions = {},
+): Promise<SessionCertificate> {
+  const privateKey = keyFrom(key)
+  const csr = makeCsr(privateKey, commonName)
+  const aborts = signal === undefined ? {} : { signal }
+  const answer = await wireAnswerOf(await call(PATH, { json: { csr }, ...aborts }))
+  if (answer.status !== 201 && answer.status !== 200) {
+    throw refusalOf(answer, 'the session certificate')
+  }
+  const { id, certificate, cas } = asObject(jsonOf(answer)?.['data']) ?? {}
+  const leaf = isText(certificate) ? readCertificate(certificate) : undefined
+  if (!isText(id) || !isText(certificate) || !isText(cas) || leaf === undefined) {
+    throw new UnexpectedAnswer('the session certificate cannot be read')
+  }
+  if (!leaf.checkPrivateKey(privateKey)) {
+    throw new UnexpectedAnswer('the session certificate is one for another key')
+  }
+  return {
+    id,
+    certificate,
+    cas,
+    key: privateKey,
+    validTo: leaf.validToDate,
+    async remove() {
+      const path = `${PATH}/${encodeURIComponent(id)}`
+      const removed = await wireAnswerOf(await call(path, { method: 'DELETE' }))
+      if (removed.status !== 200) throw refusalOf(removed, 'the removal of the certificate')
+    },
+  }
+}
+
+/** The key that is given, or a new one. Throws a TypeError without the text. */
+export function keyFrom(key: CertificateOptions['key']): KeyObject {
+  if (key === undefined) return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  if (key instanceof KeyObject) return key
+  try {
+    return createPrivateKey(key)
+  } catch {
+    // Node's message is about the text; the text is a secret.
+    throw new TypeError('the key is no private key in PEM')
+  }
+}
+
+export function readCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    return undefined
+  }
+}
+
+async function wireAnswerOf(response: Response): Promise<WireAnswer> {
+  const { status, headers } = response
+  return { status, headers, body: new Uint8Array(await response.arrayBuffer()) }
+}

@@ -1,0 +1,191 @@
+/**
+ * `latchkey/client`: for programs that log in. Every method and factor, sessions that refresh themselves, session
+ * certificates, and the login of a person in a browser. docs/client.md. Needs Node and jose, and nothing of the server.
+ */
+import { type Clock, systemClock } from '../base/clock.ts'
+import { type Random, systemRandom } from '../base/random.ts'
+import { createIdTokens } from './id-token.ts'
+import type { Wishes } from './login/authorization.ts'
+import { type BrowserLogin, type BrowserLoginOptions, beginBrowserLogin } from './login/browser.ts'
+import { type Credential, certificateOf } from './login/credentials.ts'
+import type { Factors } from './login/factors.ts'
+import { type Code, logInForCode } from './login/log-in.ts'
+import { readSavedSession, type SavedSession } from './saved-session.ts'
+import { createSession, type Session, type SessionOptions } from './session.ts'
+import { createTokenEndpoint } from './tokens.ts'
+import {
+  type ClientCertificate,
+  createWire,
+  TIMEOUT_MILLISECONDS,
+  type Wire,
+} from './wire/https-wire.ts'
+import { discover, parseOrigin } from './wire/provider.ts'
+
+export type { AuthQuery, ExtJwtQuery, TotpQuery } from '../protocol/auth-query.ts'
+export type { ReceivedChallenge } from '../protocol/challenge.ts'
+export type { Call, CallOptions } from './api-call.ts'
+export { type Enrolled, type EnrollOptions, enroll } from './certificates/enroll.ts'
+export { type FetchCaOptions, type FetchedCa, fetchCa } from './certificates/fetch-ca.ts'
+export type { CertificateOptions, SessionCertificate } from './certificates/session-certificate.ts'
+export * from './errors.ts'
+export type { IdTokenClaims } from './id-token.ts'
+export { type LegacyOptions, type LegacySession, logInLegacy } from './legacy.ts'
+export type { BrowserLogin, BrowserLoginOptions } from './login/browser.ts'
+export type { Credential } from './login/credentials.ts'
+export type { CodeAsk, Factors, TotpEnrollment } from './login/factors.ts'
+export type { SavedSession } from './saved-session.ts'
+export type { Session, SessionOptions } from './session.ts'
+export type { ClientCertificate } from './wire/https-wire.ts'
+
+export interface ConnectOptions {
+  /** `https://HOST[:PORT]`, an address of the server as it calls itself: its issuer must be `<url>/oidc`. */
+  readonly url: string
+  /** Where the APIs are, when OIDC has a listener of its own (SPEC Authentication 9). Default: `url`. */
+  readonly api?: string
+  /** What the server is trusted by, in PEM. Default: what Node trusts. */
+  readonly ca?: string
+  /** SPEC OIDC client. Default: `service`. */
+  readonly clientId?: string
+  /** Of logins without a browser; must be allowed by the server, and is never called. */
+  readonly redirectUri?: string
+  /** For each request. Default: 30 seconds. */
+  readonly timeoutMilliseconds?: number
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly signal?: AbortSignal
+}
+
+export interface LoginOptions extends Wishes, Factors, SessionOptions {
+  readonly signal?: AbortSignal
+}
+
+export interface RestoreOptions extends SessionOptions {
+  /** The one of a certificate login: it is not saved. */
+  readonly certificate?: ClientCertificate
+}
+
+export interface Client {
+  readonly issuer: string
+  /** Thrown: LoginRefused, CodeRefused, FactorRequired, RateLimited, ServerUnavailable, UnexpectedAnswer. */
+  logIn(credential: Credential, options?: LoginOptions): Promise<Session>
+  /** Opens a listener on this machine; the person opens the URL, and `finish` has the session. */
+  beginBrowserLogin(options?: BrowserLoginOptions): Promise<BrowserLogin>
+  /** A session of an earlier run. Asks nobody: what has become of it shows at its first use. Throws a TypeError. */
+  restore(saved: SavedSession, options?: RestoreOptions): Session
+  /** Closes the connections that are kept for the next request. Sessions can go on. */
+  close(): void
+}
+
+const DEFAULT_CLIENT_ID = 'service'
+
+/** SPEC Authentication 10: loopback is allowed until somebody configures otherwise. */
+const REDIRECT_URI = 'http://127.0.0.1/callback'
+
+/** Reads the server's discovery document. A `SavedSession` will do for options. */
+export async function connect(options: ConnectOptions): Promise<Client> {
+  const { clientId = DEFAULT_CLIENT_ID, redirectUri = REDIRECT_URI, ca } = options
+  const { timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options
+  const { clock = systemClock, random = systemRandom } = options
+  const origin = parseOrigin(options.url)
+  const api = options.api === undefined ? origin : parseOrigin(options.api, 'api')
+  if (/[?#\s]/.test(redirectUri) || !URL.canParse(redirectUri)) {
+    throw new TypeError('redirectUri is no URL without query and fragment')
+  }
+  const wires = new Set<Wire>()
+  const openWire = (certificate?: ClientCertificate): Wire => {
+    const wire = createWire({ ca, certificate, timeoutMilliseconds })
+    wires.add(wire)
+    return wire
+  }
+
+  const shared = openWire()
+  const provider = await discover(shared, origin, options.signal)
+  const idTokens = createIdTokens({ wire: shared, provider, clientId, clock })
+  const place = {
+    url: origin.origin,
+    api: api.origin,
+    ...(ca === undefined ? {} : { ca }),
+    clientId,
+  }
+
+  /** Everything that speaks over these connections. */
+  function over(wire: Wire) {
+    const use = { wire, provider, clientId, clock }
+    const tokens = createTokenEndpoint(use)
+    const close = () => {
+      if (wire === shared) return
+      wire.close()
+      wires.delete(wire)
+    }
+
+    async function begin(
+      { code, proof, secondaryJwt }: Code,
+      options: SessionOptions & { readonly signal?: AbortSignal | undefined },
+    ): Promise<Session> {
+      const got = await tokens.exchange({ code, ...proof }, options.signal)
+      const { idToken, accessToken, refreshToken, expiresAt, lifetimeMilliseconds } = got
+      const expected = { accessToken, nonce: proof.nonce, before: undefined }
+      const claims = await idTokens.verify(idToken, expected)
+      const saved: SavedSession = {
+        version: 1,
+        ...place,
+        accessToken,
+        expiresAt,
+        lifetimeMilliseconds,
+        ...(refreshToken === undefined ? {} : { refreshToken }),
+        idToken,
+        claims,
+      }
+      const { session, keep } = resume(saved, { ...options, firstSecondaryJwt: secondaryJwt })
+      await keep()
+      return session
+    }
+
+    const resume = (
+      saved: SavedSession,
+      options: SessionOptions & { readonly firstSecondaryJwt?: string | undefined },
+    ) => createSession({ ...use, tokens, idTokens, api, close }, saved, options)
+
+    return { use, begin, resume, close }
+  }
+
+  return {
+    issuer: provider.issuer,
+
+    async logIn(credential, options = {}) {
+      const certificate = certificateOf(credential)
+      const wire = certificate === undefined ? shared : openWire(certificate)
+      const { use, begin, close } = over(wire)
+      try {
+        return await begin(
+          await logInForCode({ ...use, redirectUri, random }, credential, options),
+          options,
+        )
+      } catch (error) {
+        close()
+        throw error
+      }
+    },
+
+    beginBrowserLogin: (options = {}) =>
+      beginBrowserLogin({ provider, clientId, random }, options, (code) =>
+        over(shared).begin(code, options),
+      ),
+
+    restore(value, options = {}) {
+      const saved = readSavedSession(value)
+      if (saved.url !== place.url || saved.api !== place.api || saved.clientId !== clientId) {
+        throw new TypeError('the saved session belongs to another server')
+      }
+      const { certificate } = options
+      return over(certificate === undefined ? shared : openWire(certificate)).resume(
+        { ...saved, ...place },
+        options,
+      ).session
+    },
+
+    close() {
+      for (const wire of wires) wire.close()
+    },
+  }
+}

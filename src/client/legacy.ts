@@ -1,0 +1,189 @@
+/**
+ * Logins of before OIDC: `zt-session`. SPEC Legacy authentication; D-36, D-51, D-52. A session lives as long as it is
+ * used; there is nothing to refresh. When a policy comes to ask for more, the same factors are asked again.
+ */
+import { ZT_SESSION_HEADER } from '../protocol/headers.ts'
+import { type Call, responseOf, sendCall } from './api-call.ts'
+import {
+  type CertificateOptions,
+  requestCertificate,
+  type SessionCertificate,
+} from './certificates/session-certificate.ts'
+import { SessionEnded, UnexpectedAnswer } from './errors.ts'
+import {
+  authorizationFields,
+  bearersOf,
+  bodyOf,
+  type Credential,
+  certificateOf,
+} from './login/credentials.ts'
+import {
+  type Factors,
+  findExtJwt,
+  findTotp,
+  lacking,
+  obtainJwt,
+  proveTotp,
+  queriesOf,
+} from './login/factors.ts'
+import { asObject, challengesOf, isText, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
+import { createWire, TIMEOUT_MILLISECONDS, type WireAnswer } from './wire/https-wire.ts'
+import { parseOrigin } from './wire/provider.ts'
+
+export interface LegacyOptions extends Factors {
+  /** `https://HOST[:PORT]` of the API. */
+  readonly url: string
+  readonly ca?: string
+  /** Default: the client API. */
+  readonly api?: 'client' | 'management'
+  readonly configTypes?: readonly string[]
+  readonly timeoutMilliseconds?: number
+  readonly signal?: AbortSignal
+}
+
+export interface LegacySession {
+  readonly id: string
+  readonly identityId: string
+  /** For the header `zt-session`. */
+  token(): string
+  readonly call: Call
+  certificate(options?: CertificateOptions): Promise<SessionCertificate>
+  logout(): Promise<void>
+}
+
+/** Thrown: LoginRefused, CodeRefused, FactorRequired, RateLimited, ServerUnavailable, UnexpectedAnswer. */
+export async function logInLegacy(
+  credential: Credential,
+  options: LegacyOptions,
+): Promise<LegacySession> {
+  const { ca, configTypes = [], signal, timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options
+  const origin = parseOrigin(options.url)
+  const prefix = `/edge/${options.api ?? 'client'}/v1`
+  const wire = createWire({ ca, certificate: certificateOf(credential), timeoutMilliseconds })
+  try {
+    return await open()
+  } catch (error) {
+    wire.close()
+    throw error
+  }
+
+  async function open(): Promise<LegacySession> {
+    let secondaryJwt: string | undefined
+    let answer = await authenticate()
+    const query = answer.status === 401 ? findExtJwt(queriesOf(answer)) : undefined
+    if (query !== undefined) {
+      secondaryJwt = await obtainJwt(query, options, refusalIn(answer))
+      answer = await authenticate(secondaryJwt)
+    }
+    if (answer.status !== 200) throw refusalOf(answer, 'the login')
+    const { id, identityId, token } = asObject(jsonOf(answer)?.['data']) ?? {}
+    if (!isText(id) || !isText(identityId) || !isText(token) || !/^[\w.~+/=-]+$/.test(token)) {
+      throw new UnexpectedAnswer('the session cannot be read')
+    }
+    const session = sessionOf({ id, identityId, token, secondaryJwt })
+    await session.prove(answer, signal)
+    return session.public
+  }
+
+  function authenticate(jwt?: string): Promise<WireAnswer> {
+    return wire.send({
+      method: 'POST',
+      url: new URL(`${prefix}/authenticate?method=${credential.method}`, origin),
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...authorizationFields(bearersOf(credential, jwt)),
+      },
+      body: JSON.stringify({ ...bodyOf(credential), configTypes }),
+      signal,
+    })
+  }
+
+  function sessionOf(begun: {
+    readonly id: string
+    readonly identityId: string
+    readonly token: string
+    readonly secondaryJwt: string | undefined
+  }) {
+    const { id, identityId, token } = begun
+    let { secondaryJwt } = begun
+    let ended: SessionEnded | undefined
+    let proving: Promise<void> | undefined
+
+    const send: (...call: Parameters<Call>) => Promise<WireAnswer> = (path, given = {}) =>
+      sendCall(wire, origin, path, given, {
+        [ZT_SESSION_HEADER]: token,
+        // D-36: beside a zt-session every bearer is an external JWT.
+        ...authorizationFields(secondaryJwt === undefined ? [] : [secondaryJwt]),
+      })
+
+    /** What the queries of an answer ask for. */
+    async function prove(answer: WireAnswer, signal?: AbortSignal): Promise<void> {
+      const queries = queriesOf(answer)
+      if (queries.length === 0) return
+      const jwtQuery = findExtJwt(queries)
+      if (jwtQuery !== undefined) secondaryJwt = await obtainJwt(jwtQuery, options)
+      const query = findTotp(queries)
+      if (query === undefined && jwtQuery === undefined) {
+        throw lacking('the login asks for something unknown', queries)
+      }
+      if (query === undefined) return
+      const aborts = signal === undefined ? {} : { signal }
+      const post = (path: string, body: { readonly json?: object } = {}) =>
+        send(`${prefix}${path}`, { method: 'POST', ...body, ...aborts })
+      const proven = await proveTotp(query, options, {
+        submit: (code) => post('/authenticate/mfa', { json: { code } }),
+        startEnrollment: () => post('/current-identity/mfa'),
+        verifyEnrollment: (code) => post('/current-identity/mfa/verify', { json: { code } }),
+        cancelEnrollment: () => send(`${prefix}/current-identity/mfa`, { method: 'DELETE' }),
+      })
+      if (proven.status !== 200) throw refusalOf(proven, 'the TOTP code')
+    }
+
+    const call: Call = async (path, given = {}) => {
+      for (let hasProven = false; ; hasProven = true) {
+        if (ended !== undefined) throw ended
+        const answer = await send(path, given)
+        if (answer.status !== 401) return responseOf(answer)
+        if (queriesOf(answer).length > 0) {
+          if (hasProven) throw refusalOf(answer, 'the call')
+          proving ??= prove(answer).finally(() => {
+            proving = undefined
+          })
+          await proving
+          continue
+        }
+        if (!isOver(answer)) return responseOf(answer)
+        ended = new SessionEnded(
+          'invalid',
+          'the session has ended; log in again',
+          refusalIn(answer),
+        )
+      }
+    }
+
+    const session: LegacySession = {
+      id,
+      identityId,
+      token: () => token,
+      call,
+      certificate: (given) => requestCertificate(call, identityId, given),
+      async logout() {
+        const answer = await send(`${prefix}/current-api-session`, { method: 'DELETE' })
+        // Ended before: that is what was asked for.
+        if (answer.status !== 200 && !isOver(answer)) throw refusalOf(answer, 'the logout')
+        ended = new SessionEnded('LOGGED_OUT', 'the session was logged out', { status: 0 })
+        wire.close()
+      },
+    }
+    return { public: session, prove }
+  }
+}
+
+/** D-36: the token is unknown, or its session has ended. */
+function isOver(answer: WireAnswer): boolean {
+  return challengesOf(answer).some(
+    ({ scheme, parameters }) =>
+      scheme.toLowerCase() === ZT_SESSION_HEADER && parameters.get('error') === 'invalid',
+  )
+}

@@ -1,0 +1,138 @@
+/**
+ * The login of a person in a browser, for programs on the same machine: RFC 8252 §7.3. A listener on 127.0.0.1 with a
+ * free port waits for one answer, the one with the right state, and is gone. Whatever else knocks is sent away: any
+ * page in the browser can reach a port of this machine.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Random } from '../../base/random.ts'
+import { LoginCancelled } from '../errors.ts'
+import type { Session, SessionOptions } from '../session.ts'
+import type { Provider } from '../wire/provider.ts'
+import {
+  authorizationUrl,
+  type Method,
+  newProof,
+  readClientAnswer,
+  type Wishes,
+} from './authorization.ts'
+import type { Code } from './log-in.ts'
+
+export interface BrowserLoginOptions extends Wishes, SessionOptions {
+  /** Which login page comes first. Default: the server decides. */
+  readonly method?: Method
+  /** Of the redirect URI, which is `http://127.0.0.1:<port><path>`. Default: `/callback`. */
+  readonly path?: string
+  /** Where the server allows one port alone. Default: a free one. */
+  readonly port?: number
+  /** How long to wait for the person. Default: 10 minutes, which is how long the server waits (D-7). */
+  readonly timeoutMilliseconds?: number
+  readonly signal?: AbortSignal
+}
+
+export interface BrowserLogin {
+  /** To be opened in the browser of this machine. */
+  readonly url: string
+  /** The session, once the person has come back. Thrown: LoginCancelled, and what `logIn` throws. */
+  finish(): Promise<Session>
+  /** Closes the listener. */
+  cancel(): void
+}
+
+const TIMEOUT_MILLISECONDS = 600_000
+const HEAD_MILLISECONDS = 10_000
+
+export async function beginBrowserLogin(
+  deps: {
+    readonly provider: Provider
+    readonly clientId: string
+    readonly random: Random
+  },
+  options: BrowserLoginOptions,
+  begin: (code: Code) => Promise<Session>,
+): Promise<BrowserLogin> {
+  const { path = '/callback', port = 0, timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options
+  if (!/^\/[\w./-]*$/.test(path)) throw new TypeError('path is none')
+  options.signal?.throwIfAborted()
+
+  const server = createServer({
+    headersTimeout: HEAD_MILLISECONDS,
+    requestTimeout: HEAD_MILLISECONDS,
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const proof = newProof(deps.random, `http://${host}${path}`)
+
+  const answer = Promise.withResolvers<string>()
+  // It may come, or be given up, before anybody waits for it.
+  answer.promise.catch(() => undefined)
+  let isAnswered = false
+
+  /** The first one counts; the listener closes with it. */
+  function settle(settleAnswer: () => void): void {
+    if (isAnswered) return
+    isAnswered = true
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', abort)
+    server.close()
+    settleAnswer()
+  }
+  const giveUp = (error: unknown) => settle(() => answer.reject(error))
+  const abort = () => giveUp(options.signal?.reason)
+  const timer = setTimeout(
+    () => giveUp(new LoginCancelled('TIMED_OUT', 'nobody has finished the login in time')),
+    timeoutMilliseconds,
+  )
+  options.signal?.addEventListener('abort', abort, { once: true })
+  server.on('error', giveUp)
+
+  server.on('request', (request, response) => {
+    const query = queryOf(request, host, path)
+    if (query === undefined || isAnswered) {
+      show(response, 404, 'There is nothing here.')
+      return
+    }
+    const read = readClientAnswer(query, proof, deps.provider)
+    if (read.outcome === 'not-ours') {
+      show(response, 400, 'This is not the answer to a login that was begun here.')
+    } else if (read.outcome === 'failed') {
+      show(response, 400, 'The login has failed. The program that began it says more.')
+      giveUp(read.error)
+    } else {
+      show(response, 200, 'The login has reached the program. You can close this window.')
+      settle(() => answer.resolve(read.code))
+    }
+  })
+
+  return {
+    url: authorizationUrl(deps.provider, deps.clientId, proof, options).href,
+    finish: async () => begin({ code: await answer.promise, proof, secondaryJwt: undefined }),
+    cancel: () => giveUp(new LoginCancelled('CANCELLED', 'the login was given up')),
+  }
+}
+
+/** The query of a GET to the redirect URI; undefined for anything else. Another Host is a name that leads here. */
+function queryOf(request: IncomingMessage, host: string, path: string): string | undefined {
+  const [asked, query = '', ...others] = (request.url ?? '').split('?')
+  const isOurs = request.method === 'GET' && request.headers.host === host && asked === path
+  return isOurs && others.length === 0 ? query : undefined
+}
+
+/** A plain page, without scripts, that nobody keeps and that leads nowhere: its address has the code. */
+function show(response: ServerResponse, status: number, sentence: string): void {
+  const page =
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Login</title></head>' +
+    `<body><p>${sentence}</p></body></html>`
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': Buffer.byteLength(page),
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  })
+  response.end(page)
+}

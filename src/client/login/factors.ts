@@ -1,0 +1,130 @@
+/**
+ * What a login may ask for after the first credential, and how the program is asked for it: SPEC Authentication 3 to
+ * 5, SPEC Authentication Query; D-14, D-15, D-19. The same for OIDC and for legacy logins; how a code is sent is theirs.
+ */
+import type { AuthQuery, ExtJwtQuery, TotpQuery } from '../../protocol/auth-query.ts'
+import { CodeRefused, FactorRequired, type Refusal, UnexpectedAnswer } from '../errors.ts'
+import { asObject, codeOf, isText, jsonOf, refusalIn, refusalOf } from '../wire/answers.ts'
+import type { WireAnswer } from '../wire/https-wire.ts'
+
+export interface CodeAsk {
+  /** 1 for the first; more when the one before was wrong. */
+  readonly attempt: number
+}
+
+export interface TotpEnrollment extends CodeAsk {
+  /** `otpauth://…`, for a QR code. */
+  readonly provisioningUrl: string
+  /** To be kept in a safe place; shown this once. */
+  readonly recoveryCodes: readonly string[]
+}
+
+/** How to get what may be asked for. What is left out ends a login that needs it with FactorRequired. */
+export interface Factors {
+  /** The code of an authenticator app, or a recovery code. A wrong one is asked for again, twice at the most (D-151). */
+  readonly totp?: ((ask: CodeAsk) => string | Promise<string>) | undefined
+  /** Shows a new enrollment to the person; answers the first code of the app. Whatever it throws cancels it. */
+  readonly enrollTotp?: ((enrollment: TotpEnrollment) => string | Promise<string>) | undefined
+  /** A JWT of the External JWT Signer that is named. */
+  readonly secondaryJwt?: ((query: ExtJwtQuery) => string | Promise<string>) | undefined
+}
+
+/** D-151. */
+const MOST_CODES = 3
+
+/** How the codes travel. Each answers what the server answered. */
+export interface CodeSteps {
+  submit(code: string): Promise<WireAnswer>
+  startEnrollment(): Promise<WireAnswer>
+  verifyEnrollment(code: string): Promise<WireAnswer>
+  cancelEnrollment(): Promise<unknown>
+}
+
+/** The answer to the first code that was not called wrong. */
+export async function proveTotp(
+  query: TotpQuery,
+  { totp, enrollTotp }: Factors,
+  steps: CodeSteps,
+): Promise<WireAnswer> {
+  if (query.isTotpEnrolled !== false) {
+    if (totp === undefined) throw lacking('a TOTP code is needed', [query])
+    return untilRight(totp, (code) => steps.submit(code))
+  }
+  if (enrollTotp === undefined) throw lacking('TOTP must be enrolled first', [query])
+  const { provisioningUrl, recoveryCodes } = readEnrollment(await steps.startEnrollment())
+  try {
+    const ask = ({ attempt }: CodeAsk) => enrollTotp({ attempt, provisioningUrl, recoveryCodes })
+    return await untilRight(ask, (code) => steps.verifyEnrollment(code))
+  } catch (error) {
+    // The person has not got it; the next login begins a fresh one in any case.
+    await steps.cancelEnrollment().catch(() => undefined)
+    throw error
+  }
+}
+
+async function untilRight(
+  ask: (ask: CodeAsk) => string | Promise<string>,
+  send: (code: string) => Promise<WireAnswer>,
+): Promise<WireAnswer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await send(await ask({ attempt }))
+    if (answer.status !== 400 || codeOf(answer) !== 'MFA_INVALID_TOKEN') return answer
+    if (attempt === MOST_CODES) {
+      const message = 'the code is wrong (MFA_INVALID_TOKEN)'
+      throw new CodeRefused('MFA_INVALID_TOKEN', message, refusalIn(answer))
+    }
+  }
+}
+
+/** SPEC TOTP enrollment record; legacy sessions wrap it in `data` (API 3.1). */
+function readEnrollment(answer: WireAnswer): Omit<TotpEnrollment, 'attempt'> {
+  if (answer.status !== 200 && answer.status !== 201) {
+    throw refusalOf(answer, 'the enrollment of TOTP')
+  }
+  const body = jsonOf(answer)
+  const { provisioningUrl, recoveryCodes } = asObject(body?.['data']) ?? body ?? {}
+  if (!isText(provisioningUrl) || !Array.isArray(recoveryCodes) || !recoveryCodes.every(isText)) {
+    throw new UnexpectedAnswer('the enrollment of TOTP cannot be read')
+  }
+  return { provisioningUrl, recoveryCodes }
+}
+
+/** The JWT that is asked for, good for a header. */
+export async function obtainJwt(
+  query: ExtJwtQuery,
+  { secondaryJwt }: Factors,
+  refusal?: Refusal,
+): Promise<string> {
+  if (secondaryJwt === undefined) throw lacking('an external JWT is needed', [query], refusal)
+  return checkedJwt(await secondaryJwt(query))
+}
+
+/** What can stand behind `Bearer`. The text is not repeated: it may be a secret in the wrong place. */
+export function checkedJwt(jwt: string): string {
+  if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) throw new TypeError('this is no JWT')
+  return jwt
+}
+
+export function lacking(
+  message: string,
+  queries: readonly AuthQuery[],
+  refusal: Refusal = { status: 200 },
+): FactorRequired {
+  return new FactorRequired(message, { ...refusal, queries })
+}
+
+/** The `authQueries` of an answer, or of the `data` in it; what we do not know the kind of counts too. */
+export function queriesOf(answer: WireAnswer): readonly AuthQuery[] {
+  const body = jsonOf(answer)
+  const queries = body?.['authQueries'] ?? asObject(body?.['data'])?.['authQueries'] ?? []
+  if (!Array.isArray(queries) || !queries.every((query) => isText(asObject(query)?.['typeId']))) {
+    throw new UnexpectedAnswer('the authentication queries cannot be read')
+  }
+  return queries as readonly AuthQuery[]
+}
+
+export const findTotp = (queries: readonly AuthQuery[]) =>
+  queries.find((query) => query.typeId === 'MFA')
+
+export const findExtJwt = (queries: readonly AuthQuery[]) =>
+  queries.find((query) => query.typeId === 'EXT-JWT')

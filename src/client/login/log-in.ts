@@ -1,0 +1,150 @@
+/**
+ * The OIDC login of a program: authorization request, first credential, whatever else is asked for, code. SPEC States
+ * and transitions / Auth request. Every answer must be one to this login, from this server.
+ */
+import type { Random } from '../../base/random.ts'
+import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
+import { UnexpectedAnswer } from '../errors.ts'
+import { refusalIn, refusalOf } from '../wire/answers.ts'
+import type { Wire, WireAnswer } from '../wire/https-wire.ts'
+import type { LoginPath, Provider } from '../wire/provider.ts'
+import {
+  authorizationUrl,
+  newProof,
+  type Proof,
+  readClientAnswer,
+  type Wishes,
+} from './authorization.ts'
+import {
+  authorizationFields,
+  bearersOf,
+  bodyOf,
+  type Credential,
+  LOGIN_PATHS,
+} from './credentials.ts'
+import {
+  type Factors,
+  findExtJwt,
+  findTotp,
+  lacking,
+  obtainJwt,
+  proveTotp,
+  queriesOf,
+} from './factors.ts'
+
+export interface Code {
+  readonly code: string
+  readonly proof: Proof
+  /** The secondary JWT that was accepted: API calls need it again (SPEC Authentication 5). */
+  readonly secondaryJwt: string | undefined
+}
+
+const REDIRECTS = [302, 303]
+
+export async function logInForCode(
+  deps: {
+    readonly wire: Pick<Wire, 'send'>
+    readonly provider: Provider
+    readonly clientId: string
+    readonly redirectUri: string
+    readonly random: Random
+  },
+  credential: Credential,
+  options: Wishes & Factors & { readonly signal?: AbortSignal | undefined },
+): Promise<Code> {
+  const { wire, provider } = deps
+  const { signal } = options
+  const proof = newProof(deps.random, deps.redirectUri)
+  const authRequestId = await begin()
+  const { answer, secondaryJwt } = await provePrimary()
+  return { code: await codeOf(answer), proof, secondaryJwt }
+
+  async function begin(): Promise<string> {
+    const wishes = { ...options, method: credential.method }
+    const url = authorizationUrl(provider, deps.clientId, proof, wishes)
+    const headers = { accept: 'application/json' }
+    const answer = await wire.send({ method: 'GET', url, headers, signal })
+    if (!REDIRECTS.includes(answer.status)) throw refusalOf(answer, 'the login')
+    const location = answer.headers.get('location') ?? ''
+    if (location.startsWith(`${proof.redirectUri}?`)) throw faultIn(location)
+    const target = URL.parse(location, provider.authorization)
+    const id = target?.searchParams.get('authRequestID')
+    const isLogin =
+      target?.origin === provider.authorization.origin &&
+      target.pathname.startsWith(`${PROVIDER_PREFIX}/login/`)
+    if (!isLogin || !id) throw new UnexpectedAnswer('the login is redirected to somewhere else')
+    return id
+  }
+
+  function post(path: LoginPath, fields: object, tokens: readonly string[] = [], method = 'POST') {
+    return wire.send({
+      method,
+      url: provider.loginUrl(path),
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...authorizationFields(tokens),
+      },
+      body: JSON.stringify(fields),
+      signal,
+    })
+  }
+
+  /** D-14: a demanded JWT is asked for by a refusal, and comes with the same credential again. */
+  async function provePrimary(): Promise<{
+    readonly answer: WireAnswer
+    readonly secondaryJwt: string | undefined
+  }> {
+    const submit = (jwt: string | undefined) =>
+      post(
+        LOGIN_PATHS[credential.method],
+        { authRequestId, ...bodyOf(credential) },
+        bearersOf(credential, jwt),
+      )
+    const answer = await submit(undefined)
+    const query = answer.status === 401 ? findExtJwt(queriesOf(answer)) : undefined
+    if (query === undefined) return { answer, secondaryJwt: undefined }
+    const secondaryJwt = await obtainJwt(query, options, refusalIn(answer))
+    return { answer: await submit(secondaryJwt), secondaryJwt }
+  }
+
+  /** One query after the other, until there is a code; a server that never has enough is not humoured. */
+  async function codeOf(first: WireAnswer): Promise<string> {
+    let answer = first
+    for (let steps = 0; steps < 3; steps++) {
+      if (REDIRECTS.includes(answer.status)) return codeIn(answer)
+      if (answer.status !== 200) throw refusalOf(answer, 'the login')
+      const queries = queriesOf(answer)
+      const query = findTotp(queries)
+      if (query === undefined) throw lacking('the login asks for something unknown', queries)
+      answer = await proveTotp(query, options, {
+        submit: (code) => post('totp', { id: authRequestId, code }),
+        startEnrollment: () => post('totp/enroll', { authRequestId }),
+        verifyEnrollment: (code) => post('totp/enroll/verify', { authRequestId, code }),
+        cancelEnrollment: () => post('totp/enroll', { authRequestId }, [], 'DELETE'),
+      })
+    }
+    throw new UnexpectedAnswer('the login does not come to an end')
+  }
+
+  function codeIn({ headers }: WireAnswer): string {
+    const location = headers.get('location') ?? ''
+    if (!location.startsWith(`${proof.redirectUri}?`)) {
+      throw new UnexpectedAnswer('the login is redirected to somewhere else')
+    }
+    const read = readClientAnswer(queryIn(location), proof, provider)
+    if (read.outcome === 'code') return read.code
+    throw read.outcome === 'failed' ? read.error : otherLogin()
+  }
+
+  function faultIn(location: string): Error {
+    const read = readClientAnswer(queryIn(location), proof, provider)
+    return read.outcome === 'failed' ? read.error : otherLogin()
+  }
+
+  function queryIn(location: string): string {
+    return location.slice(proof.redirectUri.length + 1)
+  }
+}
+
+const otherLogin = () => new UnexpectedAnswer('the answer is one to another login')

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readSavedSession } from './saved-session.ts'
+
+const SAVED = {
+  version: 1,
+  url: 'https://server.example',
+  api: 'https://server.example',
+  clientId: 'service',
+  accessToken: 'access',
+  expiresAt: 1,
+  lifetimeMilliseconds: 1,
+  refreshToken: 'lkr_secret',
+  idToken: 'id',
+  claims: { sub: 'alice', sid: 'session-1' },
+}
+
+test('a saved session comes back as it was, through JSON too', () => {
+  assert.deepEqual(readSavedSession(JSON.parse(JSON.stringify(SAVED))), SAVED)
+  const { refreshToken: _, ...without } = SAVED
+  assert.deepEqual(readSavedSession(without), without)
+})
+
+const BROKEN: readonly object[] = [
+  { version: 2 },
+  { url: '' },
+  { accessToken: undefined },
+  { idToken: 7 },
+  { expiresAt: 'soon' },
+  { lifetimeMilliseconds: Number.NaN },
+  { refreshToken: ['lkr_secret'] },
+  { ca: 7 },
+  { claims: null },
+  { claims: { sub: 'alice' } },
+]
+for (const change of BROKEN) {
+  test(`what is broken is refused without being repeated: ${Object.keys(change)}`, () => {
+    assert.throws(
+      () => readSavedSession({ ...SAVED, ...change }),
+      (error: Error) => error instanceof TypeError && !error.message.includes('secret'),
+    )
+  })
+}
+
+test('what is no object is no saved session', () => {
+  for (const value of [undefined, null, 'text', 7, [], {}]) {
+    assert.throws(() => readSavedSession(value), TypeError)
+  }
+})

@@ -1,0 +1,45 @@
+/**
+ * A session as it is kept between two runs of a program: plain JSON, for a file that nobody else can read. It has the
+ * tokens as they are; whoever reads it is logged in.
+ */
+import type { IdTokenClaims } from './id-token.ts'
+import { asObject, isText } from './wire/answers.ts'
+
+export interface SavedSession {
+  readonly version: 1
+  /** Where it belongs: what `connect` was given. */
+  readonly url: string
+  readonly api: string
+  readonly ca?: string
+  readonly clientId: string
+  readonly accessToken: string
+  /** Milliseconds since 1970, by the clock of this machine. */
+  readonly expiresAt: number
+  readonly lifetimeMilliseconds: number
+  /** Absent where `offline_access` was not asked for. */
+  readonly refreshToken?: string
+  readonly idToken: string
+  /** Of the ID token, as they were verified. */
+  readonly claims: IdTokenClaims
+}
+
+/** Throws a TypeError that says which part is wrong, and never what it holds. */
+export function readSavedSession(value: unknown): SavedSession {
+  const saved = asObject(value)
+  if (saved?.['version'] !== 1) throw new TypeError('this is no saved session')
+  for (const name of ['url', 'api', 'clientId', 'accessToken', 'idToken']) {
+    if (!isText(saved[name])) throw new TypeError(`the saved session has no ${name}`)
+  }
+  for (const name of ['ca', 'refreshToken']) {
+    const part = saved[name]
+    if (part !== undefined && !isText(part)) {
+      throw new TypeError(`the saved session has a ${name} that is no text`)
+    }
+  }
+  for (const name of ['expiresAt', 'lifetimeMilliseconds']) {
+    if (!Number.isFinite(saved[name])) throw new TypeError(`the saved session has no ${name}`)
+  }
+  const { sub, sid } = asObject(saved['claims']) ?? {}
+  if (!isText(sub) || !isText(sid)) throw new TypeError('the saved session has no claims')
+  return saved as unknown as SavedSession
+}

@@ -1,0 +1,264 @@
+/**
+ * A session after its login: a token that is always fresh, calls that understand why they were refused, and the refresh
+ * that both rely on. SPEC Refresh token, SPEC 401 challenges. One refresh at a time, and what it brings is kept before
+ * it is used (D-150).
+ */
+import type { Clock } from '../base/clock.ts'
+import { instant } from '../base/instant.ts'
+import type { ExtJwtQuery } from '../protocol/auth-query.ts'
+import { type Call, responseOf, sendCall } from './api-call.ts'
+import { faultOf } from './call-faults.ts'
+import {
+  type CertificateOptions,
+  requestCertificate,
+  type SessionCertificate,
+} from './certificates/session-certificate.ts'
+import { ServerUnavailable, SessionEnded, UnexpectedAnswer } from './errors.ts'
+import type { IdTokenClaims, IdTokens } from './id-token.ts'
+import { authorizationFields } from './login/credentials.ts'
+import { type Factors, obtainJwt } from './login/factors.ts'
+import type { SavedSession } from './saved-session.ts'
+import type { TokenEndpoint } from './tokens.ts'
+import { refusalIn, refusalOf } from './wire/answers.ts'
+import type { Wire, WireAnswer } from './wire/https-wire.ts'
+import type { Provider } from './wire/provider.ts'
+
+export interface Session {
+  /** The API session, `z_asid`. */
+  readonly id: string
+  readonly identityId: string
+  /** Of the newest ID token, verified. */
+  claims(): IdTokenClaims
+  idToken(): string
+  /** One that is good for some time yet; refreshed before, where that is needed. */
+  accessToken(options?: { readonly signal?: AbortSignal }): Promise<string>
+  /** New tokens now. */
+  refresh(): Promise<void>
+  /** A call with the token. An expired token is refreshed, and the call repeated once; no redirect is followed. */
+  readonly call: Call
+  /** An API session certificate, and its key, which never leaves this process. */
+  certificate(options?: CertificateOptions): Promise<SessionCertificate>
+  /** Ends the session on the server; works also when it can no longer be refreshed. */
+  logout(): Promise<void>
+  save(): SavedSession
+}
+
+export interface SessionOptions extends Pick<Factors, 'secondaryJwt'> {
+  /** Keeps the tokens. Awaited before a new one is used: what it has kept when the program crashes is the newest. */
+  readonly onTokens?: ((saved: SavedSession) => void | Promise<void>) | undefined
+}
+
+/** A token with less than this to live is refreshed; of one that lives only a few minutes, a third. */
+const FRESH_MILLISECONDS = 30_000
+
+export function createSession(
+  deps: {
+    readonly wire: Pick<Wire, 'send'>
+    readonly provider: Pick<Provider, 'endSession'>
+    readonly tokens: Pick<TokenEndpoint, 'refresh'>
+    readonly idTokens: IdTokens
+    readonly clientId: string
+    readonly api: URL
+    readonly clock: Pick<Clock, 'now'>
+    /** Closes what was opened for this session alone. */
+    readonly close: () => void
+  },
+  begun: SavedSession,
+  options: SessionOptions & {
+    /** The one that the login was given. */
+    readonly firstSecondaryJwt?: string | undefined
+  },
+): {
+  readonly session: Session
+  /** For a new session: hands its tokens to `onTokens`. */
+  keep(): Promise<void>
+} {
+  const { wire, clientId, clock } = deps
+  let state = begun
+  let isKept = true
+  let keeping: Promise<void> = Promise.resolve()
+  /** The refresh token may be spent, and what came for it was lost. */
+  let isInDoubt = false
+  let ended: SessionEnded | undefined
+  let refreshing: Promise<void> | undefined
+  let secondaryJwt = options.firstSecondaryJwt
+  let asking: Promise<void> | undefined
+
+  const left = () => state.expiresAt - clock.now()
+  const isFresh = () => left() > Math.min(FRESH_MILLISECONDS, state.lifetimeMilliseconds / 3)
+
+  /** One after the other, always the newest. */
+  function keep(): Promise<void> {
+    isKept = false
+    keeping = keeping
+      .catch(() => undefined)
+      .then(() => options.onTokens?.(state))
+      .then(() => {
+        isKept = true
+      })
+    return keeping
+  }
+
+  function refreshOnce(): Promise<void> {
+    refreshing ??= refreshNow().finally(() => {
+      refreshing = undefined
+    })
+    return refreshing
+  }
+
+  async function refreshNow(): Promise<void> {
+    if (ended !== undefined) throw ended
+    const { refreshToken } = state
+    if (refreshToken === undefined) throw over('EXPIRED', 'the session cannot be refreshed')
+    try {
+      const got = await deps.tokens.refresh(refreshToken).catch((error: unknown) => {
+        isInDoubt = isInDoubt || mayBeSpent(error)
+        throw error
+      })
+      isInDoubt = false
+      // RFC 6749 §6: without a new one the old one stays.
+      const successor = got.refreshToken ?? refreshToken
+      const keepSuccessor = async () => {
+        state = { ...state, refreshToken: successor }
+        await keep()
+      }
+      const claims = await deps.idTokens
+        .verify(got.idToken, {
+          accessToken: got.accessToken,
+          nonce: undefined,
+          before: state.claims,
+          beforeFetch: keepSuccessor,
+        })
+        .catch(async (error: unknown) => {
+          // Whatever is wrong with the rest: the old refresh token is spent.
+          await keepSuccessor()
+          throw error
+        })
+      const { accessToken, expiresAt, lifetimeMilliseconds, idToken } = got
+      state = {
+        ...state,
+        refreshToken: successor,
+        accessToken,
+        expiresAt,
+        lifetimeMilliseconds,
+        idToken,
+        claims,
+      }
+    } catch (error) {
+      if (error instanceof SessionEnded) ended = error
+      throw error
+    }
+    await keep()
+  }
+
+  async function freshToken(): Promise<string> {
+    if (ended !== undefined) throw ended
+    // What could not be kept is not used before it is.
+    if (!isKept) await (refreshing ?? keep())
+    if (isFresh()) return state.accessToken
+    const isAlive = left() > 0
+    // D-150: a token in doubt is sent again only when there is nothing left to lose.
+    if (isAlive && (state.refreshToken === undefined || isInDoubt)) return state.accessToken
+    try {
+      await refreshOnce()
+    } catch (error) {
+      if (!(error instanceof ServerUnavailable) || left() <= 0) throw error
+    }
+    return state.accessToken
+  }
+
+  const call: Call = async (path, given = {}) => {
+    let hasRefreshed = false
+    let hasAsked = false
+    for (;;) {
+      const token = await abortable(freshToken(), given.signal)
+      const bearers = secondaryJwt === undefined ? [token] : [token, secondaryJwt]
+      const answer = await sendCall(wire, deps.api, path, given, authorizationFields(bearers))
+      const fault = answer.status === 401 ? faultOf(answer, clientId) : undefined
+      if (fault === undefined) return responseOf(answer)
+      if (fault.what === 'secondary-jwt' && !hasAsked) {
+        hasAsked = true
+        if (bearers[1] === secondaryJwt) await abortable(askOnce(fault.query, answer), given.signal)
+      } else if (fault.what === 'token' && !hasRefreshed && state.refreshToken !== undefined) {
+        // D-153: not only an expired one; a signing key may have been withdrawn, and the session lives.
+        hasRefreshed = true
+        if (token === state.accessToken) await abortable(refreshOnce(), given.signal)
+      } else {
+        throw fault.what === 'token'
+          ? new SessionEnded(fault.error, 'the session has ended; log in again', refusalIn(answer))
+          : refusalOf(answer, 'the call')
+      }
+    }
+  }
+
+  function askOnce(query: ExtJwtQuery, answer: WireAnswer): Promise<void> {
+    asking ??= obtainJwt(query, options, refusalIn(answer))
+      .then((jwt) => {
+        secondaryJwt = jwt
+      })
+      .finally(() => {
+        asking = undefined
+      })
+    return asking
+  }
+
+  const session: Session = {
+    id: begun.claims.sid,
+    identityId: begun.claims.sub,
+    claims: () => state.claims,
+    idToken: () => state.idToken,
+    accessToken: (given = {}) => abortable(freshToken(), given.signal),
+    refresh: refreshOnce,
+    call,
+    certificate: (given) => requestCertificate(call, begun.claims.sub, given),
+
+    async logout() {
+      await refreshing?.catch(() => undefined)
+      // D-30: the ID token names the session, also when everything else has expired.
+      const answer = await wire.send({
+        method: 'POST',
+        url: deps.provider.endSession,
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          accept: 'application/json',
+        },
+        body: new URLSearchParams({
+          client_id: clientId,
+          id_token_hint: state.idToken,
+        }).toString(),
+      })
+      if (answer.status !== 200) throw refusalOf(answer, 'the logout')
+      ended = over('LOGGED_OUT', 'the session was logged out')
+      const { refreshToken: _, ...rest } = state
+      state = { ...rest, accessToken: '', expiresAt: instant(0) }
+      deps.close()
+    },
+
+    save() {
+      if (ended !== undefined) throw ended
+      return state
+    },
+  }
+  return { session, keep }
+}
+
+const mayBeSpent = (error: unknown) =>
+  error instanceof UnexpectedAnswer || (error instanceof ServerUnavailable && error.mayHaveHappened)
+
+const over = (code: string, message: string) => new SessionEnded(code, message, { status: 0 })
+
+/** Waits for what others may wait for too: giving up ends the waiting and not the work. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  // Nobody may be left who hears of its failure.
+  work.catch(() => undefined)
+  signal.throwIfAborted()
+  const given = Promise.withResolvers<never>()
+  const giveUp = () => given.reject(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await Promise.race([work, given.promise])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * The token endpoint: SPEC Token. A code is exchanged once and never sent again (D-7). A refresh token is sent again
+ * only when an answer was lost, at once and a few times: D-27, D-150.
+ */
+import type { Clock } from '../base/clock.ts'
+import { type Instant, instant } from '../base/instant.ts'
+import { SessionEnded, UnexpectedAnswer } from './errors.ts'
+import { codeOf, isLost, isText, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
+import type { Wire, WireAnswer } from './wire/https-wire.ts'
+import type { Provider } from './wire/provider.ts'
+
+export interface TokenAnswer {
+  readonly accessToken: string
+  readonly idToken: string
+  readonly refreshToken: string | undefined
+  /** By our clock, counted from when it was asked for. */
+  readonly expiresAt: Instant
+  readonly lifetimeMilliseconds: number
+}
+
+export interface TokenEndpoint {
+  exchange(
+    code: { readonly code: string; readonly redirectUri: string; readonly verifier: string },
+    signal: AbortSignal | undefined,
+  ): Promise<TokenAnswer>
+  /** Thrown: SessionEnded when the token opens nothing any more; ServerUnavailable. */
+  refresh(refreshToken: string): Promise<TokenAnswer>
+}
+
+/** D-150: the first time and two more. */
+const MOST_TRIES = 3
+
+/** Longer than any access token lives (D-43 has ten years); what is more is no number of seconds. */
+const MOST_SECONDS = 400_000_000
+
+export function createTokenEndpoint(deps: {
+  readonly wire: Pick<Wire, 'send'>
+  readonly provider: Pick<Provider, 'token'>
+  readonly clientId: string
+  readonly clock: Pick<Clock, 'now'>
+}): TokenEndpoint {
+  const { wire, provider, clientId, clock } = deps
+
+  async function post(
+    form: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<{ readonly answer: WireAnswer; readonly askedAt: Instant }> {
+    const askedAt = clock.now()
+    const answer = await wire.send({
+      method: 'POST',
+      url: provider.token,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+      },
+      body: new URLSearchParams({ client_id: clientId, ...form }).toString(),
+      signal,
+      isAlone: true,
+    })
+    return { answer, askedAt }
+  }
+
+  async function tryRefresh(refreshToken: string, wasLost: boolean): Promise<TokenAnswer> {
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken }
+    const { answer, askedAt } = await post(form)
+    if (answer.status === 200) return readTokens(answer, askedAt)
+    if (codeOf(answer) !== 'invalid_grant') throw refusalOf(answer, 'the refresh')
+    const why = wasLost
+      ? 'the answer of a refresh was lost, and the server gives it only once'
+      : 'the session has ended, or its identity may no longer log in'
+    throw new SessionEnded('invalid_grant', `${why}; log in again`, refusalIn(answer))
+  }
+
+  return {
+    async exchange({ code, redirectUri, verifier }, signal) {
+      const { answer, askedAt } = await post(
+        {
+          grant_type: 'authorization_code',
+          code,
+          redirect_uri: redirectUri,
+          code_verifier: verifier,
+        },
+        signal,
+      )
+      if (answer.status !== 200) throw refusalOf(answer, 'the exchange of the code')
+      return readTokens(answer, askedAt)
+    },
+
+    async refresh(refreshToken) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await tryRefresh(refreshToken, tries > 1)
+        } catch (error) {
+          if (!isLost(error) || tries === MOST_TRIES) throw error
+        }
+      }
+    },
+  }
+}
+
+/** RFC 6750 §2.1: what fits behind `Bearer`. */
+const TOKEN = /^[\w.~+/-]+=*$/
+
+function readTokens(answer: WireAnswer, askedAt: Instant): TokenAnswer {
+  const { access_token, id_token, refresh_token, token_type, expires_in } = jsonOf(answer) ?? {}
+  const isBearer = typeof token_type === 'string' && token_type.toLowerCase() === 'bearer'
+  const isTime = typeof expires_in === 'number' && expires_in > 0 && expires_in < MOST_SECONDS
+  const isWhole =
+    isBearer &&
+    isTime &&
+    isText(access_token) &&
+    TOKEN.test(access_token) &&
+    isText(id_token) &&
+    (refresh_token === undefined || isText(refresh_token))
+  if (!isWhole) throw new UnexpectedAnswer('the answer of the token endpoint cannot be read')
+  return {
+    accessToken: access_token,
+    idToken: id_token,
+    refreshToken: refresh_token,
+    expiresAt: instant(askedAt + expires_in * 1_000),
+    lifetimeMilliseconds: expires_in * 1_000,
+  }
+}

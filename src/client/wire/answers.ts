@@ -1,0 +1,103 @@
+/**
+ * Reading answers: JSON of strangers, and the two forms in which a server of this kind says no (D-28, D-45). What it
+ * says becomes one of our errors; its own sentences are not repeated.
+ */
+import { fromUtf8 } from '../../base/encoding.ts'
+import { parseJson } from '../../base/json.ts'
+import { parseChallenges, type ReceivedChallenge } from '../../protocol/challenge.ts'
+import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
+import {
+  type ClientError,
+  LoginRefused,
+  RateLimited,
+  type Refusal,
+  Refused,
+  ServerUnavailable,
+  UnexpectedAnswer,
+} from '../errors.ts'
+import type { WireAnswer } from './https-wire.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+const DEEPEST = 16
+
+/** The JSON object of the body; undefined when it is anything else. */
+export function jsonOf({ body }: Pick<WireAnswer, 'body'>): JsonObject | undefined {
+  const text = fromUtf8(body)
+  return asObject(text === undefined ? undefined : parseJson(text, DEEPEST)?.value)
+}
+
+export function asObject(value: unknown): JsonObject | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as JsonObject) : undefined
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+export function challengesOf({
+  headers,
+}: Pick<WireAnswer, 'headers'>): readonly ReceivedChallenge[] {
+  return parseChallenges(headers.get('www-authenticate') ?? '') ?? []
+}
+
+/** Codes and ids of ours look like this; anything else is not repeated. */
+const CODE = /^[A-Za-z_]{1,64}$/
+const REQUEST_ID = /^[\w.:-]{1,128}$/
+
+/** `error.code` of an API (D-45), `error` of an OAuth endpoint (RFC 6749 §5.2). */
+export function codeOf(answer: WireAnswer): string | undefined {
+  const error = jsonOf(answer)?.['error']
+  const code = typeof error === 'string' ? error : asObject(error)?.['code']
+  return typeof code === 'string' && CODE.test(code) ? code : undefined
+}
+
+/** Lost on the way between a proxy and the server (RFC 9110 §15.6.3, §15.6.5): it may have happened. */
+const LOST = [502, 504]
+
+/** The error that an answer stands for which is not what was asked for. `doing` says what failed. */
+export function refusalOf(answer: WireAnswer, doing: string): ClientError {
+  const { status } = answer
+  const code = codeOf(answer)
+  const retryAfterSeconds = retryAfterOf(answer)
+  if (status >= 500) {
+    const mayHaveHappened = status !== 503
+    // A proxy's own word for it tells nothing.
+    const name = LOST.includes(status) ? 'BAD_GATEWAY' : (code ?? 'SERVER_ERROR')
+    return new ServerUnavailable(name, `${doing}: the server cannot answer now (${status})`, {
+      mayHaveHappened,
+      retryAfterSeconds,
+    })
+  }
+  if (code === undefined || status < 400) {
+    return new UnexpectedAnswer(`${doing}: the answer cannot be read (${status})`)
+  }
+  const refusal = refusalIn(answer)
+  if (status === 429) {
+    return new RateLimited(code, `${doing}: too many failures, wait (${code})`, refusal)
+  }
+  const Kind = status === 401 ? LoginRefused : Refused
+  return new Kind(code, `${doing} was refused (${code})`, refusal)
+}
+
+export const isLost = (error: unknown): boolean =>
+  error instanceof ServerUnavailable &&
+  error.mayHaveHappened &&
+  ['NO_ANSWER', 'TIMED_OUT', 'BAD_GATEWAY'].includes(error.code)
+
+export function refusalIn(answer: WireAnswer): Refusal {
+  const requestId = answer.headers.get(REQUEST_ID_HEADER) ?? ''
+  return {
+    status: answer.status,
+    requestId: REQUEST_ID.test(requestId) ? requestId : undefined,
+    challenges: challengesOf(answer),
+    retryAfterSeconds: retryAfterOf(answer),
+  }
+}
+
+/** RFC 9110 §10.2.3, as a number of seconds: a date would need the server's clock. */
+function retryAfterOf({ headers }: WireAnswer): number | undefined {
+  const text = headers.get('retry-after') ?? ''
+  return /^\d{1,6}$/.test(text) ? Number(text) : undefined
+}

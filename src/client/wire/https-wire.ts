@@ -1,0 +1,208 @@
+/**
+ * HTTPS as this library speaks it: the server always checked, nothing older than TLS 1.2, every answer bounded in time
+ * and size and read whole, redirects never followed. What an answer means is not decided here.
+ */
+import { X509Certificate } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { Agent, type AgentOptions, request } from 'node:https'
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import { ServerUnavailable, UnexpectedAnswer, UntrustedServer } from '../errors.ts'
+
+/** What a client shows of itself in the handshake, in PEM. */
+export interface ClientCertificate {
+  /** The leaf, and behind it what leads to its CA. */
+  readonly cert: string
+  readonly key: string
+}
+
+export interface WireRequest {
+  readonly method: string
+  readonly url: URL
+  readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined
+  readonly body?: string | Uint8Array | undefined
+  readonly signal?: AbortSignal | undefined
+  /** A connection of its own, so that an error says whether the request can have arrived. */
+  readonly isAlone?: boolean
+  readonly mostBytes?: number | undefined
+}
+
+export interface WireAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
+export interface Wire {
+  /** Thrown: ServerUnavailable, UntrustedServer, UnexpectedAnswer; or the reason of the signal. */
+  send(request: WireRequest): Promise<WireAnswer>
+  /** Closes what is kept open for the next request. */
+  close(): void
+}
+
+/** For each request, where a program says nothing else. */
+export const TIMEOUT_MILLISECONDS = 30_000
+
+/** Far more than any answer of a login or a token endpoint. */
+const MOST_BYTES = 1024 * 1024
+const LONGEST_HEAD = 64 * 1024
+
+/** Throws a TypeError when what it is given cannot be used. */
+export function createWire(options: {
+  /** In PEM; undefined: those that Node trusts. */
+  readonly ca: string | undefined
+  readonly certificate: ClientCertificate | undefined
+  readonly timeoutMilliseconds: number
+}): Wire {
+  const { timeoutMilliseconds } = options
+  const tls: AgentOptions = {
+    secureContext: secureContextOf(options),
+    rejectUnauthorized: true,
+    // A resumed connection could show the certificate of another one (R094).
+    maxCachedSessions: 0,
+  }
+  const kept = new Agent({ ...tls, keepAlive: true })
+
+  async function send(asked: WireRequest): Promise<WireAnswer> {
+    try {
+      return await attempt(asked)
+    } catch (error) {
+      // The server closed a kept connection at the moment it was used again; reading twice does no harm.
+      const isStale = error instanceof ServerUnavailable && error.cause instanceof StaleConnection
+      if (!isStale || !['GET', 'HEAD'].includes(asked.method)) throw error
+      return attempt({ ...asked, isAlone: true })
+    }
+  }
+
+  async function attempt(asked: WireRequest): Promise<WireAnswer> {
+    asked.signal?.throwIfAborted()
+    const patience = AbortSignal.timeout(timeoutMilliseconds)
+    const signal = asked.signal === undefined ? patience : AbortSignal.any([patience, asked.signal])
+    const agent = asked.isAlone === true ? new Agent({ ...tls, keepAlive: false }) : kept
+    const progress = { isConnected: false, isReused: false, isUntrusted: false }
+    try {
+      const response = await begin(asked, agent, signal, progress)
+      return await readAnswer(response, asked.mostBytes ?? MOST_BYTES)
+    } catch (error) {
+      asked.signal?.throwIfAborted()
+      throw explain(error, progress, patience.aborted)
+    }
+  }
+
+  return { send, close: () => kept.destroy() }
+}
+
+/** Throws a TypeError for what is no PEM, and for a key that is not that of its certificate. */
+function secureContextOf({
+  ca,
+  certificate,
+}: {
+  readonly ca: string | undefined
+  readonly certificate: ClientCertificate | undefined
+}): SecureContext {
+  try {
+    // Node passes over a CA that it cannot read.
+    if (ca !== undefined) new X509Certificate(ca)
+    return createSecureContext({
+      // What is given is trusted, whether it is a root, an intermediate or the certificate of the server itself.
+      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
+      ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key }),
+      minVersion: 'TLSv1.2',
+    })
+  } catch (cause) {
+    const what = certificate === undefined ? 'the CA' : 'the CA, the certificate or its key'
+    throw new TypeError(`${what} cannot be used`, { cause })
+  }
+}
+
+interface Progress {
+  isConnected: boolean
+  isReused: boolean
+  isUntrusted: boolean
+}
+
+function begin(
+  { method, url, headers = {}, body }: WireRequest,
+  agent: Agent,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<IncomingMessage> {
+  const bytes = body === undefined ? undefined : Buffer.from(body)
+  return new Promise((resolve, reject) => {
+    const call = request(url, {
+      method,
+      agent,
+      signal,
+      maxHeaderSize: LONGEST_HEAD,
+      headers: {
+        'user-agent': 'latchkey-client',
+        'accept-encoding': 'identity',
+        ...(headers as Record<string, string | string[]>),
+        ...(bytes === undefined ? {} : { 'content-length': bytes.length }),
+      },
+    })
+    call.on('response', resolve)
+    call.on('error', (error) => {
+      const { socket } = call
+      // Node types it as an Error; it is the code of one, or null.
+      progress.isUntrusted = socket instanceof TLSSocket && Boolean(socket.authorizationError)
+      progress.isReused = call.reusedSocket
+      reject(error)
+    })
+    call.on('socket', (socket) => {
+      if (socket instanceof TLSSocket && socket.authorized) progress.isConnected = true
+      else socket.once('secureConnect', () => (progress.isConnected = true))
+    })
+    call.end(bytes)
+  })
+}
+
+async function readAnswer(response: IncomingMessage, mostBytes: number): Promise<WireAnswer> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response) {
+    length += chunk.length
+    if (length > mostBytes) {
+      response.destroy()
+      throw new UnexpectedAnswer(`the answer is larger than ${mostBytes} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  // The stream of an answer that was cut ends without an error where it had no stated length.
+  if (!response.complete) throw new Error('the answer was cut')
+  const headers = new Headers()
+  const { rawHeaders } = response
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
+  }
+  return { status: response.statusCode ?? 0, headers, body: Buffer.concat(chunks) }
+}
+
+/** The cause of an error on a connection that had served before. */
+class StaleConnection extends Error {}
+
+function explain(error: unknown, progress: Progress, isTooLate: boolean): unknown {
+  if (error instanceof UnexpectedAnswer) return error
+  const { code } = error as { readonly code?: unknown }
+  if (progress.isUntrusted) {
+    return new UntrustedServer(String(code), `the server is not trusted (${code})`, {
+      cause: error,
+    })
+  }
+  // Of what we hand over ourselves: a header with a line break, a key that does not fit its certificate.
+  if (error instanceof TypeError) return error
+  const mayHaveHappened = progress.isConnected
+  if (isTooLate) {
+    const message = 'the server did not answer in time'
+    return new ServerUnavailable('TIMED_OUT', message, { mayHaveHappened, cause: error })
+  }
+  // llhttp's own codes: what came is not HTTP.
+  if (typeof code === 'string' && code.startsWith('HPE_')) {
+    return new UnexpectedAnswer('the answer is not HTTP', { cause: error })
+  }
+  const isStale = progress.isReused && code === 'ECONNRESET'
+  const message = mayHaveHappened ? 'the answer of the server was lost' : 'no connection'
+  return new ServerUnavailable('NO_ANSWER', message, {
+    mayHaveHappened,
+    cause: isStale ? new StaleConnection('', { cause: error }) : error,
+  })
+}

@@ -1,0 +1,78 @@
+/**
+ * What a server says about itself: SPEC Discovery; OIDC Discovery §4.3, RFC 8414 §3.3. The issuer must be the address
+ * that was asked, and every endpoint must stand there too: a document of somebody else is of no use to him.
+ */
+import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
+import { UnexpectedAnswer } from '../errors.ts'
+import { type JsonObject, jsonOf, refusalOf } from './answers.ts'
+import type { Wire } from './https-wire.ts'
+
+export interface Provider {
+  readonly issuer: string
+  readonly authorization: URL
+  readonly token: URL
+  readonly keys: URL
+  readonly endSession: URL
+  /** RFC 9207 §3: whether an answer to an authorization request must name its issuer. */
+  readonly namesIssuer: boolean
+  /** SPEC Primary login, SPEC Secondary factors and TOTP: their paths are fixed. */
+  loginUrl(path: LoginPath): URL
+}
+
+export type LoginPath =
+  | 'username'
+  | 'cert'
+  | 'ext-jwt'
+  | 'totp'
+  | 'totp/enroll'
+  | 'totp/enroll/verify'
+
+/** `https://HOST[:PORT]` and nothing more. Throws a TypeError. */
+export function parseOrigin(text: string, name = 'url'): URL {
+  const url = URL.parse(text)
+  const isPlain =
+    url?.protocol === 'https:' &&
+    url.username === '' &&
+    url.password === '' &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === ''
+  if (url === null || !isPlain) throw new TypeError(`${name} is not https://HOST:PORT`)
+  return url
+}
+
+export async function discover(
+  wire: Pick<Wire, 'send'>,
+  origin: URL,
+  signal: AbortSignal | undefined,
+): Promise<Provider> {
+  const url = new URL(`${PROVIDER_PREFIX}/.well-known/openid-configuration`, origin)
+  const headers = { accept: 'application/json' }
+  const answer = await wire.send({ method: 'GET', url, headers, signal })
+  if (answer.status !== 200) throw refusalOf(answer, 'discovery')
+  const document = jsonOf(answer)
+  if (document === undefined) throw new UnexpectedAnswer('the discovery document is not JSON')
+
+  const issuer = document['issuer']
+  if (issuer !== `${origin.origin}${PROVIDER_PREFIX}`) {
+    throw new UnexpectedAnswer('the discovery document is that of another issuer')
+  }
+  return {
+    issuer,
+    authorization: endpoint(document, 'authorization_endpoint', origin),
+    token: endpoint(document, 'token_endpoint', origin),
+    keys: endpoint(document, 'jwks_uri', origin),
+    endSession: endpoint(document, 'end_session_endpoint', origin),
+    namesIssuer: document['authorization_response_iss_parameter_supported'] === true,
+    loginUrl: (path) => new URL(`${PROVIDER_PREFIX}/login/${path}`, origin),
+  }
+}
+
+function endpoint(document: JsonObject, name: string, { origin }: URL): URL {
+  const text = document[name]
+  const url = typeof text === 'string' ? URL.parse(text) : null
+  if (url === null || url.origin !== origin || url.username !== '' || url.hash !== '') {
+    throw new UnexpectedAnswer(`the discovery document names no ${name} at its own address`)
+  }
+  return url
+}
