@@ -5,13 +5,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { enrolledPerson, PASSWORD, totpPolicy } from '../support/authenticator-app.ts'
-import { codeField } from '../support/browser-login.ts'
-import { registerCa } from '../support/certificate-login.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { startClientApp } from '../support/client-app.ts'
-import { administrate } from '../support/management.ts'
-import { openOpenssl } from '../support/openssl.ts'
+import { loginPages, openLoginForm, submit } from '../support/login-pages.ts'
 import { ADMIN, startService } from '../support/service.ts'
 
 const SCREENS = [
@@ -22,154 +18,14 @@ const SCREENS = [
 /** Everything that somebody reads or types into. */
 const TEXTS = 'h1, h2, p, label, input, button, a, summary, li, code'
 
-/** A username nobody can wrap. */
-const ENDLESS = 'x'.repeat(256)
-
 test('the pages', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const browser = await launchChromium()
   t.after(() => browser.close())
 
-  const admin = await administrate(service)
-  const enrolled = await enrolledPerson(service, admin)
-  // The name of the account is in the QR code; this one is as long as one can be.
-  const name = 'Z'.repeat(256)
-  const policy = await totpPolicy(admin)
-  const newcomer = await admin.createIdentity({ name, password: PASSWORD, policy })
-  await admin.createSigner({ issuer: 'https://idp.example/', name: `IdP ${'y'.repeat(200)}` })
-  const openssl = await openOpenssl()
-  t.after(() => openssl.close())
-  const ca = await openssl.makeCa()
-  await registerCa(admin, openssl, ca)
-  const certificate = await openssl.makeLeaf(ca)
-
-  const authorization = `${service.baseUrl}/oidc/authorization`
-  /** How each page is reached, and its title. */
-  const pages: Readonly<
-    Record<
-      string,
-      readonly [
-        title: string,
-        open: (page: Page) => Promise<void>,
-        certificates?: BrowserContextOptions['clientCertificates'],
-      ]
-    >
-  > = {
-    'the form': ['Sign in', (page) => openForm(page)],
-    'the form after a failure': [
-      'Sign in',
-      async (page) => {
-        await openForm(page)
-        await submit(page, { username: ENDLESS, password: 'wrong horse battery' })
-        await page.getByRole('alert').waitFor()
-      },
-    ],
-    'the form_post page': [
-      'One moment',
-      async (page) => {
-        await openForm(page, { response_mode: 'form_post' })
-        await submit(page, ADMIN)
-        await page.getByRole('button', { name: 'Continue' }).waitFor()
-      },
-    ],
-    'the page of a login that has ended': [
-      'This sign-in has ended',
-      async (page) => {
-        await page.goto(`${service.baseUrl}/oidc/login/username?authRequestID=${ENDLESS}`)
-      },
-    ],
-    'the page that asks for a code': ['Enter your code', (page) => openCode(page)],
-    'the page that asks for a code once more': [
-      'Enter your code',
-      async (page) => {
-        await openCode(page)
-        await sendCode(page)
-      },
-    ],
-    'the page that says why an app is needed': [
-      'One more step',
-      async (page) => {
-        await openForm(page)
-        await submit(page, newcomer)
-        await page.getByRole('button', { name: 'Set up the app' }).waitFor()
-      },
-    ],
-    'the page with the QR code': [
-      'Set up your app',
-      async (page) => {
-        await openEnrollment(page)
-        await page.locator('summary').click()
-      },
-    ],
-    'the page with the QR code after a wrong code': [
-      'Set up your app',
-      async (page) => {
-        await openEnrollment(page)
-        await sendCode(page)
-      },
-    ],
-    'the page for a certificate': ['Sign in', (page) => openOther(page, 'cert')],
-    'the page for a certificate that is refused': [
-      'Sign in',
-      async (page) => {
-        await openOther(page, 'cert')
-        await page.getByRole('button', { name: 'Use my certificate' }).click()
-        await page.getByRole('alert').waitFor()
-      },
-      [{ origin: service.baseUrl, cert: pem(certificate.pem), key: pem(certificate.keyPem) }],
-    ],
-    'the page for an external JWT': ['Sign in', (page) => openOther(page, 'ext-jwt')],
-    'the page after a logout': [
-      'Signed out',
-      async (page) => {
-        await page.goto(`${service.baseUrl}/oidc/end_session`)
-      },
-    ],
-    'the page of a logout that is not allowed': [
-      'Not signed out',
-      async (page) => {
-        await page.goto(`${service.baseUrl}/oidc/end_session?id_token_hint=${ENDLESS}`)
-      },
-    ],
-    'the page of an unknown application': [
-      'Unknown application',
-      async (page) => {
-        await page.goto(`${authorization}?client_id=${ENDLESS}`)
-      },
-    ],
-    'the page of a redirect URI that is not allowed': [
-      'No way back',
-      async (page) => {
-        await page.goto(`${authorization}?client_id=service&redirect_uri=https://evil.example/`)
-      },
-    ],
-  }
-
-  async function openForm(page: Page, changes: Readonly<Record<string, string>> = {}) {
-    await page.goto(app.prepare(changes).url)
-    await page.getByRole('link', { name: 'Sign in' }).click()
-    await page.getByLabel('Username').waitFor()
-  }
-
-  async function openOther(page: Page, method: string) {
-    await page.goto(app.prepare({ method }).url)
-    await page.getByRole('link', { name: 'Sign in' }).click()
-    await page.getByRole('link', { name: 'Use a password instead' }).waitFor()
-  }
-
-  async function openCode(page: Page) {
-    await openForm(page)
-    await submit(page, enrolled)
-    await codeField(page).waitFor()
-  }
-
-  async function openEnrollment(page: Page) {
-    await openForm(page)
-    await submit(page, newcomer)
-    await page.getByRole('button', { name: 'Set up the app' }).click()
-    await codeField(page).waitFor()
-  }
+  const pages = await loginPages(t, service, app)
+  const openForm = (page: Page) => openLoginForm(page, app)
 
   for (const [name, [title, open, clientCertificates]] of Object.entries(pages)) {
     await t.test(`${name} can be read, on a small screen, in light and in dark`, async (t) => {
@@ -220,14 +76,6 @@ test('the pages', async (t) => {
   })
 })
 
-const pem = (text: string) => Buffer.from(text)
-
-async function sendCode(page: Page): Promise<void> {
-  await codeField(page).fill('no code')
-  await page.keyboard.press('Enter')
-  await page.getByRole('alert').waitFor()
-}
-
 /** Without JavaScript, so that the form_post page stays. */
 async function newPage(
   t: TestContext,
@@ -251,15 +99,6 @@ async function newPage(
   })
   t.after(() => context.close())
   return context.newPage()
-}
-
-async function submit(
-  page: Page,
-  { username, password }: { readonly username: string; readonly password: string },
-): Promise<void> {
-  await page.getByLabel('Username').fill(username)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
 /** The ground is that of the nearest element that has one. */

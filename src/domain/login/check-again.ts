@@ -3,7 +3,7 @@
  * that forbids the method or demands more since its primary factor was proven.
  */
 import type { Clock } from '../../base/clock.ts'
-import { usableIdentity } from '../factors/usable-identity.ts'
+import { type UsableRefusal, usableIdentity } from '../factors/usable-identity.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import type { Identities } from '../identities/stores.ts'
 import { type AuthPolicy, allowsSigner } from '../policies/auth-policy.ts'
@@ -12,7 +12,10 @@ import type { ProvenPrimary } from './proven.ts'
 
 export type CheckAgain = (
   primary: ProvenPrimary,
-) => Promise<Pick<Accepted, 'identity' | 'policy'> | { readonly refusal: string }>
+) => Promise<Pick<Accepted, 'identity' | 'policy'> | { readonly refusal: RefusedAgain }>
+
+/** Why somebody may not go on. */
+export type RefusedAgain = UsableRefusal | 'signer-disabled'
 
 export function createCheckAgain(deps: {
   readonly identities: Pick<Identities, 'find'>

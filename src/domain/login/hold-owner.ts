@@ -1,15 +1,18 @@
 /**
- * The last look before a login becomes a session, in the transaction that makes it: the identity is there and enabled,
- * and what proved it has not been removed. Its row is held, so whoever disables it or removes the authenticator
- * meanwhile finds the session afterwards, and ends it.
+ * The last look before a login becomes a session, or a session gets new tokens, in the transaction that does it. The row
+ * of the identity is held, so whoever disables it, changes it or takes what proved it away meanwhile finds the session
+ * afterwards, and ends it.
  */
 import type { Instant } from '../../base/instant.ts'
-import { isDisabled } from '../identities/identity.ts'
+import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
 import type { ProvenPrimary } from './proven.ts'
 
+type Tx = Pick<Stores, 'identities' | 'authenticators'>
+
+/** Of a session that is there: the identity is enabled, and what proved it has not been removed. */
 export async function holdOwner(
-  tx: Pick<Stores, 'identities' | 'authenticators'>,
+  tx: Tx,
   { identityId, authenticatorId }: ProvenPrimary,
   now: Instant,
 ): Promise<boolean> {
@@ -17,5 +20,33 @@ export async function holdOwner(
   if (identity === undefined || isDisabled(identity, now)) return false
   return (
     authenticatorId === undefined || (await tx.authenticators.find(authenticatorId)) !== undefined
+  )
+}
+
+/**
+ * Of a login: the identity besides is what the login took it for, and the password or certificate is still the one that
+ * was shown (D-122). It counts as used from now on. Answers the identity, or undefined when one of these fails.
+ */
+export async function holdLogin(
+  tx: Tx,
+  { primary, identity: seen }: { readonly primary: ProvenPrimary; readonly identity: Identity },
+  now: Instant,
+): Promise<Identity | undefined> {
+  const { identityId, authenticatorId, credentialVersion = 0, at } = primary
+  const identity = await tx.identities.hold(identityId)
+  if (identity === undefined || isDisabled(identity, now)) return undefined
+  if (endsSessions(seen, identity)) return undefined
+  if (authenticatorId === undefined) return identity
+  const isSame = await tx.authenticators.markUsed(authenticatorId, credentialVersion, at)
+  return isSame ? identity : undefined
+}
+
+/** D-34, D-122: tokens say these, and calls rely on them. When one becomes another, every session ends. */
+export function endsSessions(before: Identity, after: Identity): boolean {
+  return (
+    before.isAdmin !== after.isAdmin ||
+    before.type !== after.type ||
+    before.authPolicyId !== after.authPolicyId ||
+    before.externalId !== after.externalId
   )
 }

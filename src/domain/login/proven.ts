@@ -15,6 +15,8 @@ export interface ProvenPrimary {
   readonly identityId: IdentityId
   /** The password or certificate that is registered; undefined where a claim named the identity. */
   readonly authenticatorId: AuthenticatorId | undefined
+  /** Of that authenticator, when it was proven. */
+  readonly credentialVersion: number | undefined
   /** `cert`: whose certificate it was, for `cnf` and `z_ice` (D-24, D-26). */
   readonly certificate: ProvenCertificate | undefined
   /** `ext-jwt`: who signed it. */

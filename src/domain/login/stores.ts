@@ -31,3 +31,11 @@ export interface AuthRequests {
   /** Removes at most `limit` requests that expired before `before`; answers how many it removed. */
   removeExpired(before: Instant, limit: number): Promise<number>
 }
+
+/** States that came back from an IdP: each works once, on every instance (D-155). */
+export interface SpentStates {
+  /** False when it was spent before. */
+  insert(state: { readonly hash: SecretHash; readonly expiresAt: Instant }): Promise<boolean>
+  /** Removes at most `limit` that expired before `before`; answers how many it removed. */
+  removeExpired(before: Instant, limit: number): Promise<number>
+}

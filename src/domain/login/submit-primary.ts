@@ -1,14 +1,18 @@
 /**
  * A primary credential for an auth request. SPEC Auth request: accepted, it issues the code or leaves the request
- * partially authenticated; failed, it leaves the request as it was, to be tried again.
+ * partially authenticated; failed, it leaves the request as it was, to be tried again. `submitKept` goes on with a
+ * credential that was accepted before and kept while the person fetched a demanded external JWT (D-156).
  */
 import type { Secret } from '../../base/secret.ts'
+import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'
+import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import { acceptPrimary } from './auth-request.ts'
+import type { CheckAgain } from './check-again.ts'
 import {
   checkDemandedJwt,
   type Demands,
@@ -16,7 +20,8 @@ import {
   outstandingQueries,
   secondaryJwtUnmet,
 } from './demands.ts'
-import type { OpenRequest } from './find-request.ts'
+import type { KeptPrimary } from './external/kept-primary.ts'
+import { type OpenRequest, startAgain } from './find-request.ts'
 import type { FinishStep, LoginStep } from './finish.ts'
 import type { PrimaryCredential, ProvePrimary } from './prove-primary.ts'
 import { NOTHING_SECONDARY, type ProvenSecondary } from './proven.ts'
@@ -32,7 +37,28 @@ export interface LoginSubmission {
   readonly caller: Caller
 }
 
+/** Thrown besides what a primary credential is refused with: JwtDemanded. */
 export type SubmitPrimary = (submission: LoginSubmission) => Promise<LoginStep>
+
+export type SubmitKept = (
+  submission: Omit<LoginSubmission, 'credential' | 'configTypes'> & { readonly kept: KeptPrimary },
+) => Promise<LoginStep>
+
+/** D-14, with what a browser needs to go on: who can give the token, and what stands proven for it. */
+export class JwtDemanded extends Failure {
+  readonly signer: ExternalJwtSigner | undefined
+  readonly kept: KeptPrimary
+
+  constructor(unmet: Failure, signer: ExternalJwtSigner | undefined, kept: KeptPrimary) {
+    super(unmet.code, {
+      ...(unmet.detail === undefined ? {} : { detail: unmet.detail }),
+      ...(unmet.challenges === undefined ? {} : { challenges: unmet.challenges }),
+      ...(unmet.authQueries === undefined ? {} : { authQueries: unmet.authQueries }),
+    })
+    this.signer = signer
+    this.kept = kept
+  }
+}
 
 interface Dependencies {
   readonly brand: string
@@ -45,20 +71,48 @@ interface Dependencies {
 }
 
 export function createSubmitPrimary(deps: Dependencies): SubmitPrimary {
-  const { provePrimary, findDemands, finishStep } = deps
-
   return async ({ request, credential, bearers, configTypes, caller }) => {
     const allConfigTypes = addConfigTypes(request.ask.configTypes, configTypes)
-    const accepted = await provePrimary({ credential, bearers, caller })
-    const { identity, policy, primary } = accepted
-    const demands = await findDemands(identity, policy)
-    const extJwt = await demandJwt(deps, { accepted, demands, bearers, caller, where: 'oidc' })
-
-    const next = acceptPrimary(request, primary, extJwt, allConfigTypes)
-    const step = await finishStep({ previous: request, next, demands, byEnrollment: false, caller })
-    if (step === 'taken') throw new Error('a primary login takes nothing')
-    return step
+    const accepted = await deps.provePrimary({ credential, bearers, caller })
+    const submission = { request, accepted, bearers, configTypes: allConfigTypes, caller }
+    return submitAccepted(deps, submission)
   }
+}
+
+export function createSubmitKept(
+  deps: Dependencies & { readonly checkAgain: CheckAgain },
+): SubmitKept {
+  return async ({ request, kept, bearers, caller }) => {
+    const { primary, configTypes } = kept
+    const owner = await deps.checkAgain(primary)
+    if ('refusal' in owner) throw startAgain(owner.refusal)
+    const accepted = { verdict: 'accepted', ...owner, primary } as const
+    return submitAccepted(deps, { request, accepted, bearers, configTypes, caller })
+  }
+}
+
+async function submitAccepted(
+  deps: Dependencies,
+  submission: Omit<LoginSubmission, 'credential'> & { readonly accepted: Accepted },
+): Promise<LoginStep> {
+  const { request, accepted, bearers, configTypes, caller } = submission
+  const { identity, policy, primary } = accepted
+  const demands = await deps.findDemands(identity, policy)
+  const extJwt = await demandJwt(deps, {
+    accepted,
+    demands,
+    bearers,
+    caller,
+    where: 'oidc',
+  }).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error
+    throw new JwtDemanded(error, demands.extJwt?.signer, { primary, configTypes })
+  })
+  const next = acceptPrimary(request, primary, extJwt, configTypes)
+  const finished = { previous: request, next, demands, byEnrollment: false, caller }
+  const step = await deps.finishStep(finished)
+  if (step === 'taken') throw new Error('a primary login takes nothing')
+  return step
 }
 
 /** D-14: the signer whose demanded token came along; UNAUTHORIZED with challenge and queries when it did not. */

@@ -21,6 +21,7 @@ import {
 } from './login-step.ts'
 import type { PrimaryLoginDependencies } from './login-username.ts'
 import { PATHS } from './paths.ts'
+import { fetchJwtFrom } from './signer-choice.ts'
 
 export function addLoginCert(router: Router, use: PrimaryLoginDependencies): void {
   const url = PATHS.loginCert
@@ -42,7 +43,8 @@ export function addLoginCert(router: Router, use: PrimaryLoginDependencies): voi
       const shown = code === 'INVALID_AUTH' ? CERTIFICATE.refused : error
       return certificatePage({ authRequestId, hasCertificate, error: shown })
     }
-    return withForm(call, { ...use, found, form }, async () => {
+    const fetchJwt = fetchJwtFrom(use, found, authRequestId)
+    return withForm(call, { ...use, found, form, fetchJwt }, async () => {
       const step = await use.submitPrimary({
         request: found,
         credential: { method: 'cert', chain },

@@ -1,29 +1,24 @@
 /**
  * GET and POST /oidc/login/ext-jwt: SPEC Primary login; D-12, D-14. The JWT comes in the Authorization field; a second
- * one, or the same, may be the secondary factor.
+ * one, or the same, may be the secondary factor. GET shows a person whom they can fetch one from (D-47).
  */
-import type { Rules } from '../../domain/policies/rules.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
-import { extJwtPage } from '../../web/login/ext-jwt-page.ts'
 import { bearersOf } from '../bearers.ts'
 import { textList } from '../fields.ts'
 import type { Router } from '../route.ts'
 import { answerStep, LOGIN_GET, LOGIN_POST, loginPage, readStep, whatToPost } from './login-step.ts'
 import type { PrimaryLoginDependencies } from './login-username.ts'
 import { PATHS } from './paths.ts'
+import { choicePage } from './signer-choice.ts'
 
-export function addLoginExtJwt(
-  router: Router,
-  use: PrimaryLoginDependencies & { readonly rules: Pick<Rules, 'signers'> },
-): void {
+export function addLoginExtJwt(router: Router, use: PrimaryLoginDependencies): void {
   const url = PATHS.loginExtJwt
   router.add({ ...LOGIN_GET, url }, async (call) => {
     const { authRequestId, origin } = readStep(call, use)
     const found = await use.findRequest.open(authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
-    const signers = use.rules.signers().filter(({ enabled }) => enabled)
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(200, extJwtPage({ authRequestId, signers }), found, headers)
+    return loginPage(200, choicePage(use.rules, authRequestId), found, headers)
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {

@@ -5,6 +5,7 @@
 import type { AuthRequestKey, ClientAsk } from '../../domain/login/auth-request.ts'
 import type { StepOrigin } from '../../domain/login/browser-binding.ts'
 import type { LoginStep } from '../../domain/login/finish.ts'
+import { JwtDemanded } from '../../domain/login/submit-primary.ts'
 import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
@@ -13,12 +14,12 @@ import { enrollStartPage } from '../../web/login/enroll-page.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import { errorText } from '../../web/login/texts.ts'
 import { totpPage } from '../../web/login/totp-page.ts'
-import { type Answer, type HeaderFields, json, page } from '../answer.ts'
+import { type Answer, type HeaderFields, json, page, withCookies } from '../answer.ts'
 import { bodyFields } from '../body.ts'
 import { failureHeaders, totpRequired } from '../faces/challenge-header.ts'
 import type { Call, Route } from '../route.ts'
 import { authRequestIdOf } from './auth-request-id.ts'
-import { clearCookie, stepOrigin } from './browser-cookie.ts'
+import { clearCookies, keepCookies, stepOrigin } from './browser-cookie.ts'
 import { sendToClient } from './client-answers.ts'
 import type { PATHS } from './paths.ts'
 
@@ -77,10 +78,8 @@ export function answerStep(
   call.request.identity = step.identityId
   if (step.next === 'answer') {
     const { browser, key } = found
-    return sendToClient(
-      step.answer,
-      browser === undefined ? {} : { 'set-cookie': clearCookie(key) },
-    )
+    const answer = sendToClient(step.answer)
+    return browser === undefined ? answer : withCookies(answer, clearCookies(call.request, key))
   }
   const { authQueries } = step
   const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
@@ -88,7 +87,7 @@ export function answerStep(
   return loginPage(200, factorPage(authRequestId, authQueries), found, headers)
 }
 
-/** The page of the factor that a person proves next. A demanded external JWT never gets here (D-14). */
+/** The page of the factor that a person proves next. A demanded external JWT is a failure (D-14): `withForm`. */
 function factorPage(authRequestId: string, authQueries: readonly AuthQuery[]): SafeHtml {
   const isEnrolled = authQueries.some((query) => query.typeId === 'MFA' && query.isTotpEnrolled)
   return isEnrolled
@@ -107,13 +106,18 @@ export function loginPage(
 }
 
 /** What a person at a form can mend; a program gets the same failure as JSON. */
-const MENDABLE: readonly FailureCode[] = [
+export const MENDABLE: readonly FailureCode[] = [
   'INVALID_AUTH',
   'SERVER_TOO_BUSY',
   'MFA_INVALID_TOKEN',
   'MFA_ENROLLMENT_NOT_STARTED',
   'RATE_LIMITED',
 ]
+
+/** The page, and what to keep of the primary login; undefined when nobody can be sent there. */
+export type FetchJwt = (
+  demanded: JwtDemanded,
+) => { readonly html: SafeHtml; readonly cookie: string } | undefined
 
 /** Shows the form again, with what was wrong, to somebody who can mend it; throws everything else on. */
 export async function withForm(
@@ -122,19 +126,41 @@ export async function withForm(
     readonly brand: string
     readonly found: Found
     readonly form: (error: string, code: FailureCode) => SafeHtml | Promise<SafeHtml>
+    /** Where a demanded external JWT can be had: the page that leads there (D-156). */
+    readonly fetchJwt?: FetchJwt
+    readonly mendable?: readonly FailureCode[]
   },
   submit: () => Promise<Answer>,
 ): Promise<Answer> {
   try {
     return await submit()
   } catch (error) {
-    if (!call.wantsHtml || !(error instanceof Failure) || !MENDABLE.includes(error.code))
-      throw error
+    if (!call.wantsHtml || !(error instanceof Failure)) throw error
+    const answer = error instanceof JwtDemanded ? leadToIdp(call, use, error) : undefined
+    if (answer !== undefined) return answer
+    if (!(use.mendable ?? MENDABLE).includes(error.code)) throw error
     call.request.failure = error
     const html = await use.form(errorText(error.code).message, error.code)
     const { status } = CATALOGUE[error.code]
     return loginPage(status, html, use.found, failureHeaders(error, use.brand))
   }
+}
+
+/** D-156. Undefined when this browser cannot get what is demanded. */
+function leadToIdp(
+  { request }: Pick<Call, 'request'>,
+  use: { readonly brand: string; readonly found: Found; readonly fetchJwt?: FetchJwt },
+  demanded: JwtDemanded,
+): Answer | undefined {
+  const fetching = use.fetchJwt?.(demanded)
+  if (fetching === undefined) return undefined
+  request.failure = demanded
+  request.identity = demanded.kept.primary.identityId
+  const { status } = CATALOGUE[demanded.code]
+  const headers = failureHeaders(demanded, use.brand)
+  const answer = loginPage(status, fetching.html, use.found, headers)
+  const kept = { kind: 'primary', key: use.found.key, value: fetching.cookie } as const
+  return withCookies(answer, keepCookies(request, kept))
 }
 
 /** D-11: what a program that asks with GET is told. */

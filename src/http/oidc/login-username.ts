@@ -2,8 +2,11 @@
  * GET and POST /oidc/login/username, also called /oidc/login/password: SPEC Primary login; D-4, D-11, D-12.
  * GET shows the form, or says what to post. POST hands the credentials to `submitPrimary`.
  */
+
+import type { KeepPrimary } from '../../domain/login/external/kept-primary.ts'
 import type { FindRequest } from '../../domain/login/find-request.ts'
 import type { SubmitPrimary } from '../../domain/login/submit-primary.ts'
+import type { Rules } from '../../domain/policies/rules.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import { passwordPage } from '../../web/login/password-page.ts'
 import { bearersOf } from '../bearers.ts'
@@ -21,10 +24,13 @@ import {
   withForm,
 } from './login-step.ts'
 import { PATHS } from './paths.ts'
+import { choiceOf, fetchJwtFrom } from './signer-choice.ts'
 
 export interface PrimaryLoginDependencies extends LoginRouteDependencies {
   readonly findRequest: Pick<FindRequest, 'open'>
   readonly submitPrimary: SubmitPrimary
+  readonly rules: Pick<Rules, 'signers'>
+  readonly keepPrimary: KeepPrimary
 }
 
 export function addLoginUsername(router: Router, use: PrimaryLoginDependencies): void {
@@ -36,7 +42,12 @@ export function addLoginUsername(router: Router, use: PrimaryLoginDependencies):
         return whatToPost(authRequestId, PATHS.loginUsername, FIELDS)
       }
       const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-      return loginPage(200, passwordPage({ authRequestId }), found, headers)
+      return loginPage(
+        200,
+        passwordPage({ authRequestId, choice: choiceOf(use.rules, authRequestId) }),
+        found,
+        headers,
+      )
     })
 
     router.add({ ...LOGIN_POST, url }, async (call) => {
@@ -45,8 +56,10 @@ export function addLoginUsername(router: Router, use: PrimaryLoginDependencies):
       const credentials = passwordCredentials(fields)
       const configTypes = textList(fields, 'configTypes')
       const { username } = credentials
-      const form = (error: string) => passwordPage({ authRequestId, username, error })
-      return withForm(call, { ...use, found, form }, async () => {
+      const choice = choiceOf(use.rules, authRequestId)
+      const form = (error: string) => passwordPage({ authRequestId, username, error, choice })
+      const fetchJwt = fetchJwtFrom(use, found, authRequestId)
+      return withForm(call, { ...use, found, form, fetchJwt }, async () => {
         const step = await use.submitPrimary({
           request: found,
           credential: { method: 'password', credentials },

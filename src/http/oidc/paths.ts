@@ -17,6 +17,9 @@ export const PATHS = {
   loginPassword: `${LOGIN}/password`,
   loginCert: `${LOGIN}/cert`,
   loginExtJwt: `${LOGIN}/ext-jwt`,
+  /** D-47: the way to an IdP and back. */
+  extJwtStart: `${LOGIN}/ext-jwt/start`,
+  extJwtCallback: `${LOGIN}/ext-jwt/callback`,
   loginTotp: `${LOGIN}/totp`,
   totpEnroll: `${LOGIN}/totp/enroll`,
   totpEnrollVerify: `${LOGIN}/totp/enroll/verify`,

@@ -28,7 +28,7 @@ test('a failed try shows why', () => {
   assert.doesNotMatch(page(), /role="alert"/)
   for (const hasCertificate of [true, false]) {
     const failed = page({ hasCertificate, error: 'No.' })
-    assert.match(failed, /<p class="alert" role="alert">No\.<\/p>/)
+    assert.match(failed, /<p class="alert" id="error" role="alert">No\.<\/p>/)
   }
 })
 

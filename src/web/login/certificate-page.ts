@@ -2,6 +2,7 @@
  * Signing in with the certificate that the browser has shown: GET /oidc/login/cert, and the answer to a POST that
  * failed. D-6: the password is offered too. SPEC Primary login names the field and where it goes.
  */
+import { alert } from './alert.ts'
 import { html, type SafeHtml } from './html.ts'
 import { layout } from './layout.ts'
 import { passwordLink } from './password-link.ts'
@@ -17,15 +18,14 @@ export interface CertificatePage {
 
 export function certificatePage(page: CertificatePage): SafeHtml {
   const { authRequestId, hasCertificate, error } = page
-  const alert = error === undefined ? undefined : html`<p class="alert" role="alert">${error}</p>\n`
   const content = hasCertificate
     ? html`<p>${CERTIFICATE.message}</p>
-${alert}<form method="post" action="/oidc/login/cert">
+${alert(error)}<form method="post" action="/oidc/login/cert">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${CERTIFICATE.submit}</button>
 </form>
 ${passwordLink(authRequestId)}`
-    : html`${alert}<p>${CERTIFICATE.missing}</p>
+    : html`${alert(error)}<p>${CERTIFICATE.missing}</p>
 ${passwordLink(authRequestId)}`
   return layout({ title: CERTIFICATE.title, content })
 }

@@ -1,4 +1,5 @@
 /** The field for a one-time code, with what was wrong with the last one right above it. */
+import { alert } from './alert.ts'
 import { html, type SafeHtml } from './html.ts'
 
 export interface CodeField {
@@ -13,11 +14,10 @@ export interface CodeField {
 const LONGEST = 20
 
 export function codeField({ label, keyboard, isFirst, error }: CodeField): SafeHtml {
-  const alert =
-    error === undefined ? undefined : html`<p class="alert" id="error" role="alert">${error}</p>\n`
   // The focused field is described by the error, so that a screen reader says it on arrival too.
-  const described = error === undefined ? undefined : html` aria-describedby="error"`
+  const described =
+    error === undefined ? undefined : html` aria-invalid="true" aria-describedby="error"`
   const focus = isFirst ? html` autofocus` : undefined
-  return html`${alert}<label for="code">${label}</label>
+  return html`${alert(error)}<label for="code">${label}</label>
 <input id="code" class="code" name="code" type="text" required autocomplete="one-time-code" inputmode="${keyboard}" maxlength="${LONGEST}" autocapitalize="characters" autocorrect="off" spellcheck="false"${described}${focus}>`
 }

@@ -9,15 +9,18 @@ export interface PagePolicy {
   /** Where forms of the page may lead besides our own origin, redirects included. Left out: the page has none. */
   readonly formAction?: readonly string[]
   readonly script?: 'form-post'
+  /** The hash of the page's stylesheet. Left out: that of the login pages. */
+  readonly style?: string
 }
 
 /** The value of `Content-Security-Policy`. A source that would end its directive is a mistake: TypeError. */
-export function contentSecurityPolicy({ formAction, script }: PagePolicy): string {
+export function contentSecurityPolicy(policy: PagePolicy): string {
+  const { formAction, script, style = STYLESHEET_SOURCE } = policy
   const bad = formAction?.find((source) => !/^[!-+\--:<-~]+$/.test(source))
   if (bad !== undefined) throw new TypeError(`not a CSP source: ${JSON.stringify(bad)}`)
   return [
     "default-src 'none'",
-    `style-src ${STYLESHEET_SOURCE}`,
+    `style-src ${style}`,
     ...(script === undefined ? [] : [`script-src ${FORM_POST_SCRIPT_SOURCE}`]),
     // The icon is part of the page.
     'img-src data:',

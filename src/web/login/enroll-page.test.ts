@@ -31,7 +31,7 @@ test('the way in is a button that posts: a link would start enrollments wherever
 
 test('what went wrong at the start is said', () => {
   const page = enrollStartPage({ authRequestId: 'request-1', error: 'No.' }).toString()
-  assert.match(page, /<p class="alert" role="alert">No\.<\/p>/)
+  assert.match(page, /<p class="alert" id="error" role="alert">No\.<\/p>/)
 })
 
 test('the form posts the fields of the SPEC to the endpoint that verifies', () => {

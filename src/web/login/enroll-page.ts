@@ -3,6 +3,7 @@
  * enrollment during an OIDC flow; D-19. A form cannot send DELETE: who wants to give up starts again, which replaces
  * what is pending.
  */
+import { alert } from './alert.ts'
 import { codeField } from './code-field.ts'
 import { html, type SafeHtml } from './html.ts'
 import { layout } from './layout.ts'
@@ -17,11 +18,10 @@ export interface EnrollStartPage {
 
 /** The code is demanded and there is no app yet. Starting writes, so it is a button and not a link. */
 export function enrollStartPage({ authRequestId, error }: EnrollStartPage): SafeHtml {
-  const alert = error === undefined ? undefined : html`<p class="alert" role="alert">${error}</p>\n`
   return layout({
     title: ENROLL_START.title,
     content: html`<p>${ENROLL_START.message}</p>
-${alert}<form method="post" action="/oidc/login/totp/enroll">
+${alert(error)}<form method="post" action="/oidc/login/totp/enroll">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${ENROLL_START.submit}</button>
 </form>
@@ -44,11 +44,11 @@ export function enrollPage(page: EnrollPage): SafeHtml {
   return layout({
     title: ENROLL.title,
     content: html`<ol class="steps">
-<li>
+<li class="unprinted">
 <h2>${ENROLL.scan.title}</h2>
 ${scanning(provisioningUrl)}
 </li>
-${recoveryCodes === undefined ? undefined : saving(recoveryCodes)}<li>
+${recoveryCodes === undefined ? undefined : saving(recoveryCodes)}<li class="unprinted">
 <h2>${ENROLL.prove.title}</h2>
 <p>${ENROLL.prove.message}</p>
 <form method="post" action="/oidc/login/totp/enroll/verify">
@@ -61,7 +61,7 @@ ${codeField({ label: ENROLL.prove.code, keyboard: 'numeric', isFirst: error !== 
   })
 }
 
-function scanning(provisioningUrl: string): SafeHtml {
+export function scanning(provisioningUrl: string): SafeHtml {
   const picture = qrCodeSvg(provisioningUrl, ENROLL.scan.picture)
   const key = new URL(provisioningUrl).searchParams.get('secret') ?? ''
   // Groups are drawn apart, not written apart: what is copied has no spaces.
@@ -82,7 +82,7 @@ function startingOver(authRequestId: string): SafeHtml {
   return html`\n<p class="note">${ENROLL.unsaved} <a href="${url}">${ENROLL.again}</a>.</p>`
 }
 
-function saving(recoveryCodes: readonly string[]): SafeHtml {
+export function saving(recoveryCodes: readonly string[]): SafeHtml {
   const codes = recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)
   return html`<li>
 <h2>${ENROLL.save.title}</h2>

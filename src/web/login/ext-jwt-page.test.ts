@@ -4,7 +4,28 @@ import { extJwtPage } from './ext-jwt-page.ts'
 
 const HOSTILE = '"><script>alert(1)</script>'
 const page = (...names: readonly string[]) =>
-  extJwtPage({ authRequestId: 'request-1', signers: names.map((name) => ({ name })) }).toString()
+  extJwtPage({ authRequestId: 'request-1', choice: { links: [] }, names }).toString()
+const chooser = (error?: string) =>
+  extJwtPage({
+    authRequestId: 'request-1',
+    choice: { links: [{ name: 'Example & Co', url: '/start?signer=a&id=b' }] },
+    names: ['Example & Co', 'Partner'],
+    ...(error === undefined ? {} : { error }),
+  }).toString()
+
+test('whoever can be gone to is a link, and only those are shown', () => {
+  const link =
+    '<a class="choice" href="/start?signer=a&#38;id=b">Continue with Example &#38; Co</a>'
+  assert.ok(chooser().includes(link))
+  assert.doesNotMatch(chooser(), /Partner|<form|<button/)
+})
+
+test('a failed try shows why, above the choice', () => {
+  assert.doesNotMatch(chooser(), /role="alert"/)
+  const failed = chooser('It did not work.')
+  assert.match(failed, /<p class="alert" id="error" role="alert">It did not work\.<\/p>/)
+  assert.ok(failed.indexOf('role="alert"') < failed.indexOf('class="choice"'))
+})
 
 test('the page names the identity providers that are accepted', () => {
   const names = page('Example Corp', 'Partner')
@@ -30,7 +51,14 @@ test('the page needs no script and loads nothing', () => {
 })
 
 test('no value of the page can become markup', () => {
-  const shown = extJwtPage({ authRequestId: HOSTILE, signers: [{ name: HOSTILE }] }).toString()
+  const shown = extJwtPage({
+    authRequestId: HOSTILE,
+    choice: { links: [] },
+    names: [HOSTILE],
+  }).toString()
   assert.doesNotMatch(shown, /<script/)
+  const links = [{ name: HOSTILE, url: HOSTILE }]
+  const chosen = extJwtPage({ authRequestId: HOSTILE, choice: { links }, names: [] }).toString()
+  assert.doesNotMatch(chosen, /<script/)
   assert.match(shown, /<li>&#34;&#62;&#60;script&#62;alert\(1\)&#60;\/script&#62;<\/li>/)
 })

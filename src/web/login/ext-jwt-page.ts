@@ -1,24 +1,39 @@
 /**
- * What a person sees at GET /oidc/login/ext-jwt: this login is the application's to finish, with a token of one of
- * these identity providers (SPEC Primary login). The password is offered, as on the certificate page (D-6).
+ * The choice of an identity provider: GET /oidc/login/ext-jwt (SPEC Primary login; D-47). Where none can be gone to from
+ * here, the page says whose tokens an application may bring. The password is offered, as on the certificate page (D-6).
  */
+import { alert } from './alert.ts'
 import { html, type SafeHtml } from './html.ts'
 import { layout } from './layout.ts'
 import { passwordLink } from './password-link.ts'
+import { type SignerChoice, signerLinks } from './signer-links.ts'
 import { EXT_JWT } from './texts.ts'
 
 export interface ExtJwtPage {
   readonly authRequestId: string
-  readonly signers: readonly { readonly name: string }[]
+  readonly choice: SignerChoice
+  /** Of everybody whose tokens count. */
+  readonly names: readonly string[]
+  /** Why the last try failed. */
+  readonly error?: string
 }
 
-export function extJwtPage({ authRequestId, signers }: ExtJwtPage): SafeHtml {
-  const names = signers.map(({ name }) => html`<li>${name}</li>\n`)
-  const content =
-    names.length === 0
-      ? html`<p>${EXT_JWT.none}</p>`
-      : html`<p>${EXT_JWT.message}</p>
+export function extJwtPage({ authRequestId, choice, names, error }: ExtJwtPage): SafeHtml {
+  return layout({
+    title: EXT_JWT.title,
+    content: html`${alert(error)}${choice.links.length > 0 ? chooser(choice) : byApplication(names)}
+${passwordLink(authRequestId)}`,
+  })
+}
+
+function chooser(choice: SignerChoice): SafeHtml {
+  return html`<p>${EXT_JWT.choose}</p>
+${signerLinks(choice)}`
+}
+
+function byApplication(names: readonly string[]): SafeHtml {
+  if (names.length === 0) return html`<p>${EXT_JWT.none}</p>`
+  return html`<p>${EXT_JWT.message}</p>
 <ul class="names">
-${names}</ul>`
-  return layout({ title: EXT_JWT.title, content: html`${content}\n${passwordLink(authRequestId)}` })
+${names.map((name) => html`<li>${name}</li>\n`)}</ul>`
 }

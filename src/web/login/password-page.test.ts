@@ -76,3 +76,13 @@ test('no value of the page can become markup', () => {
   assert.doesNotMatch(page, /<script/)
   assert.equal(page.split('&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;').length - 1, 3)
 })
+
+test('who else can sign a person in stands below the form, with a way to the rest', () => {
+  const links = [{ name: 'A <b>', url: '/start?a=1&b=2' }]
+  const page = passwordPage({ authRequestId: 'x', choice: { links, more: '/all' } }).toString()
+  const link = '<a class="choice" href="/start?a=1&#38;b=2">Continue with A &#60;b&#62;</a>'
+  assert.ok(page.indexOf(link) > page.indexOf('</form>'))
+  assert.ok(page.includes('<a href="/all">More ways to sign in</a>'))
+  const alone = passwordPage({ authRequestId: 'x', choice: { links: [] } }).toString()
+  assert.doesNotMatch(alone, /<a |class="or"/)
+})

@@ -1,8 +1,9 @@
 /** QR codes, by what a camera sees: dark modules on white, in the right places. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
 import { inflateSync } from 'node:zlib'
-import { qrCodePng, qrCodeSvg } from './qr-code.ts'
+import { qrCodeLines, qrCodePng, qrCodeSvg } from './qr-code.ts'
 
 const TEXT = 'otpauth://totp/id.example.org:ada?issuer=id.example.org&secret=GEZDGNBVGY3TQOJQ'
 /** ISO/IEC 18004: what stands in three of the four corners, so that a reader finds the code. */
@@ -70,6 +71,22 @@ test('the PNG shows the same picture as the SVG', async () => {
     grid.map((_, x) => ((lines[y * scale]?.[x * scale * 4] ?? 255) < 128 ? '#' : '.')).join(''),
   )
   assert.deepEqual(seen, grid)
+})
+
+test('the lines for a terminal show the same picture, black on white', () => {
+  const lines = qrCodeLines(TEXT) ?? assert.fail('no picture')
+  const rows = lines.flatMap((line) => {
+    assert.ok(line.startsWith('\u001b[30;107m') && line.endsWith('\u001b[0m'))
+    const blocks = stripVTControlCharacters(line)
+    const half = (inked: string) =>
+      [...blocks].map((block) => (inked.includes(block) ? '#' : '.')).join('')
+    return [half('▀█'), half('▄█')]
+  })
+  const grid = drawn(String(qrCodeSvg(TEXT, '')))
+  // An odd number of rows leaves half a line, which is as white as the border.
+  assert.deepEqual(rows.slice(0, grid.length), grid)
+  for (const row of rows.slice(grid.length)) assert.doesNotMatch(row, /#/)
+  assert.equal(qrCodeLines('a'.repeat(859)), undefined)
 })
 
 test('what is too long to be scanned gives no picture instead of a failure', async () => {

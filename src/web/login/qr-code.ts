@@ -37,6 +37,27 @@ export async function qrCodePng(text: string): Promise<Uint8Array | undefined> {
   return toBuffer(text, { ...LEVEL, type: 'png', margin: BORDER, scale: 8 })
 }
 
+/** For terminals: two rows of modules in a line, black on white whatever the colours of the terminal. */
+export function qrCodeLines(text: string): readonly string[] | undefined {
+  if (!fits(text)) return undefined
+  const { modules } = create(text, LEVEL)
+  const isDark = (row: number, column: number) =>
+    [row, column].every((at) => at >= 0 && at < modules.size) && modules.get(row, column) !== 0
+  const lines: string[] = []
+  for (let row = -BORDER; row < modules.size + BORDER; row += 2) {
+    let line = ''
+    for (let column = -BORDER; column < modules.size + BORDER; column += 1) {
+      const halves = Number(isDark(row, column)) + 2 * Number(isDark(row + 1, column))
+      line += HALVES[halves]
+    }
+    lines.push(`\u001b[30;107m${line}\u001b[0m`)
+  }
+  return lines
+}
+
+/** Neither, the upper one, the lower one, both. */
+const HALVES = [' ', '\u2580', '\u2584', '\u2588']
+
 function fits(text: string): boolean {
   return Buffer.byteLength(text) <= MOST_BYTES
 }

@@ -1,44 +1,8 @@
-/**
- * The one stylesheet of the login pages, sent inside each page and allowed by its hash (D-50). Colours have
- * at least 4.5:1 for text and 3:1 for the borders of fields (WCAG 2.2, 1.4.3 and 1.4.11), light and dark.
- */
-import { sha256 } from '../../base/encoding.ts'
+/** The one stylesheet of the login pages, sent inside each page and allowed by its hash (D-50). */
 import { html } from './html.ts'
+import { PALETTE, styleSource } from './palette.ts'
 
-export const STYLESHEET = html`
-:root {
-  color-scheme: light dark;
-  --ground: #f4f5f7;
-  --card: #ffffff;
-  --edge: #e1e4e9;
-  --ink: #1b1f26;
-  --quiet: #59616e;
-  --field: #ffffff;
-  --line: #868f9c;
-  --accent: #1f56c3;
-  --accent-strong: #18459d;
-  --on-accent: #ffffff;
-  --alert: #a1221c;
-  --alert-ground: #fdf2f1;
-  --alert-edge: #f1c9c5;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #0f1216;
-    --card: #181c22;
-    --edge: #2a3039;
-    --ink: #e9ecf1;
-    --quiet: #a2abb8;
-    --field: #11151a;
-    --line: #717b89;
-    --accent: #8fb4ff;
-    --accent-strong: #b1caff;
-    --on-accent: #0b1a38;
-    --alert: #ffb4ad;
-    --alert-ground: #33191a;
-    --alert-edge: #5c2b2b;
-  }
-}
+export const STYLESHEET = html`${PALETTE}
 * {
   box-sizing: border-box;
 }
@@ -78,6 +42,7 @@ h1 {
   font-weight: 650;
   letter-spacing: -0.015em;
   overflow-wrap: break-word;
+  text-wrap: balance;
 }
 h2 {
   margin: 0 0 0.25rem;
@@ -155,6 +120,56 @@ a {
 }
 a:hover {
   color: var(--accent-strong);
+}
+.choices {
+  display: grid;
+  gap: 0.625rem;
+  margin: 0;
+  padding: 0;
+  list-style: none;
+}
+.choice {
+  display: flex;
+  align-items: center;
+  justify-content: center;
+  min-height: 2.875rem;
+  padding: 0.5rem 1rem;
+  border: 1px solid var(--line);
+  border-radius: 0.5rem;
+  background: var(--field);
+  color: var(--ink);
+  font-weight: 600;
+  text-align: center;
+  text-decoration: none;
+  text-wrap: balance;
+  overflow-wrap: anywhere;
+}
+.choice:hover {
+  border-color: var(--accent);
+  color: var(--accent);
+}
+.only {
+  border-color: var(--accent);
+  background: var(--accent);
+  color: var(--on-accent);
+}
+.only:hover {
+  border-color: var(--accent-strong);
+  background: var(--accent-strong);
+  color: var(--on-accent);
+}
+.or {
+  display: flex;
+  align-items: center;
+  gap: 0.75rem;
+  margin: 1.5rem 0;
+  font-size: 0.9375rem;
+}
+.or::before,
+.or::after {
+  content: '';
+  flex: 1;
+  border-top: 1px solid var(--edge);
 }
 .note,
 .instead {
@@ -261,8 +276,25 @@ code {
   button {
     border: 1px solid ButtonText;
   }
+  .steps > li::before {
+    border: 1px solid CanvasText;
+  }
+}
+@media print {
+  body {
+    display: block;
+    background: #ffffff;
+    color: #000000;
+  }
+  main {
+    border: 0;
+    box-shadow: none;
+  }
+  .unprinted,
+  .steps > li::before {
+    display: none;
+  }
 }
 `
 
-/** For `style-src` of the content security policy. */
-export const STYLESHEET_SOURCE = `'sha256-${Buffer.from(sha256(STYLESHEET.toString())).toString('base64')}'`
+export const STYLESHEET_SOURCE = styleSource(STYLESHEET)

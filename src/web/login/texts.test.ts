@@ -19,6 +19,7 @@ test('a failure that nobody wrote a text for gets the general one', () => {
 
 test('every text belongs to a failure that exists', () => {
   const written = [
+    'IDP_UNAVAILABLE',
     'INVALID_AUTH',
     'INVALID_AUTH_REQUEST',
     'INVALID_CLIENT',

@@ -42,7 +42,7 @@ export const ENROLL = {
   save: {
     title: 'Save your recovery codes',
     message:
-      'Each of them gets you in once when your phone is not there. Keep them in a safe place; they are not shown again.',
+      'Each of them gets you in once when your phone is not there. They are not shown again: copy them, or print this page, and keep them in a safe place.',
   },
   prove: {
     title: 'Enter a code',
@@ -55,7 +55,7 @@ export const ENROLL = {
 } as const
 
 export const CERTIFICATE = {
-  title: 'Sign in',
+  title: 'Sign in with a certificate',
   message: 'Your browser has a certificate for you. Use it to sign in without a password.',
   submit: 'Use my certificate',
   missing:
@@ -65,11 +65,28 @@ export const CERTIFICATE = {
 } as const
 
 export const EXT_JWT = {
-  title: 'Sign in',
+  title: 'Choose how to sign in',
+  choose: 'Sign in with an account that you have elsewhere. You come back here afterwards.',
+  continue: 'Continue with',
+  more: 'More ways to sign in',
   message:
     'This sign-in needs a proof from an identity provider, which the application gets and sends for you. These are accepted:',
   none: 'This sign-in needs a proof from an identity provider, and none is set up here.',
+  failed: 'You were not signed in there. Try again, or sign in another way.',
+  // D-12: one wording, whatever the reason.
+  refused: 'That account cannot be used to sign in here. Try another one.',
+  unavailable: 'That identity provider does not answer right now. Try again in a minute.',
+  tooMany: 'There were too many tries without success. Wait a minute, then try again.',
 } as const
+
+export const SECOND_PROOF = {
+  title: 'One more sign-in',
+  message:
+    'Your account also has to be confirmed by an identity provider. You come back here afterwards.',
+  otherAccount: 'That is not the account that belongs to yours here. Try again with the right one.',
+} as const
+
+export const OR = 'or'
 
 export const PASSWORD_INSTEAD = 'Use a password instead'
 
@@ -134,6 +151,10 @@ const ERRORS: Readonly<Record<string, ErrorText>> = {
   SERVER_TOO_BUSY: {
     title: 'Very busy right now',
     message: 'Many people are signing in at this moment. Try again in a few seconds.',
+  },
+  IDP_UNAVAILABLE: {
+    title: 'Not available right now',
+    message: 'The identity provider does not answer. Try again in a minute.',
   },
   NOT_READY: {
     title: 'Not available right now',

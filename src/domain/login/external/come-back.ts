@@ -1,0 +1,165 @@
+/**
+ * The way back from an IdP: D-47, D-155, D-156. The answer counts only in the browser that was sent away, for the
+ * login, the signer and the role that it was sent away for, and once. The code is redeemed over our own connection,
+ * and the token goes into the same step as a JWT that a program posts.
+ */
+import type { Vault } from '../../../base/vault.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+import { primaryExtJwt, secondaryExtJwt } from '../../../protocol/challenge.ts'
+import type { Caller, LoginFailureReason } from '../../audit/events.ts'
+import type { RecordEvent } from '../../audit/record.ts'
+import type { Events } from '../../audit/stores.ts'
+import { type FindEndpoints, type OfferedSigner, offered } from '../../ext-jwt/idp/endpoints.ts'
+import type { RedeemCode } from '../../ext-jwt/idp/redeem-code.ts'
+import type { AddressFailures } from '../../factors/failures.ts'
+import type { Rules } from '../../policies/rules.ts'
+import type { AuthRequestKey } from '../auth-request.ts'
+import type { StepOrigin } from '../browser-binding.ts'
+import { type FindRequest, type OpenRequest, startAgain } from '../find-request.ts'
+import type { LoginStep } from '../finish.ts'
+import type { SpentStates } from '../stores.ts'
+import type { SubmitKept, SubmitPrimary } from '../submit-primary.ts'
+import { type KeptPrimary, openKept } from './kept-primary.ts'
+import { keyOfState, openRoundTrip, type RoundTrip } from './round-trip.ts'
+
+/** What the browser has kept of a login, by the key of its auth request. */
+export interface KeptCookies {
+  roundTrip(key: AuthRequestKey): string | undefined
+  primary(key: AuthRequestKey): string | undefined
+}
+
+/** A login that is back. */
+export interface Returned {
+  readonly request: OpenRequest
+  readonly trip: RoundTrip
+  readonly state: string
+  readonly signer: OfferedSigner
+  /** For a second proof: what it is the second proof to. */
+  readonly kept: KeptPrimary | undefined
+}
+
+/** RFC 6749 §4.1.2, RFC 9207. */
+export interface IdpAnswer {
+  readonly code: string | undefined
+  readonly error: string | undefined
+  readonly iss: string | undefined
+}
+
+export interface ComeBack {
+  /** Whose login it is. Thrown: INVALID_AUTH_REQUEST. Nothing is asked of anybody yet. */
+  recognise(state: string, cookies: KeptCookies, origin: StepOrigin): Promise<Returned>
+  /** Thrown: UNAUTHORIZED, IDP_UNAVAILABLE, RATE_LIMITED, and what the login step throws. */
+  finish(returned: Returned, answer: IdpAnswer, caller: Caller): Promise<LoginStep>
+}
+
+/** RFC 6749 §4.1.2.1, OIDC Core §3.1.2.6. Only these words of the IdP are repeated to anybody. */
+const ERRORS = [
+  'access_denied',
+  'invalid_request',
+  'unauthorized_client',
+  'unsupported_response_type',
+  'invalid_scope',
+  'server_error',
+  'temporarily_unavailable',
+  'interaction_required',
+  'login_required',
+  'account_selection_required',
+  'consent_required',
+]
+
+export function createComeBack(deps: {
+  readonly brand: string
+  readonly vault: Vault
+  readonly rules: Pick<Rules, 'signer'>
+  readonly findRequest: Pick<FindRequest, 'open'>
+  readonly findEndpoints: FindEndpoints
+  readonly redeemCode: RedeemCode
+  readonly submitPrimary: SubmitPrimary
+  readonly submitKept: SubmitKept
+  /** D-22, with a count of its own: an IdP that is down keeps nobody from a password. */
+  readonly tripFailures: AddressFailures
+  readonly spentStates: Pick<SpentStates, 'insert'>
+  readonly events: Pick<Events, 'insert'>
+  readonly recordEvent: RecordEvent
+}): ComeBack {
+  const { brand, vault, tripFailures } = deps
+
+  return {
+    async recognise(state, cookies, origin) {
+      const key = keyOfState(state)
+      const cookie = key && cookies.roundTrip(key)
+      if (key === undefined || cookie === undefined) {
+        throw startAgain('this browser was not sent to an IdP with that state')
+      }
+      const trip = openRoundTrip(vault, cookie, state)
+      if (trip === undefined) throw startAgain('the state is that of another round trip')
+      const request = await deps.findRequest.open(trip.authRequestId, origin)
+      if (request.key !== key) throw startAgain('the state is that of another login')
+      if (request.browser === undefined) throw startAgain('the login was not begun in a browser')
+      const signer = offered(deps.rules.signer(trip.signerId))
+      // Somebody else under the same id would get the code, or give the token.
+      if (signer?.issuer !== trip.issuer) throw startAgain('the signer has changed meanwhile')
+      const kept =
+        trip.role === 'secondary' ? openKept(vault, cookies.primary(key) ?? '', key) : undefined
+      if (trip.role === 'secondary' && kept === undefined) {
+        throw startAgain('no primary factor is kept in this browser')
+      }
+      return { request, trip, state, signer, kept }
+    },
+
+    async finish(returned, { code, error, iss }, caller) {
+      const { request, trip, state, signer, kept } = returned
+      const refuse = refuseWith(returned, caller)
+      tripFailures.check(caller.address)
+      if (error !== undefined || code === undefined) {
+        const word = ERRORS.find((known) => known === error) ?? 'an error'
+        throw await refuse('idp-refused', 'missing', `the IdP answered ${word}`)
+      }
+      const found = await deps.findEndpoints(signer)
+      if ('why' in found) throw await refuse('idp-unreachable', 'missing', found.why)
+      const { endpoints } = found
+      // RFC 9207 §2.4: the code of another IdP must not be sent to this one (mix-up).
+      if (iss === undefined ? endpoints.alwaysNamesIssuer : iss !== signer.issuer) {
+        throw await refuse('idp-refused', 'invalid', 'the answer is of another issuer (iss)')
+      }
+      // Spent before anything can fail, like a code of our own (D-7): whatever comes of it, it works once.
+      const spent = { hash: vault.hash('idp-state', state), expiresAt: request.expiresAt }
+      if (!(await deps.spentStates.insert(spent))) throw startAgain('the state was used before')
+
+      const { redirectUri, verifier, nonce } = trip
+      const proofs = { code, redirectUri, verifier, nonce }
+      const redeemed = await deps.redeemCode({ signer, tokenEndpoint: endpoints.token, ...proofs })
+      if ('fault' in redeemed) {
+        throw redeemed.fault === 'unreachable'
+          ? await refuse('idp-unreachable', 'missing', redeemed.why)
+          : await refuse('idp-refused', 'invalid', redeemed.why)
+      }
+      const bearers = [redeemed.token]
+      if (kept !== undefined) return deps.submitKept({ request, kept, bearers, caller })
+      const credential = { method: 'ext-jwt' } as const
+      return deps.submitPrimary({ request, credential, bearers, configTypes: [], caller })
+    },
+  }
+
+  /** Records why nothing came of it, counts it against the address, and answers what to throw. */
+  function refuseWith({ trip, signer, kept }: Returned, caller: Caller) {
+    return async (
+      reason: Extract<LoginFailureReason, 'idp-refused' | 'idp-unreachable'>,
+      fault: 'missing' | 'invalid',
+      why: string,
+    ): Promise<Failure> => {
+      tripFailures.add(caller.address)
+      const failed = deps.recordEvent(caller, {
+        type: 'login.failed',
+        identityId: kept?.primary.identityId,
+        reason,
+        details: { method: kept?.primary.method ?? 'ext-jwt', why: `${signer.name}: ${why}` },
+      })
+      await deps.events.insert(failed)
+      const detail = `${reason}: ${why}`
+      if (reason === 'idp-unreachable') return new Failure('IDP_UNAVAILABLE', { detail })
+      const challenge = trip.role === 'secondary' ? secondaryExtJwt : primaryExtJwt
+      return new Failure('UNAUTHORIZED', { challenges: [challenge(brand, fault, signer)], detail })
+    }
+  }
+}

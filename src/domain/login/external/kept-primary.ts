@@ -1,0 +1,28 @@
+/**
+ * What the password, certificate or JWT of a browser has proven, while the person gets the second proof that the policy
+ * demands from an IdP (D-156). Sealed into a cookie, for this one login: the auth request knows nothing of it, so
+ * nothing but the callback can build on it (D-14), and nobody types a password twice.
+ */
+import { fromUtf8, utf8 } from '../../../base/encoding.ts'
+import type { Vault } from '../../../base/vault.ts'
+import type { AuthRequestKey } from '../auth-request.ts'
+import type { ProvenPrimary } from '../proven.ts'
+
+export interface KeptPrimary {
+  readonly primary: ProvenPrimary
+  readonly configTypes: readonly string[]
+}
+
+/** The text of the cookie. */
+export type KeepPrimary = (kept: KeptPrimary, key: AuthRequestKey) => string
+
+export function createKeepPrimary({ vault }: { readonly vault: Vault }): KeepPrimary {
+  return (kept, key) => vault.seal('kept-primary', utf8(JSON.stringify(kept)), key)
+}
+
+/** Undefined for every text that was not sealed for this login. */
+export function openKept(vault: Vault, text: string, key: AuthRequestKey): KeptPrimary | undefined {
+  const bytes = vault.open('kept-primary', text, key)
+  const plain = bytes && fromUtf8(bytes)
+  return plain === undefined ? undefined : (JSON.parse(plain) as KeptPrimary)
+}

@@ -1,0 +1,73 @@
+/**
+ * The way to an IdP: D-47. Authorization code with PKCE (S256), `state` and `nonce` (RFC 9700 §2.1.1); whom the person
+ * left us for, and why, is sealed into the cookie that must come back with the answer.
+ */
+import { base64url, sha256 } from '../../../base/encoding.ts'
+import type { ExternalJwtSignerId } from '../../../base/ids.ts'
+import type { Random } from '../../../base/random.ts'
+import type { Vault } from '../../../base/vault.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+import { type FindEndpoints, offered } from '../../ext-jwt/idp/endpoints.ts'
+import type { Rules } from '../../policies/rules.ts'
+import { type OpenRequest, startAgain } from '../find-request.ts'
+import { openKept } from './kept-primary.ts'
+import { type ExternalRole, newProofs, newState, sealRoundTrip } from './round-trip.ts'
+
+export interface Leaving {
+  /** From `findRequest`, on this very call. */
+  readonly request: OpenRequest
+  readonly authRequestId: string
+  readonly signerId: string
+  readonly role: ExternalRole
+  /** What the browser has kept of the primary login, if anything. */
+  readonly kept: string | undefined
+  /** Where the IdP sends the person back to. */
+  readonly redirectUri: string
+}
+
+/** Thrown: INVALID_AUTH_REQUEST, NOT_FOUND for a signer that nobody can be sent to, IDP_UNAVAILABLE. */
+export type SendAway = (
+  leaving: Leaving,
+) => Promise<{ readonly location: string; readonly cookie: string }>
+
+export function createSendAway(deps: {
+  readonly vault: Vault
+  readonly random: Random
+  readonly rules: Pick<Rules, 'signer'>
+  readonly findEndpoints: FindEndpoints
+}): SendAway {
+  const { vault, random, rules, findEndpoints } = deps
+
+  return async ({ request, authRequestId, signerId, role, kept, redirectUri }) => {
+    const { key } = request
+    if (request.browser === undefined) throw startAgain('the login was not begun in a browser')
+    if (role === 'secondary' && (kept === undefined || openKept(vault, kept, key) === undefined)) {
+      throw startAgain('no primary factor is kept in this browser')
+    }
+    const signer = offered(rules.signer(signerId as ExternalJwtSignerId))
+    if (signer === undefined) {
+      throw new Failure('NOT_FOUND', { detail: 'nobody can be sent to that signer' })
+    }
+    const found = await findEndpoints(signer)
+    if ('why' in found) throw new Failure('IDP_UNAVAILABLE', { detail: found.why })
+
+    const state = newState(key, random)
+    const { verifier, nonce } = newProofs(random)
+    const { issuer, clientId } = signer
+    const trip = { authRequestId, signerId: signer.id, issuer, role, redirectUri, verifier, nonce }
+    const url = new URL(found.endpoints.authorization)
+    const parameters = {
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      // OIDC Core §3.1.2.1: without `openid` there is no nonce.
+      scope: [...new Set(['openid', ...signer.scopes])].join(' '),
+      state,
+      nonce,
+      code_challenge: base64url(sha256(verifier)),
+      code_challenge_method: 'S256',
+    }
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+    return { location: url.href, cookie: sealRoundTrip(vault, trip, state) }
+  }
+}

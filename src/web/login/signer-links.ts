@@ -1,0 +1,29 @@
+/** The identity providers that a person can go through, as links that look like buttons (D-47, D-157). */
+import { html, type SafeHtml } from './html.ts'
+import { EXT_JWT } from './texts.ts'
+
+export interface SignerLink {
+  readonly name: string
+  readonly url: string
+}
+
+export interface SignerChoice {
+  readonly links: readonly SignerLink[]
+  /** Where all of them are, when these are not. */
+  readonly more?: string
+}
+
+/** A link and not a button: it leads to another page and changes nothing here. */
+export function signerLink({ name, url }: SignerLink, look: 'choice' | 'choice only'): SafeHtml {
+  return html`<a class="${look}" href="${url}">${EXT_JWT.continue} ${name}</a>`
+}
+
+export function signerLinks({ links, more }: SignerChoice): SafeHtml {
+  const items = links.map((link) => html`<li>${signerLink(link, 'choice')}</li>\n`)
+  const rest =
+    more === undefined
+      ? undefined
+      : html`\n<p class="instead"><a href="${more}">${EXT_JWT.more}</a></p>`
+  return html`<ul class="choices">
+${items}</ul>${rest}`
+}
