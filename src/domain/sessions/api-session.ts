@@ -2,6 +2,7 @@
  * An API session: what a finished login leaves behind. SPEC What the service does 3 and 4; API 4.7.
  * `z_asid` of every token of the session is its id, for life.
  */
+import { type Duration, minutes } from '../../base/duration.ts'
 import type {
   ApiSessionId,
   AuthenticatorId,
@@ -9,7 +10,7 @@ import type {
   SessionCertificateId,
   TokenId,
 } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import { type Instant, plus } from '../../base/instant.ts'
 import type { SecretHash } from '../../base/vault.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../login/proven.ts'
@@ -58,13 +59,27 @@ export function authenticatorOf(session: ApiSession): AuthenticatorId | undefine
 
 /**
  * What can end before its time: a session; one access token of it, by its `jti`; one certificate of it (D-31, D-34,
- * D-41); an enrolled certificate whose authenticator was removed, by its fingerprint (D-42).
+ * D-41); an enrolled certificate whose authenticator was removed, by its fingerprint (D-42); every token that a
+ * withdrawn key has signed, by its kid (D-135).
  */
-export type EndedSubject = ApiSessionId | TokenId | SessionCertificateId | `cert:${string}`
+export type EndedSubject =
+  | ApiSessionId
+  | TokenId
+  | SessionCertificateId
+  | `cert:${string}`
+  | `key:${string}`
 
-/** Kept until no token that it concerns can be alive. */
+/** Kept until no token that it concerns can be alive; `endingOf` makes it. */
 export interface SessionEnding {
   readonly subject: EndedSubject
   readonly at: Instant
   readonly keepUntil: Instant
+}
+
+/** R115: for so long an ending outlives what it ends, so that a clock that is set back brings nothing to life again. */
+export const CLOCK_JUMP: Duration = minutes(15)
+
+/** The end, at the time `at`, of what would have ended by itself at `end`. */
+export function endingOf(subject: EndedSubject, at: Instant, end: Instant): SessionEnding {
+  return { subject, at, keepUntil: plus(end, CLOCK_JUMP) }
 }

@@ -15,14 +15,15 @@ import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'
+import { changedFields } from '../changes.ts'
 import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
-import type { Identity } from '../identities/identity.ts'
+import type { ClientInfo, Identity } from '../identities/identity.ts'
 import { type FindDemands, outstandingQueries } from '../login/demands.ts'
-import { holdOwner } from '../login/hold-owner.ts'
+import { holdLogin } from '../login/hold-owner.ts'
 import type { PrimaryCredential, ProvePrimary } from '../login/prove-primary.ts'
 import { addConfigTypes } from '../login/read-ask.ts'
 import { demandJwt } from '../login/submit-primary.ts'
-import type { Transaction } from '../stores.ts'
+import type { Stores, Transaction } from '../stores.ts'
 import { amrOf } from '../tokens/amr.ts'
 import type { LegacySession } from './api-session.ts'
 
@@ -30,7 +31,14 @@ export interface LegacyLogin {
   readonly credential: PrimaryCredential
   readonly bearers: readonly Secret[]
   readonly configTypes: readonly string[]
+  readonly client: LegacyClient
   readonly caller: Caller
+}
+
+/** What the client tells of itself, as far as it is kept (D-124). */
+export interface LegacyClient {
+  readonly envInfo: ClientInfo | undefined
+  readonly sdkInfo: ClientInfo | undefined
 }
 
 export interface BegunLegacySession {
@@ -61,7 +69,7 @@ export function createAuthenticateLegacy(deps: {
 }): AuthenticateLegacy {
   const { brand, vault, random, clock, transaction, recordEvent } = deps
 
-  return async ({ credential, bearers, configTypes, caller }) => {
+  return async ({ credential, bearers, configTypes, client, caller }) => {
     const allConfigTypes = addConfigTypes(configTypes, [])
     const accepted = await deps.provePrimary({ credential, bearers, caller })
     const { identity, policy, primary } = accepted
@@ -91,15 +99,32 @@ export function createAuthenticateLegacy(deps: {
       isTotpDemanded: demands.totp.isDemanded,
     }
     const isAlive = await transaction(async (tx) => {
-      if (!(await holdOwner(tx, primary, now))) return false
+      const held = await holdLogin(tx, accepted, now)
+      if (held === undefined) return false
+      await noteClient(tx, held, client)
       await tx.apiSessions.insert(session)
       // With a code outstanding, the login succeeds when that is proven.
       if (authQueries.length === 0) await tx.events.insert(recordEvent(caller, succeeded(session)))
       return true
     })
-    if (!isAlive) throw new Failure('INVALID_AUTH', { detail: 'the identity is gone or disabled' })
+    if (!isAlive) {
+      throw new Failure('INVALID_AUTH', { detail: 'the identity or its authenticator has changed' })
+    }
     return { session, identity, token: new Secret(token), authQueries }
   }
+}
+
+/** API 4.1: last seen. The same client logs in again and again, and then there is nothing to write. */
+async function noteClient(
+  tx: Pick<Stores, 'identities'>,
+  known: Identity,
+  { envInfo, sdkInfo }: LegacyClient,
+): Promise<void> {
+  const news = changedFields(known, {
+    ...(envInfo === undefined ? {} : { envInfo }),
+    ...(sdkInfo === undefined ? {} : { sdkInfo }),
+  })
+  if (news.length > 0) await tx.identities.replaceClientInfo(known.id, { envInfo, sdkInfo })
 }
 
 /** The event of a legacy login that is complete. */

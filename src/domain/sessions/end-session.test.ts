@@ -44,7 +44,7 @@ test('D-34: an ended session is gone from the store, and its ending is there and
   await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, minutes(30)) }))
   await endSession(END)
   assert.equal(await store.apiSessions.find(SESSION), undefined)
-  const ending = { subject: SESSION, at: NOON, keepUntil: plus(NOON, minutes(30)) }
+  const ending = { subject: SESSION, at: NOON, keepUntil: plus(NOON, minutes(45)) }
   assert.deepEqual(
     (await store.sessionEndings.listAfter(0)).map(({ sequence, ...stored }) => stored),
     [ending],
@@ -60,10 +60,10 @@ test('D-34: an ending is kept as long as a token that was signed under a longer 
   await endSession(END)
   assert.deepEqual(
     felt.map(({ keepUntil }) => keepUntil),
-    [plus(NOON, hours(1))],
+    [plus(NOON, minutes(75))],
   )
   const [stored] = await store.sessionEndings.listAfter(0)
-  assert.equal(stored?.keepUntil, plus(NOON, hours(1)))
+  assert.equal(stored?.keepUntil, plus(NOON, minutes(75)))
 })
 
 test('D-34: a session that is not stored yet is ended all the same', async (t) => {

@@ -11,7 +11,7 @@ import type { RecordEvent } from '../audit/record.ts'
 import { readCertificates, validity } from '../certificates/certificate-chain.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { ApiSession, SessionEnding } from './api-session.ts'
+import { type ApiSession, endingOf, type SessionEnding } from './api-session.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 
 export type EndSession = (end: {
@@ -85,10 +85,14 @@ export function createEndSessionsWithin(deps: Dependencies): EndSessionsWithin {
 /** D-117. Only certificates of our own PKI open a router by themselves; others do by a token that names them, and it ends. */
 function certificateEnding(authenticator: Authenticator, clock: Clock): readonly SessionEnding[] {
   if (authenticator.method !== 'cert' || !authenticator.isIssuedByNetwork) return []
-  const [certificate] = readCertificates(authenticator.certPem)
-  if (certificate === undefined) return []
-  const { notAfter } = validity(certificate)
-  return [{ subject: `cert:${authenticator.fingerprint}`, at: clock.now(), keepUntil: notAfter }]
+  const { renewal } = authenticator
+  const certificates = renewal === undefined ? [authenticator] : [authenticator, renewal]
+  return certificates.flatMap(({ certPem, fingerprint }) => {
+    const [certificate] = readCertificates(certPem)
+    if (certificate === undefined) return []
+    const { notAfter } = validity(certificate)
+    return [endingOf(`cert:${fingerprint}`, clock.now(), notAfter)]
+  })
 }
 
 async function endOne(
@@ -100,11 +104,10 @@ async function endOne(
 ): Promise<SessionEnding> {
   const { id: sessionId, identityId, expiresAt } = session
   const now = clock.now()
-  const keepUntil = latest(plus(now, accessTokenLife), expiresAt)
   await tx.apiSessions.remove(sessionId)
   await tx.refreshTokens.removeOf(sessionId)
   await tx.sessionCertificates.removeOf(sessionId)
-  const ending: SessionEnding = { subject: sessionId, at: now, keepUntil }
+  const ending = endingOf(sessionId, now, latest(plus(now, accessTokenLife), expiresAt))
   if (await tx.sessionEndings.insert(ending)) {
     const ended = { type: 'session.ended', identityId, sessionId, reason } as const
     await tx.events.insert(recordEvent(caller, ended))

@@ -170,6 +170,14 @@ test('D-34: a copy is stale when it is older than 5 s, and not before', async ()
   assert.equal(instance.ended.isStale(), false)
 })
 
+test('D-34: the age of a copy is told, once there is one', async () => {
+  const instance = world()
+  assert.equal(instance.ended.age(), undefined)
+  await instance.ended.refresh()
+  instance.pass(seconds(3))
+  assert.equal(instance.ended.age(), seconds(3))
+})
+
 test('D-34: a refresh that fails leaves the copy as old as it was', async () => {
   const instance = world()
   instance.commit(1, ending('theirs'))

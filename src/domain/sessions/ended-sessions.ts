@@ -23,6 +23,8 @@ export interface EndedSessions {
   refresh(): Promise<void>
   /** The copy is too old to be trusted. */
   isStale(): boolean
+  /** How old the copy is; undefined as long as nothing was read. */
+  age(): Duration | undefined
   /** Everything that is known, or what may be newer than a cursor. Never too little; what is in it may come twice. */
   entries(after?: number): readonly KnownEnding[]
   /** Up to where nothing is missing, whatever commits late; undefined as long as nothing was read. */
@@ -61,6 +63,10 @@ export function createEndedSessions(deps: {
     for (const listener of listeners) listener({ subject, keepUntil })
   }
 
+  function age(): Duration | undefined {
+    return freshAt === undefined ? undefined : milliseconds(clock.uptime() - freshAt)
+  }
+
   function forgetExpired(now: Instant): void {
     for (const [subject, { until }] of known) if (until <= now) known.delete(subject)
   }
@@ -90,9 +96,11 @@ export function createEndedSessions(deps: {
     },
 
     isStale: () => {
-      if (freshAt === undefined) return true
-      return milliseconds(clock.uptime() - freshAt) > STALE_AFTER
+      const known = age()
+      return known === undefined || known > STALE_AFTER
     },
+
+    age,
 
     entries: (after = -1) =>
       [...known]

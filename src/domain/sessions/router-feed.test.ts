@@ -31,6 +31,7 @@ function installation() {
 function instance(shared = installation()) {
   const clock = new ManualClock()
   let keys = [{ kid: 'key-1' }]
+  let cas = 'the CAs'
   let areRulesStale = false
   const ended = createEndedSessions({
     clock,
@@ -42,7 +43,7 @@ function instance(shared = installation()) {
     brand: 'service',
     trustDomain: 'latchkey',
     issuers: () => ['https://localhost:1280/oidc' as Issuer],
-    caBundlePem: 'the CAs',
+    caBundlePem: () => cas,
     signingKeys: { keySet: () => ({ keys }) },
     endedSessions: ended,
     rules: { isStale: () => areRulesStale },
@@ -55,6 +56,9 @@ function instance(shared = installation()) {
     commit: (sequence: number, id: string) => shared.committed.push({ ...ending(id), sequence }),
     rotate: (...kids: readonly string[]) => {
       keys = kids.map((kid) => ({ kid }))
+    },
+    replaceCas: (text: string) => {
+      cas = text
     },
     loseRules: () => {
       areRulesStale = true
@@ -102,6 +106,7 @@ test('D-42: a router without a cursor gets everything, and is told when that is 
     issuers: ['https://localhost:1280/oidc'],
     heartbeatSeconds: 1,
     isSnapshot: true,
+    epoch: cursorOf(lines).split('.')[0],
   })
   assert.deepEqual(lines[1], { type: 'keys', keys: [{ kid: 'key-1' }] })
   assert.deepEqual(lines[2], { type: 'cas', cas: 'the CAs' })
@@ -135,6 +140,20 @@ test('D-42: a heartbeat carries the time and a cursor; keys come before it when 
   const lines = take()
   assert.deepEqual(typesOf(lines), ['keys', 'heartbeat'])
   assert.deepEqual(lines[0], { type: 'keys', keys: [{ kid: 'key-1' }, { kid: 'key-2' }] })
+  feed.beat()
+  assert.deepEqual(typesOf(take()), ['heartbeat'])
+})
+
+test('D-129: CAs that have changed come before the next heartbeat, once', async () => {
+  const here = instance()
+  await here.ended.refresh()
+  const { feed, take } = here.connect()
+  take()
+  here.replaceCas('the CAs and a successor')
+  feed.beat()
+  const lines = take()
+  assert.deepEqual(typesOf(lines), ['cas', 'heartbeat'])
+  assert.deepEqual(lines[0], { type: 'cas', cas: 'the CAs and a successor' })
   feed.beat()
   assert.deepEqual(typesOf(take()), ['heartbeat'])
 })

@@ -21,6 +21,8 @@ export type FeedLine =
       readonly issuers: readonly Issuer[]
       readonly heartbeatSeconds: number
       readonly isSnapshot: boolean
+      /** Another one after a restore: nothing that was accepted before is good any more (D-159). */
+      readonly epoch: string
     }
   | { readonly type: 'keys'; readonly keys: readonly object[] }
   | { readonly type: 'cas'; readonly cas: string }
@@ -29,7 +31,7 @@ export type FeedLine =
   | { readonly type: 'heartbeat'; readonly cursor: string; readonly at: number }
 
 export interface RouterFeed {
-  /** Called once a second: the heartbeat, and keys that have changed. Nothing while our own knowledge is stale. */
+  /** Called once a second: the heartbeat, and keys and CAs that have changed. Nothing while our own knowledge is stale. */
   beat(): void
   close(): void
 }
@@ -45,7 +47,8 @@ export function createRouterFeed(deps: {
   readonly brand: string
   readonly trustDomain: string
   readonly issuers: () => readonly Issuer[]
-  readonly caBundlePem: string
+  /** Every CA of ours that has not expired; another one when a successor was made (D-129). */
+  readonly caBundlePem: () => string
   readonly signingKeys: Pick<SigningKeys, 'keySet'>
   readonly endedSessions: Pick<EndedSessions, 'entries' | 'cursor' | 'latest' | 'onEnd' | 'isStale'>
   readonly rules: Pick<Rules, 'isStale'>
@@ -60,6 +63,7 @@ export function createRouterFeed(deps: {
     const after = readCursor(since)
     const isSnapshot = after === undefined || after > endedSessions.latest()
     let shownKeys = ''
+    let shownCas = ''
 
     function sendKeys(): void {
       const { keys } = signingKeys.keySet()
@@ -67,6 +71,13 @@ export function createRouterFeed(deps: {
       if (text === shownKeys) return
       shownKeys = text
       send({ type: 'keys', keys })
+    }
+
+    function sendCas(): void {
+      const cas = deps.caBundlePem()
+      if (cas === shownCas) return
+      shownCas = cas
+      send({ type: 'cas', cas })
     }
 
     // Before anything is read: what ends from here on is sent, whether or not it is in what follows.
@@ -79,9 +90,10 @@ export function createRouterFeed(deps: {
       issuers: deps.issuers(),
       heartbeatSeconds: HEARTBEAT_SECONDS,
       isSnapshot,
+      epoch: prefixOf(here),
     })
     sendKeys()
-    send({ type: 'cas', cas: deps.caBundlePem })
+    sendCas()
     for (const ending of endedSessions.entries(isSnapshot ? undefined : after)) {
       send({ type: 'ended', ...ending })
     }
@@ -92,6 +104,7 @@ export function createRouterFeed(deps: {
         // A router that hears nothing refuses by itself: an instance that may not know of an end must keep still.
         if (endedSessions.isStale() || rules.isStale()) return
         sendKeys()
+        sendCas()
         send({ type: 'heartbeat', cursor: writeCursor(), at: clock.now() })
       },
       close: stop,

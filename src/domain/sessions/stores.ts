@@ -24,6 +24,8 @@ export interface ApiSessions {
     },
     query: ListQuery,
   ): Promise<PageOf<ApiSession>>
+  /** How many of each kind have not expired by `at`. */
+  countLive(at: Instant): Promise<Readonly<Record<ApiSession['kind'], number>>>
   /** Those whose login was proven by this authenticator. */
   listByAuthenticator(id: AuthenticatorId): Promise<readonly ApiSession[]>
   insert(session: ApiSession): Promise<void>

@@ -1,0 +1,121 @@
+/**
+ * The way in and out: GET /account/callback, where the login comes back to; GET /account/confirm, a fresh login on the way
+ * to a change; POST /account/sign-out and what follows it. D-161, D-162, R113.
+ */
+import { Secret } from '../../base/secret.ts'
+import { isAccountState } from '../../domain/account/login.ts'
+import type { LogOut } from '../../domain/sessions/current-session.ts'
+import { CONFIRM_PATH } from '../../web/account/confirm.ts'
+import { type AccountPage, PAGE_PATHS, SIGN_OUT_PATH } from '../../web/account/layout.ts'
+import { signedOutPage } from '../../web/account/message-page.ts'
+import { type Answer, withCookies } from '../answer.ts'
+import { bodyFields } from '../body.ts'
+import { invalid } from '../fields.ts'
+import type { Call, Router } from '../route.ts'
+import {
+  ACCOUNT_ROUTE,
+  type AccountDependencies,
+  accountPage,
+  beginLogin,
+  refuseForeign,
+  refuseForged,
+  seeOther,
+  sessionToEnd,
+  withPages,
+} from './account-route.ts'
+import { clearLogin, clearSession, keepNote, keepSession, loginCookie } from './cookies.ts'
+import { CALLBACK_PATH, SIGNED_OUT_PATH } from './paths.ts'
+
+type Dependencies = AccountDependencies & { readonly logOut: LogOut }
+
+export function addDoors(router: Router, use: Dependencies): void {
+  const { logOut } = use
+
+  router.add(
+    {
+      ...ACCOUNT_ROUTE,
+      method: 'GET',
+      url: CALLBACK_PATH,
+      reads: [],
+      replies: [303, 406, 429],
+    },
+    (call) => comeIn(call, use),
+  )
+
+  router.add(
+    { ...ACCOUNT_ROUTE, method: 'GET', url: CONFIRM_PATH, reads: [], replies: [302, 406] },
+    (call) =>
+      withPages(call, use, async () => {
+        const [asked, ...others] = call.query.get('page') ?? []
+        if (others.length > 0) throw invalid('page', 'is repeated')
+        return beginLogin(call.request, use, pageNamed(asked) ?? 'overview')
+      }),
+  )
+
+  router.add(
+    {
+      ...ACCOUNT_ROUTE,
+      method: 'POST',
+      url: SIGN_OUT_PATH,
+      reads: ['form'],
+      replies: [303, 403, 406],
+    },
+    (call) =>
+      withPages(call, use, async () => {
+        refuseForeign(call.request, use)
+        const session = await sessionToEnd(call.request, use)
+        // A session that is over already needs no end, and its form cannot be asked for more.
+        if (session !== undefined) {
+          call.request.session = session
+          refuseForged(use, session, SIGN_OUT_PATH, bodyFields(call.body))
+          await logOut(session, { ...call.caller, actorId: session.identityId })
+        }
+        return withCookies(seeOther(SIGNED_OUT_PATH), [clearSession()])
+      }),
+  )
+
+  router.add(
+    { ...ACCOUNT_ROUTE, method: 'GET', url: SIGNED_OUT_PATH, reads: [], replies: [200, 406] },
+    (call) => withPages(call, use, async () => accountPage(200, signedOutPage())),
+  )
+}
+
+const PARAMETERS = ['state', 'code', 'iss', 'error'] as const
+
+/** The login is over: what it leaves in the browser is a session, or nothing. */
+async function comeIn(call: Call, use: Dependencies): Promise<Answer> {
+  const { request, query, caller } = call
+  const { addresses, accountLogin, accountSessions } = use
+  const state = query.get('state')?.[0] ?? ''
+  const isState = isAccountState(state)
+  const answer = await withPages(call, use, async () => {
+    const repeated = PARAMETERS.find((name) => (query.get(name)?.length ?? 0) > 1)
+    if (repeated !== undefined) throw invalid(repeated, 'is repeated')
+    const code = query.get('code')?.[0]
+    const issuer = addresses().issuerOf(request)
+    const finished = await accountLogin.finish({
+      issuer,
+      callback: `${addresses().baseUrlOf(request)}${CALLBACK_PATH}`,
+      state,
+      kept: isState ? loginCookie(request, state) : undefined,
+      iss: query.get('iss')?.[0],
+      code: code === undefined || query.has('error') ? undefined : new Secret(code),
+      caller,
+    })
+    request.identity = finished.identityId
+    // The browser keeps one session: the one before would only lie about.
+    const before = await sessionToEnd(request, use)
+    if (before !== undefined) await use.logOut(before, { ...caller, actorId: before.identityId })
+    const { accessToken, lifeSeconds, to } = finished
+    const again = before?.identityId === finished.identityId ? [keepNote('confirmed')] : []
+    return withCookies(seeOther(PAGE_PATHS[pageNamed(to) ?? 'overview']), [
+      keepSession(accountSessions.seal(accessToken, issuer), lifeSeconds),
+      ...again,
+    ])
+  })
+  return isState ? withCookies(answer, [...(answer.cookies ?? []), clearLogin(state)]) : answer
+}
+
+function pageNamed(text: string | undefined): AccountPage | undefined {
+  return (Object.keys(PAGE_PATHS) as AccountPage[]).find((name) => name === text)
+}

@@ -1,0 +1,100 @@
+/** /account/password: another password. The present one is in the form, and is judged like a login (API 3.1, D-22). */
+import { Secret } from '../../base/secret.ts'
+import type { UpdbAuthenticator } from '../../domain/identities/authenticator.ts'
+import type { OwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
+import type { CallSession } from '../../domain/sessions/call-session.ts'
+import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
+import { PAGE_PATHS } from '../../web/account/layout.ts'
+import { passwordPage } from '../../web/account/password-page.ts'
+import { messageText, PASSWORD } from '../../web/account/texts.ts'
+import type { Answer } from '../answer.ts'
+import { failureHeaders } from '../faces/challenge-header.ts'
+import type { Fields } from '../fields.ts'
+import {
+  type AccountCall,
+  type AccountRoutes,
+  accountPage,
+  backTo,
+  fieldOf,
+} from './account-route.ts'
+
+interface Dependencies {
+  readonly brand: string
+  readonly ownAuthenticators: OwnAuthenticators
+}
+
+/** API 4.2: an identity has one of each method at most. */
+const ALL = { limit: 10, offset: 0 }
+
+export async function passwordOf(
+  session: CallSession,
+  { ownAuthenticators }: Pick<Dependencies, 'ownAuthenticators'>,
+): Promise<UpdbAuthenticator | undefined> {
+  const { rows } = await ownAuthenticators.list(session, ALL)
+  const found = rows.find(({ authenticator }) => authenticator.method === 'updb')?.authenticator
+  return found?.method === 'updb' ? found : undefined
+}
+
+export function addPasswordPage(routes: AccountRoutes, use: Dependencies): void {
+  routes.show('password', async ({ session, frame }) => {
+    const password = await passwordOf(session, use)
+    return passwordPage(frame, { username: password?.username })
+  })
+
+  routes.submit('password', PAGE_PATHS.password, async (call, fields) => {
+    const authenticator = await passwordOf(call.session, use)
+    if (authenticator === undefined) throw new Failure('NOT_FOUND')
+    const { username } = authenticator
+    const again = (status: number, error: string): Answer =>
+      accountPage(status, passwordPage(call.frame, { username, error }))
+    const typed = readPasswords(fields)
+    if ('error' in typed) return again(400, typed.error)
+    try {
+      await change(call, authenticator, typed)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      const said = sentenceOf(error)
+      if (said === undefined) throw error
+      call.request.failure = error
+      const answer = again(CATALOGUE[error.code].status, said)
+      return { ...answer, headers: failureHeaders(error, use.brand) }
+    }
+    return backTo('password', 'password-changed')
+  })
+
+  function change(
+    { session, caller }: AccountCall,
+    { id, username }: UpdbAuthenticator,
+    { currentPassword, password }: Passwords,
+  ): Promise<void> {
+    const changed = ({ tags }: { readonly tags: UpdbAuthenticator['tags'] }) =>
+      ({ method: 'updb', username, password, currentPassword, tags }) as const
+    return use.ownAuthenticators.update(session, id, changed, caller)
+  }
+}
+
+interface Passwords {
+  readonly currentPassword: Secret
+  readonly password: Secret
+}
+
+function readPasswords(fields: Fields): Passwords | { readonly error: string } {
+  const names = ['currentPassword', 'password', 'repeated'] as const
+  if (names.some((name) => (fields.get(name)?.[0] ?? '') === '')) return { error: PASSWORD.missing }
+  const [currentPassword, password, repeated] = names.map((name) => fieldOf(fields, name)) as [
+    string,
+    string,
+    string,
+  ]
+  if (password !== repeated) return { error: PASSWORD.different }
+  if (password === currentPassword) return { error: PASSWORD.same }
+  return { currentPassword: new Secret(currentPassword), password: new Secret(password) }
+}
+
+/** What the form says of a refusal; undefined: that is no matter of the form. */
+function sentenceOf({ code, field }: Failure): string | undefined {
+  if (code === 'RATE_LIMITED' || code === 'SERVER_TOO_BUSY') return messageText(code).message
+  if (code !== 'COULD_NOT_VALIDATE') return undefined
+  if (field?.field === 'currentPassword') return PASSWORD.wrong
+  return field?.field === 'password' ? PASSWORD.refused(field.reason) : undefined
+}

@@ -1,0 +1,168 @@
+/**
+ * /account/totp: a person's own authenticator app. API 3.1; D-19, D-162. To begin needs a fresh login; to finish needs the
+ * page that the beginning was answered with; to remove it or to renew the recovery codes needs a code in that very form.
+ */
+import type { FastifyRequest } from 'fastify'
+import type { AccountSessions } from '../../domain/account/session.ts'
+import type { ReadEnrollment } from '../../domain/factors/enroll-totp.ts'
+import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
+import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
+import { messageText, TOTP } from '../../web/account/texts.ts'
+import {
+  RECOVERY_CODES_PATH,
+  recoveryCodesPage,
+  TOTP_REMOVE_PATH,
+  TOTP_START_PATH,
+  TOTP_VERIFY_PATH,
+  totpOffPage,
+  totpOnPage,
+  totpSetUpPage,
+} from '../../web/account/totp-page.ts'
+import type { SafeHtml } from '../../web/login/html.ts'
+import type { Answer } from '../answer.ts'
+import { failureHeaders } from '../faces/challenge-header.ts'
+import type { Fields } from '../fields.ts'
+import { type AccountCall, type AccountRoutes, accountPage, backTo } from './account-route.ts'
+
+interface Dependencies {
+  readonly brand: string
+  readonly accountSessions: AccountSessions
+  readonly sessionMfa: SessionMfa
+  readonly totpHostname: (request: FastifyRequest) => string
+}
+
+export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
+  const { accountSessions, sessionMfa, totpHostname } = use
+
+  /** That this session began this very enrollment, which needed a fresh login. */
+  const proofOf = ({ session }: AccountCall, { enrollment }: ReadEnrollment) =>
+    accountSessions.formToken(session, `enrollment ${enrollment.id}`)
+  const isProof = ({ session }: AccountCall, { enrollment }: ReadEnrollment, given: unknown) =>
+    typeof given === 'string' &&
+    accountSessions.isFormToken(session, `enrollment ${enrollment.id}`, given)
+
+  routes.show('totp', async (call) => {
+    if (call.isMfaEnabled) return onPage(call)
+    return totpOffPage(call.frame, { isFresh: await accountSessions.isFresh(call.session) })
+  })
+
+  routes.submit('totp', TOTP_START_PATH, async (call) => {
+    const { request, session, frame } = call
+    if (!(await accountSessions.isFresh(session))) return backTo('totp', 'confirm-first')
+    try {
+      const started = await sessionMfa.start(session, totpHostname(request))
+      const { provisioningUrl, recoveryCodes } = started
+      const proof = proofOf(call, started)
+      return accountPage(200, totpSetUpPage(frame, { proof, provisioningUrl, recoveryCodes }))
+    } catch (error) {
+      if (hasCode(error, ['MFA_EXISTS'])) return backTo('totp', 'app-exists')
+      throw error
+    }
+  })
+
+  routes.submit('totp', TOTP_VERIFY_PATH, async (call, fields) => {
+    const { request, session, frame, caller } = call
+    const [proof, ...others] = fields.get('proof') ?? []
+    const found = await enrollmentOf(call)
+    const isOurs = found !== undefined && others.length === 0 && isProof(call, found, proof)
+    if (!isOurs) return backTo('totp', 'app-again')
+    const { provisioningUrl } = found
+    // The same form, sent twice.
+    if (provisioningUrl === undefined) return backTo('totp', 'app-on')
+    try {
+      await sessionMfa.verify(session, codeOf(fields), caller)
+      return backTo('totp', 'app-on')
+    } catch (error) {
+      if (hasCode(error, ['MFA_ENROLLMENT_NOT_STARTED'])) {
+        const now = await enrollmentOf(call)
+        const isOn = now !== undefined && isProof(call, now, proof) && now.enrollment.isVerified
+        return backTo('totp', isOn ? 'app-on' : 'app-again')
+      }
+      const again = proofOf(call, found)
+      return refused(request, error, (message) =>
+        totpSetUpPage(frame, { proof: again, provisioningUrl, error: message }),
+      )
+    }
+  })
+
+  routes.submit('totp', TOTP_REMOVE_PATH, async (call, fields) => {
+    const { request, session, caller } = call
+    // What is only pending is no app yet, and would be cancelled without a code.
+    if (!call.isMfaEnabled) return backTo('totp', 'app-off')
+    try {
+      await sessionMfa.remove(session, codeOf(fields), caller)
+      return backTo('totp', 'app-off')
+    } catch (error) {
+      if (isGone(error)) return backTo('totp', 'app-off')
+      return refused(request, error, (message) => onPage(call, { form: 'remove', message }))
+    }
+  })
+
+  routes.submit('totp', RECOVERY_CODES_PATH, async (call, fields) => {
+    const { request, session, frame, caller } = call
+    if (!call.isMfaEnabled) return backTo('totp', 'app-off')
+    try {
+      const codes = await sessionMfa.renewRecoveryCodes(session, codeOf(fields), caller)
+      return accountPage(200, recoveryCodesPage(frame, codes))
+    } catch (error) {
+      if (isGone(error)) return backTo('totp', 'app-off')
+      return refused(request, error, (message) => onPage(call, { form: 'renew', message }))
+    }
+  })
+
+  async function onPage(
+    { session, policy, frame }: AccountCall,
+    error?: { readonly form: 'renew' | 'remove'; readonly message: string },
+  ): Promise<SafeHtml> {
+    return totpOnPage(frame, {
+      recoveryCodesLeft: await sessionMfa.countRecoveryCodes(session),
+      isDemanded: policy.secondary.requireTotp,
+      ...(error === undefined ? {} : { error }),
+    })
+  }
+
+  /** Pending or verified. */
+  async function enrollmentOf({
+    request,
+    session,
+  }: AccountCall): Promise<ReadEnrollment | undefined> {
+    try {
+      return await sessionMfa.read(session, totpHostname(request))
+    } catch (error) {
+      if (hasCode(error, ['MFA_ENROLLMENT_NOT_STARTED'])) return undefined
+      throw error
+    }
+  }
+
+  /** The form again, with what was wrong about the code; anything else is no matter of the form. */
+  async function refused(
+    request: FastifyRequest,
+    error: unknown,
+    form: (message: string) => SafeHtml | Promise<SafeHtml>,
+  ): Promise<Answer> {
+    if (!hasCode(error, ['MFA_INVALID_TOKEN', 'RATE_LIMITED'])) throw error
+    request.failure = error
+    const isWrong = error.code === 'MFA_INVALID_TOKEN'
+    const html = await form(isWrong ? TOTP.wrong : messageText(error.code).message)
+    const answer = accountPage(CATALOGUE[error.code].status, html)
+    return { ...answer, headers: failureHeaders(error, use.brand) }
+  }
+}
+
+/** Longer than any code; what is wrong with a shorter one is judged as a wrong code (D-18). An empty field is one too. */
+const LONGEST_CODE = 64
+
+function codeOf(fields: Fields): string {
+  const [code, ...others] = fields.get('code') ?? []
+  const isCode = typeof code === 'string' && others.length === 0 && code.length <= LONGEST_CODE
+  if (!isCode || code === '') throw new Failure('MFA_INVALID_TOKEN')
+  return code
+}
+
+/** Somebody else was faster with the removal. */
+const isGone = (error: unknown) =>
+  hasCode(error, ['MFA_NOT_ENROLLED', 'MFA_ENROLLMENT_NOT_STARTED'])
+
+function hasCode(error: unknown, codes: readonly FailureCode[]): error is Failure {
+  return error instanceof Failure && codes.includes(error.code)
+}

@@ -1,0 +1,44 @@
+/** GET /account/certificates: the certificate that a person, or a program of theirs, signs in with. Only to look at. */
+import type { Instant } from '../../base/instant.ts'
+import { html, type SafeHtml } from '../login/html.ts'
+import { accountLayout, type Frame } from './layout.ts'
+import { CERTIFICATES } from './texts.ts'
+import { when } from './when.ts'
+
+export interface ShownCertificate {
+  /** Lower-case hex. */
+  readonly fingerprint: string
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+  readonly isExpired: boolean
+  readonly isIssuedByNetwork: boolean
+  /** Of the one that waits to take its place (D-130). */
+  readonly renewalFingerprint: string | undefined
+}
+
+export function certificatesPage(
+  frame: Frame,
+  certificates: readonly ShownCertificate[],
+): SafeHtml {
+  return accountLayout(frame, {
+    page: 'certificates',
+    content:
+      certificates.length === 0
+        ? html`<p>${CERTIFICATES.none}</p>`
+        : html`<p>${CERTIFICATES.message}</p>
+${certificates.map(facts)}`,
+  })
+}
+
+function facts(certificate: ShownCertificate): SafeHtml {
+  const { fingerprint, notBefore, notAfter, isExpired, isIssuedByNetwork } = certificate
+  const { renewalFingerprint } = certificate
+  return html`<dl class="facts">
+<dt>${CERTIFICATES.fingerprint}</dt><dd><code>${fingerprint}</code></dd>
+<dt>${CERTIFICATES.from}</dt><dd>${when(notBefore)}</dd>
+<dt>${CERTIFICATES.until}</dt><dd>${when(notAfter)}${isExpired ? ` ${CERTIFICATES.expired}` : undefined}</dd>
+<dt>${CERTIFICATES.by}</dt><dd>${isIssuedByNetwork ? CERTIFICATES.network : CERTIFICATES.others}</dd>
+${renewalFingerprint === undefined ? undefined : html`<dt>${CERTIFICATES.renewal}</dt><dd><code>${renewalFingerprint}</code></dd>\n`}</dl>
+${renewalFingerprint === undefined ? undefined : html`<p>${CERTIFICATES.renewing}</p>\n`}<p class="note">${isIssuedByNetwork ? CERTIFICATES.programs : CERTIFICATES.elsewhere}</p>
+`
+}

@@ -1,0 +1,82 @@
+/** What every page of the own account has around its content: who is signed in, the menu, and the way out. */
+import { html, type SafeHtml } from '../login/html.ts'
+import { ICON, MARK } from '../login/layout.ts'
+import { LANGUAGE } from '../login/texts.ts'
+import { ACCOUNT_STYLESHEET } from './styles.ts'
+import { ACCOUNT, NOTES, type Note, TITLES } from './texts.ts'
+
+export type AccountPage = keyof typeof TITLES
+
+/** Where the pages are; each form posts to a path below the page that it stands on. */
+export const ACCOUNT_PATH = '/account'
+export const PAGE_PATHS: Readonly<Record<AccountPage, string>> = {
+  overview: ACCOUNT_PATH,
+  sessions: `${ACCOUNT_PATH}/sessions`,
+  password: `${ACCOUNT_PATH}/password`,
+  totp: `${ACCOUNT_PATH}/totp`,
+  certificates: `${ACCOUNT_PATH}/certificates`,
+}
+export const SIGN_OUT_PATH = `${ACCOUNT_PATH}/sign-out`
+
+/** The token that a form must bring back, by where it goes (D-162). */
+export type FormToken = (path: string) => string
+
+/** What the pages have in common, whoever's they are. */
+export interface Frame {
+  readonly name: string
+  readonly formToken: FormToken
+  readonly note: Note | undefined
+}
+
+export function accountLayout(
+  { name, formToken, note }: Frame,
+  { page, title, content }: { page: AccountPage; title?: string; content: SafeHtml },
+): SafeHtml {
+  const heading = title ?? TITLES[page]
+  const links = (Object.keys(TITLES) as AccountPage[]).map((one) => {
+    const current = one === page ? html` aria-current="page"` : undefined
+    return html`<li><a href="${PAGE_PATHS[one]}"${current}>${TITLES[one]}</a></li>\n`
+  })
+  return frame({
+    title: `${heading} – ${ACCOUNT.title}`,
+    content: html`<a class="skip" href="#content">${ACCOUNT.skip}</a>
+<header class="top">
+${MARK}
+<p>${name}</p>
+${form(formToken, SIGN_OUT_PATH, html`<button class="quiet" type="submit">${ACCOUNT.signOut}</button>`)}
+</header>
+<nav class="menu" aria-label="${ACCOUNT.pages}"><ul>
+${links}</ul></nav>
+<main id="content" tabindex="-1">
+<h1>${heading}</h1>
+${note === undefined ? undefined : html`<p class="note-done" role="status">${NOTES[note]}</p>\n`}${content}
+</main>`,
+  })
+}
+
+/** A form with its token. `content` has the fields and the button. */
+export function form(formToken: FormToken, action: string, content: SafeHtml): SafeHtml {
+  return html`<form method="post" action="${action}">
+<input type="hidden" name="formToken" value="${formToken(action)}">
+${content}
+</form>`
+}
+
+export function frame({ title, content }: { title: string; content: SafeHtml }): SafeHtml {
+  return html`<!doctype html>
+<html lang="${LANGUAGE}">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="icon" href="${ICON}">
+<style>${ACCOUNT_STYLESHEET}</style>
+</head>
+<body class="account">
+${content}
+</body>
+</html>
+`
+}

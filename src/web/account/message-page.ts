@@ -1,0 +1,39 @@
+/** Pages that say one thing: signed out, refused, not for this account. They need no session. */
+import { html, type SafeHtml } from '../login/html.ts'
+import { MARK } from '../login/layout.ts'
+import { ACCOUNT_PATH, type FormToken, form, frame, SIGN_OUT_PATH } from './layout.ts'
+import { ACCOUNT, BACK, BLOCKED, type MessageText, REQUEST_ID, SIGNED_OUT } from './texts.ts'
+
+export function signedOutPage(): SafeHtml {
+  const { title, message, again } = SIGNED_OUT
+  return messagePage({ title, message, rest: html`<p><a href="${ACCOUNT_PATH}">${again}</a></p>` })
+}
+
+/** D-52: the policy demands a JWT beside every call, and a page has no way to bring one. Signing out it can. */
+export function blockedPage(formToken: FormToken): SafeHtml {
+  const button = html`<button type="submit">${ACCOUNT.signOut}</button>`
+  return messagePage({ ...BLOCKED, rest: form(formToken, SIGN_OUT_PATH, button) })
+}
+
+export function failurePage(failure: MessageText & { readonly requestId: string }): SafeHtml {
+  const { title, message, requestId } = failure
+  return messagePage({
+    title,
+    message,
+    rest: html`<p><a href="${ACCOUNT_PATH}">${BACK}</a></p>
+<p class="reference">${REQUEST_ID}: <code>${requestId}</code></p>`,
+  })
+}
+
+function messagePage(page: MessageText & { readonly rest: SafeHtml }): SafeHtml {
+  const { title, message, rest } = page
+  return frame({
+    title,
+    content: html`<main>
+${MARK}
+<h1>${title}</h1>
+<p>${message}</p>
+${rest}
+</main>`,
+  })
+}

@@ -1,0 +1,38 @@
+/** GET /account/password, and the answer to a change that failed. API 3.1: the present password is in the very form. */
+import { alert } from '../login/alert.ts'
+import { html, type SafeHtml } from '../login/html.ts'
+import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
+import { PASSWORD } from './texts.ts'
+
+export interface PasswordPage {
+  /** Undefined: there is no password. For the password managers of browsers. */
+  readonly username: string | undefined
+  readonly error?: string
+}
+
+export function passwordPage(frame: Frame, { username, error }: PasswordPage): SafeHtml {
+  return accountLayout(frame, {
+    page: 'password',
+    content:
+      username === undefined ? html`<p>${PASSWORD.none}</p>` : changing(frame, username, error),
+  })
+}
+
+function changing({ formToken }: Frame, username: string, error: string | undefined): SafeHtml {
+  // The focused field is described by the error, so that a screen reader says it on arrival too.
+  const described = error === undefined ? undefined : html` aria-describedby="error" autofocus`
+  const field = (
+    name: 'currentPassword' | 'password' | 'repeated',
+    label: string,
+    attributes?: SafeHtml,
+  ) => html`<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="password" required autocomplete="${name === 'currentPassword' ? 'current-password' : 'new-password'}"${attributes}>
+`
+  return html`<p>${PASSWORD.message}</p>
+${alert(error)}${form(
+  formToken,
+  PAGE_PATHS.password,
+  html`<input type="text" name="username" value="${username}" autocomplete="username" hidden>
+${field('currentPassword', PASSWORD.current, described)}${field('password', PASSWORD.next)}${field('repeated', PASSWORD.repeated)}<button type="submit">${PASSWORD.submit}</button>`,
+)}`
+}
