@@ -15,9 +15,14 @@ export async function readInstallationSecret(
   if (source.kind === 'environment') {
     return decode(source.value.reveal(), `the environment variable ${source.variable}`)
   }
-  await refuseWorldReadable(source.path)
-  const text = await readText(source.path)
-  return text === undefined ? undefined : decode(text, source.path)
+  return readSecretFile(source.path)
+}
+
+/** Undefined when there is no such file. */
+export async function readSecretFile(path: string): Promise<Uint8Array | undefined> {
+  await refuseWorldReadable(path)
+  const text = await readText(path)
+  return text === undefined ? undefined : decode(text, path)
 }
 
 /** Makes one for a new installation. When another instance was faster, its secret is the one. */

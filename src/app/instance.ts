@@ -8,23 +8,34 @@ import type { Log } from '../base/log.ts'
 import type { Random } from '../base/random.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Config } from '../config/config.ts'
-import { createRecordEvent } from '../domain/audit/record.ts'
-import type { Store } from '../domain/stores.ts'
-import type { SigningKeys } from '../domain/tokens/signing-keys.ts'
+import type { Ca } from '../domain/certificates/ca.ts'
+import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
+import { createCheckHealth } from '../domain/health/check-health.ts'
+import type { RotateKeys } from '../domain/tokens/rotate-keys.ts'
 import type { Issuer } from '../protocol/oidc.ts'
+import { openAuditOutput } from './audit-output.ts'
 import { runInBackground } from './background.ts'
 import { readBuildInfo } from './build-info.ts'
 import { compose } from './compose.ts'
 import { homeFiles } from './home.ts'
 import { sweep } from './janitor.ts'
 import { type OpenListener, type OpenListeners, openListeners } from './listeners.ts'
+import { followAuthorities } from './own-authorities.ts'
 import { prepare } from './prepare.ts'
+import { createServiceMetrics } from './service-metrics.ts'
+import { openTracing } from './tracing.ts'
 
 export interface Instance {
   readonly listeners: readonly OpenListener[]
   /** The CA file that clients need; undefined when the first listener's certificate was given without one. */
   readonly caFile: string | undefined
   renewCertificates(): Promise<void>
+  /** Resolves when the installation secret was replaced: this instance has the old one, and must be started anew. */
+  readonly secretReplaced: Promise<void>
+  /** Resolves when the database was restored from a backup: nothing that this instance knows is so any more (D-159). */
+  readonly databaseRestored: Promise<void>
+  /** After its file was moved away. */
+  reopenAuditOutput(): void
   /** Running requests finish, for ten seconds at most; then the store closes. */
   stop(): Promise<void>
 }
@@ -45,9 +56,13 @@ const DRAIN: Duration = seconds(10)
 const FOLLOW_ENDINGS: Duration = milliseconds(400)
 /** D-34: and so is a policy, a signer or a CA that has changed. */
 const FOLLOW_RULES: Duration = milliseconds(400)
-/** Far less than the time by which a new key is published before its use. */
-const FOLLOW_KEYS: Duration = seconds(1)
+/** D-135: what a withdrawn key has signed is refused on every instance within a second. */
+const FOLLOW_KEYS: Duration = milliseconds(400)
 const ROTATE_KEYS: Duration = seconds(60)
+/** Far less than the time by which a new CA is published before its use (D-129). */
+const FOLLOW_AUTHORITIES: Duration = seconds(1)
+/** D-141: so long an instance goes on with a secret that was replaced. */
+const FOLLOW_SECRET: Duration = seconds(1)
 const RENEW_CERTIFICATES: Duration = seconds(30)
 /** What a session has open is closed within a second of its end, also when nobody ended it (D-42). */
 const END_EXPIRED: Duration = milliseconds(400)
@@ -55,11 +70,29 @@ const SWEEP: Duration = seconds(30)
 
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const { config, clock, random, log } = options
-  const { store, vault, hashing, authorities } = await prepare(options)
+  const auditOutput = await openAuditOutput(config.audit.output, { log, clock })
+  const metrics = createServiceMetrics(clock)
+  const prepared = prepare({
+    ...options,
+    onEvents: (events) => {
+      metrics.countEvents(events)
+      auditOutput.write(events)
+    },
+  })
+  const { vault, authorities, ...plain } = await prepared.catch(async (error) => {
+    metrics.stop()
+    await auditOutput.close()
+    throw error
+  })
+  const { secretFingerprint, sealedHashingSecret } = plain
+  const tracing = await openTracing(options)
+  const store = tracing?.store(plain.store) ?? plain.store
+  const hashing = tracing?.hashing(plain.hashing) ?? plain.hashing
   try {
     const issuers: Issuer[] = []
+    const clientApis: (() => ClientApi)[] = []
     const stopping = new AbortController()
-    const useCases = compose({
+    const composed = compose({
       config,
       store,
       vault,
@@ -69,17 +102,32 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       random,
       log,
       issuers: () => issuers,
+      clientApi: () => clientApis[0]?.(),
+      onKeyFetch: metrics.countKeyFetch,
+      traceFetch: tracing?.fetchJson,
     })
+    const useCases = {
+      ...composed,
+      refresh: metrics.countRefreshes(composed.refresh),
+      enroll: metrics.countEnrolled(composed.enroll),
+      checkHealth: createCheckHealth({ ...store, ...composed, clock, stopping: stopping.signal }),
+    }
     const { signingKeys, endedSessions, rules } = useCases
     const [build] = await Promise.all([
       readBuildInfo(),
-      rotateKeys(signingKeys, store, options),
+      rotateIfDue(useCases.rotateKeys, log),
       endedSessions.refresh(),
       rules.refresh(),
     ])
+    metrics.watch({ ...useCases, ...store, hashing, build, spans: tracing?.spans })
     const open = await openListeners({
       config,
       useCases,
+      metrics,
+      observer: {
+        answered: metrics.countRequest,
+        ...(tracing === undefined ? {} : { trace: tracing.trace }),
+      },
       authorities,
       build,
       clock,
@@ -87,8 +135,11 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       log,
       stopping: stopping.signal,
       addIssuers: (added) => issuers.push(...added),
+      addClientApi: (added) => clientApis.push(added),
     })
-    followRules(useCases, open)
+    const secretReplaced = Promise.withResolvers<void>()
+    const databaseRestored = Promise.withResolvers<void>()
+    const nameClientCas = followRules(useCases, open)
     const background = runInBackground(
       [
         { name: 'ended sessions', every: FOLLOW_ENDINGS, round: () => endedSessions.refresh() },
@@ -98,13 +149,33 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
           name: 'key rotation',
           every: ROTATE_KEYS,
           round: async () => {
-            await rotateKeys(signingKeys, store, options)
+            await rotateIfDue(useCases.rotateKeys, log)
             await signingKeys.removeGone()
+          },
+        },
+        {
+          name: 'own CAs',
+          every: FOLLOW_AUTHORITIES,
+          round: followAuthorities({
+            home: config.home,
+            authorities,
+            random,
+            log,
+            onChange: nameClientCas,
+          }),
+        },
+        {
+          name: 'installation secret',
+          every: FOLLOW_SECRET,
+          round: async () => {
+            const found = await store.installation.find()
+            if (found?.secretFingerprint !== secretFingerprint) secretReplaced.resolve()
+            else if (found.sealedHashingSecret !== sealedHashingSecret) databaseRestored.resolve()
           },
         },
         { name: 'certificates', every: RENEW_CERTIFICATES, round: () => open.renewCertificates() },
         { name: 'expired sessions', every: END_EXPIRED, round: () => useCases.endExpired() },
-        { name: 'sweep', every: SWEEP, round: () => sweep(store, clock) },
+        { name: 'sweep', every: SWEEP, round: () => sweep(store, clock, config.audit.retention) },
       ],
       log,
     )
@@ -114,49 +185,61 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       listeners: open.listeners,
       caFile: identity === undefined ? homeFiles(config.home).ca : identity.ca,
       renewCertificates: () => open.renewCertificates(),
+      secretReplaced: secretReplaced.promise,
+      databaseRestored: databaseRestored.promise,
+      reopenAuditOutput: () => auditOutput.reopen(),
       async stop() {
         stopping.abort()
         await open.close(DRAIN)
         await background.stop()
         await store.close()
+        metrics.stop()
+        await Promise.all([auditOutput.close(), tracing?.stop()])
       },
     }
   } catch (error) {
     await store.close()
+    metrics.stop()
+    await Promise.all([auditOutput.close(), tracing?.stop()])
     throw error
   }
 }
 
-/** What depends on the signers and CAs: the keys that are kept of them, and the certificates that handshakes ask for. */
+/**
+ * What depends on the signers and CAs: the keys that are kept of them, and the certificates that handshakes ask for.
+ * Answers how to name the CAs again when our own have changed.
+ */
 function followRules(
   { rules, signerKeys }: Pick<ReturnType<typeof compose>, 'rules' | 'signerKeys'>,
   open: Pick<OpenListeners, 'nameClientCas'>,
-): void {
+): () => void {
   let named = ''
+  const nameable = () =>
+    rules
+      .cas()
+      .filter(isNameable)
+      .map(({ certPem }) => certPem)
   const follow = () => {
     signerKeys.forgetOthers(rules.signers().map(({ id }) => id))
-    const cas = rules.cas().filter(({ isVerified, isAuthEnabled }) => isVerified && isAuthEnabled)
-    const pems = cas.map(({ certPem }) => certPem)
+    const pems = nameable()
     if (pems.join('') === named) return
     named = pems.join('')
     open.nameClientCas(pems)
   }
   follow()
   rules.onChange(follow)
+  return () => open.nameClientCas(nameable())
 }
 
-/** Makes the first key, or the next when its time has come, and records it. */
-async function rotateKeys(
-  signingKeys: SigningKeys,
-  store: Pick<Store, 'events'>,
-  { clock, random, log }: InstanceOptions,
-): Promise<void> {
-  const key = await signingKeys.rotateIfDue()
+/** Whose certificates are good for something here: a login, or an enrollment (API 3.2). */
+function isNameable(ca: Ca): boolean {
+  const { isAuthEnabled, isOttCaEnrollmentEnabled, isAutoCaEnrollmentEnabled } = ca
+  return ca.isVerified && (isAuthEnabled || isOttCaEnrollmentEnabled || isAutoCaEnrollmentEnabled)
+}
+
+/** Makes the first key, or the next when its time has come. */
+async function rotateIfDue(rotateKeys: RotateKeys, log: Log): Promise<void> {
+  const key = await rotateKeys.ifDue()
   if (key === undefined) return
-  const recordEvent = createRecordEvent({ clock, random })
-  const { kid } = key
-  await store.events.insert(
-    recordEvent(undefined, { type: 'signing-key.created', details: { kid } }),
-  )
-  log.info({ kid, algorithm: key.algorithm }, 'a signing key was made')
+  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was made')
 }

@@ -10,16 +10,23 @@ import type { Random } from '../base/random.ts'
 import type { Config, Listener } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/authorities.ts'
 import { nameableCas } from '../domain/certificates/client-cas.ts'
+import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import { addBoundApis, type UseCases } from '../http/bound-apis.ts'
 import { API_PREFIXES } from '../http/edge-api/paths.ts'
-import { issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
+import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
+import type { ShownMetrics } from '../http/monitoring/metrics.ts'
+import type { RequestObserver } from '../http/request-observer.ts'
 import type { Route, RouteDependencies } from '../http/route.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
 import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
 import { RefusedStart } from './private-files.ts'
-import { type CertificateSource, certificateSource } from './server-certificates.ts'
+import {
+  type CertificateSource,
+  certificateSource,
+  type ShownCertificate,
+} from './server-certificates.ts'
 
 export interface OpenListeners {
   readonly listeners: readonly OpenListener[]
@@ -45,14 +52,19 @@ export interface ListenerDependencies {
   readonly random: Random
   readonly log: Log
   readonly stopping: AbortSignal
+  readonly metrics: ShownMetrics
+  readonly observer: RequestObserver
   /** Told of every issuer as soon as its listener listens. */
   readonly addIssuers: (issuers: readonly Issuer[]) => void
+  /** Told of every listener with the client API as soon as it listens, in the order of the file. */
+  readonly addClientApi: (api: () => ClientApi) => void
 }
 
 interface Opened extends OpenListener {
   readonly listener: Listener
   readonly socket: TlsListener
   readonly source: CertificateSource
+  show(renewed: ShownCertificate): void
 }
 
 export async function openListeners(deps: ListenerDependencies): Promise<OpenListeners> {
@@ -72,10 +84,10 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
 
   async function renewAll(): Promise<void> {
     const failures: unknown[] = []
-    for (const { source, socket } of opened) {
+    for (const { source, show } of opened) {
       try {
         const renewed = await source.renew()
-        if (renewed !== undefined) socket.replaceMaterial(renewed)
+        if (renewed !== undefined) show(renewed)
       } catch (error) {
         failures.push(error) // the other listeners need theirs all the same
       }
@@ -117,6 +129,7 @@ async function openListener(
       authenticateCall: useCases.authenticateCall,
       authenticateRouter: useCases.authenticateRouter,
       trustedProxies: config.limits.trustedProxies,
+      observer: deps.observer,
     },
     (router) =>
       addBoundApis(router, listener.apis, {
@@ -127,11 +140,12 @@ async function openListener(
         totpHostname: config.totp.hostname,
         addresses: () => addresses,
         version: () => describeVersion(deps.build, all()),
+        metrics: deps.metrics,
         stopping: deps.stopping,
       }),
   )
   await app.ready()
-  const shown = await source.load()
+  let shown = await source.load()
   const socket = await openTlsListener({
     name: listener.name,
     interfaces: distinctInterfaces(listener),
@@ -153,7 +167,16 @@ async function openListener(
   if (listener.apis.some(({ binding }) => binding === 'edge-oidc')) {
     deps.addIssuers(baseUrls.map(issuerAt))
   }
-  return { name: listener.name, baseUrls, routes, listener, socket, source }
+  const wanted = config.api.address && baseUrl(config.api.address)
+  const address = baseUrls.find((url) => wanted === undefined || url === wanted)
+  if (address !== undefined && listener.apis.some(({ binding }) => binding === 'edge-client')) {
+    deps.addClientApi(() => ({ address, ...shown }))
+  }
+  const show = (renewed: ShownCertificate): void => {
+    shown = renewed
+    socket.replaceMaterial(renewed)
+  }
+  return { name: listener.name, baseUrls, routes, listener, socket, source, show }
 }
 
 function distinctInterfaces({ bindPoints }: Listener): readonly HostPort[] {

@@ -77,6 +77,11 @@ export async function replacePrivateFile(
   await putInPlace(path, text, random, (beside) => rename(beside, path))
 }
 
+/** After a rename in it: without this, the old name may be back after a power cut. */
+export async function syncFolderOf(path: string): Promise<void> {
+  await syncFolder(dirname(path))
+}
+
 export async function readText(path: string): Promise<string | undefined> {
   return unlessMissing(readFile(path, 'utf8'))
 }

@@ -3,24 +3,27 @@ import { systemClock } from '../base/clock.ts'
 import { systemRandom } from '../base/random.ts'
 import type { Config } from '../config/config.ts'
 import { createRecordEvent } from '../domain/audit/record.ts'
+import { createRotateKeys } from '../domain/tokens/rotate-keys.ts'
 import type { StoredSigningKey } from '../domain/tokens/signing-key.ts'
 import { composeSigningKeys } from './compose.ts'
 import { openPrepared } from './prepare.ts'
 
-export async function rotateSigningKey(config: Config): Promise<StoredSigningKey> {
+/** `older-keys`: they are withdrawn at once (D-135). */
+export async function rotateSigningKey(
+  config: Config,
+  revokes: 'nothing' | 'older-keys' = 'nothing',
+): Promise<StoredSigningKey> {
   const clock = systemClock
   const random = systemRandom
   const { store, vault } = await openPrepared(config, random)
   try {
     const signingKeys = composeSigningKeys({ config, store, vault, clock })
-    // Undefined: another instance rotated at this very moment. The caller asked for a key after that one.
-    const key = (await signingKeys.rotate()) ?? (await signingKeys.rotate())
-    if (key === undefined) throw new Error('other instances keep rotating the keys; try again')
+    const { transaction } = store
     const recordEvent = createRecordEvent({ clock, random })
-    await store.events.insert(
-      recordEvent(undefined, { type: 'signing-key.created', details: { kid: key.kid } }),
-    )
-    return key
+    const rotateKeys = createRotateKeys({ signingKeys, transaction, recordEvent, clock })
+    return await (revokes === 'nothing'
+      ? rotateKeys.next(undefined)
+      : rotateKeys.revokeOlder(undefined))
   } finally {
     await store.close()
   }

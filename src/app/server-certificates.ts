@@ -80,7 +80,7 @@ export function ownCertificate(deps: OwnDependencies): CertificateSource {
     const [certificatePem, key] = [await readText(serverCertificate), await readText(serverKey)]
     if (certificatePem === undefined || key === undefined) return issue('none')
     const held = { certificatePem, keyPem: new Secret(key) }
-    const wanted = { names, issuingPem: authorities.issuingPem }
+    const wanted = { names, issuingPem: authorities.serverIssuingPem }
     const reason = needsRenewal(held, wanted, clock.now())
     return reason === false ? held : issue(reason)
   }

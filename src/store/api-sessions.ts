@@ -3,7 +3,6 @@
  * expired.
  */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { ExternalJwtSignerId } from '../base/ids.ts'
 import type { Instant } from '../base/instant.ts'
 import type { SecretHash } from '../base/vault.ts'
 import type { API_SESSION_FIELDS } from '../domain/lists/fields.ts'
@@ -12,13 +11,10 @@ import type { ApiSession, LegacySession, OidcSession } from '../domain/sessions/
 import type { ApiSessions } from '../domain/sessions/stores.ts'
 import type { ListFacts } from './dialects/list-facts.ts'
 import { type Listed, listRows } from './lists/list-rows.ts'
-import { PROOF, proofOf } from './proof.ts'
-import { integer, json, listOf, object, oneOf, optional, reading, text, truth } from './reading.ts'
+import { PROVEN, proofOf } from './proof.ts'
+import { integer, json, listOf, oneOf, optional, reading, text, truth } from './reading.ts'
 import { isStorable } from './storable.ts'
 import type { ApiSessionRow, Tables } from './tables.ts'
-
-/** What was proven at the login; a code that is proven later has a column of its own. */
-const PROVEN = object({ primary: PROOF, extJwt: optional(text<ExternalJwtSignerId>) })
 
 const LIST: Listed<'api_sessions', typeof API_SESSION_FIELDS> = {
   table: 'api_sessions',
@@ -75,6 +71,18 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
         .where('expires_at', '>', at)
         .limit(1)
       return (await query.executeTakeFirst()) !== undefined
+    },
+
+    async countLive(at) {
+      const rows = await db
+        .selectFrom('api_sessions')
+        .select(['kind', (sessions) => sessions.fn.countAll().as('count')])
+        .where('expires_at', '>', at)
+        .groupBy('kind')
+        .execute()
+      const counted = (kind: ApiSession['kind']) =>
+        Number(rows.find((row) => row.kind === kind)?.count ?? 0)
+      return { oidc: counted('oidc'), legacy: counted('legacy') }
     },
 
     async list({ of, at, createdUntil }, query) {

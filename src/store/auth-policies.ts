@@ -8,6 +8,7 @@ import { insertUnique } from './insert-unique.ts'
 import { boolean, integer, json, listOf, object, optional, reading, tags, text } from './reading.ts'
 import { isStorable } from './storable.ts'
 import type { AuthPolicyRow, Tables } from './tables.ts'
+import { updateUnique } from './update-unique.ts'
 
 const BODY = object({
   primary: object({
@@ -53,6 +54,11 @@ export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
 
     insert: (policy) =>
       insertUnique(db, 'auth_policies', toRow(policy), { 'name-in-use': ['name'] }),
+
+    replace(policy) {
+      const { id, created_at: _, ...changes } = toRow(policy)
+      return updateUnique(db, 'auth_policies', { id }, changes, { 'name-in-use': 'name' })
+    },
 
     async remove(id) {
       const query = db.deleteFrom('auth_policies').where('id', '=', id)

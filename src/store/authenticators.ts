@@ -7,6 +7,7 @@ import type { Instant } from '../base/instant.ts'
 import {
   type Authenticator,
   type CertAuthenticator,
+  type FreshAuthenticator,
   type UpdbAuthenticator,
   usernameKey,
 } from '../domain/identities/authenticator.ts'
@@ -18,6 +19,7 @@ import { type Listed, listRows } from './lists/list-rows.ts'
 import { integer, json, oneOf, optional, reading, tags, text, truth } from './reading.ts'
 import { isStorable } from './storable.ts'
 import type { AuthenticatorRow, Tables } from './tables.ts'
+import { updateUnique } from './update-unique.ts'
 
 const LIST: Listed<'authenticators', typeof AUTHENTICATOR_FIELDS> = {
   table: 'authenticators',
@@ -52,7 +54,9 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
 
     async findCert(fingerprint) {
       if (!isStorable(fingerprint)) return undefined
-      const row = await select.where('fingerprint', '=', fingerprint).executeTakeFirst()
+      const row =
+        (await select.where('fingerprint', '=', fingerprint).executeTakeFirst()) ??
+        (await select.where('renewal_fingerprint', '=', fingerprint).executeTakeFirst())
       return row && cert(row)
     },
 
@@ -77,6 +81,59 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
       const query = db.deleteFrom('authenticators').where('id', '=', id)
       const { numDeletedRows } = await query.executeTakeFirst()
       return numDeletedRows === 1n
+    },
+
+    replaceUpdb(id, version, { username, passwordHash, tags }, at) {
+      const changes = {
+        username,
+        username_key: usernameKey(username),
+        tags: JSON.stringify(tags),
+        updated_at: at,
+        ...(passwordHash === undefined
+          ? {}
+          : {
+              password_hash: passwordHash,
+              credential_version: version + 1,
+              failed_attempts: 0,
+              locked_until: null,
+            }),
+      }
+      const where = { id, method: 'updb', credential_version: version }
+      return updateUnique(db, 'authenticators', where, changes, {
+        'username-in-use': 'username_key',
+      })
+    },
+
+    replaceCert(id, version, { certificate, tags }, at) {
+      const changes = {
+        tags: JSON.stringify(tags),
+        updated_at: at,
+        ...(certificate === undefined
+          ? {}
+          : {
+              cert_pem: certificate.certPem,
+              fingerprint: certificate.fingerprint,
+              is_issued_by_network: certificate.isIssuedByNetwork ? 1 : 0,
+              credential_version: version + 1,
+              // A renewal that was under way renews what is no longer there.
+              renewal_cert_pem: null,
+              renewal_fingerprint: null,
+            }),
+      }
+      const where = { id, method: 'cert', credential_version: version }
+      return updateUnique(db, 'authenticators', where, changes, {
+        'certificate-in-use': 'fingerprint',
+      })
+    },
+
+    async markUsed(id, version, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('authenticators')
+        .set({ last_used_at: at })
+        .where('id', '=', id)
+        .where('credential_version', '=', version)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
     },
 
     async replacePasswordHash(id, previous, next, at) {
@@ -128,7 +185,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
   }
 }
 
-function toRow(authenticator: Authenticator): Insertable<AuthenticatorRow> {
+function toRow(authenticator: FreshAuthenticator): Insertable<AuthenticatorRow> {
   const { method } = authenticator
   const isUpdb = method === 'updb'
   return {
@@ -172,7 +229,14 @@ function cert(row: Selectable<AuthenticatorRow>): CertAuthenticator {
     certPem: read('cert_pem', text),
     fingerprint: read('fingerprint', text),
     isIssuedByNetwork: read('is_issued_by_network', truth),
+    ...renewalOf(row),
   }
+}
+
+function renewalOf(row: Selectable<AuthenticatorRow>): Pick<CertAuthenticator, 'renewal'> {
+  if (row.renewal_fingerprint === null) return {}
+  const certPem = reading('authenticators', row.id, row)('renewal_cert_pem', text)
+  return { renewal: { certPem, fingerprint: row.renewal_fingerprint } }
 }
 
 function common(row: Selectable<AuthenticatorRow>) {
@@ -181,6 +245,8 @@ function common(row: Selectable<AuthenticatorRow>) {
     id: row.id,
     identityId: row.identity_id,
     tags: read('tags', json(tags)),
+    credentialVersion: row.credential_version,
+    lastUsedAt: read('last_used_at', optional(integer<Instant>)),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

@@ -1,4 +1,4 @@
-/** Third-party CAs. Names and certificates are unique; what does not change is one JSON column. */
+/** Third-party CAs. Names and certificates are unique; what nothing searches in is one JSON column. */
 import type { Kysely, Selectable } from 'kysely'
 import {
   type Ca,
@@ -23,6 +23,7 @@ import {
 } from './reading.ts'
 import { isStorable } from './storable.ts'
 import type { CaRow, Tables } from './tables.ts'
+import { updateUnique } from './update-unique.ts'
 
 const BODY = object({
   certPem: text,
@@ -61,6 +62,12 @@ export function sqlCas(db: Kysely<Tables>): Cas {
         'name-in-use': ['name'],
         'certificate-in-use': ['fingerprint'],
       }),
+
+    replace(ca) {
+      const { id, name, body, tags, updated_at } = toRow(ca)
+      const changes = { name, body, tags, updated_at }
+      return updateUnique(db, 'cas', { id }, changes, { 'name-in-use': 'name' })
+    },
 
     async markVerified(id, at) {
       const { numUpdatedRows } = await db

@@ -1,31 +1,96 @@
 /** Audit events: columns for what they are searched by, one JSON column for what only this type tells. */
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
+import type { AuditEvent } from '../domain/audit/events.ts'
+import { type RecordedEvent, recorded } from '../domain/audit/recorded-event.ts'
 import type { Events } from '../domain/audit/stores.ts'
+import type { EVENT_FIELDS } from '../domain/lists/fields.ts'
+import type { ListFacts } from './dialects/list-facts.ts'
+import { type Listed, listRows } from './lists/list-rows.ts'
+import { json, mapOf, optional, reading } from './reading.ts'
 import { removeBefore } from './remove-before.ts'
-import type { Tables } from './tables.ts'
+import { isStorable } from './storable.ts'
+import type { EventRow, Tables } from './tables.ts'
 
-export function sqlEvents(db: Kysely<Tables>): Events {
+const LIST: Listed<'events', typeof EVENT_FIELDS> = {
+  table: 'events',
+  columns: {
+    id: 'id',
+    at: 'at',
+    type: 'type',
+    identityId: 'identity_id',
+    sessionId: 'session_id',
+    actorId: 'actor_id',
+    address: 'address',
+    requestId: 'request_id',
+    userAgent: 'user_agent',
+    reason: 'reason',
+  },
+  order: { field: 'at', direction: 'desc' },
+}
+
+export function sqlEvents(
+  db: Kysely<Tables>,
+  facts: ListFacts,
+  /** Told of what was inserted; inside a transaction that is not the same as committed. */
+  onInserted: (event: AuditEvent) => void,
+): Events {
   return {
     async insert(event) {
       await db
         .insertInto('events')
-        .values({
-          id: event.id,
-          at: event.at,
-          type: event.type,
-          actor_id: event.caller?.actorId ?? null,
-          identity_id: ('identityId' in event ? event.identityId : undefined) ?? null,
-          session_id: ('sessionId' in event ? event.sessionId : undefined) ?? null,
-          address: event.caller?.address ?? null,
-          request_id: event.caller?.requestId ?? null,
-          user_agent: event.caller?.userAgent ?? null,
-          reason: 'reason' in event ? event.reason : null,
-          details: 'details' in event ? JSON.stringify(event.details) : null,
-        })
+        .values(toRow(recorded(event)))
         .execute()
+      onInserted(event)
+    },
+
+    async find(id) {
+      if (!isStorable(id)) return undefined
+      const query = db.selectFrom('events').selectAll().where('id', '=', id)
+      const row = await query.executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async list(query) {
+      const { rows, totalCount } = await listRows(db, facts, LIST, query)
+      return { rows: rows.map(fromRow), totalCount }
     },
 
     removeOlderThan: (before, limit) =>
       removeBefore(db, { table: 'events', key: 'id', time: 'at' }, before, limit),
+  }
+}
+
+function toRow(event: RecordedEvent): EventRow {
+  return {
+    id: event.id,
+    at: event.at,
+    type: event.type,
+    actor_id: event.actorId ?? null,
+    identity_id: event.identityId ?? null,
+    session_id: event.sessionId ?? null,
+    address: event.address ?? null,
+    request_id: event.requestId ?? null,
+    user_agent: event.userAgent ?? null,
+    reason: event.reason ?? null,
+    details: event.details === undefined ? null : JSON.stringify(event.details),
+  }
+}
+
+const anything = (value: unknown): unknown => value
+
+function fromRow(row: Selectable<EventRow>): RecordedEvent {
+  const read = reading('events', row.id, row)
+  return {
+    id: row.id,
+    at: row.at,
+    type: row.type,
+    identityId: row.identity_id ?? undefined,
+    sessionId: row.session_id ?? undefined,
+    actorId: row.actor_id ?? undefined,
+    address: row.address ?? undefined,
+    requestId: row.request_id ?? undefined,
+    userAgent: row.user_agent ?? undefined,
+    reason: row.reason ?? undefined,
+    details: read('details', optional(json(mapOf(anything)))),
   }
 }

@@ -17,6 +17,7 @@ import {
 } from './reading.ts'
 import { isStorable } from './storable.ts'
 import type { ExternalJwtSignerRow, Tables } from './tables.ts'
+import { updateUnique } from './update-unique.ts'
 
 const JWKS = object({ kind: oneOf('jwks'), jwksEndpoint: text })
 const CERTIFICATE = object({ kind: oneOf('certificate'), certPem: text, kid: optional(text) })
@@ -55,6 +56,14 @@ export function sqlExternalJwtSigners(db: Kysely<Tables>): ExternalJwtSigners {
         'name-in-use': ['name'],
         'issuer-in-use': ['issuer'],
       }),
+
+    replace(signer) {
+      const { id, created_at: _, ...changes } = toRow(signer)
+      return updateUnique(db, 'external_jwt_signers', { id }, changes, {
+        'name-in-use': 'name',
+        'issuer-in-use': 'issuer',
+      })
+    },
 
     async remove(id) {
       const query = db.deleteFrom('external_jwt_signers').where('id', '=', id)

@@ -1,15 +1,27 @@
 /** Identities. Names are unique, and so are external ids where there is one. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Instant } from '../base/instant.ts'
-import { IDENTITY_TYPES, type Identity } from '../domain/identities/identity.ts'
+import { type FreshIdentity, IDENTITY_TYPES, type Identity } from '../domain/identities/identity.ts'
 import type { Identities } from '../domain/identities/stores.ts'
 import type { IDENTITY_FIELDS } from '../domain/lists/fields.ts'
 import type { ListFacts } from './dialects/list-facts.ts'
 import { insertUnique } from './insert-unique.ts'
 import { type Listed, listRows } from './lists/list-rows.ts'
-import { integer, json, listOf, oneOf, optional, reading, tags, text, truth } from './reading.ts'
+import {
+  integer,
+  json,
+  listOf,
+  mapOf,
+  oneOf,
+  optional,
+  reading,
+  tags,
+  text,
+  truth,
+} from './reading.ts'
 import { isStorable } from './storable.ts'
 import type { IdentityRow, Tables } from './tables.ts'
+import { updateUnique } from './update-unique.ts'
 
 /** A write that changes nothing: PostgreSQL locks the row, SQLite has one writer anyway. */
 const HOLD = { updated_at: sql.ref<Instant>('updated_at') }
@@ -70,10 +82,32 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
     },
 
     insert: (identity) =>
-      insertUnique(db, 'identities', toRow(identity), {
-        'name-in-use': ['name'],
-        'external-id-in-use': ['external_id'],
-      }),
+      insertUnique(
+        db,
+        'identities',
+        { ...NOT_SEEN_YET, ...toRow(identity) },
+        {
+          'name-in-use': ['name'],
+          'external-id-in-use': ['external_id'],
+        },
+      ),
+
+    replace(identity) {
+      const { id, created_at, disabled_at, disabled_until, ...changes } = toRow(identity)
+      return updateUnique(db, 'identities', { id }, changes, {
+        'name-in-use': 'name',
+        'external-id-in-use': 'external_id',
+      })
+    },
+
+    async replaceClientInfo(id, { envInfo, sdkInfo }) {
+      const told = {
+        ...(envInfo === undefined ? {} : { env_info: JSON.stringify(envInfo) }),
+        ...(sdkInfo === undefined ? {} : { sdk_info: JSON.stringify(sdkInfo) }),
+      }
+      if (Object.keys(told).length === 0) return
+      await db.updateTable('identities').set(told).where('id', '=', id).execute()
+    },
 
     async replaceDisablement(id, disablement, at) {
       const { numUpdatedRows } = await db
@@ -109,7 +143,9 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
   }
 }
 
-function toRow(identity: Identity): IdentityRow {
+const NOT_SEEN_YET = { env_info: null, sdk_info: null } as const
+
+function toRow(identity: FreshIdentity): Omit<IdentityRow, keyof typeof NOT_SEEN_YET> {
   return {
     id: identity.id,
     name: identity.name,
@@ -122,8 +158,6 @@ function toRow(identity: Identity): IdentityRow {
     tags: JSON.stringify(identity.tags),
     disabled_at: identity.disabledAt ?? null,
     disabled_until: identity.disabledUntil ?? null,
-    env_info: null,
-    sdk_info: null,
     created_at: identity.createdAt,
     updated_at: identity.updatedAt,
   }
@@ -143,6 +177,8 @@ function fromRow(row: Selectable<IdentityRow>): Identity {
     tags: read('tags', json(tags)),
     disabledAt: read('disabled_at', optional(integer<Instant>)),
     disabledUntil: read('disabled_until', optional(integer<Instant>)),
+    envInfo: read('env_info', optional(json(mapOf(text)))),
+    sdkInfo: read('sdk_info', optional(json(mapOf(text)))),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

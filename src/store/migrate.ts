@@ -11,6 +11,9 @@ import type { Tables } from './tables.ts'
 /** Every migration, oldest first. Forward only. */
 const MIGRATIONS: readonly Migration[] = [foundation]
 
+/** The shape of a database that this program knows. */
+export const SHAPE: readonly string[] = MIGRATIONS.map(({ name }) => name)
+
 export function migrate(db: Kysely<Tables>, database: Database): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     await database.lockMigrations(transaction)

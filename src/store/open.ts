@@ -4,6 +4,7 @@
  */
 import { Kysely } from 'kysely'
 import type { Secret } from '../base/secret.ts'
+import type { AuditEvent } from '../domain/audit/events.ts'
 import type { Store, Stores } from '../domain/stores.ts'
 import { sqlApiSessions } from './api-sessions.ts'
 import { sqlAuthPolicies } from './auth-policies.ts'
@@ -11,9 +12,11 @@ import { sqlAuthRequests } from './auth-requests.ts'
 import { sqlAuthenticators } from './authenticators.ts'
 import { sqlAuthorities } from './authorities.ts'
 import { sqlCas } from './cas.ts'
+import { sqlCertificateRenewals } from './certificate-renewals.ts'
 import { sqlCodeGuesses } from './code-guesses.ts'
 import { type Database, StoreUnavailable } from './dialects/database.ts'
 import { sqlite } from './dialects/sqlite.ts'
+import { sqlEnrollments } from './enrollments.ts'
 import { sqlEvents } from './events.ts'
 import { sqlExternalJwtSigners } from './external-jwt-signers.ts'
 import { sqlIdentities } from './identities.ts'
@@ -21,9 +24,11 @@ import { sqlInstallation } from './installation.ts'
 import { migrate } from './migrate.ts'
 import { sqlRefreshTokens } from './refresh-tokens.ts'
 import { sqlRuleVersions } from './rule-versions.ts'
+import { sqlSealedValues } from './sealed-values.ts'
 import { sqlSessionCertificates } from './session-certificates.ts'
 import { sqlSessionEndings } from './session-endings.ts'
 import { sqlSigningKeys } from './signing-keys.ts'
+import { sqlSpentStates } from './spent-states.ts'
 import type { Tables } from './tables.ts'
 import { sqlTotpEnrollments } from './totp-enrollments.ts'
 import { runAsWhole } from './transaction.ts'
@@ -35,8 +40,37 @@ export type StoreAddress =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: Secret; readonly maxConnections?: number }
 
+/** Told of the events of one commit, in their order, once it has happened; of what was rolled back, never. */
+export type OnEvents = (events: readonly AuditEvent[]) => void
+
 /** A store whose tables are up to date. Throws StoreUnavailable when there cannot be one. */
-export async function openStore(address: StoreAddress): Promise<Store> {
+export async function openStore(
+  address: StoreAddress,
+  onEvents: OnEvents = () => {},
+): Promise<Store> {
+  const { db, database } = await openMigrated(address)
+  return {
+    ...storesOn(db, database, (event) => onEvents([event])),
+    async transaction(work) {
+      const events: AuditEvent[] = []
+      const outcome = await db.transaction().execute((transaction) => {
+        const stores = storesOn(transaction, database, (event) => events.push(event))
+        return runAsWhole(stores, work)
+      })
+      if (events.length > 0) onEvents(events)
+      return outcome
+    },
+    close: () => db.destroy(),
+  }
+}
+
+export interface OpenDatabase {
+  readonly db: Kysely<Tables>
+  readonly database: Database
+}
+
+/** Whatever is in it. Nothing is asked of the database yet. */
+export async function openDatabase(address: StoreAddress): Promise<OpenDatabase> {
   const database = await databaseAt(address)
   const db = new Kysely<Tables>({
     dialect: database.dialect,
@@ -44,18 +78,19 @@ export async function openStore(address: StoreAddress): Promise<Store> {
       if (event.level === 'error') database.withoutContent(event.error)
     },
   })
+  return { db, database }
+}
+
+/** With tables that are up to date. Throws StoreUnavailable. */
+export async function openMigrated(address: StoreAddress): Promise<OpenDatabase> {
+  const opened = await openDatabase(address)
   try {
-    await migrate(db, database)
+    await migrate(opened.db, opened.database)
   } catch (error) {
-    await db.destroy()
-    throw unavailable(database, error)
+    await opened.db.destroy()
+    throw unavailable(opened.database, error)
   }
-  return {
-    ...storesOn(db, database),
-    transaction: (work) =>
-      db.transaction().execute((transaction) => runAsWhole(storesOn(transaction, database), work)),
-    close: () => db.destroy(),
-  }
+  return opened
 }
 
 async function databaseAt(address: StoreAddress): Promise<Database> {
@@ -70,7 +105,7 @@ async function databaseAt(address: StoreAddress): Promise<Database> {
   }
 }
 
-function unavailable(database: Database, error: unknown): StoreUnavailable {
+export function unavailable(database: Database, error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   // A refused connection to a name with two addresses is an AggregateError without a message.
   const { message, code } = error as { message?: string; code?: string }
@@ -80,11 +115,18 @@ function unavailable(database: Database, error: unknown): StoreUnavailable {
   })
 }
 
-function storesOn(db: Kysely<Tables>, { lists }: Pick<Database, 'lists'>): Stores {
+export function storesOn(
+  db: Kysely<Tables>,
+  { lists }: Pick<Database, 'lists'>,
+  onEvent: (event: AuditEvent) => void,
+): Stores {
   return {
     installation: sqlInstallation(db),
+    sealedValues: sqlSealedValues(db),
     identities: sqlIdentities(db, lists),
     authenticators: sqlAuthenticators(db, lists),
+    enrollments: sqlEnrollments(db, lists),
+    certificateRenewals: sqlCertificateRenewals(db),
     authPolicies: sqlAuthPolicies(db),
     externalJwtSigners: sqlExternalJwtSigners(db),
     cas: sqlCas(db),
@@ -92,12 +134,13 @@ function storesOn(db: Kysely<Tables>, { lists }: Pick<Database, 'lists'>): Store
     totpEnrollments: sqlTotpEnrollments(db),
     codeGuesses: sqlCodeGuesses(db),
     authRequests: sqlAuthRequests(db),
+    spentStates: sqlSpentStates(db),
     apiSessions: sqlApiSessions(db, lists),
     refreshTokens: sqlRefreshTokens(db),
     sessionCertificates: sqlSessionCertificates(db),
     sessionEndings: sqlSessionEndings(db),
     signingKeys: sqlSigningKeys(db),
     authorities: sqlAuthorities(db),
-    events: sqlEvents(db),
+    events: sqlEvents(db, lists, onEvent),
   }
 }

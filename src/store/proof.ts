@@ -10,10 +10,14 @@ import { boolean, integer, object, oneOf, optional, text } from './reading.ts'
 export const PROOF = object({
   method: oneOf(...PRIMARY_METHODS),
   authenticatorId: optional(text<AuthenticatorId>),
+  credentialVersion: optional(integer),
   certificate: optional(object({ fingerprint: text, isIssuedByNetwork: boolean })),
   signerId: optional(text<ExternalJwtSignerId>),
   at: integer<Instant>,
 })
+
+/** What was proven at the login of a session; a code that is proven later has a column of its own. */
+export const PROVEN = object({ primary: PROOF, extJwt: optional(text<ExternalJwtSignerId>) })
 
 export type Proof = ReturnType<typeof PROOF>
 

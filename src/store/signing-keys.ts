@@ -34,6 +34,12 @@ export function sqlSigningKeys(db: Kysely<Tables>): SigningKeyStore {
       const { numDeletedRows } = await query.executeTakeFirst()
       return numDeletedRows === 1n
     },
+
+    async removeBefore(generation) {
+      const query = db.deleteFrom('signing_keys').where('generation', '<', generation)
+      const rows = await query.returningAll().execute()
+      return rows.map(fromRow)
+    },
   }
 }
 

@@ -37,6 +37,7 @@ export interface Tables {
   recovery_codes: RecoveryCodeRow
   code_guesses: CodeGuessesRow
   auth_requests: AuthRequestRow
+  spent_states: SpentStateRow
   api_sessions: ApiSessionRow
   refresh_tokens: RefreshTokenRow
   session_certificates: SessionCertificateRow
@@ -53,6 +54,11 @@ interface InstallationRow {
   /** Always 1: there is one row. */
   id: number
   secret_fingerprint: SecretHash
+  sealed_hashing_secret: string
+  /** Raised to see whether the database commits. */
+  touches: Generated<number>
+  /** Where everything is now, when this database is no longer the one in use (D-160). */
+  moved_to: string | null
   created_at: Instant
 }
 
@@ -120,6 +126,8 @@ export interface AuthenticatorRow {
   /** `usernameKey(username)`. */
   username_key: string | null
   password_hash: string | null
+  /** Raised when the password or the certificate becomes another one. */
+  credential_version: Generated<number>
   failed_attempts: Generated<number>
   locked_until: Instant | null
   cert_pem: string | null
@@ -140,6 +148,8 @@ export interface EnrollmentRow {
   method: string
   token_hash: SecretHash
   username: string | null
+  /** `usernameKey(username)`. */
+  username_key: string | null
   ca_id: CaId | null
   expires_at: Instant
   used_at: Instant | null
@@ -228,6 +238,11 @@ export interface SessionCertificateRow {
   created_at: Instant
 }
 
+export interface SpentStateRow {
+  hash: SecretHash
+  expires_at: Instant
+}
+
 export interface SessionEndingRow {
   sequence: Generated<number>
   subject: EndedSubject
@@ -255,7 +270,7 @@ export interface AuthorityRow {
   not_after: Instant
 }
 
-interface EventRow {
+export interface EventRow {
   id: EventId
   at: Instant
   type: string

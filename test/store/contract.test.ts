@@ -40,12 +40,21 @@ for (const database of ALL) {
       assert.equal(await installation.findSecretFingerprint(), undefined)
       const inserted = await Promise.all(
         TIMES.map((i) =>
-          installation.insert({ secretFingerprint: hash(`secret-${i}`), createdAt: NOON }),
+          installation.insert({
+            secretFingerprint: hash(`secret-${i}`),
+            sealedHashingSecret: `sealed-${i}`,
+            createdAt: NOON,
+          }),
         ),
       )
       assert.equal(inserted.filter(Boolean).length, 1)
-      const winner = hash(`secret-${inserted.indexOf(true)}`)
+      const first = inserted.indexOf(true)
+      const winner = hash(`secret-${first}`)
       assert.equal(await installation.findSecretFingerprint(), winner)
+      assert.deepEqual(await installation.find(), {
+        secretFingerprint: winner,
+        sealedHashingSecret: `sealed-${first}`,
+      })
     })
 
     test('ending a session twice is ending it once', async (t) => {

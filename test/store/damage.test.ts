@@ -15,6 +15,7 @@ import {
   anAuthority,
   anAuthRequest,
   anIdentity,
+  anInvitation,
   aPolicy,
   aRefreshToken,
   aSession,
@@ -35,6 +36,7 @@ const findSession = (store: Store) => store.apiSessions.find(aSession().id)
 const findLegacy = (store: Store) => store.apiSessions.find(aLegacySession().id)
 const findSigner = (store: Store) => store.externalJwtSigners.find(aSigner().id)
 const findCa = (store: Store) => store.cas.find(aCa().id)
+const findInvitation = (store: Store) => store.enrollments.find(anInvitation().id)
 const findRefreshToken = (store: Store) => store.refreshTokens.find(aRefreshToken().hash)
 const findByName = (store: Store) =>
   store.authenticators.findUpdb(usernameKey(anAuthenticator().username))
@@ -120,6 +122,11 @@ const DAMAGES: Record<string, [column: string, value: string, read: (s: Store) =
   ],
   // By its session: the log gets nothing that could be compared with a token.
   'refresh_tokens, row session-1': [['successor', 'null', findRefreshToken]],
+  'enrollments, row invitation-1': [
+    ['method', "'MARKER'", findInvitation],
+    ['username', 'null', findInvitation],
+    ['tags', "'MARKER'", findInvitation],
+  ],
   'signing_keys, row kid-1': [
     ['algorithm', "'MARKER'", (store) => store.signingKeys.list()],
     ['public_jwk', `'{"x": 1}'`, (store) => store.signingKeys.list()],
@@ -188,6 +195,7 @@ async function filled(database: TestDatabase): Promise<Store> {
   const store = await database.open()
   await insertIdentity(store)
   await store.authenticators.insert(anAuthenticator())
+  await store.enrollments.insert(anInvitation())
   await store.externalJwtSigners.insert(aSigner())
   await store.cas.insert(aCa())
   await store.authRequests.insert(anAuthRequest())

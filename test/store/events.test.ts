@@ -1,10 +1,15 @@
 /**
- * How audit events lie in the database: columns to search by, and the rest as JSON. The store has no method
- * that reads them yet.
+ * Audit events in the database: how they lie there, how they are found again, and who is told of them. API 4.8, D-134.
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, test } from 'node:test'
-import type { EventId } from '../../src/base/ids.ts'
+import { minutes } from '../../src/base/duration.ts'
+import type { ApiSessionId, EventId, IdentityId, RequestId } from '../../src/base/ids.ts'
+import { plus } from '../../src/base/instant.ts'
+import type { AuditEvent } from '../../src/domain/audit/events.ts'
+import { EVENT_FIELDS } from '../../src/domain/lists/fields.ts'
+import { readFilter } from '../../src/domain/lists/read-filter.ts'
+import { openStore } from '../../src/store/open.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { SHARED } from './databases.ts'
 import { anEvent, anIdentity, NOON, sessionId } from './samples.ts'
@@ -84,7 +89,150 @@ for (const kind of SHARED) {
         ],
       )
     })
+
+    test('an event is read as it was written', async (t) => {
+      const { events } = await (await kind.create(t)).open()
+      const event = anEvent('event-1')
+      await events.insert(event)
+      const found = await events.find(event.id)
+      assert.deepEqual(found, {
+        id: 'event-1',
+        at: NOON,
+        type: 'login.failed',
+        identityId: anIdentity().id,
+        sessionId: undefined,
+        actorId: 'administrator-1',
+        address: '192.0.2.1',
+        requestId: 'req-1',
+        userAgent: 'curl/8',
+        reason: 'wrong-password',
+        details: { method: 'password', username: 'Zoë \0' },
+      })
+      assert.deepEqual((await events.list({ limit: 10, offset: 0 })).rows, [found])
+      for (const id of ['event-2', 'a\0b', '\ud800']) {
+        assert.equal(await events.find(id as EventId), undefined)
+      }
+    })
+
+    test('events come newest first, and those of one moment always in the same order', async (t) => {
+      const { events } = await (await kind.create(t)).open()
+      for (const [id, minute] of [
+        ['b', 1],
+        ['a', 1],
+        ['c', 0],
+        ['d', 2],
+      ] as const) {
+        await events.insert(ended(id, { at: plus(NOON, minutes(minute)) }))
+      }
+      const idsOf = async (offset: number) =>
+        (await events.list({ limit: 2, offset })).rows.map(({ id }) => id)
+      assert.deepEqual([...(await idsOf(0)), ...(await idsOf(2))], ['d', 'b', 'a', 'c'])
+    })
+
+    test('events are found by everything that they can be asked for by', async (t) => {
+      const { events } = await (await kind.create(t)).open()
+      const wanted = anEvent('wanted')
+      await events.insert(wanted)
+      await events.insert(
+        ended('other', {
+          at: plus(NOON, minutes(1)),
+          identityId: 'other' as IdentityId,
+          sessionId: 'other' as ApiSessionId,
+          caller: {
+            address: '192.0.2.2',
+            requestId: 'req-2' as RequestId,
+            userAgent: 'other',
+            actorId: 'other' as IdentityId,
+          },
+        }),
+      )
+      for (const filter of [
+        'id = "wanted"',
+        `at <= datetime("${new Date(NOON).toISOString()}")`,
+        'type = "login.failed"',
+        'type >= "login." and type < "login/"',
+        `identityId = "${anIdentity().id}"`,
+        'sessionId = null',
+        'actorId = "administrator-1"',
+        'address = "192.0.2.1"',
+        'requestId = "req-1"',
+        'userAgent contains "curl"',
+        'reason = "wrong-password"',
+      ]) {
+        const query = { ...readFilter(filter, EVENT_FIELDS), limit: 10, offset: 0 }
+        const { rows: found, totalCount } = await events.list(query)
+        assert.deepEqual([totalCount, found.map(({ id }) => id)], [1, ['wanted']], filter)
+      }
+    })
+
+    test('D-134: who follows the events is told after the commit, in the order of the commits', async (t) => {
+      const { address } = await kind.create(t)
+      const told: string[][] = []
+      const store = await openStore(address, (events) => told.push(events.map(({ id }) => id)))
+      t.after(() => store.close())
+      await store.events.insert(ended('alone'))
+      await store.transaction(async (tx) => {
+        await tx.events.insert(ended('first'))
+        await tx.events.insert(ended('second'))
+        assert.deepEqual(told, [['alone']], 'not before the commit')
+      })
+      assert.deepEqual(told, [['alone'], ['first', 'second']])
+      await store.transaction(async () => {})
+      assert.equal(told.length, 2, 'a commit without events is none of theirs')
+    })
+
+    test('D-134: of what is rolled back nobody is told', async (t) => {
+      const { address } = await kind.create(t)
+      const told: string[][] = []
+      const store = await openStore(address, (events) => told.push(events.map(({ id }) => id)))
+      t.after(() => store.close())
+      const fault = new Error('as if the rest had failed')
+      const failing = store.transaction(async (tx) => {
+        await tx.events.insert(ended('undone'))
+        throw fault
+      })
+      await assert.rejects(failing, fault)
+      // The same id twice: the database refuses the second one.
+      await store.events.insert(ended('kept'))
+      await assert.rejects(store.events.insert(ended('kept')))
+      assert.deepEqual(told, [['kept']])
+    })
+
+    test('old events are removed a few at a time, oldest first', async (t) => {
+      const { events } = await (await kind.create(t)).open()
+      for (let i = 0; i < 5; i++) {
+        await events.insert(ended(`e${i}`, { at: plus(NOON, minutes(i)) }))
+      }
+      const before = plus(NOON, minutes(3))
+      assert.equal(await events.removeOlderThan(before, 2), 2)
+      assert.equal(await events.removeOlderThan(before, 2), 1)
+      assert.equal(await events.removeOlderThan(before, 2), 0)
+      const { rows: left } = await events.list({ limit: 10, offset: 0 })
+      assert.deepEqual(
+        left.map(({ id }) => id),
+        ['e4', 'e3'],
+      )
+    })
   })
+}
+
+function ended(
+  id: string,
+  changes: Partial<Pick<AuditEvent, 'at' | 'caller'>> & {
+    readonly identityId?: IdentityId
+    readonly sessionId?: ApiSessionId
+  } = {},
+): AuditEvent {
+  return {
+    id: id as EventId,
+    at: NOON,
+    caller: undefined,
+    type: 'session.ended',
+    identityId: anIdentity().id,
+    sessionId: sessionId('session-1'),
+    reason: 'logout',
+    ...changes,
+  }
 }
 
 async function rows(database: { query(statement: string): Promise<Record<string, unknown>[]> }) {

@@ -5,6 +5,7 @@ import type {
   AuthenticatorId,
   AuthPolicyId,
   CaId,
+  EnrollmentId,
   EventId,
   ExternalJwtSignerId,
   IdentityId,
@@ -16,6 +17,7 @@ import type { SecretHash } from '../../src/base/vault.ts'
 import type { AuditEvent } from '../../src/domain/audit/events.ts'
 import type { StoredAuthority } from '../../src/domain/certificates/authority-record.ts'
 import type { Ca } from '../../src/domain/certificates/ca.ts'
+import type { Enrollment, EnrollmentKind } from '../../src/domain/enrollments/enrollment.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
 import type { TotpEnrollment } from '../../src/domain/factors/totp-enrollment.ts'
 import type {
@@ -79,6 +81,8 @@ export function anIdentity(given: Partial<Identity> = {}): Identity {
     tags: { note: 'a\nb', nothing: null },
     disabledAt: after(2),
     disabledUntil: after(3),
+    envInfo: undefined,
+    sdkInfo: undefined,
     createdAt: NOON,
     updatedAt: after(1),
     ...given,
@@ -94,6 +98,8 @@ export function anAuthenticator(given: Partial<UpdbAuthenticator> = {}): UpdbAut
     passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
     lockedUntil: undefined,
     tags: { desk: 7 },
+    credentialVersion: 0,
+    lastUsedAt: undefined,
     createdAt: NOON,
     updatedAt: after(1),
     ...given,
@@ -109,6 +115,8 @@ export function aCertAuthenticator(given: Partial<CertAuthenticator> = {}): Cert
     fingerprint: 'ab'.repeat(32),
     isIssuedByNetwork: true,
     tags: { desk: 8 },
+    credentialVersion: 0,
+    lastUsedAt: undefined,
     createdAt: after(1),
     updatedAt: after(2),
     ...given,
@@ -175,11 +183,31 @@ export function anEnrollment(given: Partial<TotpEnrollment> = {}): TotpEnrollmen
   }
 }
 
+/** By token, for a password unless another kind is given. */
+export function anInvitation(
+  given: Partial<Omit<Enrollment, 'method'>> = {},
+  kind: EnrollmentKind = { method: 'updb', username: 'Zoë' },
+): Enrollment {
+  return {
+    id: 'invitation-1' as EnrollmentId,
+    identityId: anIdentity().id,
+    tokenHash: hash('invitation-token-1'),
+    expiresAt: after(86_400_000),
+    usedAt: undefined,
+    tags: { desk: 9 },
+    createdAt: NOON,
+    updatedAt: after(1),
+    ...given,
+    ...kind,
+  }
+}
+
 export function aPrimary(given: Partial<ProvenPrimary> = {}): ProvenPrimary {
   return {
     method: 'cert',
     identityId: anIdentity().id,
     authenticatorId: anAuthenticator().id,
+    credentialVersion: 3,
     certificate: { fingerprint: 'ab'.repeat(32), isIssuedByNetwork: true },
     signerId: signerId('signer-1'),
     at: after(4),
@@ -191,6 +219,7 @@ export function aPrimary(given: Partial<ProvenPrimary> = {}): ProvenPrimary {
 export const BARE_PRIMARY = aPrimary({
   method: 'ext-jwt',
   authenticatorId: undefined,
+  credentialVersion: undefined,
   certificate: undefined,
 })
 

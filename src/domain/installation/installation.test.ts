@@ -4,17 +4,17 @@ import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../base/clock.ts'
 import { systemRandom } from '../../base/random.ts'
 import { Secret } from '../../base/secret.ts'
-import { createVault, INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
+import { INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
 import { openStore } from '../../store/open.ts'
 import { createRecordEvent } from '../audit/record.ts'
 import { createPasswordHashing } from '../factors/hashing.ts'
 import { usernameKey } from '../identities/authenticator.ts'
 import { DEFAULT_POLICY_ID, PRODUCTION_POLICY_ID } from '../policies/auth-policy.ts'
 import type { Store } from '../stores.ts'
-import { ADMINISTRATOR, ForeignDatabase, inspectInstallation, install } from './installation.ts'
+import { ADMINISTRATOR, ForeignDatabase, install, openInstallation } from './installation.ts'
 
 const hashing = createPasswordHashing({ random: systemRandom, concurrency: 2, queue: 100 })
-const newVault = () => createVault(systemRandom.bytes(INSTALLATION_SECRET_BYTES), systemRandom)
+const newSecret = () => systemRandom.bytes(INSTALLATION_SECRET_BYTES)
 
 async function emptyStore(t: TestContext): Promise<Store> {
   const store = await openStore({ kind: 'sqlite', path: ':memory:' })
@@ -22,12 +22,12 @@ async function emptyStore(t: TestContext): Promise<Store> {
   return store
 }
 
-function installOn(store: Store, password: string, vault = newVault()): Promise<boolean> {
+function installOn(store: Store, password: string, secret = newSecret()): Promise<boolean> {
   const recordEvent = createRecordEvent({ clock: systemClock, random: systemRandom })
   const { transaction } = store
   const deps = {
     transaction,
-    vault,
+    secret,
     hashing,
     clock: systemClock,
     random: systemRandom,
@@ -35,6 +35,9 @@ function installOn(store: Store, password: string, vault = newVault()): Promise<
   }
   return install(deps, new Secret(password))
 }
+
+const openWith = ({ installation }: Store, secret: Uint8Array) =>
+  openInstallation({ installation, secret, random: systemRandom })
 
 async function administratorOf(store: Store) {
   const authenticator = await store.authenticators.findUpdb(usernameKey(ADMINISTRATOR))
@@ -46,10 +49,10 @@ async function administratorOf(store: Store) {
 
 test('an empty database gets its owner, the built-in policies and the administrator', async (t) => {
   const store = await emptyStore(t)
-  const vault = newVault()
-  assert.equal(await inspectInstallation({ ...store, vault }), 'new')
-  assert.equal(await installOn(store, 'correct horse battery', vault), true)
-  assert.equal(await inspectInstallation({ ...store, vault }), 'existing')
+  const secret = newSecret()
+  assert.equal(await openWith(store, secret), undefined)
+  assert.equal(await installOn(store, 'correct horse battery', secret), true)
+  assert.notEqual(await openWith(store, secret), undefined)
 
   const { authenticator, identity } = await administratorOf(store)
   assert.equal(authenticator.username, 'admin')
@@ -69,18 +72,18 @@ test('an empty database gets its owner, the built-in policies and the administra
 
 test('a second install changes nothing, the password of the administrator least of all', async (t) => {
   const store = await emptyStore(t)
-  const vault = newVault()
-  await installOn(store, 'correct horse battery', vault)
+  const secret = newSecret()
+  await installOn(store, 'correct horse battery', secret)
   const before = await administratorOf(store)
-  assert.equal(await installOn(store, 'another password', vault), false)
+  assert.equal(await installOn(store, 'another password', secret), false)
   assert.deepEqual(await administratorOf(store), before)
 })
 
 test('D-48: of several installs at the same moment one wins, and all of it is its own', async (t) => {
   const store = await emptyStore(t)
-  const vault = newVault()
+  const secret = newSecret()
   const passwords = ['first password', 'second password', 'third password', 'fourth password']
-  const outcomes = await Promise.all(passwords.map((one) => installOn(store, one, vault)))
+  const outcomes = await Promise.all(passwords.map((one) => installOn(store, one, secret)))
   assert.equal(outcomes.filter(Boolean).length, 1, String(outcomes))
   const winner = passwords[outcomes.indexOf(true)] ?? ''
   const { authenticator } = await administratorOf(store)
@@ -91,7 +94,7 @@ test('D-48: a database that was made with another secret is refused', async (t) 
   const store = await emptyStore(t)
   await installOn(store, 'correct horse battery')
   await assert.rejects(
-    inspectInstallation({ ...store, vault: newVault() }),
+    openWith(store, newSecret()),
     (error) =>
       error instanceof ForeignDatabase &&
       error.message === 'this database was made with another installation secret',
@@ -101,7 +104,7 @@ test('D-48: a database that was made with another secret is refused', async (t) 
 test('R110: the database knows a fingerprint of the secret, not the secret', async (t) => {
   const store = await emptyStore(t)
   const secret = systemRandom.bytes(INSTALLATION_SECRET_BYTES)
-  await installOn(store, 'correct horse battery', createVault(secret, systemRandom))
+  await installOn(store, 'correct horse battery', secret)
   const fingerprint = (await store.installation.findSecretFingerprint()) ?? ''
   assert.match(fingerprint, /^[\w-]{43}$/)
   for (const encoding of ['base64url', 'base64', 'hex'] as const) {
@@ -109,13 +112,43 @@ test('R110: the database knows a fingerprint of the secret, not the secret', asy
   }
 })
 
+test('D-141: hashes are made under a secret of their own, the same at every start', async (t) => {
+  const store = await emptyStore(t)
+  const secret = newSecret()
+  await installOn(store, 'correct horse battery', secret)
+  const hashes = await Promise.all(
+    [1, 2].map(async () => (await openWith(store, secret))?.vault.hash('refresh-token', 'x')),
+  )
+  assert.ok(hashes[0])
+  assert.equal(hashes[0], hashes[1])
+
+  // Another installation with the same secret has another one: nothing is derived from the secret alone.
+  const other = await emptyStore(t)
+  await installOn(other, 'correct horse battery', secret)
+  assert.notEqual((await openWith(other, secret))?.vault.hash('refresh-token', 'x'), hashes[0])
+})
+
+test('a damaged hashing secret is noticed at once, and nothing is opened', async (t) => {
+  const store = await emptyStore(t)
+  const secret = newSecret()
+  await installOn(store, 'correct horse battery', secret)
+  const found = await store.installation.find()
+  assert.ok(found)
+  const { secretFingerprint } = found
+  const damaged = { secretFingerprint, sealedHashingSecret: 'damaged' }
+  assert.equal(await store.installation.replaceSecret(secretFingerprint, damaged), true)
+  await assert.rejects(openWith(store, secret), {
+    message: 'the stored hashing secret cannot be opened',
+  })
+})
+
 test('an install that fails half-way leaves an empty database', async (t) => {
   const store = await emptyStore(t)
-  const vault = newVault()
+  const secret = newSecret()
   const failing = install(
     {
       transaction: store.transaction,
-      vault,
+      secret,
       hashing,
       clock: systemClock,
       random: systemRandom,
@@ -126,6 +159,6 @@ test('an install that fails half-way leaves an empty database', async (t) => {
     new Secret('correct horse battery'),
   )
   await assert.rejects(failing, { message: 'out of luck' })
-  assert.equal(await inspectInstallation({ ...store, vault }), 'new')
+  assert.equal(await openWith(store, secret), undefined)
   assert.equal(await store.authenticators.findUpdb(ADMINISTRATOR), undefined)
 })

@@ -4,14 +4,22 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
 import type { Random } from '../../base/random.ts'
 import type { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+import {
+  createVault,
+  INSTALLATION_SECRET_BYTES,
+  type SecretHash,
+  type Vault,
+} from '../../base/vault.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { PasswordHashing } from '../factors/hashing.ts'
+import type { FreshAuthenticator } from '../identities/authenticator.ts'
+import type { FreshIdentity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID, defaultPolicy, productionPolicy } from '../policies/auth-policy.ts'
 import type { Transaction } from '../stores.ts'
-import type { Installation } from './stores.ts'
+import type { Installation, SecretRecord } from './stores.ts'
 
 /** Name and username of the first administrator. */
 export const ADMINISTRATOR = 'admin'
@@ -24,17 +32,56 @@ export class ForeignDatabase extends Error {
   }
 }
 
-export type InstallationState = 'new' | 'existing'
-
-/** Whether the database is empty or ours; throws ForeignDatabase when it is somebody else's. */
-export async function inspectInstallation(deps: {
-  readonly installation: Installation
+/** Opened with the secret of its installation. */
+export interface OpenInstallation {
   readonly vault: Vault
-}): Promise<InstallationState> {
-  const found = await deps.installation.findSecretFingerprint()
-  if (found === undefined) return 'new'
-  if (found !== fingerprint(deps.vault)) throw new ForeignDatabase()
-  return 'existing'
+  /** Of the secret that the vault seals under. */
+  readonly fingerprint: SecretHash
+  /** What the vault hashes under, as it is stored: another text after a restore (D-159). */
+  readonly sealedHashingSecret: string
+}
+
+/** Undefined when the database is empty; throws ForeignDatabase when it is somebody else's. */
+export async function openInstallation(deps: {
+  readonly installation: Pick<Installation, 'find'>
+  readonly secret: Uint8Array
+  readonly random: Random
+}): Promise<OpenInstallation | undefined> {
+  const { installation, secret, random } = deps
+  const found = await installation.find()
+  if (found === undefined) return undefined
+  const fingerprint = secretFingerprint(secret, random)
+  if (found.secretFingerprint !== fingerprint) throw new ForeignDatabase()
+  const hashingSecret = openHashingSecret(createVault(secret, random), found)
+  const { sealedHashingSecret } = found
+  return { vault: createVault(secret, random, hashingSecret), fingerprint, sealedHashingSecret }
+}
+
+/** What the database knows a secret by. It opens nothing, and nothing is learnt from it. */
+export function secretFingerprint(secret: Uint8Array, random: Random): SecretHash {
+  return createVault(secret, random).hash('installation', 'fingerprint')
+}
+
+/** The record of a secret: its fingerprint, and what hashes are made under, sealed under it. */
+export function secretRecord(
+  secret: Uint8Array,
+  hashingSecret: Uint8Array,
+  random: Random,
+): SecretRecord {
+  return {
+    secretFingerprint: secretFingerprint(secret, random),
+    sealedHashingSecret: createVault(secret, random).seal('hashing-secret', hashingSecret),
+  }
+}
+
+/** Thrown: the vault is not the one that sealed it, or the row is damaged. */
+export function openHashingSecret(
+  vault: Pick<Vault, 'open'>,
+  { sealedHashingSecret }: SecretRecord,
+): Uint8Array {
+  const opened = vault.open('hashing-secret', sealedHashingSecret)
+  if (opened === undefined) throw new Error('the stored hashing secret cannot be opened')
+  return opened
 }
 
 /**
@@ -44,7 +91,7 @@ export async function inspectInstallation(deps: {
 export async function install(
   deps: {
     readonly transaction: Transaction
-    readonly vault: Vault
+    readonly secret: Uint8Array
     readonly hashing: Pick<PasswordHashing, 'hash'>
     readonly clock: Clock
     readonly random: Random
@@ -52,22 +99,39 @@ export async function install(
   },
   administratorPassword: Secret,
 ): Promise<boolean> {
-  const { transaction, vault, hashing, clock, random, recordEvent } = deps
+  const { transaction, secret, hashing, clock, random, recordEvent } = deps
   const passwordHash = await hashing.hash(administratorPassword)
   const now = clock.now()
-  const identityId = newId<IdentityId>(random)
-  const stamps = { createdAt: now, updatedAt: now }
+  const record = secretRecord(secret, random.bytes(INSTALLATION_SECRET_BYTES), random)
 
   return transaction(async (tx) => {
-    const isFirst = await tx.installation.insert({
-      secretFingerprint: fingerprint(vault),
-      createdAt: now,
-    })
-    if (!isFirst) return false
+    if (!(await tx.installation.insert({ ...record, createdAt: now }))) return false
     await tx.authPolicies.insert(defaultPolicy(now))
     await tx.authPolicies.insert(productionPolicy(now))
-    await tx.identities.insert({
-      id: identityId,
+    const { identity, authenticator } = newAdministrator(passwordHash, now, random)
+    await tx.identities.insert(identity)
+    await tx.authenticators.insert(authenticator)
+    const { id: identityId } = identity
+    const created = { type: 'identity.created', identityId } as const
+    await tx.events.insert(recordEvent(undefined, created))
+    const details = { id: authenticator.id }
+    const proven = { type: 'authenticator.created', identityId, details } as const
+    await tx.events.insert(recordEvent(undefined, proven))
+    return true
+  })
+}
+
+/** As a first start makes it. */
+export function newAdministrator(
+  passwordHash: string,
+  now: Instant,
+  random: Random,
+): { readonly identity: FreshIdentity; readonly authenticator: FreshAuthenticator } {
+  const id = newId<IdentityId>(random)
+  const stamps = { createdAt: now, updatedAt: now }
+  return {
+    identity: {
+      id,
       name: ADMINISTRATOR,
       type: 'Default',
       isAdmin: true,
@@ -79,22 +143,16 @@ export async function install(
       disabledAt: undefined,
       disabledUntil: undefined,
       ...stamps,
-    })
-    await tx.authenticators.insert({
+    },
+    authenticator: {
       id: newId<AuthenticatorId>(random),
       method: 'updb',
-      identityId,
+      identityId: id,
       username: ADMINISTRATOR,
       passwordHash,
       lockedUntil: undefined,
       tags: {},
       ...stamps,
-    })
-    await tx.events.insert(recordEvent(undefined, { type: 'identity.created', identityId }))
-    return true
-  })
-}
-
-function fingerprint(vault: Vault) {
-  return vault.hash('installation', 'fingerprint')
+    },
+  }
 }

@@ -3,6 +3,7 @@
  */
 import type { Dialect, QueryExecutorProvider } from 'kysely'
 import type { ListFacts } from './list-facts.ts'
+import type { WholeFacts } from './whole-facts.ts'
 
 export interface Database {
   /** How an operator knows it: the path, or host and name. Never a password. */
@@ -13,6 +14,7 @@ export interface Database {
   /** The type of a text column that sorts by code point, whatever the language of the server. */
   readonly sortedText: string
   readonly lists: ListFacts
+  readonly whole: WholeFacts
   /** Lets one instance at a time go on with the transaction that migrates. */
   lockMigrations(transaction: QueryExecutorProvider): Promise<void>
   /** Takes out of an error of the driver what it quotes from a row, so that logs can show the error. */

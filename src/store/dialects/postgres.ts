@@ -9,6 +9,7 @@ import { type ClientBase, DatabaseError, Pool, types } from 'pg'
 import type { Secret } from '../../base/secret.ts'
 import type { Database } from './database.ts'
 import { postgresLists } from './postgres-lists.ts'
+import { postgresWhole } from './postgres-whole.ts'
 
 const TRANSACTION_LIMIT_MS = 30_000
 const CONNECT_LIMIT_MS = 10_000
@@ -42,6 +43,7 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
     sequenceKey: 'bigint generated always as identity primary key',
     sortedText: 'text collate "C"',
     lists: postgresLists,
+    whole: postgresWhole(LIMITS),
     async lockMigrations(transaction) {
       // A migration may take its time, and so may the wait for another instance that migrates.
       await sql`

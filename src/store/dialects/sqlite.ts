@@ -18,6 +18,7 @@ import {
 } from 'kysely'
 import { type Database, StoreUnavailable } from './database.ts'
 import { sqliteLists } from './sqlite-lists.ts'
+import { sqliteWhole } from './sqlite-whole.ts'
 
 /** A cache of 32 MiB: a list of 100,000 rows has more pages than the usual two. */
 const PRAGMAS = `
@@ -51,6 +52,7 @@ export function sqlite(path: string): Database {
     sequenceKey: 'integer primary key autoincrement',
     sortedText: 'text',
     lists: sqliteLists,
+    whole: sqliteWhole,
     // A transaction begins as the only writer.
     lockMigrations: async () => {},
     // SQLite names columns in its errors, never values.

@@ -14,6 +14,9 @@ export const foundation: Migration = {
     `create table installation (
       id integer primary key check (id = 1),
       secret_fingerprint text not null,
+      sealed_hashing_secret text not null,
+      touches bigint not null default 0,
+      moved_to text,
       created_at bigint not null
     )`,
     ...rules(database),
@@ -22,16 +25,16 @@ export const foundation: Migration = {
     ...loginsAndSessions(database),
     ...keys(),
     `create table events (
-      id text primary key,
+      id ${database.sortedText} primary key,
       at bigint not null,
-      type text not null,
-      actor_id text,
-      identity_id text,
-      session_id text,
-      address text,
-      request_id text,
-      user_agent text,
-      reason text,
+      type ${database.sortedText} not null,
+      actor_id ${database.sortedText},
+      identity_id ${database.sortedText},
+      session_id ${database.sortedText},
+      address ${database.sortedText},
+      request_id ${database.sortedText},
+      user_agent ${database.sortedText},
+      reason ${database.sortedText},
       details text
     )`,
     // By what events are searched for, newest first (API 3.3).
@@ -118,6 +121,7 @@ const identities = ({ sortedText }: Facts) => [
     username ${sortedText},
     username_key text unique,
     password_hash text,
+    credential_version integer not null default 0,
     failed_attempts integer not null default 0,
     locked_until bigint,
     cert_pem text,
@@ -141,6 +145,7 @@ const identities = ({ sortedText }: Facts) => [
     method ${sortedText} not null,
     token_hash text not null unique,
     username ${sortedText},
+    username_key text,
     ca_id ${sortedText},
     expires_at bigint not null,
     used_at bigint,
@@ -150,6 +155,7 @@ const identities = ({ sortedText }: Facts) => [
   )`,
   // A used one stays for a while, so that its token is told apart from one that nobody was given.
   'create unique index enrollments_open on enrollments (identity_id, method) where used_at is null',
+  'create unique index enrollments_username on enrollments (username_key) where used_at is null',
   'create index enrollments_identity on enrollments (identity_id)',
   'create index enrollments_creation on enrollments (created_at, id)',
   'create index enrollments_expiry on enrollments (expires_at)',
@@ -193,6 +199,12 @@ const loginsAndSessions = ({ sequenceKey, sortedText }: Facts) => [
     body text not null
   )`,
   'create index auth_requests_expiry on auth_requests (expires_at)',
+
+  `create table spent_states (
+    hash text primary key,
+    expires_at bigint not null
+  )`,
+  'create index spent_states_expiry on spent_states (expires_at)',
 
   `create table api_sessions (
     id ${sortedText} primary key,

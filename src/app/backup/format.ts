@@ -1,0 +1,39 @@
+/**
+ * The form of a backup: lines of JSON, described in docs/backup.md (D-158). A header, then for each table a line that names
+ * it and one line for each row, then a line with the SHA-256 of all bytes before it and with a proof that somebody who
+ * has the installation secret wrote it.
+ */
+import type { Instant } from '../../base/instant.ts'
+import type { PassphraseBox } from '../../base/passphrase.ts'
+import type { Random } from '../../base/random.ts'
+import { createVault, type SecretHash } from '../../base/vault.ts'
+import type { Row, TableName } from '../../store/whole/read-whole.ts'
+
+export const FORMAT = 'latchkey-backup'
+export const VERSION = 1
+
+export interface Header {
+  readonly takenAt: Instant
+  /** The migrations that the tables have the shape of. */
+  readonly shape: readonly string[]
+  readonly counts: Readonly<Partial<Record<TableName, number>>>
+  readonly secretFingerprint: SecretHash
+  /** The installation secret, for whoever knows a passphrase. */
+  readonly secret: PassphraseBox | undefined
+}
+
+export interface Ending {
+  readonly sha256: string
+  readonly proof: SecretHash
+}
+
+export type Value = Row[string]
+
+/** Under the installation secret itself: whoever alters a backup can hash it again, but not prove it. */
+export function proofOf(sha256: string, secret: Uint8Array, random: Random): SecretHash {
+  return createVault(secret, random).hash('backup', sha256)
+}
+
+export function totalOf({ counts }: Pick<Header, 'counts'>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0)
+}

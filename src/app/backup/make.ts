@@ -1,0 +1,110 @@
+/**
+ * `latchkey backup`: one moment of the database in one file, while the service runs (D-158). What is sealed in it stays
+ * sealed under the installation secret, which is left out unless a passphrase is given for it.
+ */
+import { resolve } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
+import { sealWithPassphrase } from '../../base/passphrase.ts'
+import { systemRandom } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { SecretHash } from '../../base/vault.ts'
+import type { Config } from '../../config/config.ts'
+import { secretFingerprint } from '../../domain/installation/installation.ts'
+import { SHAPE } from '../../store/migrate.ts'
+import { StoreUnavailable } from '../../store/open.ts'
+import { readWhole, type TableName, type WholeDatabase } from '../../store/whole/read-whole.ts'
+import { OF_ONE_EPOCH, TABLES } from '../../store/whole/table-order.ts'
+import { readInstallationSecret } from '../installation-secret.ts'
+import { exists, RefusedStart, refuseWorldReadable } from '../private-files.ts'
+import { type Header, totalOf } from './format.ts'
+import { alreadyThere, type Content, writeBackupFile } from './write-file.ts'
+
+export interface MadeBackup {
+  readonly path: string
+  readonly rows: number
+}
+
+export async function makeBackup(
+  config: Config,
+  options: {
+    readonly path: string
+    /** Whether a file that is there may be replaced. */
+    readonly replaces: boolean
+    /** Encrypts the installation secret into the backup. */
+    readonly passphrase: Secret | undefined
+    readonly onRows: (done: number, total: number) => void
+  },
+): Promise<MadeBackup> {
+  const { replaces, passphrase, onRows } = options
+  const path = resolve(options.path)
+  const random = systemRandom
+  if (!replaces && (await exists(path))) throw alreadyThere(path)
+  const { db } = config
+  if (db.kind === 'sqlite') {
+    await refuseWorldReadable(db.path)
+    // Opening a database would make it.
+    if (!(await exists(db.path))) throw nothingIn(config)
+  }
+  const secret = await readInstallationSecret(config.secret)
+  if (secret === undefined) throw new RefusedStart('there is no installation secret')
+  const fingerprint = secretFingerprint(secret, random)
+  const box = passphrase && (await sealWithPassphrase(passphrase, secret, fingerprint, random))
+
+  return readWhole(db, async (whole) => {
+    await refuseForeign(whole, config, fingerprint)
+    const counts = new Map<TableName, number>()
+    for (const table of IN_BACKUP) counts.set(table, await whole.count(table))
+    const header: Header = {
+      takenAt: systemClock.now(),
+      shape: SHAPE,
+      counts: Object.fromEntries(counts),
+      secretFingerprint: fingerprint,
+      secret: box,
+    }
+    const rows = totalOf(header)
+    const content = { header, tables: tablesOf(whole, counts, (done) => onRows(done, rows)) }
+    await writeBackupFile(path, content, { secret, random, replaces })
+    return { path, rows }
+  }).catch((error) => {
+    if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
+    throw error
+  })
+}
+
+const IN_BACKUP = TABLES.filter((table) => !OF_ONE_EPOCH.includes(table))
+
+function tablesOf(
+  whole: WholeDatabase,
+  counts: ReadonlyMap<TableName, number>,
+  onRows: (done: number) => void,
+): Content['tables'] {
+  let done = 0
+  async function* counted(table: TableName) {
+    for await (const rows of whole.rows(table)) {
+      yield rows
+      done += rows.length
+      onRows(done)
+    }
+  }
+  return [...counts].map(([table, count]) => ({ table, count, rows: counted(table) }))
+}
+
+/** Nobody could restore what the secret beside it does not open. */
+async function refuseForeign(
+  whole: WholeDatabase,
+  config: Config,
+  fingerprint: SecretHash,
+): Promise<void> {
+  for await (const [row] of whole.rows('installation')) {
+    if (row?.['moved_to'] != null) {
+      throw new RefusedStart(`this database was moved to ${row['moved_to']}; set "db" to that one`)
+    }
+    if (row?.['secret_fingerprint'] === fingerprint) return
+    throw new RefusedStart('this database was made with another installation secret')
+  }
+  throw nothingIn(config)
+}
+
+function nothingIn({ home }: Config): RefusedStart {
+  return new RefusedStart(`nothing is installed in ${home} yet; run: latchkey init`)
+}

@@ -1,0 +1,47 @@
+/** `latchkey migrate-store`: everything from one database into another, SQLite to PostgreSQL or back (D-160). */
+import { resolve } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
+import { systemRandom } from '../../base/random.ts'
+import { createRecordEvent } from '../../domain/audit/record.ts'
+import { type StoreAddress, StoreUnavailable } from '../../store/open.ts'
+import { type Moved, moveWhole } from '../../store/whole/move-whole.ts'
+import { OccupiedDatabase } from '../../store/whole/write-whole.ts'
+import { exists, RefusedStart, refuseWorldReadable } from '../private-files.ts'
+
+export type { Moved, StoreAddress }
+
+export async function moveStore(
+  from: StoreAddress,
+  to: StoreAddress,
+  onRows: (done: number, total: number) => void,
+): Promise<Moved> {
+  if (addressOf(from) === addressOf(to)) {
+    throw new RefusedStart('both databases are the same one')
+  }
+  for (const address of [from, to]) {
+    if (address.kind === 'sqlite') await refuseWorldReadable(address.path)
+  }
+  // Opening a database would make it.
+  if (from.kind === 'sqlite' && !(await exists(from.path))) {
+    throw new RefusedStart(`there is no database ${from.path}`)
+  }
+  const recordEvent = createRecordEvent({ clock: systemClock, random: systemRandom })
+  try {
+    return await moveWhole(from, to, {
+      onRows,
+      async record({ events }, { from, to }) {
+        const happening = { type: 'installation.moved', details: { from, to } } as const
+        await events.insert(recordEvent(undefined, happening))
+      },
+    })
+  } catch (error) {
+    if (error instanceof OccupiedDatabase || error instanceof StoreUnavailable) {
+      throw new RefusedStart(error.message, { cause: error })
+    }
+    throw error
+  }
+}
+
+function addressOf(address: StoreAddress): string {
+  return address.kind === 'sqlite' ? resolve(address.path) : address.url.reveal()
+}

@@ -1,0 +1,182 @@
+/**
+ * `latchkey restore`: a backup is checked as a whole before anything is touched, and then takes the place of an empty
+ * database in one transaction. A new epoch begins (D-159, R042).
+ */
+import { rm } from 'node:fs/promises'
+import { systemClock } from '../../base/clock.ts'
+import { base64url } from '../../base/encoding.ts'
+import type { Instant } from '../../base/instant.ts'
+import { openWithPassphrase } from '../../base/passphrase.ts'
+import { systemRandom } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import { equalInConstantTime } from '../../base/vault.ts'
+import type { Config, SecretSource } from '../../config/config.ts'
+import { createRecordEvent } from '../../domain/audit/record.ts'
+import { beginEpoch, type NewEpoch } from '../../domain/installation/begin-epoch.ts'
+import { secretFingerprint } from '../../domain/installation/installation.ts'
+import { StoreUnavailable } from '../../store/open.ts'
+import { OccupiedDatabase, writeWhole } from '../../store/whole/write-whole.ts'
+import { readInstallationSecret } from '../installation-secret.ts'
+import { createPrivateFile, RefusedStart, refuseWorldReadable } from '../private-files.ts'
+import { proofOf, totalOf } from './format.ts'
+import { type BackupFile, readBackupFile } from './read-file.ts'
+
+type OnRows = (done: number, total: number) => void
+
+export interface VerifiedBackup {
+  readonly takenAt: Instant
+  readonly rows: number
+  /** Whether the installation secret was there to check who wrote the backup. */
+  readonly isProven: boolean
+  readonly hasSecret: boolean
+}
+
+/** What the secret can come from; a passphrase is asked for only where it is needed. */
+export interface Keys {
+  readonly source: SecretSource | undefined
+  readonly passphrase: (() => Promise<Secret>) | undefined
+}
+
+/** Reads all of it and changes nothing. Thrown: RefusedStart. */
+export async function verifyBackup(
+  path: string,
+  keys: Keys,
+  onRows: OnRows,
+): Promise<VerifiedBackup> {
+  const file = await readThrough(path, onRows)
+  const { header } = file
+  const found = await findSecret(path, file, keys)
+  return {
+    takenAt: header.takenAt,
+    rows: totalOf(header),
+    isProven: found !== undefined,
+    hasSecret: header.secret !== undefined,
+  }
+}
+
+export interface Restored extends NewEpoch {
+  readonly takenAt: Instant
+  readonly rows: number
+}
+
+export async function restoreBackup(
+  config: Config,
+  options: {
+    readonly path: string
+    /** Whether an installation that is there may be replaced. */
+    readonly replaces: boolean
+    readonly passphrase: Keys['passphrase']
+    readonly onCheck: OnRows
+    readonly onRows: OnRows
+  },
+): Promise<Restored> {
+  const { path, replaces, onRows } = options
+  const clock = systemClock
+  const random = systemRandom
+  if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
+  const checked = await readThrough(path, options.onCheck)
+  const { passphrase } = options
+  const found = await findSecret(path, checked, { source: config.secret, passphrase })
+  if (found === undefined) throw secretMissing(path, checked, config.secret)
+  const { secret } = found
+  if (found.isEnclosed) await keepSecret(config.secret, secret)
+
+  const { takenAt } = checked.header
+  const recordEvent = createRecordEvent({ clock, random })
+  const occupied = replaces ? 'replace' : 'refuse'
+  const content = async function* () {
+    const again = yield* readBackupFile(path, onRows)
+    // It was checked before: what is written must be that, and nothing else.
+    if (again.ending.sha256 !== checked.ending.sha256) {
+      throw new RefusedStart(`${path} was changed meanwhile`)
+    }
+  }
+  try {
+    const epoch = await writeWhole(config.db, content, occupied, (tx, { epochs }) =>
+      beginEpoch({ secret, clock, random, recordEvent }, tx, epochs, takenAt),
+    )
+    return { ...epoch, takenAt, rows: totalOf(checked.header) }
+  } catch (error) {
+    if (error instanceof OccupiedDatabase) {
+      // Nothing was committed, so nothing needs it.
+      if (found.isEnclosed && config.secret.kind === 'file') await rm(config.secret.path)
+      throw new RefusedStart(`${error.message}; --force replaces it`, { cause: error })
+    }
+    if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
+    throw error
+  }
+}
+
+async function readThrough(path: string, onRows: OnRows): Promise<BackupFile> {
+  const rows = readBackupFile(path, onRows)
+  for (;;) {
+    const next = await rows.next()
+    if (next.done === true) return next.value
+  }
+}
+
+interface FoundSecret {
+  readonly secret: Uint8Array
+  /** It came out of the backup. */
+  readonly isEnclosed: boolean
+}
+
+/** The secret that the backup was made with, and that proves it; undefined when there is none to try. */
+async function findSecret(
+  path: string,
+  { header, ending }: BackupFile,
+  keys: Keys,
+): Promise<FoundSecret | undefined> {
+  const random = systemRandom
+  const isOfBackup = (secret: Uint8Array) =>
+    secretFingerprint(secret, random) === header.secretFingerprint
+  const refuseUnproven = (secret: Uint8Array) => {
+    if (equalInConstantTime(proofOf(ending.sha256, secret, random), ending.proof)) return
+    throw new RefusedStart(`${path} was altered by somebody without the installation secret`)
+  }
+
+  const { source } = keys
+  const here = source && (await readInstallationSecret(source))
+  if (here !== undefined && isOfBackup(here)) {
+    refuseUnproven(here)
+    return { secret: here, isEnclosed: false }
+  }
+  if (here !== undefined && source !== undefined) {
+    throw new RefusedStart(
+      `${path} was made with another installation secret than the one in ${nameOf(source)}`,
+    )
+  }
+  if (header.secret === undefined || keys.passphrase === undefined) return undefined
+  const opened = await openWithPassphrase(
+    await keys.passphrase(),
+    header.secret,
+    header.secretFingerprint,
+  )
+  if (opened === undefined) {
+    throw new RefusedStart(`the passphrase does not open the installation secret in ${path}`)
+  }
+  if (!isOfBackup(opened)) throw new RefusedStart(`${path} has another secret than its own in it`)
+  refuseUnproven(opened)
+  return { secret: opened, isEnclosed: true }
+}
+
+function secretMissing(path: string, { header }: BackupFile, source: SecretSource): RefusedStart {
+  const missing = `the installation secret ${nameOf(source)} is missing`
+  const remedy =
+    header.secret === undefined
+      ? 'and the backup does not have it; copy it here'
+      : 'give the passphrase of the one in the backup'
+  return new RefusedStart(`${missing}; ${path} needs it, ${remedy}`)
+}
+
+/** Before the database has anything in it: with an empty one it is the secret of the next installation, no more. */
+async function keepSecret(source: SecretSource, secret: Uint8Array): Promise<void> {
+  if (source.kind === 'environment') throw new Error('a secret in a variable is never missing')
+  const text = `${base64url(secret)}\n`
+  if (await createPrivateFile(source.path, text, { random: systemRandom })) return
+  throw new RefusedStart(`somebody else has made ${source.path} meanwhile; try again`)
+}
+
+function nameOf(source: SecretSource): string {
+  return source.kind === 'file' ? source.path : `the variable ${source.variable}`
+}

@@ -1,0 +1,99 @@
+/**
+ * Writes a backup: beside its name, 0600, on the disk, and only then by its name. Whoever is killed before leaves the
+ * former file as it was.
+ */
+import { createHash } from 'node:crypto'
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { base64url } from '../../base/encoding.ts'
+import { toRfc3339 } from '../../base/instant.ts'
+import type { Random } from '../../base/random.ts'
+import type { Row, TableName } from '../../store/whole/read-whole.ts'
+import { RefusedStart, syncFolderOf } from '../private-files.ts'
+import { FORMAT, type Header, proofOf, VERSION } from './format.ts'
+
+/** So many characters are written at once. */
+const CHUNK = 256 * 1024
+
+export interface Content {
+  readonly header: Header
+  /** In order; `rows` is read once. */
+  readonly tables: readonly {
+    readonly table: TableName
+    readonly count: number
+    readonly rows: AsyncIterable<readonly Row[]>
+  }[]
+}
+
+/** `replaces`: whether a file of that name may be there already. */
+export async function writeBackupFile(
+  path: string,
+  content: Content,
+  deps: { readonly secret: Uint8Array; readonly random: Random; readonly replaces: boolean },
+): Promise<void> {
+  const { secret, random } = deps
+  const beside = join(dirname(path), `.${basename(path)}.${base64url(random.bytes(6))}`)
+  try {
+    const file = await open(beside, 'wx', 0o600)
+    try {
+      const sha256 = await writeLines(file, linesOf(content))
+      const proof = proofOf(sha256, secret, random)
+      await file.write(`${JSON.stringify({ sha256, proof })}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    if (deps.replaces) await rename(beside, path)
+    else await place(beside, path)
+  } finally {
+    await rm(beside, { force: true })
+  }
+  await syncFolderOf(path)
+}
+
+async function place(beside: string, path: string): Promise<void> {
+  try {
+    // Unlike a rename it never takes the place of a file.
+    await link(beside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw alreadyThere(path)
+  }
+}
+
+export function alreadyThere(path: string): RefusedStart {
+  return new RefusedStart(`there is a file ${path} already; --force replaces it`)
+}
+
+async function writeLines(file: FileHandle, lines: AsyncIterable<object>): Promise<string> {
+  const hash = createHash('sha256')
+  let waiting = ''
+  const flush = async () => {
+    hash.update(waiting)
+    await file.writeFile(waiting)
+    waiting = ''
+  }
+  for await (const line of lines) {
+    waiting += `${JSON.stringify(line)}\n`
+    if (waiting.length >= CHUNK) await flush()
+  }
+  await flush()
+  return hash.digest('hex')
+}
+
+async function* linesOf({ header, tables }: Content): AsyncIterable<object> {
+  const { takenAt, shape, counts, secretFingerprint, secret } = header
+  const first = { format: FORMAT, version: VERSION, takenAt: toRfc3339(takenAt), shape, counts }
+  yield { ...first, secretFingerprint, ...(secret === undefined ? {} : { secret }) }
+  for (const { table, count, rows } of tables) {
+    let columns: readonly string[] | undefined
+    for await (const batch of rows) {
+      if (columns === undefined) {
+        columns = Object.keys(batch[0] ?? {})
+        yield { table, count, columns }
+      }
+      for (const row of batch) yield columns.map((name) => row[name])
+    }
+    if (columns === undefined) yield { table, count, columns: [] }
+  }
+}

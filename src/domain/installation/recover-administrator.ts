@@ -1,0 +1,210 @@
+/**
+ * A way back in for somebody who has the machine but cannot log in: D-49, D-140. Whatever stands between an
+ * administrator and a login with a password is taken away in one transaction, with the event that says what it was.
+ * Certificates and other people are left alone.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type AuthenticatorId, type AuthPolicyId, type IdentityId, newId } from '../../base/ids.ts'
+import type { Random } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { RecoveredPart } from '../audit/events.ts'
+import type { RecordEvent } from '../audit/record.ts'
+import type { PasswordHashing } from '../factors/hashing.ts'
+import type { UpdbAuthenticator } from '../identities/authenticator.ts'
+import { type Identity, isDisabled } from '../identities/identity.ts'
+import type { Filter } from '../lists/list-query.ts'
+import { type AuthPolicy, DEFAULT_POLICY_ID, defaultPolicy } from '../policies/auth-policy.ts'
+import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { Stores, Transaction } from '../stores.ts'
+import { newAdministrator } from './installation.ts'
+
+export type Recovery =
+  | {
+      readonly outcome: 'recovered'
+      readonly name: string
+      readonly username: string
+      /** The policy that it has now; another one than `default` where that lets no password in. */
+      readonly policy: string
+      readonly reset: readonly RecoveredPart[]
+      readonly endedSessions: number
+    }
+  /** There was nobody at all: one was made, as at a first start. */
+  | { readonly outcome: 'created'; readonly username: string }
+  | { readonly outcome: 'unknown' }
+  /** Which one is meant must be said: there are several, or there is none. */
+  | { readonly outcome: 'ambiguous'; readonly administrators: readonly Named[] }
+
+export type Named = Pick<Identity, 'id' | 'name'>
+
+/** Name of the policy for the day when `default` lets nobody in with a password alone. */
+export const RECOVERY_POLICY = 'recovery'
+
+/** Nobody reads a longer list on a terminal. */
+const MOST_LISTED = 100
+
+export async function recoverAdministrator(
+  deps: {
+    readonly transaction: Transaction
+    readonly hashing: Pick<PasswordHashing, 'hash'>
+    readonly clock: Clock
+    readonly random: Random
+    readonly recordEvent: RecordEvent
+    readonly endSessionsWithin: EndSessionsWithin
+  },
+  /** A name or an id; undefined: the only administrator. */
+  wanted: string | undefined,
+  password: Secret,
+): Promise<Recovery> {
+  const { transaction, hashing, clock, random, recordEvent, endSessionsWithin } = deps
+  const passwordHash = await hashing.hash(password)
+
+  return transaction(async (tx) => {
+    // Before an identity is held, as every change of the rules does it.
+    await tx.ruleVersions.raise()
+    const target = await findTarget(tx, wanted)
+    if (target === 'nobody') return create(tx)
+    if ('outcome' in target) return target
+    const identity = await tx.identities.hold(target.id)
+    return identity === undefined ? { outcome: 'unknown' } : reset(tx, identity)
+  })
+
+  async function create(tx: Stores): Promise<Recovery> {
+    const { identity, authenticator } = newAdministrator(passwordHash, clock.now(), random)
+    const policy = await policyThatLeadsIn(tx)
+    await tx.identities.insert({ ...identity, authPolicyId: policy.id })
+    await tx.authenticators.insert(authenticator)
+    const { id: identityId, name } = identity
+    await tx.events.insert(recordEvent(undefined, { type: 'identity.created', identityId }))
+    return { outcome: 'created', username: name }
+  }
+
+  async function reset(tx: Stores, identity: Identity): Promise<Recovery> {
+    const { id, name } = identity
+    const now = clock.now()
+    const parts: RecoveredPart[] = ['password']
+    const policy = await policyThatLeadsIn(tx)
+    if (identity.authPolicyId !== policy.id) parts.push('policy')
+    if (!identity.isAdmin) parts.push('administrator')
+    if (isDisabled(identity, now)) parts.push('disablement')
+
+    const next = { ...identity, isAdmin: true, authPolicyId: policy.id, updatedAt: now }
+    await tx.identities.replace(next)
+    await tx.identities.replaceDisablement(id, undefined, now)
+    const before = (await tx.authenticators.listOf(id)).find((one) => one.method === 'updb')
+    if (before?.lockedUntil !== undefined && before.lockedUntil > now) parts.push('lock')
+    const username =
+      before === undefined ? await addPassword(tx, identity) : await setPassword(tx, before)
+    if (await tx.totpEnrollments.remove(id)) parts.push('totp')
+    await tx.codeGuesses.clear(id)
+
+    const sessions = await tx.apiSessions.listOf(id)
+    await endSessionsWithin(tx, { sessions }, 'password-reset', undefined)
+    const details = { reset: parts }
+    const recovered = { type: 'administrator.recovered', identityId: id, details } as const
+    await tx.events.insert(recordEvent(undefined, recovered))
+    const endedSessions = sessions.length
+    return {
+      outcome: 'recovered',
+      name,
+      username,
+      policy: policy.name,
+      reset: parts,
+      endedSessions,
+    }
+  }
+
+  /** Failures and lock go with the former password. */
+  async function setPassword(tx: Stores, before: UpdbAuthenticator): Promise<string> {
+    const { id, username, tags, credentialVersion } = before
+    const next = { username, passwordHash, tags }
+    const outcome = await tx.authenticators.replaceUpdb(id, credentialVersion, next, clock.now())
+    if (outcome !== 'replaced') throw new Error('somebody else changes the password; try again')
+    return username
+  }
+
+  /** By its name, or by a random one where somebody else logs in by that name. */
+  async function addPassword(tx: Stores, { id: identityId, name }: Named): Promise<string> {
+    const now = clock.now()
+    for (const username of [name, `recovered-${newId<IdentityId>(random)}`]) {
+      const outcome = await tx.authenticators.insert({
+        id: newId<AuthenticatorId>(random),
+        method: 'updb',
+        identityId,
+        username,
+        passwordHash,
+        lockedUntil: undefined,
+        tags: {},
+        createdAt: now,
+        updatedAt: now,
+      })
+      if (outcome === 'inserted') return username
+    }
+    throw new Error('somebody else adds a password; try again')
+  }
+
+  /**
+   * `default`, unless it was changed into something that a password alone does not get past. Then it stays as it is,
+   * because everybody else's logins hang on it, and a policy for passwords alone takes its place for this one identity.
+   */
+  async function policyThatLeadsIn(tx: Stores): Promise<AuthPolicy> {
+    const policies = await tx.authPolicies.list()
+    const leading = policies.filter(leadsIn)
+    const found =
+      leading.find(({ id }) => id === DEFAULT_POLICY_ID) ??
+      leading.find(({ name }) => name === RECOVERY_POLICY)
+    if (found !== undefined) return found
+    const id = newId<AuthPolicyId>(random)
+    const isTaken = policies.some(({ name }) => name === RECOVERY_POLICY)
+    const name = isTaken ? `${RECOVERY_POLICY}-${id}` : RECOVERY_POLICY
+    const policy = { ...passwordPolicy(), id, name }
+    await tx.authPolicies.insert(policy)
+    const created = { type: 'policy.created', details: { id, name } } as const
+    await tx.events.insert(recordEvent(undefined, created))
+    return policy
+  }
+
+  function passwordPolicy(): AuthPolicy {
+    const { primary, ...rest } = defaultPolicy(clock.now())
+    const { cert, extJwt, updb } = primary
+    return {
+      ...rest,
+      primary: { updb, cert: { ...cert, allowed: false }, extJwt: { ...extJwt, allowed: false } },
+    }
+  }
+}
+
+/** A demanded TOTP does not stand in the way: it is enrolled in the login itself. */
+function leadsIn({ primary, secondary }: AuthPolicy): boolean {
+  return primary.updb.allowed && secondary.requireExtJwt === undefined
+}
+
+async function findTarget(
+  tx: Stores,
+  wanted: string | undefined,
+): Promise<Named | 'nobody' | Exclude<Recovery, { outcome: 'recovered' | 'created' }>> {
+  if (wanted !== undefined) {
+    const named = await listWhere(tx, 'name', wanted)
+    return (await tx.identities.find(wanted as IdentityId)) ?? named[0] ?? { outcome: 'unknown' }
+  }
+  const administrators = await listWhere(tx, 'isAdmin', true)
+  const [only, ...more] = administrators
+  if (only !== undefined && more.length === 0) return only
+  if (only === undefined) {
+    const { totalCount } = await tx.identities.list({ limit: 1, offset: 0 })
+    if (totalCount === 0) return 'nobody'
+  }
+  return {
+    outcome: 'ambiguous',
+    administrators: administrators.map(({ id, name }) => ({ id, name })),
+  }
+}
+
+async function listWhere(
+  { identities }: Stores,
+  name: 'name' | 'isAdmin',
+  value: string | boolean,
+): Promise<readonly Identity[]> {
+  const field = { kind: 'field', name } as const
+  const filter: Filter = { op: 'compare', comparator: '=', field, value }
+  return (await identities.list({ filter, limit: MOST_LISTED, offset: 0 })).rows
+}

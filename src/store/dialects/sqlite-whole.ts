@@ -1,0 +1,62 @@
+/** A whole SQLite database: read in the order of its rows, beside whoever writes (WAL). */
+import { sql } from 'kysely'
+import { BATCH_ROWS, type Row, type WholeFacts } from './whole-facts.ts'
+
+/** SQLite result code: somebody else has the file open. */
+const SQLITE_BUSY = 5
+
+/** No table has a column of this name. */
+const ROW_NUMBER = 'row number'
+
+export const sqliteWhole: WholeFacts = {
+  // Not a writer, as the transactions of the store are: those would wait.
+  beginSnapshot: 'begin deferred',
+  liftLimits: async () => {},
+
+  async *rowsOf(transaction, table) {
+    for (let after = 0; ; ) {
+      const { rows } = await sql<Row>`
+        select rowid as ${sql.ref(ROW_NUMBER)}, * from ${sql.table(table)}
+        where rowid > ${after} order by rowid limit ${BATCH_ROWS}
+      `.execute(transaction)
+      if (rows.length === 0) return
+      after = Number(rows.at(-1)?.[ROW_NUMBER])
+      yield rows.map(({ [ROW_NUMBER]: _, ...row }) => row)
+    }
+  },
+
+  keepingNumbers: '',
+
+  async lastNumber(transaction, { table }) {
+    const { rows } = await sql<{ seq: number }>`
+      select seq from sqlite_sequence where name = ${table}
+    `.execute(transaction)
+    return rows[0]?.seq ?? 0
+  },
+
+  async continueNumbers(transaction, { table }, after) {
+    // Inserts raise it by themselves; one that nothing was inserted for is not there.
+    const { rows } = await sql`
+      update sqlite_sequence set seq = max(seq, ${after}) where name = ${table} returning seq
+    `.execute(transaction)
+    if (rows.length > 0) return
+    await sql`insert into sqlite_sequence (name, seq) values (${table}, ${after})`.execute(
+      transaction,
+    )
+  },
+
+  async countOthers(db) {
+    try {
+      // Leaving WAL needs the file for oneself; the next one who opens the store enters it again.
+      await sql`pragma journal_mode = delete`.execute(db)
+      return 0
+    } catch (error) {
+      const { errcode } = error as { errcode?: number }
+      if (errcode === undefined || (errcode & 0xff) !== SQLITE_BUSY) throw error
+      return 1
+    }
+  },
+
+  // A transaction begins as the only writer.
+  lockTables: async () => {},
+}

@@ -1,0 +1,22 @@
+/** What a restore ends in the rows themselves: D-159. */
+import type { Kysely } from 'kysely'
+import type { Epochs } from '../../domain/installation/stores.ts'
+import type { Tables } from '../tables.ts'
+
+export function sqlEpochs(db: Kysely<Tables>): Epochs {
+  return {
+    async burnSteps(upTo) {
+      await db.deleteFrom('totp_enrollments').where('verified_at', 'is', null).execute()
+      await db
+        .updateTable('totp_enrollments')
+        .set({ last_step: upTo })
+        .where('last_step', '<', upTo)
+        .execute()
+      const { count } = await db
+        .selectFrom('totp_enrollments')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      return count
+    },
+  }
+}

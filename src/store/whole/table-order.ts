@@ -1,0 +1,52 @@
+/**
+ * Every table, whoever is referred to before whoever refers: the one list that backup, restore and move go by. A test
+ * compares it with the database, so that a new table cannot be forgotten.
+ */
+import type { Tables } from '../tables.ts'
+
+export type TableName = keyof Tables
+
+const IN_ORDER = [
+  'installation',
+  'auth_policies',
+  'external_jwt_signers',
+  'cas',
+  'rule_versions',
+  'identities',
+  'authenticators',
+  'enrollments',
+  'totp_enrollments',
+  'recovery_codes',
+  'code_guesses',
+  'auth_requests',
+  'spent_states',
+  'api_sessions',
+  'refresh_tokens',
+  'session_certificates',
+  'session_endings',
+  'signing_keys',
+  'authorities',
+  'events',
+] as const satisfies readonly TableName[]
+
+/** Does not compile while a table is missing above. */
+export const TABLES: readonly TableName[] =
+  IN_ORDER satisfies TableName extends (typeof IN_ORDER)[number] ? unknown : never
+
+/**
+ * What a restore ends (D-159): it would be worth nothing after one, so no backup has it. Whoever adds a table here asks:
+ * could something in it have been spent or ended since the backup?
+ */
+export const OF_ONE_EPOCH: readonly TableName[] = [
+  'enrollments',
+  'recovery_codes',
+  'auth_requests',
+  'spent_states',
+  'api_sessions',
+  'refresh_tokens',
+  'session_certificates',
+  'signing_keys',
+]
+
+/** The columns whose numbers the database itself counts on. */
+export const NUMBERED = [{ table: 'session_endings', column: 'sequence' }] as const

@@ -1,0 +1,119 @@
+/**
+ * A whole database written in one transaction: after a kill at any moment it is as it was, or complete. What is in it
+ * before is refused, or replaced. D-159.
+ */
+import { type Kysely, sql } from 'kysely'
+import type { Epochs } from '../../domain/installation/stores.ts'
+import type { Stores } from '../../domain/stores.ts'
+import type { Database } from '../dialects/database.ts'
+import type { Row } from '../dialects/whole-facts.ts'
+import { openMigrated, type StoreAddress, storesOn, unavailable } from '../open.ts'
+import type { Tables } from '../tables.ts'
+import { runAsWhole } from '../transaction.ts'
+import { sqlEpochs } from './epochs.ts'
+import { type WholeDatabase, wholeOn } from './read-whole.ts'
+import { NUMBERED, TABLES, type TableName } from './table-order.ts'
+
+/** There is an installation in it already. */
+export class OccupiedDatabase extends Error {
+  constructor(name: string) {
+    super(`there is an installation in the database ${name} already`)
+    this.name = 'OccupiedDatabase'
+  }
+}
+
+export interface RowsOfTable {
+  readonly table: TableName
+  readonly rows: readonly Row[]
+}
+
+/** What is done with the tables when their rows are in, before anybody sees them. */
+export type Finish<T> = (
+  tx: Stores,
+  besides: { readonly epochs: Epochs; readonly written: WholeDatabase },
+) => Promise<T>
+
+/** Throws StoreUnavailable and OccupiedDatabase, and whatever `content` and `finish` throw; then nothing has changed. */
+export async function writeWhole<T>(
+  address: StoreAddress,
+  /** In the order of `TABLES`. */
+  content: () => AsyncIterable<RowsOfTable>,
+  occupied: 'refuse' | 'replace',
+  finish: Finish<T>,
+  /** The highest numbers that were given where the rows come from. */
+  numbers: ReadonlyMap<TableName, number> = new Map(),
+): Promise<T> {
+  const { db, database } = await openMigrated(address)
+  try {
+    return await db.transaction().execute(async (tx) => {
+      // No instance starts on half of it, and no limit ends it.
+      await database.lockMigrations(tx)
+      const endings = await clear(tx, database, occupied)
+      for await (const { table, rows } of content()) await insertRows(tx, database, table, rows)
+      for (const numbered of NUMBERED) {
+        await database.whole.continueNumbers(tx, numbered, numbers.get(numbered.table) ?? 0)
+      }
+      await keepEndings(tx, endings)
+      const besides = { epochs: sqlEpochs(tx), written: wholeOn(tx, database) }
+      const stores = storesOn(tx, database, () => {})
+      return runAsWhole(stores, (within) => finish(within, besides))
+    })
+  } catch (error) {
+    if (isOfDriver(error)) throw unavailable(database, error)
+    throw error
+  } finally {
+    await db.destroy()
+  }
+}
+
+type Ending = Pick<Tables['session_endings'], 'subject' | 'at' | 'keep_until'>
+
+/** Empties every table. Answers what the database knew as ended: that stays, whatever takes its place. */
+async function clear(
+  tx: Kysely<Tables>,
+  database: Database,
+  occupied: 'refuse' | 'replace',
+): Promise<readonly Ending[]> {
+  const found = await tx.selectFrom('installation').select('id').executeTakeFirst()
+  if (found !== undefined && occupied === 'refuse') throw new OccupiedDatabase(database.name)
+  const endings = await tx
+    .selectFrom('session_endings')
+    .select(['subject', 'at', 'keep_until'])
+    .execute()
+  for (const table of TABLES.toReversed()) await tx.deleteFrom(table).execute()
+  return endings
+}
+
+async function keepEndings(tx: Kysely<Tables>, endings: readonly Ending[]): Promise<void> {
+  for (let from = 0; from < endings.length; from += ENDINGS_AT_ONCE) {
+    await tx
+      .insertInto('session_endings')
+      .values(endings.slice(from, from + ENDINGS_AT_ONCE))
+      .onConflict((conflict) => conflict.column('subject').doNothing())
+      .execute()
+  }
+}
+
+const ENDINGS_AT_ONCE = 500
+
+async function insertRows(
+  tx: Kysely<Tables>,
+  { whole }: Database,
+  table: TableName,
+  rows: readonly Row[],
+): Promise<void> {
+  const [first] = rows
+  if (first === undefined) return
+  const names = Object.keys(first)
+  const columns = sql.join(names.map((name) => sql.ref(name)))
+  const values = rows.map((row) => sql`(${sql.join(names.map((name) => row[name] ?? null))})`)
+  await sql`
+    insert into ${sql.table(table)} (${columns}) ${sql.raw(whole.keepingNumbers)}
+    values ${sql.join(values)}
+  `.execute(tx)
+}
+
+/** `code` is what both drivers have in their errors, and nothing of ours has. */
+function isOfDriver(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && !('syscall' in error)
+}
