@@ -1,5 +1,5 @@
 /**
- * Hands the first administrator's password to a person, once. D-49: printed on a terminal only; otherwise into a
+ * Hands an administrator's password that was drawn to a person, once. D-49: printed on a terminal only; otherwise into a
  * 0600 file in the home, and the output says where.
  */
 import { homeFiles } from '../app/home.ts'
@@ -8,14 +8,19 @@ import { systemRandom } from '../base/random.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Io } from './io.ts'
 
-export function passwordTo(io: Io, home: string): (password: Secret) => Promise<void> {
+export function passwordTo(
+  io: Pick<Io, 'out' | 'isTerminal'>,
+  home: string,
+  username = 'admin',
+): (password: Secret) => Promise<void> {
+  const who = `The administrator is ${JSON.stringify(username)}`
   return async (password) => {
     if (io.isTerminal) {
-      io.out(`The administrator is "admin", password ${password.reveal()} (shown this once).`)
+      io.out(`${who}, password ${password.reveal()} (shown this once).`)
       return
     }
     const { adminPassword } = homeFiles(home)
     await replacePrivateFile(adminPassword, `${password.reveal()}\n`, { random: systemRandom })
-    io.out(`The administrator is "admin"; the password is in ${adminPassword}`)
+    io.out(`${who}; the password is in ${adminPassword}`)
   }
 }

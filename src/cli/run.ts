@@ -1,184 +1,112 @@
 /**
- * The command line: finds the command, reads its options, and turns what went wrong into a sentence and an exit code.
+ * The command line: finds the command, and turns what went wrong into a sentence and an exit code. What there is, is in
+ * `commands.ts`.
  */
 import { parseArgs } from 'node:util'
 import { readBuildInfo } from '../app/build-info.ts'
-import { RefusedStart } from '../app/private-files.ts'
-import { ConfigProblems } from '../config/problems.ts'
-import { type HomeOptions, readHomeOptions } from './home-options.ts'
-import { EXIT, type ExitCode, type Io, Misuse, processIo } from './io.ts'
-
-/** Every option that takes a value. Which command takes which is said with the command. */
-const OPTIONS = {
-  home: ['DIR', 'the home folder (else LATCHKEY_HOME, else ./latchkey-data)'],
-  config: ['FILE', 'a configuration file other than controller.yml in the home'],
-  controller: ['URL', 'https://HOST:PORT of the controller that a gateway follows'],
-  identity: ['FILE', "the gateway's own identity: JSON with id, cert, key and ca, in PEM"],
-  listen: ['HOST:PORT', 'where a gateway takes connections'],
-  upstream: ['URL', 'http://HOST:PORT of the service behind a gateway'],
-} as const
-
-type OptionName = keyof typeof OPTIONS
-type OptionValues = Readonly<Partial<Record<OptionName, string>>>
-
-interface Command {
-  readonly words: string
-  readonly what: string
-  readonly takes: readonly OptionName[]
-  /** Loaded when it is called: nobody waits for a command that he did not ask for. */
-  readonly load: () => Promise<(values: OptionValues, io: Io) => Promise<ExitCode>>
-}
-
-const HOME: readonly OptionName[] = ['home', 'config']
-
-const COMMANDS: readonly Command[] = [
-  {
-    words: 'run',
-    what: 'start the service; make a home for it first when there is none',
-    takes: HOME,
-    load: async () => onHome((await import('./commands/run.ts')).runService),
-  },
-  {
-    words: 'init',
-    what: 'make the home, the database and the administrator, and stop there',
-    takes: HOME,
-    load: async () => onHome((await import('./commands/init.ts')).initHome),
-  },
-  {
-    words: 'config check',
-    what: 'print every problem of the configuration and every value that is adjusted',
-    takes: HOME,
-    load: async () => onHome((await import('./commands/config-check.ts')).checkConfig),
-  },
-  {
-    words: 'keys rotate',
-    what: 'make the next signing key; it is published now and signs in ten minutes',
-    takes: HOME,
-    load: async () => onHome((await import('./commands/keys-rotate.ts')).rotateKeys),
-  },
-  {
-    words: 'gateway',
-    what: 'let those with a session and its certificate through to a service behind it',
-    takes: ['controller', 'identity', 'listen', 'upstream'],
-    load: async () => (await import('./commands/gateway.ts')).runGateway,
-  },
-]
-
-const HELP = `Usage: latchkey <command> [options]
-
-Commands:
-${COMMANDS.map(({ words, what }) => `  ${words.padEnd(14)}${what}`).join('\n')}
-
-Options of the gateway:
-${helpOf(['controller', 'identity', 'listen', 'upstream'])}
-
-Options of the other commands:
-${helpOf(HOME)}
-
-Options:
-  --help               this text
-  --version            the version
-
-Examples:
-  latchkey run
-  latchkey run --home /srv/latchkey
-  LATCHKEY_ADDRESS=auth.example.com:443 latchkey init --home /srv/latchkey
-  latchkey config check --home /srv/latchkey
-  latchkey gateway --controller https://auth.example.com --identity router.json \\
-    --listen 0.0.0.0:8443 --upstream http://127.0.0.1:8080`
+import { type Command, ForeignOption, type Options } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { reportFailure } from './failures.ts'
+import { commandHelp, wholeHelp } from './help.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from './io.ts'
+import { processIo } from './process-io.ts'
 
 export async function runCli(args: readonly string[], io: Io = processIo): Promise<ExitCode> {
   try {
     return await dispatch(args, io)
   } catch (error) {
-    if (error instanceof Misuse) return misused(error.message, io)
-    if (error instanceof ConfigProblems) {
-      io.err(error.message)
-      return EXIT.config
-    }
-    if (error instanceof RefusedStart) {
-      io.err(`latchkey: ${error.message}`)
-      return EXIT.failed
-    }
-    if (isSystemError(error)) {
-      // It names the file or the address and what is wrong there; our stack would add nothing.
-      io.err(`latchkey: ${error.message}`)
-      return EXIT.failed
-    }
-    io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
-    return EXIT.failed
+    return error instanceof Misuse ? misused(error.message, io) : reportFailure(error, io)
   }
-}
-
-function helpOf(names: readonly OptionName[]): string {
-  return names
-    .map((name) => `  ${`--${name} ${OPTIONS[name][0]}`.padEnd(21)}${OPTIONS[name][1]}`)
-    .join('\n')
-}
-
-function onHome(
-  execute: (options: HomeOptions, io: Io) => Promise<ExitCode>,
-): (values: OptionValues, io: Io) => Promise<ExitCode> {
-  return (values, io) => execute(readHomeOptions(values), io)
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error
 }
 
 async function dispatch(args: readonly string[], io: Io): Promise<ExitCode> {
-  const { values, positionals } = readArguments(args)
-  const { help, version, ...given } = values
-  for (const [name, value] of Object.entries(given)) {
-    // An unset variable in a script, most likely; the current folder is certainly not meant.
-    if (value === '') throw new Misuse(`--${name} is empty`)
-  }
-  if (help) {
-    io.out(HELP)
+  const found = findCommand(args)
+  if (args.includes('--help') || args.includes('-h')) {
+    io.out(found === undefined ? wholeHelp(COMMANDS) : commandHelp(found.command))
     return EXIT.ok
   }
-  if (version) {
+  if (args.includes('--version')) {
     io.out((await readBuildInfo()).version)
     return EXIT.ok
   }
-  const words = positionals.join(' ')
-  const command = COMMANDS.find((one) => one.words === words)
-  if (command === undefined) {
-    throw new Misuse(words === '' ? 'a command is missing' : unknownCommand(words))
-  }
-  const foreign = Object.keys(given).find((name) => !command.takes.some((one) => one === name))
-  if (foreign !== undefined) throw new Misuse(`"${words}" takes no --${foreign}`)
-  const execute = await command.load()
-  return execute(given, io)
-}
-
-function unknownCommand(words: string): string {
-  const longer = COMMANDS.filter((one) => one.words.startsWith(`${words} `)).map((one) => one.words)
-  return `there is no command "${words}"${longer.map((one) => `; there is "${one}"`).join('')}`
-}
-
-function readArguments(args: readonly string[]) {
-  const text = { type: 'string' } as const
+  if (found === undefined) throw new Misuse(problemWithout(args))
+  const { command, rest } = found
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        home: text,
-        config: text,
-        controller: text,
-        identity: text,
-        listen: text,
-        upstream: text,
-        help: { type: 'boolean', short: 'h' },
-        version: { type: 'boolean' },
-      },
-    })
+    return await command.run(rest, io)
   } catch (error) {
-    // "Unknown option '--x'. To specify a positional argument …": the first sentence says it.
-    const [problem = ''] = (error as Error).message.split(/\. |\n/, 1)
-    throw new Misuse(problem)
+    if (error instanceof ForeignOption && isKnown(error.option)) {
+      throw new Misuse(`"${command.words}" takes no --${error.option}`)
+    }
+    throw error
   }
+}
+
+interface Found {
+  readonly command: Command
+  /** The arguments without the words of the command. */
+  readonly rest: readonly string[]
+}
+
+/** The command with the most words. They come first, or at least each before its operands. */
+function findCommand(args: readonly string[]): Found | undefined {
+  const leading = args.findIndex((arg) => arg.startsWith('-'))
+  const first = args.slice(0, leading < 0 ? args.length : leading)
+  return (
+    matched(
+      args,
+      first.map((word, index) => ({ word, index })),
+    ) ?? matched(args, wordsOf(args))
+  )
+}
+
+function matched(
+  args: readonly string[],
+  words: readonly { readonly word: string; readonly index: number }[],
+): Found | undefined {
+  for (let count = words.length; count > 0; count -= 1) {
+    const ours = words.slice(0, count)
+    const command = COMMANDS.find((one) => one.words === ours.map(({ word }) => word).join(' '))
+    if (command === undefined) continue
+    const taken = new Set(ours.map(({ index }) => index))
+    return { command, rest: args.filter((_, index) => !taken.has(index)) }
+  }
+  return undefined
+}
+
+/** Whatever is neither an option nor the value of one, as far as that can be told without knowing the command. */
+function wordsOf(args: readonly string[]) {
+  const all = Object.assign({}, ...COMMANDS.map(({ options }) => options)) as Options
+  const options = Object.entries(all).map(([name, { value }]) => [
+    name,
+    { type: value === undefined ? 'boolean' : 'string' },
+  ])
+  const { tokens } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+    options: Object.fromEntries(options),
+  })
+  return tokens.flatMap((token) =>
+    token.kind === 'positional' ? [{ word: token.value, index: token.index }] : [],
+  )
+}
+
+function problemWithout(args: readonly string[]): string {
+  const words = wordsOf(args)
+    .map(({ word }) => word)
+    .join(' ')
+  if (words !== '') {
+    const longer = COMMANDS.filter((one) => one.words.startsWith(`${words} `))
+    return `there is no command "${words}"${longer.map((one) => `; there is "${one.words}"`).join('')}`
+  }
+  const [option = ''] = args[0]?.split('=') ?? []
+  const isForeign = option.startsWith('-') && !isKnown(option.replace(/^--?/, ''))
+  return isForeign ? `Unknown option '${option}'` : 'a command is missing'
+}
+
+function isKnown(option: string): boolean {
+  return COMMANDS.some(({ options }) => Object.hasOwn(options, option))
 }
 
 function misused(problem: string, io: Io): ExitCode {

@@ -17,7 +17,8 @@ test('--help names every command and every option', async (t) => {
   for (const option of ['--help', '-h']) {
     const { code, stdout, stderr } = await runLatchkey(t, [option])
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
-    for (const word of ['run', 'init', 'config check', 'keys rotate', 'gateway']) {
+    const words = ['run', 'init', 'config check', 'keys rotate', 'gateway']
+    for (const word of [...words, 'secret rotate', 'admin recover']) {
       assert.match(stdout, new RegExp(`^  ${word} `, 'm'))
     }
     for (const word of ['--home', '--config', 'LATCHKEY_HOME']) assert.ok(stdout.includes(word))
@@ -36,7 +37,7 @@ test('what the command line does not know is named, with exit code 64', async (t
   const cases: readonly (readonly [args: string[], complaint: string])[] = [
     [[], 'a command is missing'],
     [['start'], 'there is no command "start"'],
-    [['keys'], 'there is no command "keys"; there is "keys rotate"'],
+    [['keys'], 'there is no command "keys"; there is "keys list"; there is "keys rotate"'],
     [['run', 'fast'], 'there is no command "run fast"'],
     [['run', '--hom', 'x'], "Unknown option '--hom'"],
     [['run', '--home'], "Option '--home <value>' argument missing"],

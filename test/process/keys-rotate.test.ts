@@ -41,6 +41,51 @@ function headerOf(token: string): { readonly kid: string } {
   return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
 }
 
+test('D-135: with --revoke-now the new key signs at once, and tokens of the old one are refused', async (t) => {
+  // Attack: a copy of the private key is in somebody's hands; whatever it signs must be worth nothing.
+  const service = await startChild(t)
+  const { access_token: old } = await logIn(service)
+  const args = ['keys', 'rotate', '--revoke-now', '--home', service.home]
+  const { code, stdout, stderr } = await runLatchkey(t, args)
+  assert.equal(code, 0, stderr)
+  const told =
+    /^The signing key (\S+) \(ES256\) signs from now on\. All older keys are withdrawn: /.exec(
+      stdout,
+    )
+  assert.ok(told, stdout)
+
+  const call = (token: string) => service.call('/edge/client/v1/current-api-session', bearer(token))
+  await waitFor(
+    async () => (await call(old)).status === 401,
+    () => 'the end of the old key',
+    service,
+  )
+  assert.match((await call(old)).headers['www-authenticate'] ?? '', /error="invalid"/)
+  const { keys } = (await service.call('/oidc/keys')).json()
+  assert.deepEqual(
+    keys.map(({ kid }: { kid: string }) => kid),
+    [told[1]],
+  )
+  const later = await logIn(service)
+  assert.equal(headerOf(later.access_token).kid, told[1])
+  assert.equal((await call(later.access_token)).status, 200)
+})
+
+test('--revoke-now is for keys rotate alone, and takes no value', async (t) => {
+  const home = join(await temporaryFolder(t), 'home')
+  for (const [args, sentence] of [
+    [['run', '--revoke-now', '--home', home], '"run" takes no --revoke-now'],
+    [
+      ['keys', 'rotate', '--revoke-now=yes', '--home', home],
+      "Option '--revoke-now' does not take an argument",
+    ],
+  ] as const) {
+    const { code, stderr } = await runLatchkey(t, args)
+    assert.equal(code, 64)
+    assert.match(stderr, new RegExp(`^latchkey: ${sentence}`))
+  }
+})
+
 test('where nothing is installed, keys rotate says so and makes nothing', async (t) => {
   const home = join(await temporaryFolder(t), 'home')
   const rotate = () => runLatchkey(t, ['keys', 'rotate', '--home', home])

@@ -1,27 +1,25 @@
-/** `latchkey keys rotate`: makes the next signing key in the database; running instances take it up by themselves. */
-import { join, resolve } from 'node:path'
-import { exists, RefusedStart } from '../../app/private-files.ts'
+/**
+ * `latchkey keys rotate`: makes the next signing key in the database; running instances take it up by themselves. With
+ * `--revoke-now` it takes the place of all older ones at once (D-135).
+ */
 import { rotateSigningKey } from '../../app/rotate-signing-key.ts'
 import { toRfc3339 } from '../../base/instant.ts'
-import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
 import type { HomeOptions } from '../home-options.ts'
+import { loadInstalled } from '../installed-config.ts'
 import { EXIT, type ExitCode, type Io } from '../io.ts'
 
 export async function rotateKeys(
-  { home, file, environment }: HomeOptions,
+  options: HomeOptions,
   io: Io,
+  revokes: 'nothing' | 'older-keys',
 ): Promise<ExitCode> {
-  if (file === undefined && !(await exists(join(home, CONFIG_FILE)))) {
-    throw new RefusedStart(`nothing is installed in ${resolve(home)} yet; run: latchkey init`)
-  }
-  const { config } = await loadConfig({
-    home,
-    environment,
-    ...(file === undefined ? {} : { file }),
-  })
-  const key = await rotateSigningKey(config)
+  const config = await loadInstalled(options)
+  const { kid, algorithm, activeFrom } = await rotateSigningKey(config, revokes)
+  const name = `The signing key ${kid} (${algorithm})`
   io.out(
-    `The signing key ${key.kid} (${key.algorithm}) is published and signs from ${toRfc3339(key.activeFrom)}.`,
+    revokes === 'nothing'
+      ? `${name} is published and signs from ${toRfc3339(activeFrom)}.`
+      : `${name} signs from now on. All older keys are withdrawn: tokens that they signed are refused within a second, sessions and refresh tokens stay.`,
   )
   return EXIT.ok
 }

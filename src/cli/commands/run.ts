@@ -11,6 +11,10 @@ import type { HomeOptions } from '../home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../io.ts'
 import { listenForSignals } from '../signals.ts'
 
+const SECRET_REPLACED =
+  'the installation secret was replaced; stopping, to be started with the new one'
+const DATABASE_RESTORED = 'the database was restored from a backup; stopping, to be started again'
+
 export async function runService(options: HomeOptions, io: Io): Promise<ExitCode> {
   const signals = listenForSignals(systemClock)
   const { config, adjustments } = await openHome(options)
@@ -30,15 +34,22 @@ export async function runService(options: HomeOptions, io: Io): Promise<ExitCode
 
   signals.onHangup(() => {
     log.info({}, 'looking for newer certificates')
+    instance.reopenAuditOutput()
     instance
       .renewCertificates()
       .catch((error) => log.error({ err: error }, 'a certificate could not be renewed'))
   })
-  const signal = await signals.stop
-  log.info({ signal }, 'stopping')
+  const signal = await Promise.race([
+    signals.stop,
+    instance.secretReplaced.then(() => SECRET_REPLACED),
+    instance.databaseRestored.then(() => DATABASE_RESTORED),
+  ])
+  const isAgain = signal === SECRET_REPLACED || signal === DATABASE_RESTORED
+  if (isAgain) log.error({}, signal)
+  else log.info({ signal }, 'stopping')
   await instance.stop()
   log.info({}, 'stopped')
-  return EXIT.ok
+  return isAgain ? EXIT.again : EXIT.ok
 }
 
 /** What a person needs for the first call; the curl line works as it is pasted. */

@@ -1,0 +1,60 @@
+/** What a table shows of an entity: a title, where it is in the answer, and how it is written for people. */
+
+export interface Column {
+  readonly title: string
+  /** With dots between; a member that is missing is empty. */
+  readonly path: string
+  readonly as?: 'text' | 'truth' | 'time' | 'list'
+}
+
+export type Row = Readonly<Record<string, unknown>>
+
+export function cellsOf(columns: readonly Column[], row: Row): readonly string[] {
+  return columns.map(({ path, as = 'text' }) => cellOf(valueAt(row, path), as))
+}
+
+/** All of one entity: a line for each member, parts with dots between. Links are for programs. */
+export function detailsOf(row: Row): readonly (readonly [name: string, text: string])[] {
+  return Object.entries(row).flatMap(([name, value]) => {
+    if (name === '_links') return []
+    if (isReference(value)) return [[name, `${value.name} (${value.id})`] as const]
+    if (isPart(value)) {
+      const inner = detailsOf(value)
+      if (inner.length === 0) return [[name, '']]
+      return inner.map(([member, text]) => [`${name}.${member}`, text] as const)
+    }
+    return [[name, cellOf(value, typeof value === 'boolean' ? 'truth' : 'text')] as const]
+  })
+}
+
+export function valueAt(row: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((at, name) => (isPart(at) ? Reflect.get(at, name) : undefined), row)
+}
+
+function cellOf(value: unknown, as: NonNullable<Column['as']>): string {
+  if (value === null || value === undefined) return ''
+  if (Array.isArray(value)) {
+    return value
+      .map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one)))
+      .join(', ')
+  }
+  switch (as) {
+    case 'truth':
+      return value === true ? 'yes' : 'no'
+    case 'time':
+      // Nobody reads milliseconds; --json has them.
+      return String(value).replace(/\.\d+Z$/, 'Z')
+    default:
+      return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  }
+}
+
+function isPart(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isReference(value: unknown): value is { readonly id: string; readonly name: string } {
+  return isPart(value) && typeof value['id'] === 'string' && 'name' in value && 'entity' in value
+}

@@ -1,0 +1,179 @@
+/**
+ * `list`, `get`, `create`, `update` and `delete` of everything that an administrator manages: one command for each verb
+ * and entity, made of the description of the entity.
+ */
+import { type Command, command } from '../../command.ts'
+import type { Io } from '../../io.ts'
+import { SESSION_OPTIONS } from '../../open-session.ts'
+import { optionsOf } from './fields.ts'
+import type { ListValues } from './list-entities.ts'
+import type { Resource } from './resource.ts'
+import { RESOURCES } from './resources.ts'
+
+const BODY = {
+  body: {
+    value: 'FILE',
+    what: 'the whole body as JSON, - is standard input; options go before it',
+  },
+} as const
+
+export const YES = { yes: { what: 'do not ask whether it is meant' } } as const
+
+const LIST = {
+  filter: { value: 'FILTER', what: `which ones, such as 'name contains "a"' (docs/lists.md)` },
+  sort: { value: 'FIELDS', what: "in which order, such as 'createdAt desc'" },
+  limit: { value: 'N', what: 'how many at the most; 500 is the largest page' },
+  offset: { value: 'N', what: 'how many are left out before them' },
+  all: { what: 'all of them, page by page' },
+} as const
+
+const OF_IDENTITY = { identity: { value: 'NAME', what: 'only those of this identity' } } as const
+
+/** The line of the whole help for one verb. */
+const FAMILIES = {
+  list: family(
+    'list ENTITIES',
+    RESOURCES.map(({ many }) => many),
+  ),
+  get: family(
+    'get ENTITY',
+    RESOURCES.map(({ one }) => one),
+  ),
+  create: family(
+    'create ENTITY',
+    RESOURCES.filter(({ create }) => create).map(({ one }) => one),
+  ),
+  update: family(
+    'update ENTITY',
+    RESOURCES.filter(({ update }) => update).map(({ one }) => one),
+  ),
+  delete: family(
+    'delete ENTITY',
+    RESOURCES.map(({ one }) => one),
+  ),
+}
+
+export const ENTITY_COMMANDS: readonly Command[] = [
+  ...RESOURCES.map(listCommand),
+  ...RESOURCES.map(getCommand),
+  ...RESOURCES.flatMap(createCommand),
+  ...RESOURCES.flatMap(updateCommand),
+  ...RESOURCES.map(deleteCommand),
+]
+
+function family(words: string, entities: readonly string[]) {
+  const [verb = ''] = words.split(' ', 1)
+  return { words, what: `${verb} ${entities.join(', ')}` }
+}
+
+/** What stands for one of them in the help. */
+function operandOf({ names }: Resource): { readonly name: string } {
+  return { name: names.includes('name') ? 'NAME' : 'ID' }
+}
+
+function exampleOf({ one, names }: Resource): string {
+  if (one === 'policy') return 'strict'
+  if (one === 'signer') return 'partner-idp'
+  if (one === 'ca') return 'factory'
+  return names.includes('identity') ? 'laptop-7' : 'alice'
+}
+
+function listCommand(resource: Resource): Command {
+  const { many, names } = resource
+  const isOwned = names.includes('identity')
+  const described = {
+    words: `list ${many}`,
+    family: FAMILIES.list,
+    what: `list ${many}`,
+    audience: 'administrator',
+    examples: [
+      `latchkey list ${many}`,
+      isOwned
+        ? `latchkey list ${many} --identity alice`
+        : `latchkey list ${many} --filter 'name icontains "a"' --sort 'createdAt desc'`,
+      `latchkey list ${many} --all --json`,
+    ],
+    load: async () => {
+      const { listEntities } = await import('./list-entities.ts')
+      return (values: ListValues, io: Io) => listEntities(resource, values, io)
+    },
+  } as const
+  const options = { ...LIST, ...SESSION_OPTIONS }
+  return isOwned
+    ? command({ ...described, options: { ...OF_IDENTITY, ...options } })
+    : command({ ...described, options })
+}
+
+function getCommand(resource: Resource): Command {
+  const { one } = resource
+  return command({
+    words: `get ${one}`,
+    family: FAMILIES.get,
+    what: `show all of one ${one}`,
+    audience: 'administrator',
+    operands: [operandOf(resource)],
+    options: SESSION_OPTIONS,
+    examples: [`latchkey get ${one} ${exampleOf(resource)}`],
+    load: async () => {
+      const { getEntity } = await import('./list-entities.ts')
+      return (values, io, [name = '']) => getEntity(resource, name, values, io)
+    },
+  })
+}
+
+function createCommand(resource: Resource): readonly Command[] {
+  const { one, create } = resource
+  if (create === undefined) return []
+  return [
+    command({
+      words: `create ${one}`,
+      family: FAMILIES.create,
+      what: create.what,
+      audience: 'administrator',
+      operands: create.isNamed ? [{ name: 'NAME', isOptional: true }] : [],
+      options: { ...optionsOf(create.fields), ...BODY, ...SESSION_OPTIONS },
+      examples: create.examples,
+      load: async () => {
+        const { createEntity } = await import('./write-entity.ts')
+        return (values, io, [name]) => createEntity(resource, create, name, values, io)
+      },
+    }),
+  ]
+}
+
+function updateCommand(resource: Resource): readonly Command[] {
+  const { one, update } = resource
+  if (update === undefined) return []
+  return [
+    command({
+      words: `update ${one}`,
+      family: FAMILIES.update,
+      what: update.what,
+      audience: 'administrator',
+      operands: [operandOf(resource)],
+      options: { ...optionsOf(update.fields), ...BODY, ...SESSION_OPTIONS },
+      examples: update.examples,
+      load: async () => {
+        const { updateEntity } = await import('./write-entity.ts')
+        return (values, io, [name = '']) => updateEntity(resource, update, name, values, io)
+      },
+    }),
+  ]
+}
+
+function deleteCommand(resource: Resource): Command {
+  const { one, remove } = resource
+  return command({
+    words: `delete ${one}`,
+    family: FAMILIES.delete,
+    what: `${remove.toLowerCase()} one ${one}`,
+    audience: 'administrator',
+    operands: [operandOf(resource)],
+    options: { ...YES, ...SESSION_OPTIONS },
+    examples: [`latchkey delete ${one} ${exampleOf(resource)} --yes`],
+    load: async () => {
+      const { deleteEntity } = await import('./delete-entity.ts')
+      return (values, io, [name = '']) => deleteEntity(resource, name, values, io)
+    },
+  })
+}

@@ -1,0 +1,107 @@
+/** `latchkey list` and `latchkey get`: what there is, in pages or all of it. API 2. */
+import { EXIT, type ExitCode, type Io, Misuse } from '../../io.ts'
+import { printFields, printJson, printTable } from '../../output.ts'
+import { type ListQuery, type ManagementApi, pathOf } from '../management-api.ts'
+import { openApi, type SessionValues } from '../open-api.ts'
+import { type Column, cellsOf, detailsOf, type Row } from './columns.ts'
+import { numberOf } from './fields.ts'
+import { findNamed, idOfNamed } from './names.ts'
+import type { Resource } from './resource.ts'
+import { resourceOf } from './resources.ts'
+
+export interface ListValues extends SessionValues {
+  readonly identity?: string
+  readonly filter?: string
+  readonly sort?: string
+  readonly limit?: string
+  readonly offset?: string
+  readonly all?: boolean
+}
+
+const LARGEST_PAGE = 500
+
+export async function listEntities(
+  resource: Resource,
+  values: ListValues,
+  io: Io,
+): Promise<ExitCode> {
+  const query = queryOf(values)
+  const api = await openApi(values, io)
+  const path = await collectionOf(api, resource, values.identity)
+  const { rows, offset, total } =
+    values.all === true
+      ? await readAll(api, path, query, (done, of) => {
+          io.progress(`Reading ${resource.many}: ${done} of ${of}`)
+        }).finally(() => io.progress(undefined))
+      : await api.list(path, query)
+  if (values.json === true) {
+    printJson(io, rows)
+    return EXIT.ok
+  }
+  printRows(io, rows, resource.columns)
+  // A table that ends looks whole; whoever reads it must know when it is not.
+  if (rows.length < total)
+    io.err(`${rows.length} of ${total}, after ${offset}; --all shows every one.`)
+  return EXIT.ok
+}
+
+export async function getEntity(
+  resource: Resource,
+  name: string,
+  values: SessionValues,
+  io: Io,
+): Promise<ExitCode> {
+  const api = await openApi(values, io)
+  const row = await findNamed(api, resource, name)
+  if (values.json === true) printJson(io, row)
+  else printFields(io, detailsOf(row))
+  return EXIT.ok
+}
+
+/** No row twice, though others are made meanwhile. What is removed meanwhile may hide a neighbour at the edge of a page. */
+export async function readAll(
+  api: Pick<ManagementApi, 'list'>,
+  path: string,
+  query: ListQuery,
+  tell: (done: number, total: number) => void,
+): Promise<{ readonly rows: readonly Row[]; readonly offset: number; readonly total: number }> {
+  const rows = new Map<unknown, Row>()
+  for (let offset = 0; ; ) {
+    const page = await api.list(path, { ...query, limit: LARGEST_PAGE, offset })
+    for (const row of page.rows) rows.set(row['id'], row)
+    offset += page.rows.length
+    if (page.rows.length === 0 || offset >= page.total) break
+    tell(rows.size, page.total)
+  }
+  return { rows: [...rows.values()], offset: 0, total: rows.size }
+}
+
+export function printRows(io: Io, rows: readonly Row[], columns: readonly Column[]): void {
+  const cells = rows.map((row) => cellsOf(columns, row))
+  printTable(
+    io,
+    cells,
+    columns.map(({ title }, at) => ({ title, value: (row: readonly string[]) => row[at] })),
+  )
+}
+
+async function collectionOf(
+  api: ManagementApi,
+  { path }: Resource,
+  identity: string | undefined,
+): Promise<string> {
+  if (identity === undefined) return path
+  return `${pathOf(resourceOf('identity').path, await idOfNamed(api, 'identity', identity))}${path}`
+}
+
+function queryOf({ filter, sort, limit, offset, all }: ListValues): ListQuery {
+  if (all === true && (limit ?? offset) !== undefined) {
+    throw new Misuse('--all excludes --limit and --offset')
+  }
+  return {
+    filter,
+    sort,
+    limit: limit === undefined ? undefined : numberOf('limit', limit),
+    offset: offset === undefined ? undefined : numberOf('offset', offset),
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Which entity is meant: an id, a name, a username, or the identity that it belongs to. An id goes before every name, so
+ * that a script with ids always hits what it means, whatever somebody is called (D-167).
+ */
+import { CommandFailed, EXIT } from '../../io.ts'
+import { plain } from '../../output.ts'
+import { type ManagementApi, pathOf, quoted } from '../management-api.ts'
+import { cellsOf, type Row } from './columns.ts'
+import type { ResourceName } from './fields.ts'
+import type { Resource } from './resource.ts'
+import { resourceOf } from './resources.ts'
+
+type Api = Pick<ManagementApi, 'list'>
+
+/** As many as are named when a name fits several. */
+const MOST_SHOWN = 10
+
+/** Thrown: CommandFailed when nothing, or more than one thing, is called so. */
+export async function findNamed(
+  api: Api,
+  resource: Resource,
+  name: string,
+  /** Only among these. */
+  filter?: string,
+): Promise<Row> {
+  const own = resource.names.filter((field) => field !== 'identity')
+  const called = ['id', ...own].map((field) => `${field} = ${quoted(name)}`).join(' or ')
+  const { rows } = await api.list(resource.path, {
+    filter: both(called, filter),
+    limit: MOST_SHOWN,
+  })
+  const byId = rows.find(({ id }) => id === name)
+  if (byId !== undefined) return byId
+  if (rows.length > 0) return only(resource, name, rows)
+  if (!resource.names.includes('identity')) throw nothing(resource.one, name)
+  return only(resource, name, await ofIdentity(api, resource, name, filter))
+}
+
+export async function idOfNamed(api: Api, resource: ResourceName, name: string): Promise<string> {
+  return idOf(await findNamed(api, resourceOf(resource), name))
+}
+
+export function idOf(row: Row): string {
+  return String(row['id'])
+}
+
+async function ofIdentity(
+  api: Api,
+  { one, path, open }: Resource,
+  name: string,
+  filter: string | undefined,
+): Promise<readonly Row[]> {
+  const identities = resourceOf('identity')
+  const called = `id = ${quoted(name)} or name = ${quoted(name)}`
+  const { rows } = await api.list(identities.path, { filter: called, limit: MOST_SHOWN })
+  const identity = rows.find(({ id }) => id === name) ?? rows[0]
+  if (identity === undefined) throw nothing(one, name)
+  const below = `${pathOf(identities.path, idOf(identity))}${path}`
+  const among = filter === undefined ? open : both(filter, open)
+  return (await api.list(below, { filter: among, limit: MOST_SHOWN })).rows
+}
+
+function only(resource: Resource, name: string, rows: readonly Row[]): Row {
+  const [first, second] = rows
+  if (first === undefined) throw nothing(resource.one, name)
+  if (second === undefined) return first
+  const lines = rows.map((row) => `  ${cellsOf(resource.columns, row).filter(Boolean).join('  ')}`)
+  throw new CommandFailed(
+    [
+      `${JSON.stringify(name)} fits several ${resource.many}; say the id of the one that is meant:`,
+      ...lines.map(plain),
+    ].join('\n'),
+    EXIT.usage,
+  )
+}
+
+function nothing(one: string, name: string): CommandFailed {
+  return new CommandFailed(`there is no ${one} ${plain(JSON.stringify(name))}`, EXIT.missing)
+}
+
+function both(one: string, other: string | undefined): string {
+  return other === undefined ? one : `(${one}) and ${other}`
+}

@@ -1,0 +1,29 @@
+/**
+ * What an administrator manages, one description each: where it is, what it is called by, what a table shows of it and
+ * which fields can be written. `list`, `get`, `create`, `update` and `delete` are made of these. API 3.3, 4.1–4.7.
+ */
+import type { ResourceName } from './fields.ts'
+import type { Resource } from './resource.ts'
+import { AUTHENTICATORS } from './resources/authenticators.ts'
+import { CAS } from './resources/cas.ts'
+import { ENROLLMENTS } from './resources/enrollments.ts'
+import { IDENTITIES } from './resources/identities.ts'
+import { POLICIES } from './resources/policies.ts'
+import { SESSIONS } from './resources/sessions.ts'
+import { SIGNERS } from './resources/signers.ts'
+
+export const RESOURCES: readonly Resource[] = [
+  IDENTITIES,
+  AUTHENTICATORS,
+  POLICIES,
+  SIGNERS,
+  CAS,
+  ENROLLMENTS,
+  SESSIONS,
+]
+
+export function resourceOf(name: ResourceName): Resource {
+  const found = RESOURCES.find(({ one }) => one === name)
+  if (found === undefined) throw new Error(`there is no resource ${name}`)
+  return found
+}

@@ -1,0 +1,124 @@
+/** Third-party CAs: API 4.6. */
+import type { Field } from '../fields.ts'
+import type { Resource } from '../resource.ts'
+import { NAME, TAGS } from './tags.ts'
+
+const CERTIFICATE: Field = {
+  option: 'cert',
+  path: 'certPem',
+  kind: 'file',
+  value: 'FILE',
+  what: 'its certificate in PEM',
+}
+
+const CHOSEN: readonly Field[] = [
+  { option: 'auth', path: 'isAuthEnabled', kind: 'flag', what: 'its certificates log in' },
+  {
+    option: 'ott-enrollment',
+    path: 'isOttCaEnrollmentEnabled',
+    kind: 'flag',
+    what: 'its certificates enroll with a token',
+  },
+  {
+    option: 'auto-enrollment',
+    path: 'isAutoCaEnrollmentEnabled',
+    kind: 'flag',
+    what: 'its certificates enroll by themselves, which makes identities',
+  },
+  {
+    option: 'role',
+    path: 'identityRoles',
+    kind: 'texts',
+    value: 'ROLE',
+    canClear: true,
+    what: 'of identities that enroll by themselves; repeat it. All are replaced',
+  },
+  {
+    option: 'name-format',
+    path: 'identityNameFormat',
+    kind: 'text',
+    value: 'TEXT',
+    what: 'how they are called; [caName]-[commonName] without it',
+  },
+  {
+    option: 'claim-location',
+    path: 'externalIdClaim.location',
+    kind: 'choice',
+    choices: ['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'],
+    what: 'where its certificates name an external id',
+  },
+  {
+    option: 'claim-matcher',
+    path: 'externalIdClaim.matcher',
+    kind: 'choice',
+    choices: ['ALL', 'PREFIX', 'SUFFIX', 'SCHEME'],
+    what: 'which of several values counts',
+  },
+  {
+    option: 'claim-matcher-criteria',
+    path: 'externalIdClaim.matcherCriteria',
+    kind: 'text',
+    value: 'TEXT',
+    what: 'what the matcher compares with',
+  },
+  {
+    option: 'claim-parser',
+    path: 'externalIdClaim.parser',
+    kind: 'choice',
+    choices: ['NONE', 'SPLIT'],
+    what: 'whether only a part of the value counts',
+  },
+  {
+    option: 'claim-parser-criteria',
+    path: 'externalIdClaim.parserCriteria',
+    kind: 'text',
+    value: 'TEXT',
+    what: 'where the value is split',
+  },
+  {
+    option: 'claim-index',
+    path: 'externalIdClaim.index',
+    kind: 'number',
+    value: 'N',
+    what: 'which part counts, from 0',
+  },
+  TAGS,
+]
+
+export const CAS: Resource = {
+  one: 'ca',
+  many: 'cas',
+  path: '/cas',
+  names: ['name'],
+  columns: [
+    { title: 'NAME', path: 'name' },
+    { title: 'ID', path: 'id' },
+    { title: 'VERIFIED', path: 'isVerified', as: 'truth' },
+    { title: 'AUTH', path: 'isAuthEnabled', as: 'truth' },
+    { title: 'OTT', path: 'isOttCaEnrollmentEnabled', as: 'truth' },
+    { title: 'AUTO', path: 'isAutoCaEnrollmentEnabled', as: 'truth' },
+    { title: 'FINGERPRINT', path: 'fingerprint' },
+  ],
+  create: {
+    what: 'register a third-party CA; it counts for nothing before it is verified',
+    isNamed: true,
+    fields: [CERTIFICATE, ...CHOSEN],
+    defaults: {},
+    examples: ['latchkey create ca factory --cert factory-ca.pem --auth --ott-enrollment'],
+  },
+  update: {
+    what: 'change a third-party CA',
+    fields: [
+      NAME,
+      ...CHOSEN,
+      {
+        option: 'no-claim',
+        path: 'externalIdClaim',
+        kind: 'clear',
+        what: 'its certificates name no external id',
+      },
+    ],
+    examples: ['latchkey update ca factory --no-auth'],
+  },
+  remove: 'Delete',
+}

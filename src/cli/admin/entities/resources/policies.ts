@@ -1,0 +1,108 @@
+/** Authentication policies: API 4.4. */
+import type { Field } from '../fields.ts'
+import type { Resource } from '../resource.ts'
+import { NAME, TAGS } from './tags.ts'
+
+const CHOSEN: readonly Field[] = [
+  {
+    option: 'allow-password',
+    path: 'primary.updb.allowed',
+    kind: 'flag',
+    what: 'passwords log in',
+  },
+  {
+    option: 'min-password-length',
+    path: 'primary.updb.minPasswordLength',
+    kind: 'number',
+    value: 'N',
+    what: 'from 8 to 128',
+  },
+  {
+    option: 'max-attempts',
+    path: 'primary.updb.maxAttempts',
+    kind: 'number',
+    value: 'N',
+    what: 'failures in a row that lock a password; 0: none do',
+  },
+  {
+    option: 'lockout-minutes',
+    path: 'primary.updb.lockoutDurationMinutes',
+    kind: 'number',
+    value: 'N',
+    what: 'how long; 0: until somebody unlocks it',
+  },
+  { option: 'allow-cert', path: 'primary.cert.allowed', kind: 'flag', what: 'certificates log in' },
+  {
+    option: 'allow-expired-certs',
+    path: 'primary.cert.allowExpiredCerts',
+    kind: 'flag',
+    what: 'also those that have expired',
+  },
+  {
+    option: 'bind-tokens',
+    path: 'primary.cert.bindTokens',
+    kind: 'flag',
+    what: 'tokens count only beside their certificate',
+  },
+  {
+    option: 'allow-ext-jwt',
+    path: 'primary.extJwt.allowed',
+    kind: 'flag',
+    what: 'external JWTs log in',
+  },
+  {
+    option: 'signer',
+    path: 'primary.extJwt.allowedSigners',
+    kind: 'references',
+    to: 'signer',
+    canClear: true,
+    what: 'only JWTs of this signer; repeat it. All are replaced',
+  },
+  {
+    option: 'require-totp',
+    path: 'secondary.requireTotp',
+    kind: 'flag',
+    what: 'a TOTP code besides',
+  },
+  {
+    option: 'require-ext-jwt',
+    path: 'secondary.requireExtJwt',
+    kind: 'reference',
+    to: 'signer',
+    canClear: true,
+    what: 'a JWT of this signer besides, on every call',
+  },
+  TAGS,
+]
+
+export const POLICIES: Resource = {
+  one: 'policy',
+  many: 'policies',
+  path: '/auth-policies',
+  names: ['name'],
+  columns: [
+    { title: 'NAME', path: 'name' },
+    { title: 'ID', path: 'id' },
+    { title: 'PASSWORD', path: 'primary.updb.allowed', as: 'truth' },
+    { title: 'CERT', path: 'primary.cert.allowed', as: 'truth' },
+    { title: 'EXT-JWT', path: 'primary.extJwt.allowed', as: 'truth' },
+    { title: 'TOTP', path: 'secondary.requireTotp', as: 'truth' },
+    { title: 'SECOND JWT', path: 'secondary.requireExtJwt' },
+  ],
+  create: {
+    what: 'make a policy; what is not allowed here is not allowed',
+    isNamed: true,
+    fields: CHOSEN,
+    defaults: { primary: {} },
+    examples: [
+      'latchkey create policy strict --allow-cert --allow-password --min-password-length 15 --require-totp',
+      'latchkey create policy partners --allow-ext-jwt --signer partner-idp',
+    ],
+  },
+  update: {
+    what: 'change a policy',
+    fields: [NAME, ...CHOSEN],
+    examples: ['latchkey update policy strict --no-allow-password --no-require-totp'],
+  },
+  remove: 'Delete',
+}

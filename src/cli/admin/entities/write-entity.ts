@@ -1,0 +1,99 @@
+/**
+ * `latchkey create` and `latchkey update`: what the options say, in a body for the API. A change is a PATCH: what is not
+ * named stays as it is. Tokens of enrollments are printed, because nobody sees them again.
+ */
+import { EXIT, type ExitCode, type Io, Misuse } from '../../io.ts'
+import { plain, printFields, printJson } from '../../output.ts'
+import { readGiven, readJson, readSecret } from '../given-files.ts'
+import { type ManagementApi, pathOf } from '../management-api.ts'
+import { openApi, type SessionValues } from '../open-api.ts'
+import { detailsOf, type Row } from './columns.ts'
+import { type Body, bodyOf, type OptionValues, optionFor } from './fields.ts'
+import { findNamed, idOf, idOfNamed } from './names.ts'
+import type { Change, Creation, Resource } from './resource.ts'
+
+export interface WriteValues extends SessionValues {
+  readonly body?: string
+}
+
+export async function createEntity(
+  resource: Resource,
+  { fields, defaults, complete, isNamed }: Creation,
+  name: string | undefined,
+  values: WriteValues,
+  io: Io,
+): Promise<ExitCode> {
+  if (isNamed && name === undefined && values.body === undefined) {
+    throw new Misuse(`"create ${resource.one}" needs a NAME`)
+  }
+  const api = await openApi(values, io, (path) => optionFor(fields, path))
+  const whole = values.body === undefined ? undefined : await readJson(values.body)
+  const given = {
+    ...(name === undefined ? {} : { name }),
+    ...(await bodyOf(fields, values as OptionValues, readersOf(api, io))),
+  }
+  const own: Body = { ...(whole ?? defaults), ...given }
+  // With a body of one's own, only what it lacks is completed by options.
+  const body =
+    complete === undefined || whole !== undefined ? own : complete(own, values as OptionValues)
+  const made = await api.send('POST', resource.path, body)
+  if (values.json === true) {
+    printJson(io, made)
+    return EXIT.ok
+  }
+  const called = typeof body['name'] === 'string' ? ` ${JSON.stringify(body['name'])}` : ''
+  io.out(plain(`The ${resource.one}${called} is made: ${idOf(made)}`))
+  showInvitation(io, made)
+  return EXIT.ok
+}
+
+export async function updateEntity(
+  resource: Resource,
+  { fields, call, needsNothing }: Change,
+  name: string,
+  values: WriteValues,
+  io: Io,
+): Promise<ExitCode> {
+  const api = await openApi(values, io, (path) => optionFor(fields, path))
+  const whole = values.body === undefined ? {} : await readJson(values.body)
+  const given = await bodyOf(fields, values as OptionValues, readersOf(api, io))
+  const body: Body = { ...whole, ...given }
+  if (Object.keys(body).length === 0 && needsNothing === undefined) {
+    throw new Misuse(`there is nothing to change: "latchkey update ${resource.one} --help"`)
+  }
+  const row = await findNamed(api, resource, name)
+  const path = pathOf(resource.path, idOf(row), call?.action)
+  const changed = await api.send(call?.method ?? 'PATCH', path, body)
+  if (values.json === true) {
+    printJson(io, changed)
+    return EXIT.ok
+  }
+  io.out(plain(`The ${resource.one} ${titleOf(row)} is changed.`))
+  showInvitation(io, changed)
+  return EXIT.ok
+}
+
+/** What people call it, and which one it is. */
+export function titleOf(row: Row): string {
+  const name = row['name'] ?? row['username'] ?? (row['identity'] as Row | undefined)?.['name']
+  return typeof name === 'string' ? `${JSON.stringify(name)} (${idOf(row)})` : idOf(row)
+}
+
+function readersOf(api: ManagementApi, io: Io) {
+  return {
+    readFile: readGiven,
+    readSecret: (path: string) => readSecret(path, io),
+    idOf: (resource: Parameters<typeof idOfNamed>[1], name: string) =>
+      idOfNamed(api, resource, name),
+  }
+}
+
+/** API 4.3: token and JWT are shown once. */
+function showInvitation(io: Io, answer: Row): void {
+  const nested = answer['enrollment'] as Row | undefined
+  const invitation = nested ?? answer
+  if (typeof invitation['token'] !== 'string') return
+  const { token, jwt, expiresAt } = invitation
+  io.out('Hand the token or the JWT to whoever enrolls. Neither is shown again.')
+  printFields(io, detailsOf({ token, jwt, expiresAt }))
+}

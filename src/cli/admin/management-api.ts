@@ -1,0 +1,185 @@
+/**
+ * Calls of the management API for commands: answers without their envelope, and refusals as one sentence with an exit
+ * code of their own kind. API 1, D-45.
+ */
+import type { Session } from '../../client/client.ts'
+import { CommandFailed, EXIT, type ExitCode } from '../io.ts'
+import { plain } from '../output.ts'
+import type { Row } from './entities/columns.ts'
+
+export interface ListQuery {
+  readonly filter?: string | undefined
+  readonly sort?: string | undefined
+  readonly limit?: number | undefined
+  readonly offset?: number | undefined
+}
+
+export interface Page {
+  readonly rows: readonly Row[]
+  readonly offset: number
+  readonly total: number
+}
+
+export interface ManagementApi {
+  list(path: string, query?: ListQuery): Promise<Page>
+  get(path: string): Promise<Row>
+  /** `data` of the answer. */
+  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, json?: unknown): Promise<Row>
+  sendText(path: string, text: string): Promise<void>
+}
+
+/** The API said no. */
+export class ApiRefused extends CommandFailed {
+  readonly code: string
+
+  constructor(
+    { status, code, message, requestId, field, reason }: Refusal,
+    /** Of a field of the body. */
+    optionFor: (field: string) => string | undefined = () => undefined,
+  ) {
+    const option = field === undefined ? undefined : optionFor(field)
+    const what = field === undefined ? '' : `: ${field}${option ? ` (${option})` : ''} ${reason}`
+    const request = requestId === undefined ? '' : ` [request ${requestId}]`
+    super(plain(`${code}: ${message}${what}${request}`), exitOf(status))
+    this.code = code
+  }
+}
+
+const PREFIX = '/edge/management/v1'
+
+export function createManagementApi(
+  session: Pick<Session, 'call'>,
+  /** Which option a field of a body came from, for what is said about it. */
+  optionFor?: (field: string) => string | undefined,
+): ManagementApi {
+  async function call(
+    path: string,
+    given: { method?: string; json?: unknown; body?: string; headers?: Record<string, string> },
+  ): Promise<Envelope> {
+    const response = await session.call(`${PREFIX}${path}`, given)
+    const text = await response.text()
+    if (response.ok) return envelopeIn(text)
+    throw new ApiRefused(refusalIn(response, text), optionFor)
+  }
+
+  return {
+    async list(path, query = {}) {
+      const { data, meta } = await call(`${path}${queryOf(query)}`, {})
+      const { pagination } = meta as { pagination?: { offset?: number; totalCount?: number } }
+      if (!Array.isArray(data)) throw strange()
+      return {
+        rows: data as readonly Row[],
+        offset: pagination?.offset ?? 0,
+        total: pagination?.totalCount ?? data.length,
+      }
+    },
+
+    get: async (path) => rowIn(await call(path, {})),
+
+    send: async (method, path, json) =>
+      rowIn(await call(path, { method, ...(json === undefined ? {} : { json }) })),
+
+    async sendText(path, body) {
+      await call(path, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
+    },
+  }
+}
+
+/** A path of one entity. Ids come from people, too. */
+export function pathOf(collection: string, id: string, action?: string): string {
+  const one = `${collection}/${encodeURIComponent(id)}`
+  return action === undefined ? one : `${one}/${action}`
+}
+
+/** A text in the language of filters: docs/lists.md. */
+export function quoted(text: string): string {
+  return `"${text.replaceAll(/[\\"]/g, '\\$&')}"`
+}
+
+interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly requestId: string | undefined
+  readonly field: string | undefined
+  readonly reason: string | undefined
+}
+
+interface Envelope {
+  readonly data: unknown
+  readonly meta: Row
+}
+
+function queryOf(query: ListQuery): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+function rowIn({ data }: Envelope): Row {
+  if (!isRow(data)) throw strange()
+  return data
+}
+
+function envelopeIn(text: string): Envelope {
+  const value = jsonIn(text)
+  if (!isRow(value) || !('data' in value)) throw strange()
+  return { data: value['data'], meta: isRow(value['meta']) ? value['meta'] : {} }
+}
+
+function refusalIn(response: Response, text: string): Refusal {
+  const value = jsonIn(text)
+  const error = isRow(value) && isRow(value['error']) ? value['error'] : {}
+  const cause = isRow(error['cause']) ? error['cause'] : {}
+  const { status } = response
+  return {
+    status,
+    code: textOr(error['code'], `HTTP ${status}`) ?? '',
+    message: textOr(error['message'], 'the server refuses it') ?? '',
+    requestId: textOr(error['requestId'], response.headers.get('x-request-id') ?? undefined),
+    field: textOr(cause['field'], undefined),
+    reason: textOr(cause['reason'], 'is not valid'),
+  }
+}
+
+function exitOf(status: number): ExitCode {
+  switch (status) {
+    case 502:
+    case 503:
+    case 504:
+      return EXIT.unavailable
+    case 500:
+      return EXIT.failed
+    case 401:
+    case 403:
+      return EXIT.denied
+    case 404:
+      return EXIT.missing
+    case 409:
+      return EXIT.conflict
+    case 429:
+      return EXIT.again
+    default:
+      return EXIT.data
+  }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOr(value: unknown, other: string | undefined): string | undefined {
+  return typeof value === 'string' ? value : other
+}
+
+function strange(): CommandFailed {
+  return new CommandFailed('the answer is not one of a Latchkey', EXIT.protocol)
+}

@@ -1,0 +1,33 @@
+/**
+ * `latchkey keys rotate`, where it happens (D-168): in the database of a home where one is named or is in the current
+ * folder, else over the API. `--context` is always the API.
+ */
+import { join } from 'node:path'
+import { exists } from '../../app/private-files.ts'
+import { DEFAULT_HOME, readEnvironment } from '../../config/environment.ts'
+import { CONFIG_FILE } from '../../config/load.ts'
+import { rotateKeys } from '../commands/keys-rotate.ts'
+import { readHomeOptions } from '../home-options.ts'
+import { type ExitCode, type Io, Misuse } from '../io.ts'
+import { rotateKeysByApi } from './keys.ts'
+
+export async function rotateKeysSomewhere(
+  values: {
+    readonly home?: string
+    readonly config?: string
+    readonly context?: string
+    readonly 'revoke-now'?: boolean
+  },
+  io: Io,
+): Promise<ExitCode> {
+  const { home, config, context } = values
+  const isHomeNamed = (home ?? config ?? readEnvironment().home) !== undefined
+  if (context !== undefined && (home ?? config) !== undefined) {
+    throw new Misuse('--context is for the API, --home and --config for a home on this machine')
+  }
+  if (context === undefined && (isHomeNamed || (await exists(join(DEFAULT_HOME, CONFIG_FILE))))) {
+    const revokes = values['revoke-now'] === true ? 'older-keys' : 'nothing'
+    return rotateKeys(readHomeOptions(values), io, revokes)
+  }
+  return rotateKeysByApi(values, io)
+}

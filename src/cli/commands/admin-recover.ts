@@ -1,0 +1,71 @@
+/**
+ * `latchkey admin recover`: a way back in for whoever has the machine (D-49, D-140). The password is drawn, and handed
+ * over like the first one.
+ */
+import { type Recovery, recoverOnCommand } from '../../app/recover-administrator.ts'
+import { passwordTo } from '../first-password.ts'
+import type { HomeOptions } from '../home-options.ts'
+import { loadInstalled } from '../installed-config.ts'
+import { EXIT, type ExitCode, type Io } from '../io.ts'
+
+export async function recoverAdministrator(
+  options: HomeOptions,
+  io: Io,
+  /** A name or an id. */
+  wanted: string | undefined,
+): Promise<ExitCode> {
+  const config = await loadInstalled(options)
+  const { recovery, password } = await recoverOnCommand(config, wanted)
+  switch (recovery.outcome) {
+    case 'unknown':
+      io.err(`latchkey: there is no identity ${JSON.stringify(wanted)}`)
+      return EXIT.usage
+    case 'ambiguous':
+      for (const line of refusalLines(recovery.administrators)) io.err(line)
+      return EXIT.usage
+    case 'created':
+    case 'recovered':
+      // At once: whatever fails after it, the password is known by then.
+      await passwordTo(io, config.home, recovery.username)(password)
+      for (const line of outcomeLines(recovery)) io.out(line)
+      return EXIT.ok
+  }
+}
+
+function refusalLines(administrators: readonly { id: string; name: string }[]): readonly string[] {
+  if (administrators.length === 0) {
+    return ['latchkey: there is no administrator; say with --identity who is to become one']
+  }
+  return [
+    'latchkey: there are several administrators; say with --identity which one is meant:',
+    ...administrators.map(({ id, name }) => `  ${JSON.stringify(name)} (${id})`),
+  ]
+}
+
+function outcomeLines(
+  recovery: Extract<Recovery, { outcome: 'recovered' | 'created' }>,
+): readonly string[] {
+  if (recovery.outcome === 'created') return ['There was no identity at all: this one is new.']
+  const { name, reset, policy, endedSessions } = recovery
+  const lines = [
+    `Reset for ${JSON.stringify(name)}: ${reset.map((part) => WORDS[part]).join(', ')}.`,
+    `Sessions ended: ${endedSessions}.`,
+  ]
+  return policy === 'default'
+    ? lines
+    : [
+        ...lines,
+        `The policy "default" lets nobody in by password alone and is as it was; this identity has the policy ${JSON.stringify(policy)} now.`,
+      ]
+}
+
+type Part = Extract<Recovery, { outcome: 'recovered' }>['reset'][number]
+
+const WORDS: Readonly<Record<Part, string>> = {
+  password: 'password',
+  lock: 'lock',
+  totp: 'TOTP and recovery codes',
+  policy: 'policy',
+  disablement: 'disablement',
+  administrator: 'administrator again',
+}

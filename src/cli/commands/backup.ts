@@ -1,0 +1,42 @@
+/** `latchkey backup`: the whole database in one file (D-158). */
+import { makeBackup } from '../../app/backup/make.ts'
+import { systemClock } from '../../base/clock.ts'
+import type { HomeOptions } from '../home-options.ts'
+import { loadInstalled } from '../installed-config.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
+import { newPassphrase } from '../passphrase.ts'
+import { createProgress } from '../progress.ts'
+
+export async function backUp(
+  options: HomeOptions,
+  values: {
+    readonly out?: string
+    readonly 'with-secret'?: boolean
+    readonly 'passphrase-file'?: string
+    readonly force?: boolean
+  },
+  io: Io,
+): Promise<ExitCode> {
+  const { out, 'with-secret': withSecret = false, 'passphrase-file': file } = values
+  if (out === undefined) throw new Misuse('"backup" needs --out')
+  if (file !== undefined && !withSecret) {
+    throw new Misuse('--passphrase-file is for --with-secret: nothing else is encrypted with it')
+  }
+  const config = await loadInstalled(options)
+  const passphrase = withSecret ? await newPassphrase(file) : undefined
+  const progress = createProgress('Backing up', systemClock)
+  const replaces = values.force === true
+  const { path, rows } = await makeBackup(config, {
+    path: out,
+    replaces,
+    passphrase,
+    onRows: progress.tell,
+  }).finally(progress.end)
+  io.out(`The backup ${path} is written (${rows} rows).`)
+  io.out(
+    withSecret
+      ? 'The installation secret is in it, encrypted with the passphrase.'
+      : 'The installation secret is not in it; without that nobody can restore it. Keep it elsewhere.',
+  )
+  return EXIT.ok
+}

@@ -1,0 +1,32 @@
+/** `latchkey migrate-store`: everything to another database (D-160). It needs no home and no secret. */
+import { resolve } from 'node:path'
+import { moveStore, type StoreAddress } from '../../app/backup/move.ts'
+import { systemClock } from '../../base/clock.ts'
+import { Secret } from '../../base/secret.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
+import { createProgress } from '../progress.ts'
+
+export async function migrateStore(
+  values: { readonly from?: string; readonly to?: string },
+  io: Io,
+): Promise<ExitCode> {
+  const source = readAddress('from', values.from)
+  const target = readAddress('to', values.to)
+  const progress = createProgress('Moving', systemClock)
+  const { from, to, rows } = await moveStore(source, target, progress.tell).finally(progress.end)
+  io.out(`Everything in ${from} (${rows} rows) is in ${to} now.`)
+  io.out('Set "db" to the new database everywhere. On the old one nothing starts any more.')
+  return EXIT.ok
+}
+
+/** Its password is better in PGPASSWORD: everybody on the machine sees arguments. */
+function readAddress(name: 'from' | 'to', given: string | undefined): StoreAddress {
+  if (given === undefined) throw new Misuse(`"migrate-store" needs --${name}`)
+  if (/^postgres(?:ql)?:\/\//i.test(given) && URL.canParse(given)) {
+    return { kind: 'postgres', url: new Secret(given) }
+  }
+  const path = /^sqlite:(.+)$/.exec(given)?.[1]
+  // These mean something to SQLite, and no file.
+  if (path !== undefined && !/^:|^file:/.test(path)) return { kind: 'sqlite', path: resolve(path) }
+  throw new Misuse(`--${name} is neither sqlite:PATH nor postgres://…`)
+}

@@ -1,0 +1,99 @@
+/** `latchkey restore`: a backup into an empty database, or only a look at whether it is good (D-159). */
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { restoreBackup, verifyBackup } from '../../app/backup/restore.ts'
+import { openHome } from '../../app/home.ts'
+import { exists } from '../../app/private-files.ts'
+import { systemClock } from '../../base/clock.ts'
+import { toRfc3339 } from '../../base/instant.ts'
+import type { Secret } from '../../base/secret.ts'
+import { CONFIG_FILE } from '../../config/load.ts'
+import type { HomeOptions } from '../home-options.ts'
+import { loadInstalled } from '../installed-config.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
+import { readPassphrase } from '../passphrase.ts'
+import { createProgress } from '../progress.ts'
+
+interface RestoreValues {
+  readonly verify?: boolean
+  readonly 'passphrase-file'?: string
+  readonly force?: boolean
+}
+
+export async function restore(
+  options: HomeOptions,
+  path: string,
+  values: RestoreValues,
+  io: Io,
+): Promise<ExitCode> {
+  const isVerifying = values.verify === true
+  if (isVerifying && values.force === true) throw new Misuse('--verify replaces nothing')
+  return isVerifying ? verify(options, path, values, io) : replace(options, path, values, io)
+}
+
+async function verify(
+  options: HomeOptions,
+  path: string,
+  values: RestoreValues,
+  io: Io,
+): Promise<ExitCode> {
+  const { file, home } = options
+  // A machine that keeps backups need have no home.
+  const hasHome = file !== undefined || (await exists(join(home, CONFIG_FILE)))
+  const source = hasHome ? (await loadInstalled(options)).secret : undefined
+  const progress = createProgress('Checking', systemClock)
+  const passphrase = passphraseFrom(values, 'where-given')
+  const found = await verifyBackup(path, { source, passphrase }, progress.tell).finally(
+    progress.end,
+  )
+  io.out(`The backup of ${toRfc3339(found.takenAt)} is whole (${found.rows} rows).`)
+  if (found.isProven) io.out('It was made with the installation secret that is at hand.')
+  else {
+    const remedy = found.hasSecret ? '--passphrase-file opens the one in it' : 'it has none in it'
+    io.out(`Who made it was not checked: there is no installation secret here; ${remedy}.`)
+  }
+  return EXIT.ok
+}
+
+async function replace(
+  options: HomeOptions,
+  path: string,
+  values: RestoreValues,
+  io: Io,
+): Promise<ExitCode> {
+  // A name that is mistyped is no reason to make a home.
+  await access(path)
+  const { config } = await openHome(options)
+  const checking = createProgress('Checking', systemClock)
+  const restoring = createProgress('Restoring', systemClock)
+  const { takenAt, rows, withoutRecoveryCodes } = await restoreBackup(config, {
+    path,
+    replaces: values.force === true,
+    passphrase: passphraseFrom(values, 'asked-for'),
+    onCheck: checking.tell,
+    onRows(done, total) {
+      checking.end()
+      restoring.tell(done, total)
+    },
+  }).finally(() => {
+    checking.end()
+    restoring.end()
+  })
+  io.out(`The backup of ${toRfc3339(takenAt)} is in place (${rows} rows).`)
+  io.out(
+    'Sessions, tokens, codes and open enrollments of before are void: everybody logs in again.',
+  )
+  if (withoutRecoveryCodes > 0) {
+    io.out(`Recovery codes are void too: ${withoutRecoveryCodes} identities must make new ones.`)
+  }
+  io.out('Running instances stop now, with exit code 75, and are to be started again.')
+  return EXIT.ok
+}
+
+function passphraseFrom(
+  { 'passphrase-file': file }: RestoreValues,
+  otherwise: 'asked-for' | 'where-given',
+): (() => Promise<Secret>) | undefined {
+  const canAsk = otherwise === 'asked-for' && process.stdin.isTTY === true
+  return file !== undefined || canAsk ? () => readPassphrase(file) : undefined
+}

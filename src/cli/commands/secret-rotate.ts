@@ -1,0 +1,20 @@
+/** `latchkey secret rotate`: another installation secret in the place of the one in use (D-141). It is never printed. */
+import { rotateInstallationSecret } from '../../app/rotate-secret.ts'
+import { shellWord } from '../../base/shell-word.ts'
+import type { HomeOptions } from '../home-options.ts'
+import { loadInstalled } from '../installed-config.ts'
+import { EXIT, type ExitCode, type Io } from '../io.ts'
+
+export async function rotateSecret(options: HomeOptions, io: Io): Promise<ExitCode> {
+  const config = await loadInstalled(options)
+  const { path, count } = await rotateInstallationSecret(config)
+  io.out(`The installation secret is another one; what it protects (${count}) was sealed again.`)
+  if (config.secret.kind === 'file') {
+    io.out(`It is in ${path}. Copy it to every other instance.`)
+  } else {
+    io.out(`It is in ${path}. Set ${config.secret.variable} to what is in it everywhere, then run:`)
+    io.out(`  rm ${shellWord(path)}`)
+  }
+  io.out('Running instances stop now, with exit code 75, and are to be started again.')
+  return EXIT.ok
+}

@@ -1,0 +1,41 @@
+/** How a person is asked for what a login needs besides the first credential: SPEC Authentication 3 to 5. */
+import { stripVTControlCharacters } from 'node:util'
+import type { Factors } from '../../client/client.ts'
+import { qrCodeLines } from '../../web/login/qr-code.ts'
+import type { Io } from '../io.ts'
+import { plain } from '../output.ts'
+
+/** Without somebody to look at it nothing is enrolled: secret and recovery codes would end in a file. */
+export function askFactors(io: Io): Factors {
+  return {
+    totp: ({ attempt }) =>
+      askCode(
+        attempt === 1 ? 'Code (of the app, or a recovery code): ' : 'That was wrong. Code: ',
+        io,
+      ),
+    enrollTotp: io.isInteractive
+      ? ({ attempt, provisioningUrl, recoveryCodes }) => {
+          if (attempt > 1) return askCode('That was wrong. Code of the app: ', io)
+          showEnrollment(provisioningUrl, recoveryCodes, io)
+          return askCode('First code of the app: ', io)
+        }
+      : undefined,
+    secondaryJwt: async ({ issuer }) => (await io.askSecret(`JWT of ${plain(issuer)}: `)).trim(),
+  }
+}
+
+async function askCode(question: string, io: Io): Promise<string> {
+  return (await io.ask(question)).replaceAll(' ', '')
+}
+
+function showEnrollment(url: string, recoveryCodes: readonly string[], io: Io): void {
+  io.err('The server wants a second factor: codes of an authenticator app. Scan this with the app:')
+  const lines = qrCodeLines(url) ?? []
+  const width = stripVTControlCharacters(lines[0] ?? '').length
+  if (width <= (io.columns ?? 0)) for (const line of lines) io.err(line)
+  else io.err('(This terminal is too narrow for the QR code.)')
+  const secret = URL.parse(url)?.searchParams.get('secret')
+  io.err(`Or type this secret into it: ${plain(secret ?? url)}`)
+  io.err('These recovery codes let you in without the app, each once. Keep them in a safe place:')
+  for (const code of recoveryCodes) io.err(`  ${plain(code)}`)
+}

@@ -1,0 +1,43 @@
+/** The login in a browser: the address is always printed, and opened where a window can be. RFC 8252. */
+import { spawn } from 'node:child_process'
+import { type Client, LoginCancelled, type Session } from '../../client/client.ts'
+import { readUserEnvironment } from '../../config/environment.ts'
+import { CommandFailed, EXIT, type Io } from '../io.ts'
+import { withProgress } from '../waiting.ts'
+
+export async function logInWithBrowser(
+  client: Pick<Client, 'beginBrowserLogin'>,
+  opens: 'a-window' | 'nothing',
+  io: Io,
+): Promise<Session> {
+  const login = await client.beginBrowserLogin()
+  io.err('Log in with the browser of this machine, at this address:')
+  io.err(`  ${login.url}`)
+  if (opens === 'a-window') openWindow(login.url)
+  process.once('SIGINT', login.cancel)
+  try {
+    return await withProgress(io, 'Waiting for the browser', login.finish())
+  } catch (error) {
+    const isGivenUp = error instanceof LoginCancelled && error.code === 'CANCELLED'
+    throw isGivenUp ? new CommandFailed('given up', EXIT.cancelled) : error
+  } finally {
+    process.off('SIGINT', login.cancel)
+  }
+}
+
+/** Whether it works is seen on the screen; the address is printed in any case. */
+function openWindow(url: string): void {
+  const opener = openerOf(process.platform)
+  if (opener === undefined) return
+  const [program, ...args] = opener
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
+}
+
+function openerOf(platform: NodeJS.Platform): readonly [string, ...string[]] | undefined {
+  if (platform === 'darwin') return ['open']
+  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
+  // Without a display it would start a browser in this terminal.
+  return readUserEnvironment().hasDisplay ? ['xdg-open'] : undefined
+}

@@ -1,0 +1,47 @@
+/**
+ * `latchkey cert`: a key that is made here and an API session certificate for it, as PEM files. SPEC API Session
+ * Certificates. The files of before are replaced: a certificate lasts no longer than its session.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { replacePrivateFile } from '../../app/private-files.ts'
+import { instant, toRfc3339 } from '../../base/instant.ts'
+import { systemRandom } from '../../base/random.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
+import { openSession } from '../open-session.ts'
+import { printFields, printJson } from '../output.ts'
+import { withProgress } from '../waiting.ts'
+
+export async function writeCertificate(
+  values: { readonly context?: string; readonly json?: boolean; readonly out?: string },
+  io: Io,
+): Promise<ExitCode> {
+  if (values.out === undefined) throw new Misuse('"cert" needs --out')
+  const folder = resolve(values.out)
+  const session = await openSession(values, io)
+  // Before the request: a certificate that cannot be written would be of use to nobody.
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const got = await withProgress(io, 'Asking for a certificate', session.certificate())
+
+  const files = {
+    key: join(folder, 'session-key.pem'),
+    cert: join(folder, 'session-cert.pem'),
+    ca: join(folder, 'session-ca.pem'),
+  }
+  const keyPem = got.key.export({ type: 'pkcs8', format: 'pem' }).toString()
+  await replacePrivateFile(files.key, keyPem, { random: systemRandom })
+  await replacePrivateFile(files.cert, got.certificate, { random: systemRandom })
+  await replacePrivateFile(files.ca, got.cas, { random: systemRandom })
+
+  const validTo = toRfc3339(instant(got.validTo.getTime()))
+  if (values.json === true) printJson(io, { id: got.id, ...files, validTo })
+  else {
+    printFields(io, [
+      ['certificate', files.cert],
+      ['key', files.key],
+      ['CAs', files.ca],
+      ['valid until', `${validTo}, and no longer than the session`],
+    ])
+  }
+  return EXIT.ok
+}

@@ -1,0 +1,55 @@
+/** `latchkey context list`, `use` and `remove`. */
+import { openContexts } from '../contexts.ts'
+import { EXIT, type ExitCode, type Io } from '../io.ts'
+import { printJson, printTable } from '../output.ts'
+
+export async function listContexts(values: { readonly json?: boolean }, io: Io): Promise<ExitCode> {
+  const contexts = openContexts()
+  const { current, contexts: known } = await contexts.list()
+  const rows = await Promise.all(
+    known.map(async ({ name, url }) => ({
+      name,
+      url,
+      isCurrent: name === current,
+      isLoggedIn: (await contexts.credentials(name)) !== undefined,
+    })),
+  )
+  if (values.json === true) printJson(io, rows)
+  else if (rows.length === 0) io.err('There is no context yet; run: latchkey login --url URL')
+  else {
+    printTable(io, rows, [
+      { title: 'CURRENT', value: ({ isCurrent }) => (isCurrent ? '*' : ' ') },
+      { title: 'NAME', value: ({ name }) => name },
+      { title: 'SERVER', value: ({ url }) => url },
+      { title: 'LOGGED IN', value: ({ isLoggedIn }) => isLoggedIn },
+    ])
+  }
+  return EXIT.ok
+}
+
+export async function useContext(
+  _values: object,
+  io: Io,
+  [name = '']: readonly string[],
+): Promise<ExitCode> {
+  await openContexts().use(name)
+  io.out(`The context is ${name} now.`)
+  return EXIT.ok
+}
+
+export async function removeContext(
+  _values: object,
+  io: Io,
+  [name = '']: readonly string[],
+): Promise<ExitCode> {
+  const contexts = openContexts()
+  await contexts.find(name)
+  const wasLoggedIn = (await contexts.credentials(name).catch(() => undefined)) !== undefined
+  await contexts.exclusively(name, () => contexts.remove(name))
+  io.out(`The context ${name} is gone.`)
+  if (wasLoggedIn)
+    io.err(
+      'Its session lives on at the server until it expires; "latchkey logout" would have ended it.',
+    )
+  return EXIT.ok
+}

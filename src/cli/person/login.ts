@@ -1,0 +1,156 @@
+/**
+ * `latchkey login`: by browser, password, certificate or external JWT, into a context. Passwords, codes and JWTs are
+ * asked for or read from standard input, and are never arguments: everybody on the machine sees those.
+ */
+import { resolve } from 'node:path'
+import type { Client, Credential, SavedSession, Session } from '../../client/client.ts'
+import { readCertificateFiles, readIdentityFile, textOf } from '../certificate-files.ts'
+import {
+  type CertificateFiles,
+  type Contexts,
+  checkContextName,
+  type NamedContext,
+  openContexts,
+} from '../contexts.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
+import { plain } from '../output.ts'
+import { withProgress } from '../waiting.ts'
+import { askFactors } from './ask-factors.ts'
+import { logInWithBrowser } from './browser.ts'
+import { checkCa, checkUrl, connectTrusted, type Place } from './server-trust.ts'
+
+export interface LoginValues {
+  readonly url?: string
+  readonly ca?: string
+  readonly 'ca-fingerprint'?: string
+  readonly 'client-id'?: string
+  readonly username?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly 'ext-jwt'?: string
+  readonly identity?: string
+  readonly 'no-browser'?: boolean
+  readonly context?: string
+}
+
+const FIRST_CONTEXT = 'default'
+
+export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
+  const way = readWay(values)
+  const contexts = openContexts()
+  const { current, contexts: known } = await contexts.list()
+  const name = checkContextName(values.context ?? current ?? FIRST_CONTEXT)
+  const before = known.find((one) => one.name === name)
+  const wanted = await placeOf(values, before)
+  const { client, place } = await connectTrusted(wanted, values['ca-fingerprint'], io)
+
+  const certificate = certificateFilesOf(values)
+  const session =
+    way === 'browser'
+      ? await logInWithBrowser(client, values['no-browser'] === true ? 'nothing' : 'a-window', io)
+      : await logInHere(client, await credentialOf(values, certificate, io), io)
+  await keep(contexts, { name, ...place }, session, certificate, client)
+
+  const { preferred_username: username } = session.claims()
+  const who = typeof username === 'string' ? plain(username) : session.identityId
+  io.out(`Logged in as ${who} at ${place.url}, context ${name}.`)
+  return EXIT.ok
+}
+
+type Way = 'browser' | 'username' | 'cert' | 'ext-jwt' | 'identity'
+
+function readWay(values: LoginValues): Way {
+  const given = (['username', 'cert', 'ext-jwt', 'identity'] as const).filter(
+    (name) => values[name] !== undefined,
+  )
+  const [way = 'browser', other] = given
+  if (other !== undefined) throw new Misuse(`--${way} and --${other} are two ways to log in`)
+  if ((values.cert === undefined) !== (values.key === undefined)) {
+    throw new Misuse('--cert and --key go together')
+  }
+  if (way !== 'browser' && values['no-browser'] === true) {
+    throw new Misuse(`--${way} needs no browser in any case`)
+  }
+  if (values.ca !== undefined && values['ca-fingerprint'] !== undefined) {
+    throw new Misuse('--ca and --ca-fingerprint are two ways to say the same')
+  }
+  return way
+}
+
+/** What is given, else what the identity file says, else what the context knows about the same server. */
+async function placeOf(values: LoginValues, before: NamedContext | undefined): Promise<Place> {
+  const file =
+    values.identity === undefined ? undefined : await readIdentityFile(resolve(values.identity))
+  const given = values.url ?? file?.url ?? before?.url
+  if (given === undefined) throw new Misuse('--url is missing: nobody has logged in here before')
+  const url = checkUrl(given)
+  const sameServer = before?.url === url ? before : undefined
+  const ca =
+    values.ca === undefined
+      ? (file?.ca ?? sameServer?.ca)
+      : checkCa(await textOf(values.ca), values.ca)
+  const clientId = values['client-id'] ?? sameServer?.clientId
+  return {
+    url,
+    ...(ca === undefined ? {} : { ca }),
+    ...(clientId === undefined ? {} : { clientId }),
+  }
+}
+
+function certificateFilesOf({ cert, key, identity }: LoginValues): CertificateFiles | undefined {
+  if (identity !== undefined) return { identity: resolve(identity) }
+  return cert === undefined || key === undefined
+    ? undefined
+    : { cert: resolve(cert), key: resolve(key) }
+}
+
+async function credentialOf(
+  values: LoginValues,
+  certificate: CertificateFiles | undefined,
+  io: Io,
+): Promise<Credential> {
+  if (certificate !== undefined) {
+    return { method: 'cert', ...(await readCertificateFiles(certificate)) }
+  }
+  const { username, 'ext-jwt': file = '-' } = values
+  if (username !== undefined) {
+    return { method: 'password', username, password: await io.askSecret('Password: ') }
+  }
+  const jwt = (file === '-' ? await io.askSecret('JWT: ') : await textOf(file)).trim()
+  // The text is not repeated: it may be a secret in the wrong place.
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) {
+    throw new CommandFailed('what --ext-jwt names holds no JWT', EXIT.data)
+  }
+  return { method: 'ext-jwt', jwt }
+}
+
+function logInHere(client: Client, credential: Credential, io: Io): Promise<Session> {
+  return withProgress(io, 'Logging in', client.logIn(credential, askFactors(io)))
+}
+
+async function keep(
+  contexts: Contexts,
+  context: NamedContext,
+  session: Session,
+  certificate: CertificateFiles | undefined,
+  client: Client,
+): Promise<void> {
+  await contexts.exclusively(context.name, async () => {
+    const former = await contexts.credentials(context.name).catch(() => undefined)
+    await contexts.keepCredentials(context.name, {
+      session: session.save(),
+      ...(certificate === undefined ? {} : { certificate }),
+    })
+    await contexts.put(context)
+    if (former !== undefined) await endFormer(client, former.session)
+  })
+}
+
+/** Nobody has its tokens any more. When this fails, it ends by itself. */
+async function endFormer(client: Client, former: SavedSession): Promise<void> {
+  try {
+    await client.restore(former).logout()
+  } catch {
+    // Of another server, most likely.
+  }
+}

@@ -1,0 +1,21 @@
+/** `latchkey logout`: ends the session on the server and forgets its tokens here. */
+import { Refused } from '../../client/client.ts'
+import { openContexts } from '../contexts.ts'
+import { EXIT, type ExitCode, type Io } from '../io.ts'
+import { currentContext, openSession } from '../open-session.ts'
+import { withProgress } from '../waiting.ts'
+
+export async function logOut(values: { readonly context?: string }, io: Io): Promise<ExitCode> {
+  const contexts = openContexts()
+  const { name, url } = await currentContext(contexts, values.context)
+  const session = await openSession({ context: name }, io)
+  try {
+    await withProgress(io, 'Logging out', session.logout())
+  } catch (error) {
+    // The server knows no such session: there is nothing to end. Without an answer the tokens stay, for another try.
+    if (!(error instanceof Refused)) throw error
+    await contexts.forgetCredentials(name)
+  }
+  io.out(`Logged out of ${url}, context ${name}.`)
+  return EXIT.ok
+}

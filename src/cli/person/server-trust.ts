@@ -1,0 +1,105 @@
+/**
+ * The way to a server: with a CA that is known, or with one that a person has compared the fingerprint of. Nothing is
+ * trusted because it was the first to answer (D-152, D-166).
+ */
+import { X509Certificate } from 'node:crypto'
+import { instant, toRfc3339 } from '../../base/instant.ts'
+import {
+  type Client,
+  connect,
+  type FetchedCa,
+  fetchCa,
+  UntrustedServer,
+} from '../../client/client.ts'
+import { parseOrigin } from '../../client/wire/provider.ts'
+import { CommandFailed, EXIT, type Io, Misuse } from '../io.ts'
+import { plain } from '../output.ts'
+import { withProgress } from '../waiting.ts'
+
+export interface Place {
+  readonly url: string
+  readonly ca?: string
+  readonly clientId?: string
+}
+
+/** The client, and the place with what is trusted from now on. */
+export async function connectTrusted(
+  place: Place,
+  fingerprint: string | undefined,
+  io: Io,
+): Promise<{ readonly client: Client; readonly place: Place }> {
+  if (fingerprint !== undefined) {
+    const wanted = readFingerprint(fingerprint)
+    const ca = await withProgress(
+      io,
+      `Asking ${place.url} for its CA`,
+      fetchCa({ url: place.url, confirm: (shown) => bare(shown.fingerprint) === wanted }),
+    )
+    return reach({ ...place, ca }, io)
+  }
+  try {
+    return await reach(place, io)
+  } catch (error) {
+    if (!(error instanceof UntrustedServer) || place.ca !== undefined) throw error
+  }
+  if (!io.isInteractive) {
+    throw new CommandFailed(
+      'the CA of the server is not trusted here; give it with --ca FILE, or its SHA-256 with --ca-fingerprint',
+      EXIT.protocol,
+    )
+  }
+  const ca = await fetchCa({ url: place.url, confirm: (shown) => confirm(shown, place.url, io) })
+  return reach({ ...place, ca }, io)
+}
+
+/** Thrown: Misuse, when it is no address. */
+export function checkUrl(url: string): string {
+  try {
+    return parseOrigin(url).origin
+  } catch {
+    throw new Misuse('--url is not https://HOST:PORT')
+  }
+}
+
+export function checkCa(text: string, path: string): string {
+  try {
+    new X509Certificate(text)
+    return text
+  } catch {
+    throw new CommandFailed(`${path} is no certificate in PEM`, EXIT.data)
+  }
+}
+
+async function reach(place: Place, io: Io) {
+  const client = await withProgress(io, `Connecting to ${place.url}`, connect(place))
+  return { client, place }
+}
+
+async function confirm(
+  { subject, fingerprint, validTo }: FetchedCa,
+  url: string,
+  io: Io,
+): Promise<boolean> {
+  io.err(`${url} shows a CA that is not trusted here yet:`)
+  io.err(`  subject      ${plain(subject.replaceAll('\n', ', '))}`)
+  io.err(`  valid until  ${toRfc3339(instant(validTo.getTime()))}`)
+  io.err(`  SHA-256      ${fingerprint}`)
+  io.err(
+    'Compare it with a fingerprint that came another way; whoever is in between shows another.',
+  )
+  for (;;) {
+    const answer = (await io.ask('Is this the right one? (yes/no) ')).trim().toLowerCase()
+    if (answer === 'yes') return true
+    if (answer === 'no' || answer === 'n') return false
+  }
+}
+
+const bare = (fingerprint: string) => fingerprint.replaceAll(':', '').toUpperCase()
+
+function readFingerprint(text: string): string {
+  const read = bare(text.replace(/^sha-?256[:=\s]*/i, ''))
+  if (!/^[\dA-F]{64}$/.test(read)) {
+    throw new Misuse('--ca-fingerprint is not the SHA-256 of a certificate: 64 hexadecimal digits')
+  }
+  return read
+}

@@ -1,0 +1,20 @@
+/** `latchkey token`: a fresh access token for another program. This is where a secret is asked for, and printed. */
+import { instant, toRfc3339 } from '../../base/instant.ts'
+import { EXIT, type ExitCode, type Io } from '../io.ts'
+import { openSession } from '../open-session.ts'
+import { printJson } from '../output.ts'
+import { withProgress } from '../waiting.ts'
+
+export async function printToken(
+  values: { readonly context?: string; readonly json?: boolean },
+  io: Io,
+): Promise<ExitCode> {
+  const session = await openSession(values, io)
+  const accessToken = await withProgress(io, 'Refreshing', session.accessToken())
+  if (values.json !== true) io.out(accessToken)
+  else {
+    const expiresAt = toRfc3339(instant(session.save().expiresAt))
+    printJson(io, { accessToken, tokenType: 'Bearer', expiresAt })
+  }
+  return EXIT.ok
+}

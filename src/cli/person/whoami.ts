@@ -1,0 +1,63 @@
+/** `latchkey whoami`: who is logged in, as the server sees it now. */
+import { instant, toRfc3339 } from '../../base/instant.ts'
+import { parseJson } from '../../base/json.ts'
+import { UnexpectedAnswer } from '../../client/client.ts'
+import { refusalOf } from '../../client/wire/answers.ts'
+import { openContexts } from '../contexts.ts'
+import { EXIT, type ExitCode, type Io } from '../io.ts'
+import { currentContext, openSession } from '../open-session.ts'
+import { printFields, printJson } from '../output.ts'
+import { withProgress } from '../waiting.ts'
+
+const DEEPEST = 12
+
+export async function whoAmI(
+  values: { readonly context?: string; readonly json?: boolean },
+  io: Io,
+): Promise<ExitCode> {
+  const { name: context, url } = await currentContext(openContexts(), values.context)
+  const session = await openSession({ context }, io)
+  const identity = await withProgress(io, 'Asking the server', identityOf(session))
+  const { amr, auth_time: at } = session.claims()
+  const about = {
+    context,
+    url,
+    identity,
+    session: {
+      id: session.id,
+      methods: Array.isArray(amr) ? amr.map(String) : [],
+      authenticatedAt: typeof at === 'number' ? toRfc3339(instant(at * 1_000)) : undefined,
+      tokenExpiresAt: toRfc3339(instant(session.save().expiresAt)),
+    },
+  }
+  if (values.json === true) {
+    printJson(io, about)
+    return EXIT.ok
+  }
+  printFields(io, [
+    ['name', identity.name],
+    ['id', identity.id],
+    ['administrator', identity.isAdmin],
+    ['server', url],
+    ['context', context],
+    ['session', about.session.id],
+    ['logged in', about.session.authenticatedAt],
+    ['by', about.session.methods.join(', ')],
+  ])
+  return EXIT.ok
+}
+
+async function identityOf(session: Awaited<ReturnType<typeof openSession>>) {
+  const response = await session.call('/edge/client/v1/current-identity')
+  const { status, headers } = response
+  const body = new Uint8Array(await response.arrayBuffer())
+  if (status !== 200) throw refusalOf({ status, headers, body }, 'the look at the identity')
+  const value = parseJson(new TextDecoder().decode(body), DEEPEST)?.value as
+    | { readonly data?: Readonly<Record<string, unknown>> }
+    | undefined
+  const { id, name, isAdmin } = value?.data ?? {}
+  if (typeof id !== 'string' || typeof name !== 'string' || typeof isAdmin !== 'boolean') {
+    throw new UnexpectedAnswer('the identity cannot be read')
+  }
+  return { id, name, isAdmin }
+}

@@ -1,0 +1,268 @@
+/**
+ * What administrators do on the command line besides writing entities: cutting off, dry runs, keys, events, and finding
+ * out why. Issue 6 §1.
+ */
+import assert from 'node:assert/strict'
+import { createPrivateKey } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { SignJWT } from 'jose'
+import { systemClock } from '../../src/base/clock.ts'
+import { epochSeconds } from '../../src/base/instant.ts'
+import { enrolledPerson } from '../support/authenticator-app.ts'
+import { startChild, waitFor } from '../support/child-service.ts'
+import { type CommandLine, commandLineOf } from '../support/cli-login.ts'
+import { newIdpKey, signJwt } from '../support/external-idp.ts'
+import { beginLogin, submitPassword } from '../support/login.ts'
+import { administrate, logInAs } from '../support/management.ts'
+import { openOpenssl } from '../support/openssl.ts'
+import type { Service } from '../support/service.ts'
+
+const PASSWORD = 'a long password of hers'
+
+async function done(cli: CommandLine, args: readonly string[], sentence: RegExp): Promise<string> {
+  const { code, stdout, stderr } = await cli.run(...args)
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, args.join(' '))
+  assert.match(stdout, sentence)
+  return stdout
+}
+
+async function refused(
+  cli: CommandLine,
+  args: readonly string[],
+  expected: number,
+  sentence: RegExp,
+): Promise<void> {
+  const { code, stderr } = await cli.run(...args)
+  assert.match(stderr, sentence, args.join(' '))
+  assert.equal(code, expected, args.join(' '))
+}
+
+test('what administrators do, on the command line', async (t) => {
+  const service = await startChild(t)
+  const cli = await commandLineOf(t, service)
+  const admin = await administrate(service)
+
+  /** The request id that somebody hears who does not get in. */
+  async function failToLogIn(username: string, password: string): Promise<string> {
+    const { authRequestId } = await beginLogin(service)
+    const reply = await submitPassword(service, authRequestId, { username, password })
+    assert.equal(reply.status, 401, reply.text)
+    return String(reply.headers['x-request-id'])
+  }
+
+  await t.test('an identity is disabled for some minutes, and enabled', async () => {
+    const { id } = await admin.createIdentity({ name: 'anna', password: PASSWORD })
+    await done(
+      cli,
+      ['disable', 'identity', 'anna', '--minutes', '5'],
+      /^The identity "anna" \(\w+\) is disabled for 5 minutes; its sessions have ended\.\n$/,
+    )
+    const { disabled, disabledAt, disabledUntil } = await admin.get(`/identities/${id}`)
+    assert.equal(disabled, true)
+    assert.equal(Date.parse(disabledUntil) - Date.parse(disabledAt), 5 * 60_000)
+    await failToLogIn('anna', PASSWORD)
+    await done(cli, ['enable', 'identity', 'anna'], /"anna" \(\w+\) is enabled\.\n$/)
+    assert.equal((await admin.get(`/identities/${id}`)).disabled, false)
+    await done(cli, ['disable', 'identity', id], /is disabled until it is enabled;/)
+    assert.equal((await admin.get(`/identities/${id}`)).disabledUntil, null)
+    await refused(cli, ['disable', 'identity', 'anna', '--minutes', '0'], 64, /--minutes must be 1/)
+    await refused(cli, ['disable', 'identity', 'admin'], 73, /^latchkey: LAST_ADMINISTRATOR: /)
+    await refused(cli, ['enable', 'identity', 'nobody'], 66, /there is no identity "nobody"/)
+  })
+
+  await t.test('a locked password is unlocked by username or by identity', async () => {
+    const policy = await admin.createPolicy({
+      primary: { updb: { allowed: true, maxAttempts: 1, lockoutDurationMinutes: 0 } },
+    })
+    const bea = { name: 'Bea Smith', username: 'bea', password: PASSWORD, policy }
+    const { id } = await admin.createIdentity(bea)
+    for (const name of ['bea', 'Bea Smith', id]) {
+      await failToLogIn('bea', 'wrong')
+      // R078: the right one too, while it is locked.
+      await failToLogIn('bea', PASSWORD)
+      await done(cli, ['unlock', name], /^The password of "bea" \(\w+\) is unlocked\.\n$/)
+      await logInAs(service, bea)
+    }
+    await refused(cli, ['unlock', 'nobody'], 66, /there is no authenticator "nobody"/)
+  })
+
+  await t.test('TOTP is removed where there is some', async () => {
+    await admin.createIdentity({ name: 'cleo', password: PASSWORD })
+    await refused(cli, ['mfa', 'remove', 'cleo'], 64, /--yes/)
+    await refused(cli, ['mfa', 'remove', 'cleo', '--yes'], 73, /^latchkey: MFA_NOT_ENROLLED: /)
+    const clock = systemClock
+    const person = { name: 'cora', password: PASSWORD }
+    const { id } = await enrolledPerson({ ...service, clock } as unknown as Service, admin, person)
+    assert.equal((await admin.get(`/identities/${id}`)).isMfaEnabled, true)
+    await done(cli, ['mfa', 'remove', 'cora', '--yes'], /"cora" \(\w+\) has no TOTP any more\.\n$/)
+    assert.equal((await admin.get(`/identities/${id}`)).isMfaEnabled, false)
+  })
+
+  await t.test('explain says what was wrong with a request, and what to do', async () => {
+    await admin.createIdentity({ name: "dan's own", username: 'dan', password: PASSWORD })
+    const wrong = await failToLogIn('dan', 'wrong')
+    const told = await done(cli, ['explain', wrong], /^The password is wrong\.\n/)
+    assert.match(told, /^ {2}identity: "dan's own" \(\w+\)$/m)
+    assert.match(told, /^ {2}from: 127\.0\.0\.1$/m)
+    assert.match(told, /^ {2}→ .*latchkey update authenticator dan --password-file FILE$/m)
+
+    await done(cli, ['disable', 'identity', "dan's own"], /is disabled/)
+    const disabled = await failToLogIn('dan', PASSWORD)
+    // What is printed for a shell is quoted for one.
+    const enable = String.raw`latchkey enable identity 'dan'\''s own'`
+    assert.ok((await done(cli, ['explain', disabled], /is disabled\.\n/)).includes(enable))
+
+    const { code, stdout } = await cli.run('explain', wrong, '--json')
+    assert.equal(code, 0)
+    const [one] = JSON.parse(stdout)
+    assert.deepEqual([one.event.type, one.event.reason], ['login.failed', 'wrong-password'])
+    await refused(
+      cli,
+      ['explain', 'nonsense" or true'],
+      66,
+      /no event has the request id "nonsense/,
+    )
+    await refused(cli, ['explain'], 64, /"explain" needs a REQUEST-ID/)
+  })
+
+  await t.test('events are those of an identity, a type and a request', async () => {
+    const { id } = await admin.createIdentity({ name: 'eve', password: PASSWORD })
+    const request = await failToLogIn('eve', 'wrong')
+    const shown = await done(
+      cli,
+      ['events', '--identity', 'eve', '--type', 'login.failed'],
+      /^AT +TYPE +REASON /,
+    )
+    const [, line = '', ...more] = shown.trimEnd().split('\n')
+    assert.deepEqual(more, [])
+    for (const word of ['login.failed', 'wrong-password', id, request])
+      assert.ok(line.includes(word))
+    const { stdout } = await cli.run('events', '--request', request, '--json')
+    assert.deepEqual(
+      JSON.parse(stdout).map((event: { type: string }) => event.type),
+      ['login.failed'],
+    )
+    // Who is deleted has events still, by the id.
+    await admin.act('DELETE', `/identities/${id}`)
+    await done(cli, ['events', '--identity', id, '--limit', '1'], /identity\.deleted/)
+    await refused(cli, ['events', '--identity', 'eve'], 66, /there is no identity "eve"/)
+    await refused(cli, ['events', '--filter', 'x ='], 65, /^latchkey: INVALID_FILTER: /)
+  })
+
+  await t.test(
+    'events that are followed come as they happen, each once, until Ctrl-C',
+    async () => {
+      await admin.createIdentity({ name: 'finn', password: PASSWORD })
+      const first = await failToLogIn('finn', 'wrong')
+      const args = ['events', '--follow', '--identity', 'finn', '--type', 'login.failed', '--json']
+      const terminal = cli.open(...args)
+      await terminal.sees(first)
+      const later = [await failToLogIn('finn', 'wrong'), await failToLogIn('finn', 'wrong')]
+      for (const request of later) await terminal.sees(request)
+      // Two more rounds, which see all three again.
+      await new Promise((resolve) => setTimeout(resolve, 2_500))
+      terminal.presses('\u0003')
+      assert.equal(await terminal.ended(), 0, terminal.output())
+      const requests = terminal.output().matchAll(/"requestId":"(\w+)"/g)
+      assert.deepEqual(
+        [...requests].map(([, request]) => request),
+        [first, ...later],
+      )
+    },
+  )
+
+  await t.test('a JWT is tried against a signer, step by step', async () => {
+    const openssl = await openOpenssl()
+    t.after(() => openssl.close())
+    const { pem, keyPem } = await openssl.makeCa()
+    await admin.createSigner({ name: 'idp', issuer: 'https://idp.example', certPem: pem })
+    await admin.createIdentity({ name: 'hugo', externalId: 'hugo@example.com' })
+    const file = join(cli.folder, 'jwt')
+    const now = epochSeconds(systemClock.now())
+    const claims = { iss: 'https://idp.example', aud: 'latchkey', sub: 'hugo@example.com' }
+    const good = await new SignJWT({ ...claims, iat: now, exp: now + 60 })
+      .setProtectedHeader({ alg: 'ES256' })
+      .sign(createPrivateKey(keyPem))
+    const accepted = await cli.runWith(good, 'signer', 'check', 'idp', '--jwt', '-')
+    assert.equal(accepted.code, 0, accepted.stdout)
+    assert.doesNotMatch(accepted.stdout, /^[^✓A]/m)
+    assert.match(accepted.stdout, /\nA login with this JWT would be accepted\.\n$/)
+
+    const key = await newIdpKey('k1')
+    await writeFile(file, `${await signJwt(key, { ...claims, iat: now, exp: now + 60 })}\n`)
+    const { code, stdout } = await cli.run('signer', 'check', 'idp', '--jwt', file)
+    assert.equal(code, 1)
+    assert.match(stdout, /^✓ signer /m)
+    assert.match(stdout, /^✗ signature /m)
+    assert.match(stdout, /^A login with this JWT would be refused\.$/m)
+    await refused(cli, ['signer', 'check', 'idp'], 64, /"signer check" needs --jwt/)
+    await refused(cli, ['signer', 'check', 'other', '--jwt', file], 66, /no signer "other"/)
+  })
+
+  await t.test('a CA is verified by a certificate with its token', async () => {
+    const openssl = await openOpenssl()
+    t.after(() => openssl.close())
+    const ca = await openssl.makeCa()
+    await admin.createCa({ name: 'factory', certPem: ca.pem })
+    const token = (await done(cli, ['ca', 'token', 'factory'], /^[\w-]{1,64}\n$/)).trim()
+    const prove = async (name: string) => {
+      const file = join(cli.folder, 'proof.pem')
+      await writeFile(file, (await openssl.makeLeaf(ca, { subject: `/CN=${name}` })).pem)
+      return ['ca', 'verify', 'factory', '--cert', file]
+    }
+    await refused(cli, await prove('another'), 65, /^latchkey: INVALID_COMMON_NAME: /)
+    await done(cli, await prove(token), /^The CA "factory" \(\w+\) is verified\.\n$/)
+    await refused(cli, ['ca', 'token', 'factory'], 73, /is verified already/)
+    await refused(cli, ['ca', 'verify', 'factory'], 64, /"ca verify" needs --cert/)
+  })
+
+  await t.test('all sessions of an identity end, and of nobody by mistake', async () => {
+    const gina = await admin.createIdentity({ name: 'gina', password: PASSWORD })
+    await logInAs(service, gina)
+    await refused(cli, ['sessions', 'end-all', '--yes'], 64, /needs --identity or --everybody/)
+    await refused(cli, ['sessions', 'end-all', '--identity', 'gina'], 64, /--yes/)
+    const args = ['sessions', 'end-all', '--identity', 'gina', '--yes']
+    await done(cli, args, /"gina" \(\w+\) has no session any more\.\n$/)
+    assert.deepEqual(await admin.get(`/identities/${gina.id}/api-sessions`), [])
+  })
+
+  await t.test('D-168: keys rotate over the API where no home is', async () => {
+    const before = await admin.get('/signing-keys')
+    await done(cli, ['keys', 'list'], new RegExp(`^${before[0].kid} +ES256 +signing `, 'm'))
+    const said = await done(cli, ['keys', 'rotate'], /^The signing key \S+ \(ES256\) is published/)
+    const kid = /signing key (\S+)/.exec(said)?.[1]
+    const after = await admin.get('/signing-keys')
+    assert.deepEqual(
+      after.map((key: { kid: string }) => key.kid),
+      [before[0].kid, kid],
+    )
+    await refused(
+      cli,
+      ['keys', 'rotate', '--context', 'default', '--home', service.home],
+      64,
+      /--context is for the API/,
+    )
+    // A home that is named is the one that is meant, also beside a login.
+    const local = await cli.run('keys', 'rotate', '--home', service.home)
+    assert.equal(local.code, 0, local.stderr)
+    assert.equal((await admin.get('/signing-keys')).length, 3)
+    // The token of the command line is one of those that are withdrawn; its session goes on.
+    const leaked = ['keys', 'rotate', '--context', 'default', '--revoke-now']
+    await done(
+      cli,
+      leaked,
+      /^The signing key \S+ signs from now on\. All older keys are withdrawn\.\n$/,
+    )
+    assert.equal(JSON.parse((await cli.run('keys', 'list', '--json')).stdout).length, 1)
+  })
+
+  await t.test('with --everybody, the administrator is logged out as well', async () => {
+    await done(cli, ['sessions', 'end-all', '--everybody', '--yes'], /^All sessions have ended\. /)
+    await waitFor(
+      async () => (await cli.run('list', 'identities')).code === 77,
+      () => 'the end of our own session',
+    )
+  })
+})

@@ -1,0 +1,310 @@
+/**
+ * `latchkey list|get|create|update|delete` as an administrator runs them, against a service of their own. Issue 6 §1.
+ */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startChild } from '../support/child-service.ts'
+import { type CommandLine, commandLineOf } from '../support/cli-login.ts'
+import { administrate } from '../support/management.ts'
+import { openOpenssl } from '../support/openssl.ts'
+
+/** What a command prints for programs. */
+async function json(cli: CommandLine, ...args: readonly string[]) {
+  const { code, stdout, stderr } = await cli.run(...args, '--json')
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, args.join(' '))
+  return JSON.parse(stdout)
+}
+
+async function refused(
+  cli: CommandLine,
+  args: readonly string[],
+  expected: number,
+  sentence: RegExp,
+): Promise<void> {
+  const { code, stdout, stderr } = await cli.run(...args)
+  assert.match(stderr, sentence, args.join(' '))
+  assert.deepEqual({ code, stdout }, { code: expected, stdout: '' }, args.join(' '))
+}
+
+test('what administrators manage, on the command line', async (t) => {
+  const service = await startChild(t)
+  const cli = await commandLineOf(t, service)
+  const admin = await administrate(service)
+
+  await t.test('an identity is made by options, read, listed, changed and deleted', async () => {
+    const made = await cli.run(
+      ...['create', 'identity', 'alice', '--admin', '--policy', 'production', '--role', 'dev'],
+      ...['--role', 'ops', '--tag', 'floor:=3', '--tag', 'note=a=b', '--external-id', 'a.smith'],
+    )
+    assert.equal(made.code, 0, made.stderr)
+    const id = /^The identity "alice" is made: (\S+)\n$/.exec(made.stdout)?.[1] ?? ''
+    const alice = await admin.get(`/identities/${id}`)
+    assert.deepEqual(
+      [alice.isAdmin, alice.type, alice.authPolicyId, alice.externalId, alice.roleAttributes],
+      [true, 'Default', 'production', 'a.smith', ['dev', 'ops']],
+    )
+    assert.deepEqual(alice.tags, { floor: 3, note: 'a=b' })
+
+    const listed = await cli.run('list', 'identities', '--filter', 'name = "alice"')
+    assert.match(listed.stdout, new RegExp(`^NAME .*\nalice +${id} +Default +yes +production +dev`))
+    const shown = await cli.run('get', 'identity', 'alice')
+    assert.match(shown.stdout, /^externalId +a\.smith$/m)
+
+    const changed = await cli.run(
+      ...['update', 'identity', 'alice', '--no-admin', '--no-external-id', '--no-role'],
+      ...['--name', 'alice smith'],
+    )
+    assert.equal(changed.code, 0, changed.stderr)
+    const after = await json(cli, 'get', 'identity', id)
+    assert.deepEqual(
+      [after.name, after.isAdmin, after.externalId, after.roleAttributes, after.tags],
+      ['alice smith', false, null, [], { floor: 3, note: 'a=b' }],
+    )
+
+    await refused(cli, ['delete', 'identity', id], 64, /\? There is nobody to ask; --yes says so/)
+    const deleted = await cli.run('delete', 'identity', 'alice smith', '--yes')
+    assert.equal(deleted.stdout, `Deleted: identity "alice smith" (${id}).\n`)
+    await refused(cli, ['get', 'identity', id], 66, /^latchkey: there is no identity "/)
+  })
+
+  await t.test('an identity that is invited gets its token, this once', async () => {
+    const made = await json(cli, 'create', 'identity', 'laptop-7', '--enroll', 'ott')
+    assert.match(made.enrollment.token, /^\S{20,}$/)
+    const refreshed = await cli.run('update', 'enrollment', 'laptop-7')
+    assert.equal(refreshed.code, 0, refreshed.stderr)
+    const token = /^token +(\S+)$/m.exec(refreshed.stdout)?.[1]
+    assert.ok(token !== undefined && token !== made.enrollment.token)
+    const [open] = await json(cli, 'list', 'enrollments', '--identity', 'laptop-7')
+    assert.deepEqual([open.id, open.method], [made.enrollment.id, 'ott'])
+    assert.equal((await cli.run('delete', 'enrollment', 'laptop-7', '--yes')).code, 0)
+    assert.deepEqual(await json(cli, 'list', 'enrollments', '--identity', 'laptop-7'), [])
+    await refused(
+      cli,
+      ['create', 'identity', 'x', '--enroll', 'ottca'],
+      64,
+      /--enroll ottca needs --ca/,
+    )
+  })
+
+  await t.test('D-167: an id goes before a name, whoever has that name', async () => {
+    // Attack: somebody is called by the id of somebody else, so that a script with ids hits the wrong one.
+    const victim = await admin.createIdentity({ name: 'victim' })
+    const impostor = await admin.createIdentity({ name: victim.id })
+    assert.equal((await json(cli, 'get', 'identity', victim.id)).name, 'victim')
+    assert.equal((await cli.run('delete', 'identity', impostor.id, '--yes')).code, 0)
+    assert.equal((await json(cli, 'get', 'identity', victim.id)).id, victim.id)
+  })
+
+  await t.test('what fits several is refused, and all that fit are named', async () => {
+    await administrate(service)
+    const sessions = await json(cli, 'list', 'sessions', '--identity', 'admin')
+    assert.ok(sessions.length > 1)
+    const { code, stderr } = await cli.run('delete', 'session', 'admin', '--yes')
+    assert.equal(code, 64)
+    assert.match(stderr, /^latchkey: "admin" fits several sessions; say the id/)
+    for (const { id } of sessions) assert.ok(stderr.includes(id))
+    assert.equal(
+      (await json(cli, 'list', 'sessions', '--identity', 'admin')).length,
+      sessions.length,
+    )
+  })
+
+  await t.test('a password is read from a file that is nobody else’s', async () => {
+    await admin.createIdentity({ name: 'bert' })
+    const file = join(cli.folder, 'password')
+    await writeFile(file, 'a long password of bert\nand no more\n', { mode: 0o644 })
+    const args = ['create', 'authenticator', '--identity', 'bert', '--username', 'bert']
+    await refused(cli, args, 64, /--password-file is missing/)
+    await refused(cli, [...args, '--password-file', file], 1, /password/)
+    const own = join(cli.folder, 'own')
+    await writeFile(own, 'a long password of bert\nand no more\n', { mode: 0o600 })
+    const made = await cli.run(...args, '--password-file', own)
+    assert.equal(made.code, 0, made.stderr)
+    await logsIn(service, { username: 'bert', password: 'a long password of bert' })
+
+    const change = ['update', 'authenticator', 'bert', '--password-file', '-']
+    const changed = await cli.runWith('another long password\n', ...change)
+    assert.equal(changed.code, 0, changed.stderr)
+    await logsIn(service, { username: 'bert', password: 'another long password' })
+  })
+
+  await t.test('a policy is made by options that name signers', async () => {
+    const signer = await cli.run(
+      ...['create', 'signer', 'idp', '--issuer', 'https://idp.example', '--audience', 'us'],
+      ...['--jwks-endpoint', 'https://127.0.0.1:1/keys', '--claim', '/email', '--scope', 'email'],
+    )
+    assert.equal(signer.code, 0, signer.stderr)
+    const made = await cli.run(
+      ...['create', 'policy', 'strict', '--allow-cert', '--allow-ext-jwt', '--signer', 'idp'],
+      ...['--allow-password', '--min-password-length', '15', '--require-totp'],
+      ...['--require-ext-jwt', 'idp'],
+    )
+    assert.equal(made.code, 0, made.stderr)
+    const { primary, secondary } = await json(cli, 'get', 'policy', 'strict')
+    const { id } = await json(cli, 'get', 'signer', 'idp')
+    assert.deepEqual(primary.extJwt, { allowed: true, allowedSigners: [id] })
+    assert.deepEqual([primary.cert.allowed, primary.updb.minPasswordLength], [true, 15])
+    assert.deepEqual([secondary.requireTotp, secondary.requireExtJwt], [true, id])
+
+    const changed = await cli.run(
+      ...[
+        'update',
+        'policy',
+        'strict',
+        '--no-require-ext-jwt',
+        '--no-allow-password',
+        '--no-signer',
+      ],
+    )
+    assert.equal(changed.code, 0, changed.stderr)
+    const after = await json(cli, 'get', 'policy', 'strict')
+    assert.deepEqual([after.secondary.requireExtJwt, after.primary.updb.allowed], [null, false])
+    assert.deepEqual(after.primary.extJwt, { allowed: true, allowedSigners: [] })
+    await refused(
+      cli,
+      ['update', 'policy', 'strict', '--max-attempts', '5000'],
+      65,
+      /^latchkey: COULD_NOT_VALIDATE: .*: primary\.updb\.maxAttempts \(--max-attempts\) must be at most 1000 \[request \S+\]\n$/,
+    )
+    await refused(
+      cli,
+      ['create', 'policy', 'p', '--signer', 'none'],
+      66,
+      /there is no signer "none"/,
+    )
+  })
+
+  await t.test(
+    'a CA is registered from a file, with where its certificates name somebody',
+    async () => {
+      const openssl = await openOpenssl()
+      t.after(() => openssl.close())
+      const file = join(cli.folder, 'ca.pem')
+      await writeFile(file, (await openssl.makeCa()).pem)
+      const made = await cli.run(
+        ...['create', 'ca', 'factory', '--cert', file, '--auth', '--claim-location', 'SAN_EMAIL'],
+      )
+      assert.equal(made.code, 0, made.stderr)
+      const ca = await json(cli, 'get', 'ca', 'factory')
+      assert.deepEqual(
+        [ca.isAuthEnabled, ca.isVerified, ca.externalIdClaim.location],
+        [true, false, 'SAN_EMAIL'],
+      )
+      assert.equal((await cli.run('update', 'ca', 'factory', '--no-claim', '--no-auth')).code, 0)
+      const after = await json(cli, 'get', 'ca', 'factory')
+      assert.deepEqual([after.isAuthEnabled, after.externalIdClaim], [false, null])
+      await refused(cli, ['create', 'ca', 'x', '--cert', 'nowhere'], 64, /there is no file nowhere/)
+    },
+  )
+
+  await t.test('a whole body comes from a file, and options go before it', async () => {
+    const file = join(cli.folder, 'body.json')
+    const body = { name: 'from-file', type: 'Router', isAdmin: false, roleAttributes: ['a'] }
+    await writeFile(file, JSON.stringify(body))
+    const { id } = await json(cli, 'create', 'identity', '--body', file, '--role', 'b')
+    const piped = await cli.runWith('{"tags": {"a": 1}}', 'update', 'identity', id, '--body', '-')
+    assert.equal(piped.code, 0, piped.stderr)
+    const made = await admin.get(`/identities/${id}`)
+    assert.deepEqual([made.name, made.type, made.roleAttributes], ['from-file', 'Router', ['b']])
+    assert.deepEqual(made.tags, { a: 1 })
+    await writeFile(file, '{"name": "twice", "name": "twice"}')
+    await refused(cli, ['create', 'identity', '--body', file], 64, /is not one JSON object/)
+  })
+
+  await t.test('a list says when it is not whole, and --all makes it whole', async () => {
+    const page = await cli.run('list', 'identities', '--limit', '1', '--sort', 'createdAt')
+    assert.match(page.stdout, /^NAME .*\nadmin .*\n$/)
+    assert.match(page.stderr, /^1 of \d+, after 0; --all shows every one\.\n$/)
+    const all = await json(cli, 'list', 'identities', '--all')
+    assert.ok(all.length > 1)
+    const { code, stderr } = await cli.run('list', 'identities', '--filter', 'nam = "x"')
+    assert.equal(code, 65)
+    assert.match(stderr, /^latchkey: INVALID_FILTER: .*filter \(?.*at column 1/)
+    await refused(cli, ['list', 'identities', '--limit', 'x'], 64, /--limit must be a whole number/)
+    await refused(cli, ['list', 'identities', '--all', '--limit', '3'], 64, /--all excludes/)
+  })
+
+  await t.test('each kind of refusal has its exit code', async () => {
+    await refused(
+      cli,
+      ['create', 'identity', 'admin'],
+      73,
+      /^latchkey: ENTITY_NAME_IN_USE: .* \[request \S+\]\n$/,
+    )
+    await refused(
+      cli,
+      ['delete', 'identity', 'admin', '--yes'],
+      73,
+      /^latchkey: LAST_ADMINISTRATOR: /,
+    )
+    await refused(cli, ['delete', 'policy', 'default', '--yes'], 73, /ENTITY_CAN_NOT_BE_DELETED/)
+    await refused(cli, ['update', 'identity', 'admin'], 64, /there is nothing to change/)
+    await refused(cli, ['create', 'identity'], 64, /"create identity" needs a NAME/)
+    await refused(
+      cli,
+      ['update', 'identity', 'admin', '--admin', '--no-admin'],
+      64,
+      /exclude each other/,
+    )
+
+    const carol = await admin.createIdentity({
+      name: 'carol',
+      password: 'a long password of carol',
+    })
+    const hers = await commandLineOf(t, service, carol)
+    await refused(hers, ['list', 'identities'], 77, /^latchkey: FORBIDDEN: /)
+  })
+
+  await t.test('on a terminal, deleting asks first', async () => {
+    const { id } = await admin.createIdentity({ name: 'dora' })
+    const answer = async (text: string) => {
+      const terminal = cli.open('delete', 'identity', 'dora')
+      await terminal.sees(`Delete the identity "dora" (${id})? [y/N] `)
+      terminal.types(text)
+      return { code: await terminal.ended(), screen: terminal.output() }
+    }
+    const no = await answer('')
+    assert.equal(no.code, 1)
+    assert.match(no.screen, /latchkey: nothing was done/)
+    assert.equal((await admin.get(`/identities/${id}`)).name, 'dora')
+    const yes = await answer('y')
+    assert.equal(yes.code, 0, yes.screen)
+    assert.equal((await admin.call('GET', `/identities/${id}`)).status, 404)
+  })
+
+  await t.test('on a terminal, a password is asked for and not shown', async () => {
+    await admin.createIdentity({ name: 'emil' })
+    const args = ['create', 'authenticator', '--identity', 'emil', '--username', 'emil']
+    const terminal = cli.open(...args, '--password-file', '-')
+    await terminal.sees('Password: ')
+    terminal.types('a long password of emil')
+    assert.equal(await terminal.ended(), 0, terminal.output())
+    assert.ok(!terminal.output().includes('a long password of emil'))
+    await logsIn(service, { username: 'emil', password: 'a long password of emil' })
+  })
+
+  await t.test('--help of a command has its options and examples', async () => {
+    const { code, stdout } = await cli.run('create', 'identity', '--help')
+    assert.equal(code, 0)
+    for (const option of ['--admin', '--no-admin', '--policy NAME', '--enroll ott|updb|ottca']) {
+      assert.ok(stdout.includes(option), option)
+    }
+    assert.match(stdout, /Examples:\n {2}latchkey create identity alice/)
+  })
+
+  await t.test('a server that does not answer is told from one that refuses', async () => {
+    await service.stop()
+    const { code, stderr } = await cli.run('list', 'identities')
+    assert.equal(code, 69, stderr)
+  })
+})
+
+/** A login that succeeds. */
+async function logsIn(
+  service: Parameters<typeof administrate>[0],
+  credentials: { readonly username: string; readonly password: string },
+): Promise<void> {
+  assert.notEqual((await administrate(service, credentials)).token, '')
+}

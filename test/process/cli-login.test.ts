@@ -1,0 +1,400 @@
+/**
+ * `latchkey login` as people use it, on a terminal and without one, each way to log in by its success and by its
+ * commonest mistake. Issue 6 §1.
+ */
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
+import { delimiter, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import {
+  authenticatorApp,
+  enrolledPerson,
+  PASSWORD,
+  totpPolicy,
+} from '../support/authenticator-app.ts'
+import { registerCa, shows } from '../support/certificate-login.ts'
+import { waitFor } from '../support/child-service.ts'
+import { type Cli, freshCli } from '../support/cli.ts'
+import { registerIdp } from '../support/jwt-login.ts'
+import { administrate } from '../support/management.ts'
+import { openOpenssl } from '../support/openssl.ts'
+import { ADMIN, type Service, startService } from '../support/service.ts'
+
+async function cliFor(t: TestContext, { ca }: Service, changes?: Readonly<Record<string, string>>) {
+  const cli = await freshCli(t, changes)
+  await writeFile(join(cli.home, 'ca.pem'), ca)
+  return cli
+}
+
+/** What every login of these tests begins with. */
+const to = ({ baseUrl }: Service) => ['login', '--url', baseUrl, '--ca', 'ca.pem']
+
+async function nameOf(cli: Cli, ...args: string[]): Promise<string> {
+  return JSON.parse(await cli.succeed(['whoami', '--json', ...args])).identity.name
+}
+
+test('login with a password', async (t) => {
+  const service = await startService(t)
+
+  await t.test('asks for it on a terminal, and shows nothing of it', async (t) => {
+    const cli = await cliFor(t, service)
+    const terminal = cli.open([...to(service), '--username', 'admin'])
+    await terminal.sees('Password: ')
+    terminal.types(ADMIN.password)
+    assert.equal(await terminal.ended(), 0, terminal.output())
+    assert.match(terminal.output(), /Logged in as admin at https:\S+, context default\./)
+    assert.ok(!terminal.output().includes(ADMIN.password))
+    assert.equal(await nameOf(cli), 'admin')
+  })
+
+  await t.test('reads it from standard input where there is no terminal', async (t) => {
+    const cli = await cliFor(t, service)
+    const stdout = await cli.succeed([...to(service), '--username', 'admin'], `${ADMIN.password}\n`)
+    assert.equal(stdout, `Logged in as admin at ${service.baseUrl}, context default.\n`)
+  })
+
+  await t.test('R063: keeps what it got for nobody else, and no password at all', async (t) => {
+    const cli = await cliFor(t, service)
+    await cli.succeed([...to(service), '--username', 'admin'], ADMIN.password)
+    const folder = join(cli.configFolder, 'latchkey')
+    const modeOf = async (...path: string[]) => (await stat(join(folder, ...path))).mode & 0o777
+    assert.equal(await modeOf(), 0o700)
+    assert.equal(await modeOf('credentials'), 0o700)
+    assert.equal(await modeOf('credentials', 'default.json'), 0o600)
+    assert.equal(await modeOf('contexts.json'), 0o600)
+    const kept = await readFile(join(folder, 'credentials', 'default.json'), 'utf8')
+    assert.ok(!kept.includes(ADMIN.password))
+    const listed = await readFile(join(folder, 'contexts.json'), 'utf8')
+    const { session } = await cli.credentials()
+    assert.ok(!listed.includes(session.refreshToken) && !listed.includes(session.accessToken))
+
+    await chmod(join(folder, 'credentials', 'default.json'), 0o644)
+    const { code, stdout, stderr } = await cli.run(['token'])
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+    assert.match(stderr, /everybody on this machine can get at \S+default\.json; run: chmod 600/)
+  })
+
+  await t.test('a wrong one is refused with exit code 77, and nobody is logged in', async (t) => {
+    const cli = await cliFor(t, service)
+    const args = [...to(service), '--username', 'admin']
+    const { code, stdout, stderr } = await cli.run(args, 'not the password\n')
+    assert.deepEqual({ code, stdout }, { code: 77, stdout: '' })
+    assert.equal(stderr, 'latchkey: the login was refused (INVALID_AUTH)\n')
+    assert.equal((await cli.run(['whoami'])).code, 77)
+  })
+
+  await t.test('Ctrl-C at the question is exit code 130', async (t) => {
+    const cli = await cliFor(t, service)
+    const terminal = cli.open([...to(service), '--username', 'admin'])
+    await terminal.sees('Password: ')
+    terminal.presses('\u0003')
+    assert.equal(await terminal.ended(), 130)
+  })
+
+  await t.test('an input without a line is exit code 64, and says what was missing', async (t) => {
+    const cli = await cliFor(t, service)
+    const { code, stderr } = await cli.run([...to(service), '--username', 'admin'])
+    assert.equal(code, 64)
+    assert.match(stderr, /standard input has no line for "Password"/)
+  })
+
+  await t.test('another login ends the session of the one before', async (t) => {
+    const cli = await cliFor(t, service)
+    await cli.succeed([...to(service), '--username', 'admin'], ADMIN.password)
+    const { session: before } = await cli.credentials()
+    // The server and its CA are known by now.
+    await cli.succeed(['login', '--username', 'admin'], ADMIN.password)
+    const late = await service.call('/edge/client/v1/current-identity', {
+      headers: { authorization: `Bearer ${before.accessToken}` },
+    })
+    assert.equal(late.status, 401)
+    assert.equal(late.json().error.code, 'UNAUTHORIZED')
+    assert.equal(await nameOf(cli), 'admin')
+  })
+})
+
+test('a server that nobody knows yet', async (t) => {
+  const service = await startService(t)
+  const { fingerprint256 } = new X509Certificate(service.ca)
+  const login = ['login', '--url', service.baseUrl, '--username', 'admin']
+
+  await t.test('is trusted after its fingerprint was shown and confirmed', async (t) => {
+    const cli = await freshCli(t)
+    const terminal = cli.open(login)
+    await terminal.sees(fingerprint256)
+    await terminal.sees('(yes/no) ')
+    terminal.types('y')
+    // An answer that is neither is no answer.
+    await terminal.sees('(yes/no) ')
+    terminal.types('yes')
+    await terminal.sees('Password: ')
+    terminal.types(ADMIN.password)
+    assert.equal(await terminal.ended(), 0, terminal.output())
+    assert.equal(await nameOf(cli), 'admin')
+  })
+
+  // Somebody in between shows a CA of his own: D-152. Nothing is sent to him, and he is not remembered.
+  await t.test('is not trusted after a no, and is asked for no password', async (t) => {
+    const cli = await freshCli(t)
+    const terminal = cli.open(login)
+    await terminal.sees('(yes/no) ')
+    terminal.types('no')
+    assert.equal(await terminal.ended(), 76)
+    assert.match(terminal.output(), /the CA was not confirmed/)
+    assert.ok(!terminal.output().includes('Password'))
+    assert.equal(await cli.succeed(['context', 'list', '--json']), '[]\n')
+  })
+
+  await t.test('is not trusted where nobody can be asked', async (t) => {
+    const cli = await freshCli(t)
+    const { code, stderr } = await cli.run(login, ADMIN.password)
+    assert.equal(code, 76)
+    assert.match(stderr, /--ca FILE, or its SHA-256 with --ca-fingerprint/)
+  })
+
+  await t.test('is trusted by a fingerprint that is given, and by no other', async (t) => {
+    const cli = await freshCli(t)
+    const other = fingerprint256.replace(/^../, (two) => (two === '00' ? '01' : '00'))
+    const refused = await cli.run([...login, '--ca-fingerprint', other], ADMIN.password)
+    assert.equal(refused.code, 76)
+    assert.match(refused.stderr, /the CA was not confirmed/)
+    const plain = fingerprint256.replaceAll(':', '').toLowerCase()
+    for (const good of [fingerprint256, plain, `SHA256:${plain}`]) {
+      await cli.succeed([...login, '--ca-fingerprint', good], ADMIN.password)
+    }
+  })
+
+  // D-166: another server at the same address. Whoever has logged in there before is not asked, but refused.
+  await t.test('in the place of a known one is refused without a question', async (t) => {
+    const cli = await cliFor(t, await startService(t))
+    await cli.succeed([...login, '--ca-fingerprint', fingerprint256], ADMIN.password)
+    const file = join(cli.configFolder, 'latchkey', 'contexts.json')
+    const listed = JSON.parse(await readFile(file, 'utf8'))
+    listed.contexts.default.ca = await readFile(join(cli.home, 'ca.pem'), 'utf8')
+    await writeFile(file, JSON.stringify(listed))
+    const terminal = cli.open(['login', '--username', 'admin'])
+    assert.equal(await terminal.ended(), 76, terminal.output())
+    assert.ok(!terminal.output().includes('(yes/no)'))
+    assert.ok(!terminal.output().includes('Password'))
+  })
+})
+
+test('login with a second factor', async (t) => {
+  const service = await startService(t)
+  const admin = await administrate(service)
+
+  await t.test('asks for the TOTP code, and again when it is wrong', async (t) => {
+    const person = await enrolledPerson(service, admin)
+    const cli = await cliFor(t, service)
+    const terminal = cli.open([...to(service), '--username', person.username])
+    await terminal.sees('Password: ')
+    terminal.types(PASSWORD)
+    await terminal.sees('Code ')
+    terminal.types(person.app.wrongCode())
+    await terminal.sees('That was wrong. Code: ')
+    terminal.types(person.app.nextCode())
+    assert.equal(await terminal.ended(), 0, terminal.output())
+    assert.equal(await nameOf(cli), person.name)
+  })
+
+  await t.test('takes password and code as two lines of standard input', async (t) => {
+    const person = await enrolledPerson(service, admin)
+    const cli = await cliFor(t, service)
+    const input = `${PASSWORD}\n${person.app.nextCode()}\n`
+    await cli.succeed([...to(service), '--username', person.username], input)
+  })
+
+  await t.test(
+    'enrolls TOTP where it is demanded, with a QR code, the secret and recovery codes',
+    async (t) => {
+      const policy = await totpPolicy(admin)
+      const person = await admin.createIdentity({ password: PASSWORD, policy })
+      const cli = await cliFor(t, service)
+      const terminal = cli.open([...to(service), '--username', person.username])
+      await terminal.sees('Password: ')
+      terminal.types(PASSWORD)
+      await terminal.sees('First code of the app: ')
+      const [, secret = ''] = /type this secret into it: ([A-Z2-7]+)/.exec(terminal.output()) ?? []
+      const [, codes = ''] = /safe place:\s+([\s\S]*?)First code/.exec(terminal.output()) ?? []
+      assert.match(terminal.output(), /█▀▀▀▀▀█/)
+      const app = authenticatorApp(`otpauth://totp/x:y?secret=${secret}`, service.clock)
+      terminal.types(app.code())
+      assert.equal(await terminal.ended(), 0, terminal.output())
+
+      const [recoveryCode = ''] = codes.trim().split(/\s+/)
+      const input = `${PASSWORD}\n${recoveryCode}\n`
+      await cli.succeed(['login', '--username', person.username], input)
+    },
+  )
+
+  await t.test('enrolls nothing where nobody is looking', async (t) => {
+    const policy = await totpPolicy(admin)
+    const person = await admin.createIdentity({ password: PASSWORD, policy })
+    const cli = await cliFor(t, service)
+    const { code, stdout, stderr } = await cli.run(
+      [...to(service), '--username', person.username],
+      `${PASSWORD}\n000000\n`,
+    )
+    assert.deepEqual({ code, stdout }, { code: 77, stdout: '' })
+    assert.equal(stderr, 'latchkey: TOTP must be enrolled first\n')
+  })
+
+  await t.test('asks for the JWT of a second signer', async (t) => {
+    const idp = await registerIdp(t, service, admin, { issuer: 'https://second.example/' })
+    const policy = await admin.createPolicy({ secondary: { requireExtJwt: idp.id } })
+    const person = await admin.createIdentity({ password: PASSWORD, policy, externalId: 'ada' })
+    const cli = await cliFor(t, service)
+    const jwt = await idp.jwt('ada')
+    const terminal = cli.open([...to(service), '--username', person.username])
+    await terminal.sees('Password: ')
+    terminal.types(PASSWORD)
+    await terminal.sees('JWT of https://second.example/: ')
+    terminal.types(jwt)
+    assert.equal(await terminal.ended(), 0, terminal.output())
+    assert.ok(!terminal.output().includes(jwt.slice(0, 20)))
+  })
+})
+
+test('login with a certificate, with an external JWT', async (t) => {
+  const service = await startService(t)
+  const admin = await administrate(service)
+
+  await t.test('a certificate logs in, and its key is copied nowhere (D-164)', async (t) => {
+    const openssl = await openOpenssl()
+    t.after(() => openssl.close())
+    const ca = await openssl.makeCa()
+    await registerCa(admin, openssl, ca)
+    const leaf = await openssl.makeLeaf(ca)
+    const policy = await admin.createPolicy({
+      primary: { cert: { allowed: true, bindTokens: true } },
+    })
+    const person = await admin.createIdentity({ certPem: leaf.pem, policy })
+    const cli = await cliFor(t, service)
+    const { cert, key } = shows(leaf)
+    await writeFile(join(cli.home, 'cert.pem'), cert)
+    await writeFile(join(cli.home, 'key.pem'), key, { mode: 0o600 })
+    await cli.succeed([...to(service), '--cert', 'cert.pem', '--key', 'key.pem'])
+    // API 4.4: the token counts only beside the certificate, so that has to be shown again.
+    assert.equal(await nameOf(cli), person.name)
+    assert.deepEqual((await cli.credentials()).certificate, {
+      cert: join(cli.home, 'cert.pem'),
+      key: join(cli.home, 'key.pem'),
+    })
+
+    await chmod(join(cli.home, 'key.pem'), 0o644)
+    const refused = await cli.run(['login', '--cert', 'cert.pem', '--key', 'key.pem'])
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /everybody on this machine can get at \S+key\.pem/)
+  })
+
+  await t.test('a JWT comes from a file or from standard input', async (t) => {
+    const idp = await registerIdp(t, service, admin, { issuer: 'https://idp.example/' })
+    const person = await admin.createIdentity({ externalId: 'alice' })
+    const cli = await cliFor(t, service)
+    await cli.succeed([...to(service), '--ext-jwt', '-'], `${await idp.jwt('alice')}\n`)
+    assert.equal(await nameOf(cli), person.name)
+    await writeFile(join(cli.home, 'jwt'), await idp.expired('alice'))
+    const expired = await cli.run([...to(service), '--ext-jwt', 'jwt'])
+    assert.equal(expired.code, 77)
+    // It may be a password in the wrong place: it is not repeated.
+    const wrong = await cli.run([...to(service), '--ext-jwt', '-'], 'hunter2\n')
+    assert.equal(wrong.code, 65)
+    assert.equal(wrong.stderr, 'latchkey: what --ext-jwt names holds no JWT\n')
+  })
+})
+
+test('login with a browser', async (t) => {
+  const service = await startService(t)
+
+  /** What a person does in the window. */
+  async function logInAt(url: string): Promise<void> {
+    const browser = { accept: 'text/html', 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }
+    const begun = await service.client.call(url, { headers: browser })
+    const cookie = String(begun.headers['set-cookie']).split(';')[0] ?? ''
+    const page = new URL(begun.headers.location ?? '', service.baseUrl)
+    const finished = await service.client.call(page.href, {
+      headers: { ...browser, 'sec-fetch-site': 'same-origin', cookie },
+      form: Object.entries(ADMIN),
+    })
+    assert.equal(finished.status, 302, finished.text)
+    get(finished.headers.location ?? '').on('error', () => undefined)
+  }
+
+  await t.test(
+    'is the default: a window is opened at the address, which is printed too',
+    async (t) => {
+      const cli = await cliFor(t, service)
+      const bin = join(cli.home, 'bin')
+      await mkdir(bin)
+      const opened = join(cli.home, 'opened')
+      const script = `#!/bin/sh\nprintf %s "$1" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`
+      await writeFile(join(bin, 'xdg-open'), script, { mode: 0o755 })
+      const withWindows = await freshCli(t, {
+        PATH: `${bin}${delimiter}${process.env['PATH']}`,
+        DISPLAY: ':0',
+      })
+      const terminal = withWindows.open(
+        ['login', '--url', service.baseUrl, '--ca', join(cli.home, 'ca.pem')],
+        { columns: 2_000 },
+      )
+      let url = ''
+      await waitFor(
+        async () => {
+          url = await readFile(opened, 'utf8').catch(() => '')
+          return url !== ''
+        },
+        () => `the window: ${terminal.output()}`,
+      )
+      await terminal.sees(url)
+      await logInAt(url)
+      assert.equal(await terminal.ended(), 0, terminal.output())
+      assert.equal(await nameOf(withWindows), 'admin')
+    },
+  )
+
+  await t.test('opens none with --no-browser; Ctrl-C gives it up', async (t) => {
+    const cli = await cliFor(t, service)
+    const terminal = cli.open([...to(service), '--no-browser'])
+    await terminal.sees('/oidc/authorization?')
+    terminal.presses('\u0003')
+    assert.equal(await terminal.ended(), 130)
+    assert.equal((await cli.run(['whoami'])).code, 77)
+  })
+})
+
+test('a login that makes no sense is exit code 64, and says why', async (t) => {
+  const cli = await freshCli(t)
+  const url = 'https://localhost:1'
+  const cases: readonly (readonly [args: string[], complaint: string])[] = [
+    [[], '--url is missing: nobody has logged in here before'],
+    [['--url', 'http://localhost:1'], '--url is not https://HOST:PORT'],
+    [
+      ['--url', url, '--username', 'a', '--identity', 'b'],
+      '--username and --identity are two ways to log in',
+    ],
+    [['--url', url, '--cert', 'a'], '--cert and --key go together'],
+    [['--url', url, '--key', 'a'], '--cert and --key go together'],
+    [
+      ['--url', url, '--ca', 'a', '--ca-fingerprint', 'b'],
+      '--ca and --ca-fingerprint are two ways to say the same',
+    ],
+    [
+      ['--url', url, '--ca-fingerprint', 'abc'],
+      '--ca-fingerprint is not the SHA-256 of a certificate: 64 hexadecimal digits',
+    ],
+    [['--url', url, '--password', 'a'], "Unknown option '--password'"],
+    [
+      ['--url', url, '--context', '../x'],
+      'the name of a context is letters, digits, ".", "_" and "-", 64 at the most, with a letter or digit first',
+    ],
+  ]
+  for (const [args, complaint] of cases) {
+    const { code, stdout, stderr } = await cli.run(['login', ...args])
+    assert.deepEqual({ code, stdout }, { code: 64, stdout: '' }, stderr)
+    assert.equal(stderr.split('\n')[0], `latchkey: ${complaint}`)
+  }
+  const nobody = await cli.run(['login', '--url', url, '--username', 'a'], 'b\n')
+  assert.equal(nobody.code, 69)
+})
