@@ -38,6 +38,21 @@ test('a sealed value is nonce, AES-256-GCM and tag, with the context authenticat
   decipher.final()
 })
 
+test('D-141: with a secret of their own, hashes stay when the installation secret becomes another one', () => {
+  const hashing = systemRandom.bytes(INSTALLATION_SECRET_BYTES)
+  const before = createVault(secret, systemRandom, hashing)
+  const after = createVault(
+    systemRandom.bytes(INSTALLATION_SECRET_BYTES),
+    systemRandom,
+    new Uint8Array(hashing),
+  )
+  assert.equal(after.hash('refresh-token', 'x'), before.hash('refresh-token', 'x'))
+  assert.notEqual(before.hash('refresh-token', 'x'), vault.hash('refresh-token', 'x'))
+  const sealed = before.seal('totp-secret', utf8('plain'))
+  assert.equal(after.open('totp-secret', sealed), undefined)
+  assert.deepEqual(vault.open('totp-secret', sealed), utf8('plain'))
+})
+
 test('the same value under a key for hashing and under one for sealing has nothing in common', () => {
   assert.notDeepEqual(derive('latchkey hash browser'), derive('latchkey seal browser'))
   const key = derive('latchkey seal browser')
@@ -79,4 +94,23 @@ test('texts are equal in constant time when they are equal, and only then', () =
   assert.equal(equalInConstantTime('é', 'e'), false)
   // Two UTF-16 units each, but 2 and 4 bytes.
   assert.equal(equalInConstantTime('ab', '😀'), false)
+})
+
+test('D-159: what strangers hold sealed ends with either secret; what is stored sealed, with the installation secret alone', () => {
+  const bytes = () => systemRandom.bytes(INSTALLATION_SECRET_BYTES)
+  const before = createVault(secret, systemRandom, bytes())
+  const after = createVault(secret, systemRandom, bytes())
+  for (const purpose of ['auth-request', 'idp-round-trip', 'kept-primary'] as const) {
+    const sealed = before.seal(purpose, utf8('plain'))
+    assert.deepEqual(before.open(purpose, sealed), utf8('plain'))
+    assert.equal(after.open(purpose, sealed), undefined)
+  }
+  for (const purpose of [
+    'signing-key',
+    'authority-key',
+    'totp-secret',
+    'hashing-secret',
+  ] as const) {
+    assert.deepEqual(after.open(purpose, before.seal(purpose, utf8('plain'))), utf8('plain'))
+  }
 })

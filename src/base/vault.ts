@@ -1,6 +1,7 @@
 /**
  * What the installation secret is used for: encrypting what must be read back (signing keys, CA keys, auth
- * requests in the hands of strangers) and hashing what must only be recognised (codes, tokens).
+ * requests in the hands of strangers) and hashing what must only be recognised (codes, tokens). Hashes cannot be made
+ * again, so they have a secret of their own, which outlives the installation secret (D-141).
  *
  * Every purpose has a key of its own, derived with HKDF (RFC 5869), so that a value made for one purpose
  * means nothing for another. Encryption is AES-256-GCM with a random 96-bit nonce.
@@ -18,10 +19,17 @@ import type { Random } from './random.ts'
 
 /** Names what a value is for. Part of the key derivation: renaming one makes its old values unreadable. */
 export type Purpose =
+  | 'account-form'
+  | 'account-login'
+  | 'account-session'
   | 'auth-request'
   | 'authorization-code'
+  | 'backup'
   | 'browser'
   | 'enrollment-token'
+  | 'idp-round-trip'
+  | 'idp-state'
+  | 'kept-primary'
   | 'recovery-code'
   | 'refresh-token'
   | 'refresh-successor'
@@ -29,6 +37,7 @@ export type Purpose =
   | 'totp-secret'
   | 'signing-key'
   | 'authority-key'
+  | 'hashing-secret'
   | 'installation'
 
 /** A keyed hash of a random value. Safe to store: it opens nothing. */
@@ -45,16 +54,26 @@ export interface Vault {
 
 export const INSTALLATION_SECRET_BYTES = 32
 
+/** In the hands of strangers and stored nowhere: they end with the hashing secret too, which a restore replaces (D-159). */
+const STORED_NOWHERE: readonly Purpose[] = ['auth-request', 'idp-round-trip', 'kept-primary']
+
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-export function createVault(installationSecret: Uint8Array, random: Random): Vault {
+/** Without a `hashingSecret` of its own it hashes under the installation secret. */
+export function createVault(
+  installationSecret: Uint8Array,
+  random: Random,
+  hashingSecret: Uint8Array = installationSecret,
+): Vault {
   const keys = new Map<string, Buffer>()
   const keyFor = (use: 'seal' | 'hash', purpose: Purpose): Buffer => {
     const info = `latchkey ${use} ${purpose}`
     let key = keys.get(info)
     if (key === undefined) {
-      key = Buffer.from(hkdfSync('sha256', installationSecret, '', info, 32))
+      const from = use === 'seal' ? installationSecret : hashingSecret
+      const salt = use === 'seal' && STORED_NOWHERE.includes(purpose) ? hashingSecret : ''
+      key = Buffer.from(hkdfSync('sha256', from, salt, info, 32))
       keys.set(info, key)
     }
     return key

@@ -9,7 +9,7 @@ import type { Binding } from './config.ts'
 interface Case {
   readonly sentence: string
   readonly disableOidcAutoBinding: boolean
-  /** Each listener before and after, one letter an API: client, management, oidc. */
+  /** Each listener before and after, one letter an API: client, management, oidc, health checks, metrics (p). */
   readonly listed: readonly string[]
   readonly bound: readonly string[]
 }
@@ -69,12 +69,20 @@ const CASES: readonly Case[] = [
     listed: ['cm', 'co', 'o'],
     bound: ['cm', 'co', 'o'],
   },
+  {
+    sentence: 'health-checks and metrics neither attract edge-oidc nor suppress it',
+    disableOidcAutoBinding: false,
+    listed: ['h', 'p', 'hp', 'chp', 'm'],
+    bound: ['h', 'p', 'hp', 'chpo', 'm'],
+  },
 ]
 
 const LETTERS: Readonly<Record<string, Binding>> = {
   c: 'edge-client',
   m: 'edge-management',
   o: 'edge-oidc',
+  h: 'health-checks',
+  p: 'metrics',
 }
 
 for (const { sentence, disableOidcAutoBinding, listed, bound } of CASES) {

@@ -6,7 +6,7 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { formatHostPort, type HostPort, parseHostPort } from '../base/host-port.ts'
+import { formatHostPort, type HostPort, isLoopbackHost, parseHostPort } from '../base/host-port.ts'
 import { formatPath } from './keys.ts'
 import type { Problem } from './problems.ts'
 
@@ -22,6 +22,8 @@ export function spanningProblems(
     ...repeats(places(tree, 'interface'), 'is listened on by', 'too; give each listener its own'),
     ...repeats(places(tree, 'address'), 'is an address of', 'too; give each listener its own'),
     ...entriesOf(tree, 'web').flatMap(({ value, path }) => [...listenerProblems(value, path)]),
+    ...apiAddressProblems(tree),
+    ...collectorProblems(get(get(tree, 'telemetry'), 'traces')),
   ]
 }
 
@@ -56,6 +58,33 @@ function* secretProblems(
   if (typeof name === 'string' && !variable(name)) {
     yield problem(['secret', 'environment'], 'names an environment variable that is not set')
   }
+}
+
+/** Clients that are sent there must find the client API. */
+function* apiAddressProblems(tree: unknown): Iterable<Problem> {
+  const given = get(get(get(tree, 'edge'), 'api'), 'address')
+  const address = typeof given === 'string' ? parseHostPort(given) : undefined
+  if (address === undefined) return
+  const clientApis = entriesOf(tree, 'web').flatMap(({ value }, position) =>
+    entriesOf(value, 'apis').some(({ value: api }) => get(api, 'binding') === 'edge-client')
+      ? [position]
+      : [],
+  )
+  const isThere = places(tree, 'address').some(
+    ({ listener, value }) => clientApis.includes(listener) && value === formatHostPort(address),
+  )
+  if (isThere) return
+  yield problem(['edge', 'api', 'address'], 'is no address of a listener with edge-client')
+}
+
+/** A credential in plain http to another machine is everybody's on the way (D-139). */
+function* collectorProblems(traces: unknown): Iterable<Problem> {
+  const endpoint = get(traces, 'endpoint')
+  const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
+  if (url?.protocol !== 'http:' || get(traces, 'headers') === undefined) return
+  if (isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, '$1'))) return
+  const message = 'is plain http to another machine, and there are headers; use https'
+  yield problem(['telemetry', 'traces', 'endpoint'], message)
 }
 
 /** Something a listener calls its own, with the place where it says so. */

@@ -22,6 +22,8 @@ export interface Config {
   /** SPIFFE trust domain of the certificates that we issue (D-40). */
   readonly trustDomain: string
   readonly api: {
+    /** Where enrollment JWTs lead (D-126); undefined: the first address of the client API. */
+    readonly address: HostPort | undefined
     readonly corsOrigins: readonly string[]
     /** D-36: the idle end of a legacy session. */
     readonly sessionTimeout: Duration
@@ -36,6 +38,8 @@ export interface Config {
     readonly maxSessionDuration: Duration
   }
   readonly keys: { readonly algorithm: SigningAlgorithm; readonly rotation: Duration }
+  /** API 3.2: how long a token waits for its holder, and how long the certificate lasts that he gets. */
+  readonly enrollment: { readonly duration: Duration; readonly certificateDuration: Duration }
   readonly passwords: {
     /** How many are hashed at the same time; `auto` leaves it to the number of cores. */
     readonly hashing: number | 'auto'
@@ -51,7 +55,21 @@ export interface Config {
     readonly trustedProxies: readonly Network[]
   }
   readonly externalJwtSigners: { readonly fetch: FetchRules }
+  readonly audit: { readonly retention: Duration; readonly output: AuditOutput }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
+  readonly telemetry: {
+    /** D-139: where spans go; undefined: nowhere, and none are made. */
+    readonly traces: TraceExport | undefined
+  }
+}
+
+/** A collector that takes OTLP over HTTP, as JSON. */
+export interface TraceExport {
+  readonly endpoint: URL
+  /** They may carry a credential. */
+  readonly headers: Readonly<Record<string, Secret>>
+  /** Which part of the requests is traced, 0 to 1. */
+  readonly sampleRatio: number
 }
 
 export type Database =
@@ -68,6 +86,11 @@ export interface FetchRules {
   /** Wins over everything. */
   readonly denied: readonly HostOrNetwork[]
 }
+
+/** Where events go besides the database (D-134). */
+export type AuditOutput =
+  | { readonly kind: 'none' | 'stdout' }
+  | { readonly kind: 'file'; readonly path: string }
 
 export type SecretSource =
   | { readonly kind: 'file'; readonly path: string }
@@ -108,14 +131,20 @@ export interface Timeouts {
 }
 
 export type Api =
-  | { readonly binding: 'edge-client' | 'edge-management' }
+  | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
   | {
       readonly binding: 'edge-oidc'
       readonly redirectPatterns: readonly RedirectPattern[]
       readonly postLogoutPatterns: readonly RedirectPattern[]
     }
 
-export const BINDINGS = ['edge-client', 'edge-management', 'edge-oidc'] as const
+export const BINDINGS = [
+  'edge-client',
+  'edge-management',
+  'edge-oidc',
+  'health-checks',
+  'metrics',
+] as const
 export type Binding = (typeof BINDINGS)[number]
 
 /** As people write them, and as `node:tls` does. */

@@ -22,6 +22,9 @@ const GOOD: Durations = {
   refreshRetryWindow: seconds(0),
   maxSessionDuration: days(30),
   keyRotation: days(90),
+  enrollmentDuration: hours(24),
+  enrollmentCertificateDuration: days(365),
+  auditRetention: days(90),
   timeouts: [{ header: seconds(10), request: seconds(30), idle: seconds(60) }],
 }
 
@@ -39,6 +42,9 @@ test('the defaults are the ones of the specification and need no adjustment', ()
     sessionCertificateDuration: '12h',
     maxSessionDuration: '30d',
     keyRotation: '90d',
+    enrollmentDuration: '24h',
+    enrollmentCertificateDuration: '365d',
+    auditRetention: '90d',
     header: '10s',
     request: '30s',
     idle: '60s',
@@ -159,6 +165,17 @@ test('a key rotation under an hour becomes an hour', () => {
   const { durations, adjustments } = adjustDurations({ ...GOOD, keyRotation: minutes(59) })
   assert.equal(durations.keyRotation, minutes(60))
   assert.deepEqual(adjustments, [{ path: 'edge.oidc.keyRotation', given: '59m', used: '1h' }])
+})
+
+test('an enrollment is open for a minute at least, and its certificate lasts an hour', () => {
+  const short = { enrollmentDuration: seconds(59), enrollmentCertificateDuration: minutes(59) }
+  const { durations, adjustments } = adjustDurations({ ...GOOD, ...short })
+  assert.equal(durations.enrollmentDuration, minutes(1))
+  assert.equal(durations.enrollmentCertificateDuration, hours(1))
+  assert.deepEqual(adjustments, [
+    { path: 'edge.enrollment.duration', given: '59s', used: '1m' },
+    { path: 'edge.enrollment.certificateDuration', given: '59m', used: '1h' },
+  ])
 })
 
 test('a request time-out shorter than the header time-out is raised to it', () => {

@@ -46,6 +46,12 @@ export const DURATION_RULES = {
   maxSessionDuration: { usual: '30d', minimum: minutes(1), maximum: TEN_YEARS },
   // D-23: 90 days. Faster than hourly, verifiers that cache the key set would not keep up.
   keyRotation: { usual: '90d', minimum: hours(1), maximum: TEN_YEARS },
+  // D-102, D-134: 90 days. Who comes back after a night must still find what has happened.
+  auditRetention: { usual: '90d', minimum: days(1), maximum: TEN_YEARS },
+  // D-125: a day. Under a minute nobody could enroll; a token that is good for years is a password.
+  enrollmentDuration: { usual: '24h', minimum: minutes(1), maximum: days(365) },
+  // API 3.2: a year.
+  enrollmentCertificateDuration: { usual: '365d', minimum: hours(1), maximum: TEN_YEARS },
   // D-44: 10 s for the header, 30 s for the request.
   header: { usual: '10s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
   request: { usual: '30s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
@@ -78,6 +84,9 @@ export interface Durations {
   readonly refreshRetryWindow: Duration
   readonly maxSessionDuration: Duration
   readonly keyRotation: Duration
+  readonly enrollmentDuration: Duration
+  readonly enrollmentCertificateDuration: Duration
+  readonly auditRetention: Duration
   /** One entry for each listener, in the order of the file. */
   readonly timeouts: readonly Timeouts[]
 }
@@ -147,6 +156,21 @@ export function adjustDurations(given: Durations): {
       accessTokenDuration,
     ),
     keyRotation: oidc('keyRotation'),
+    enrollmentDuration: atLeast(
+      'edge.enrollment.duration',
+      given.enrollmentDuration,
+      DURATION_RULES.enrollmentDuration.minimum,
+    ),
+    enrollmentCertificateDuration: atLeast(
+      'edge.enrollment.certificateDuration',
+      given.enrollmentCertificateDuration,
+      DURATION_RULES.enrollmentCertificateDuration.minimum,
+    ),
+    auditRetention: atLeast(
+      'edge.audit.retention',
+      given.auditRetention,
+      DURATION_RULES.auditRetention.minimum,
+    ),
     timeouts: given.timeouts.map(timeoutsOf),
   }
   return { durations, adjustments }

@@ -2,6 +2,7 @@
  * The environment of the process, read in this file and nowhere else. It knows which variables
  * exist and what they are for; what they mean for a start is decided by those who ask.
  */
+import { isAbsolute } from 'node:path'
 import process from 'node:process'
 import { Secret } from '../base/secret.ts'
 
@@ -45,5 +46,26 @@ export function readEnvironment(
     address: ours('LATCHKEY_ADDRESS'),
     adminPassword: password === undefined ? undefined : new Secret(password),
     variable,
+  }
+}
+
+/** What the command line of a person asks of his surroundings; none of these variables is ours. */
+export interface UserEnvironment {
+  /** XDG_CONFIG_HOME, which counts only when it is absolute, or APPDATA of Windows. */
+  readonly configFolder: string | undefined
+  /** NO_COLOR is not set, or empty (https://no-color.org). */
+  readonly wantsColour: boolean
+  /** DISPLAY or WAYLAND_DISPLAY: a window can be opened. */
+  readonly hasDisplay: boolean
+}
+
+export function readUserEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): UserEnvironment {
+  const { XDG_CONFIG_HOME: xdg = '', APPDATA: appData, NO_COLOR: noColour = '' } = variables
+  return {
+    configFolder: isAbsolute(xdg) ? xdg : appData || undefined,
+    wantsColour: noColour === '',
+    hasDisplay: Boolean(variables['DISPLAY'] || variables['WAYLAND_DISPLAY']),
   }
 }

@@ -29,6 +29,21 @@ testRefusals([
     ['web[0].identity.key', NOT_THERE],
     ['web[0].identity.ca', NOT_THERE],
   ],
+  [
+    'an address of the API that no listener has',
+    { v: 1, web: [LISTENER], edge: { api: { address: 'id.example.com:1280' } } },
+    ['edge.api.address', 'is no address of a listener with edge-client'],
+  ],
+  [
+    'an address of the API that a listener without it has',
+    { v: 1, web: [LISTENER, OTHER], edge: { api: { address: 'localhost:1281' } } },
+    ['edge.api.address', 'is no address of a listener with edge-client'],
+  ],
+  [
+    'an address of the API that is none',
+    { v: 1, web: [LISTENER], edge: { api: { address: 'localhost' } } },
+    ['edge.api.address', `"localhost" ${NOT_HOST_PORT}`],
+  ],
   ['no listeners', { v: 1 }, ['web', 'is missing']],
   ['an empty list of listeners', { v: 1, web: [] }, ['web', LIST]],
   ['a listener that is no map', { v: 1, web: ['one'] }, ['web[0]', 'must be a map of keys']],
@@ -107,7 +122,10 @@ testRefusals([
   [
     'a binding that does not exist',
     listener({ apis: [{ binding: 'fabric' }] }),
-    ['web[0].apis[0].binding', 'must be `edge-client`, `edge-management` or `edge-oidc`'],
+    [
+      'web[0].apis[0].binding',
+      'must be `edge-client`, `edge-management`, `edge-oidc`, `health-checks` or `metrics`',
+    ],
   ],
   [
     'a binding twice on one listener',

@@ -54,6 +54,7 @@ test('a file with only what is required gets every default', async (t) => {
     brand: 'service',
     trustDomain: 'latchkey',
     api: {
+      address: undefined,
       corsOrigins: [],
       sessionTimeout: minutes(30),
       sessionCertificateDuration: hours(12),
@@ -66,14 +67,51 @@ test('a file with only what is required gets every default', async (t) => {
       maxSessionDuration: days(30),
     },
     keys: { algorithm: 'ES256', rotation: days(90) },
+    enrollment: { duration: hours(24), certificateDuration: days(365) },
     passwords: { hashing: 'auto', queue: 64, rejectCommon: true },
     totp: { hostname: undefined },
     limits: { failuresPerAddress: 60, trustedProxies: [] },
     externalJwtSigners: {
       fetch: { allowHttp: false, blockPrivateAddresses: false, allowed: [], denied: [] },
     },
+    audit: { retention: days(90), output: { kind: 'none' } },
     log: { level: 'info', format: 'json' },
+    telemetry: { traces: undefined },
   })
+})
+
+test('health checks and metrics may have a listener of their own', async (t) => {
+  const apis = [{ binding: 'health-checks' }, { binding: 'metrics' }]
+  const { config } = await loadFile(t, { ...FILE, web: [LISTENER, { ...OTHER, apis }] })
+  assert.deepEqual(config.listeners[1]?.apis, apis)
+})
+
+test('D-139: a collector of traces has an endpoint, header fields and a ratio', async (t) => {
+  const endpoint = 'https://collector.example.com:4318/v1/traces?tenant=1'
+  const headers = { Authorization: `Bearer \${OTLP_TOKEN}` }
+  const { config } = await loadFile(
+    t,
+    { ...FILE, telemetry: { traces: { endpoint, headers, sampleRatio: `\${RATIO}` } } },
+    { OTLP_TOKEN: 'hunter2', RATIO: '0.25' },
+  )
+  const { traces } = config.telemetry
+  assert.equal(traces?.endpoint.href, endpoint)
+  assert.equal(traces?.headers['Authorization']?.reveal(), 'Bearer hunter2')
+  assert.equal(traces?.sampleRatio, 0.25)
+  // R108
+  assert.equal(inspect(config, { depth: null }).includes('hunter2'), false)
+  assert.equal(JSON.stringify(config).includes('hunter2'), false)
+})
+
+test('with only an endpoint every request is traced, also over plain http', async (t) => {
+  for (const endpoint of ['http://collector:4318/v1/traces', 'http://127.0.0.1:4318/v1/traces']) {
+    const { config } = await loadFile(t, { ...FILE, telemetry: { traces: { endpoint } } })
+    const { traces } = config.telemetry
+    assert.deepEqual(
+      [traces?.endpoint.href, traces?.headers, traces?.sampleRatio],
+      [endpoint, {}, 1],
+    )
+  }
 })
 
 test('every key that is given is used', async (t) => {
@@ -117,6 +155,7 @@ test('every key that is given is used', async (t) => {
       edge: {
         brand: 'acme',
         api: {
+          address: 'api.example.com:443',
           corsOrigins: ['https://console.example.com', 'http://localhost:5173'],
           sessionTimeout: '1h',
           sessionCertificateDuration: '2h',
@@ -131,6 +170,7 @@ test('every key that is given is used', async (t) => {
           keyRotation: '7d',
         },
         totp: { hostname: 'ID.example.com' },
+        enrollment: { duration: '2h', certificateDuration: '30d' },
         passwords: { hashing: 2, queue: 0 },
         limits: { failuresPerAddress: 0, trustedProxies: ['192.0.2.1', 'fd00::/8'] },
         externalJwtSigners: {
@@ -191,9 +231,11 @@ test('every key that is given is used', async (t) => {
     maxSessionDuration: days(1),
   })
   assert.equal(config.trustDomain, 'example.com')
+  assert.deepEqual(config.api.address, { host: 'api.example.com', port: 443 })
   assert.equal(config.api.sessionTimeout, hours(1))
   assert.equal(config.api.sessionCertificateDuration, hours(2))
   assert.equal(config.totp.hostname, 'id.example.com')
+  assert.deepEqual(config.enrollment, { duration: hours(2), certificateDuration: days(30) })
   assert.deepEqual(config.limits, {
     failuresPerAddress: 0,
     trustedProxies: [

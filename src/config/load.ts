@@ -9,12 +9,14 @@ import { Secret } from '../base/secret.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
 import { missingFiles, spanningProblems, withPortOf } from './checks.ts'
 import {
+  type AuditOutput,
   type Config,
   type Database,
   type IdentityFiles,
   type Listener,
   type SecretSource,
   TLS_VERSIONS,
+  type TraceExport,
 } from './config.ts'
 import { type Adjustment, adjustDurations } from './durations.ts'
 import type { Environment } from './environment.ts'
@@ -66,6 +68,9 @@ function build(file: CheckedFile, home: string, variable: Environment['variable'
     ...edge.oidc,
     sessionTimeout: edge.api.sessionTimeout,
     sessionCertificateDuration: edge.api.sessionCertificateDuration,
+    enrollmentDuration: edge.enrollment.duration,
+    enrollmentCertificateDuration: edge.enrollment.certificateDuration,
+    auditRetention: edge.audit.retention,
     timeouts: web.map((listener) => listener.options.timeouts),
   })
   const apis = bindApis(
@@ -99,6 +104,7 @@ function build(file: CheckedFile, home: string, variable: Environment['variable'
     brand: edge.brand,
     trustDomain: file.trustDomain,
     api: {
+      address: edge.api.address,
       corsOrigins: edge.api.corsOrigins,
       sessionTimeout: durations.sessionTimeout,
       sessionCertificateDuration: durations.sessionCertificateDuration,
@@ -111,13 +117,25 @@ function build(file: CheckedFile, home: string, variable: Environment['variable'
       maxSessionDuration: durations.maxSessionDuration,
     },
     keys: { algorithm: edge.oidc.signingAlgorithm, rotation: durations.keyRotation },
+    enrollment: {
+      duration: durations.enrollmentDuration,
+      certificateDuration: durations.enrollmentCertificateDuration,
+    },
     passwords: edge.passwords,
     totp: { hostname: edge.totp.hostname },
     limits: edge.limits,
     externalJwtSigners: edge.externalJwtSigners,
+    audit: { retention: durations.auditRetention, output: outputIn(home, edge.audit.output) },
     log: file.log,
+    telemetry: { traces: traceExport(file.telemetry.traces) },
   }
   return { config, adjustments }
+}
+
+function traceExport(traces: CheckedFile['telemetry']['traces']): TraceExport | undefined {
+  if (traces === undefined) return undefined
+  const { endpoint, headers = {}, sampleRatio = 1 } = traces
+  return { endpoint, headers, sampleRatio }
 }
 
 function listedApi({ binding, options }: CheckedFile['web'][number]['apis'][number]): ListedApi {
@@ -138,6 +156,10 @@ function identityFiles(
     key: resolve(home, key),
     ...(ca === undefined ? {} : { ca: resolve(home, ca) }),
   }
+}
+
+function outputIn(home: string, output: AuditOutput): AuditOutput {
+  return output.kind === 'file' ? { kind: 'file', path: resolve(home, output.path) } : output
 }
 
 function databaseIn(home: string, db: Database): Database {

@@ -49,7 +49,7 @@ testRefusals([
     ['web', 'is missing'],
     [
       '__proto__',
-      'is not a known key; known here: v, db, trustDomain, secret, identity, web, edge, log',
+      'is not a known key; known here: v, db, trustDomain, secret, identity, web, edge, log, telemetry',
     ],
   ],
   ['a section that is a text', { ...FILE, log: 'debug' }, ['log', 'must be a map of keys']],

@@ -12,11 +12,14 @@ import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { BINDINGS, LOG_FORMATS, LOG_LEVELS } from './config.ts'
 import { DURATION_RULES } from './durations.ts'
 import {
+  auditOutput,
+  collectorUrl,
   count,
   database,
   duration,
   filePath,
   flag,
+  headerFields,
   hostName,
   hostOrNetwork,
   hostPort,
@@ -25,6 +28,7 @@ import {
   network,
   oneOf,
   origin,
+  ratio,
   redirectPattern,
   section,
   token,
@@ -67,7 +71,11 @@ const bindPoint = section('One place to listen.', {
 })
 
 const api = section('One API.', {
-  binding: oneOf(BINDINGS, 'Which API. Each at most once on a listener.'),
+  binding: oneOf(
+    BINDINGS,
+    'Which API. Each at most once on a listener. `metrics` is for a listener that only your ' +
+      'monitoring reaches: whoever reaches it may read.',
+  ),
   options: section('`edge-oidc` alone has options. It needs to be listed only to set them.', {
     redirectURIs: list(
       {
@@ -119,6 +127,12 @@ const edge = section('The service itself.', {
       'for clients built for a branded controller.',
   ).prefault('service'),
   api: section('The client and management APIs.', {
+    address: hostPort(
+      'address',
+      'The address that enrollment JWTs send clients to: an `address` of a listener with ' +
+        '`edge-client`. Without it: the first one.',
+      'id.example.com:1280',
+    ).optional(),
     disableOidcAutoBinding: flag('When true, OIDC is only where `edge-oidc` is listed.').prefault(
       false,
     ),
@@ -168,6 +182,16 @@ const edge = section('The service itself.', {
       'What authenticator apps show as the issuer. Without it: the host that the client calls.',
       'id.example.com',
     ).optional(),
+  }).prefault({}),
+  enrollment: section('How identities get their first credential.', {
+    duration: duration(
+      DURATION_RULES.enrollmentDuration,
+      'How long an enrollment token is good, where the administrator does not say until when.',
+    ),
+    certificateDuration: duration(
+      DURATION_RULES.enrollmentCertificateDuration,
+      'Life of a certificate that an identity gets for its token; never past the CA that issues it.',
+    ),
   }).prefault({}),
   passwords: section('Hashing of passwords, the most expensive thing the service does.', {
     hashing: count(
@@ -227,6 +251,16 @@ const edge = section('The service itself.', {
       },
     ).prefault({}),
   }).prefault({}),
+  audit: section('The audit log: who got in, who did not and why, and what was changed.', {
+    retention: duration(
+      DURATION_RULES.auditRetention,
+      'How long events are kept in the database. Older ones are removed.',
+    ),
+    output: auditOutput(
+      'Where each event is written besides, as one line of JSON: nowhere, to standard output, or ' +
+        'to the end of a file, which is opened anew at SIGHUP.',
+    ).prefault('none'),
+  }).prefault({}),
 }).prefault({})
 
 export const ControllerFile = section('', {
@@ -260,6 +294,21 @@ export const ControllerFile = section('', {
   log: section('What is logged.', {
     level: oneOf(LOG_LEVELS, 'The least important lines that are written.').prefault('info'),
     format: oneOf(LOG_FORMATS, 'For machines or for people.').prefault('json'),
+  }).prefault({}),
+  telemetry: section('What is told to other programs.', {
+    traces: section('Spans for a collector that takes OTLP over HTTP, as JSON. Without it: none.', {
+      endpoint: collectorUrl(
+        'The whole URL. With `headers` it is https, or on this machine.',
+        'https://collector.example.com:4318/v1/traces',
+      ),
+      headers: headerFields('Header fields to send along, a credential for instance.', {
+        authorization: 'Bearer TOKEN',
+      }).optional(),
+      sampleRatio: ratio(
+        'Which part of the requests is traced. Without it: 1, all of them.',
+        0.1,
+      ).optional(),
+    }).optional(),
   }).prefault({}),
 })
 

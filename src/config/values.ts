@@ -14,7 +14,7 @@ import {
 } from '../base/network.ts'
 import { Secret } from '../base/secret.ts'
 import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect-uri.ts'
-import type { Database } from './config.ts'
+import type { AuditOutput, Database } from './config.ts'
 import { type DurationRule, readDuration } from './durations.ts'
 
 /** What people are told about one key. */
@@ -26,7 +26,7 @@ export interface KeyFacts {
   /** What the key does and what holds for it; whole sentences. */
   readonly rule: string
   /** Shown in a new file where there is no default to show. */
-  readonly example?: string | readonly string[]
+  readonly example?: string | number | readonly string[] | Readonly<Record<string, string>>
 }
 
 /** Where `keys.ts` finds the facts of each schema. */
@@ -111,6 +111,17 @@ export function count<Word extends string = never>(
     .register(keyFacts, { type, rule, isChoice: true })
 }
 
+/** A part of a whole, also as digits in a text, which is what `${VAR}` gives. */
+export function ratio(rule: string, example: number) {
+  return z
+    .preprocess(
+      (value) =>
+        typeof value === 'string' && /^[01](?:\.[0-9]{1,9})?$/.test(value) ? Number(value) : value,
+      z.custom<number>((value) => typeof value === 'number' && value >= 0 && value <= 1),
+    )
+    .register(keyFacts, { type: 'a number from 0 to 1', rule, example })
+}
+
 export function oneOf<const Words extends readonly [string, ...string[]]>(
   words: Words,
   rule: string,
@@ -133,6 +144,15 @@ export function filePath(rule: string, example: string) {
   return text(readPath).register(keyFacts, { type: 'a path', rule, example })
 }
 
+/** A word, or a file; `./stdout` is a file of that name. */
+export function auditOutput(rule: string) {
+  return text((given): Reading<AuditOutput> => {
+    if (given === 'none' || given === 'stdout') return { ok: true, value: { kind: given } }
+    const path = readPath(given)
+    return path.ok ? { ok: true, value: { kind: 'file', path: path.value } } : path
+  }).register(keyFacts, { type: '`none`, `stdout` or a path', rule })
+}
+
 export function variableName(rule: string, example: string) {
   return text((given) =>
     /^[A-Za-z_][A-Za-z0-9_]*$/.test(given)
@@ -141,7 +161,7 @@ export function variableName(rule: string, example: string) {
   ).register(keyFacts, { type: 'the name of an environment variable', rule, example })
 }
 
-export function hostPort(use: 'interface' | 'address', rule: string) {
+export function hostPort(use: 'interface' | 'address', rule: string, example?: string) {
   return text((given): Reading<HostPort> => {
     const value = parseHostPort(given)
     if (value === undefined) {
@@ -157,7 +177,11 @@ export function hostPort(use: 'interface' | 'address', rule: string) {
       }
     }
     return { ok: true, value }
-  }).register(keyFacts, { type: 'HOST:PORT', rule })
+  }).register(keyFacts, {
+    type: 'HOST:PORT',
+    rule,
+    ...(example === undefined ? {} : { example }),
+  })
 }
 
 /** A host without a port. */
@@ -225,6 +249,27 @@ export function database(rule: string) {
   })
 }
 
+/** Where spans are sent. Never quoted in a problem: some collectors take a key in the query. */
+export function collectorUrl(rule: string, example: string) {
+  return text(readCollectorUrl, 'never show').register(keyFacts, { type: 'a URL', rule, example })
+}
+
+/** Names and values of header fields. A problem shows names alone: a value may be a credential. */
+export function headerFields(rule: string, example: Readonly<Record<string, string>>) {
+  return z
+    .unknown()
+    .transform((given, context): Readonly<Record<string, Secret>> => {
+      const problem = headerProblem(given)
+      if (problem === undefined) {
+        const fields = Object.entries(given as Record<string, string>)
+        return Object.fromEntries(fields.map(([name, value]) => [name, new Secret(value)]))
+      }
+      context.addIssue({ code: 'custom', message: problem })
+      return z.NEVER
+    })
+    .register(keyFacts, { type: 'a map of header fields', rule, example })
+}
+
 /**
  * Text that `read` accepts. A problem begins with the quoted text, unless that is a secret or in it
  * already.
@@ -275,6 +320,39 @@ function readOrigin(given: string): Reading<string> {
     return { ok: false, problem: 'is plain http to another machine; use https' }
   }
   return { ok: true, value: given }
+}
+
+function readCollectorUrl(given: string): Reading<URL> {
+  const url = URL.parse(given)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    return { ok: false, problem: 'is not a URL like https://collector.example.com:4318/v1/traces' }
+  }
+  if (url.username !== '' || url.password !== '') {
+    return { ok: false, problem: 'carries a user or password; give those as headers' }
+  }
+  if (url.hash !== '') return { ok: false, problem: 'has a fragment, which is never sent' }
+  return { ok: true, value: url }
+}
+
+const MAX_HEADERS = 16
+
+/** Those that make the message, and not what is said with it (RFC 9110 §7.6.1). */
+const FRAMING = ['connection', 'content-length', 'content-type', 'host', 'transfer-encoding']
+
+function headerProblem(given: unknown): string | undefined {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return 'must be a map of header fields'
+  }
+  const fields = Object.entries(given)
+  if (fields.length > MAX_HEADERS) return `has more than ${MAX_HEADERS} fields`
+  for (const [name, value] of fields) {
+    // RFC 9110 §5.1 and §5.5: a token, and text without control characters.
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(name)) return 'has a name that is no field name'
+    if (FRAMING.includes(name.toLowerCase())) return `${quote(name)} is a field that we set`
+    if (typeof value !== 'string') return `${quote(name)} must be text`
+    if (!/^[\x20-\x7e]{1,4096}$/.test(value)) return `${quote(name)} is not printable ASCII text`
+  }
+  return undefined
 }
 
 function readDatabase(given: string): Reading<Database> {

@@ -3,20 +3,25 @@
  * for the ones they need; those that must write several things at once ask for `transaction` instead.
  */
 import type { Events } from './audit/stores.ts'
+import type { CertificateRenewals } from './certificates/enrolled/stores.ts'
 import type { Authorities, Cas, SessionCertificates } from './certificates/stores.ts'
+import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
 import type { CodeGuesses, TotpEnrollments } from './factors/stores.ts'
 import type { Authenticators, Identities } from './identities/stores.ts'
-import type { Installation } from './installation/stores.ts'
-import type { AuthRequests } from './login/stores.ts'
+import type { Installation, SealedValues } from './installation/stores.ts'
+import type { AuthRequests, SpentStates } from './login/stores.ts'
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
 
 export interface Stores {
   readonly installation: Installation
+  readonly sealedValues: SealedValues
   readonly identities: Identities
   readonly authenticators: Authenticators
+  readonly enrollments: Enrollments
+  readonly certificateRenewals: CertificateRenewals
   readonly authPolicies: AuthPolicies
   readonly externalJwtSigners: ExternalJwtSigners
   readonly cas: Cas
@@ -24,6 +29,7 @@ export interface Stores {
   readonly totpEnrollments: TotpEnrollments
   readonly codeGuesses: CodeGuesses
   readonly authRequests: AuthRequests
+  readonly spentStates: SpentStates
   readonly apiSessions: ApiSessions
   readonly refreshTokens: RefreshTokens
   readonly sessionCertificates: SessionCertificates

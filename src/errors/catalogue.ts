@@ -191,6 +191,16 @@ export const CATALOGUE = {
     oauth: 'invalid_request',
     message: 'the certificate is not valid under this CA',
   },
+  CAN_NOT_RENEW_CERTIFICATE: {
+    status: 409,
+    oauth: 'invalid_request',
+    message: 'only a certificate that this service has issued, and that is in date, can be renewed',
+  },
+  RENEWAL_NOT_PENDING: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'this is not the certificate that waits to be confirmed; ask for a renewal again',
+  },
   INVALID_ENROLLMENT_TOKEN: {
     status: 400,
     oauth: 'invalid_request',
@@ -290,6 +300,11 @@ export const CATALOGUE = {
     status: 503,
     oauth: 'temporarily_unavailable',
     message: 'the service is busy; try again after the time in Retry-After',
+  },
+  IDP_UNAVAILABLE: {
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    message: 'the identity provider does not answer as it should; try again later',
   },
   // D-34: an instance that may not know of an ended session refuses rather than guesses.
   NOT_READY: {

@@ -11,9 +11,13 @@ export type HeaderFields = Readonly<Record<string, string>>
 export interface Answer {
   readonly status: number
   readonly headers?: HeaderFields
+  /** A `set-cookie` field each. */
+  readonly cookies?: readonly string[]
   readonly content?:
     | { readonly kind: 'json'; readonly value: unknown }
     | { readonly kind: 'page'; readonly html: SafeHtml; readonly policy: PagePolicy }
+    /** As it is, under a type of its own. */
+    | { readonly kind: 'text'; readonly type: string; readonly text: string }
     /** Goes on until it is closed; the handler looks after it. */
     | { readonly kind: 'lines'; readonly lines: Readable }
     | {
@@ -25,6 +29,10 @@ export interface Answer {
 
 export function json(status: number, value: unknown, headers: HeaderFields = {}): Answer {
   return { status, headers, content: { kind: 'json', value } }
+}
+
+export function text(type: string, content: string, headers: HeaderFields = {}): Answer {
+  return { status: 200, headers, content: { kind: 'text', type, text: content } }
 }
 
 export function page(
@@ -41,6 +49,10 @@ export function redirect(location: string, headers: HeaderFields = {}): Answer {
   return { status: 302, headers: { location, ...headers } }
 }
 
+export function withCookies(answer: Answer, cookies: readonly string[]): Answer {
+  return { ...answer, cookies }
+}
+
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.code(answer.status)
   // D-33: nothing is kept unless the answer says so. R022 for the rest.
@@ -48,11 +60,15 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.header('x-content-type-options', 'nosniff')
   reply.header('referrer-policy', 'same-origin') // D-50: no-referrer would turn Origin into null
   for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value)
+  if (answer.cookies !== undefined) reply.header('set-cookie', [...answer.cookies])
   const { content } = answer
   if (content === undefined) return reply.send()
   if (content.kind === 'json') {
     reply.header('content-type', 'application/json; charset=utf-8')
     return reply.send(JSON.stringify(content.value))
+  }
+  if (content.kind === 'text') {
+    return reply.header('content-type', content.type).send(content.text)
   }
   if (content.kind === 'lines') {
     return reply.header('content-type', 'application/x-ndjson').send(content.lines)

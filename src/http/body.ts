@@ -17,7 +17,7 @@ export type Body =
 /** D-44: JSON depth is bounded. */
 const DEEPEST_JSON = 32
 
-/** Replaces Fastify's parsers by ours. Anything else than these three is 415. */
+/** Replaces Fastify's parsers by ours. Anything else is 415. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -44,11 +44,17 @@ export function addBodyParsers(app: FastifyInstance): void {
     async (request: FastifyRequest, bytes: Buffer) =>
       readBody(request, 'text', bytes, (text) => ({ kind: 'text', text })),
   )
+  app.addContentTypeParser(
+    ['application/x-pem-file', 'application/pkcs10'],
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) =>
+      readBody(request, 'pem', bytes, (text) => ({ kind: 'text', text })),
+  )
 }
 
 function readBody(
   request: FastifyRequest,
-  kind: 'json' | 'form' | 'text',
+  kind: 'json' | 'form' | 'text' | 'pem',
   bytes: Buffer,
   parse: (text: string) => Body | undefined,
 ): Body {

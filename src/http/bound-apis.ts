@@ -4,8 +4,18 @@
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../base/clock.ts'
 import type { Version } from '../contract/version.ts'
+import type { AccountLogin } from '../domain/account/login.ts'
+import type { AccountSessions } from '../domain/account/session.ts'
+import type { RenewCertificate } from '../domain/certificates/enrolled/renew.ts'
 import type { ManageSessionCertificates } from '../domain/certificates/session/issue.ts'
+import type { Enroll } from '../domain/enrollments/enroll.ts'
+import type { EnrollByCa } from '../domain/enrollments/enroll-by-ca.ts'
+import type { CheckHealth } from '../domain/health/check-health.ts'
+import type { OwnAuthenticators } from '../domain/identities/own-authenticators.ts'
 import type { EnrollInLogin } from '../domain/login/enroll-totp.ts'
+import type { ComeBack } from '../domain/login/external/come-back.ts'
+import type { KeepPrimary } from '../domain/login/external/kept-primary.ts'
+import type { SendAway } from '../domain/login/external/send-away.ts'
 import type { FindRequest } from '../domain/login/find-request.ts'
 import type { QueriesOf } from '../domain/login/outstanding-queries.ts'
 import type { StartLogin } from '../domain/login/start.ts'
@@ -22,6 +32,7 @@ import type {
   UserinfoOf,
 } from '../domain/sessions/current-session.ts'
 import type { EndByHint } from '../domain/sessions/end-by-hint.ts'
+import type { OwnSessions } from '../domain/sessions/own-sessions.ts'
 import type { OpenRouterFeed } from '../domain/sessions/router-feed.ts'
 import type { SessionMfa } from '../domain/sessions/session-mfa.ts'
 import type { ExchangeCode } from '../domain/tokens/exchange-code.ts'
@@ -30,11 +41,18 @@ import type { RefreshTokensOf } from '../domain/tokens/refresh.ts'
 import type { RevokeToken } from '../domain/tokens/revoke.ts'
 import type { SigningKeys } from '../domain/tokens/signing-keys.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
+import { addAccount } from './account/account.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current-api-session.ts'
 import { addCurrentIdentity } from './edge-api/current-identity.ts'
+import { addCurrentIdentityAuthenticators } from './edge-api/current-identity-authenticators.ts'
 import { addCurrentIdentityMfa } from './edge-api/current-identity-mfa.ts'
+import { addEnroll } from './edge-api/enroll.ts'
+import { addEnrollByCa, waysByCa } from './edge-api/enroll-by-ca.ts'
+import { addEstCaCerts } from './edge-api/est-cacerts.ts'
+import { addExtend } from './edge-api/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
+import { addOpenApi } from './edge-api/openapi.ts'
 import { API_PREFIXES } from './edge-api/paths.ts'
 import { addRouterChecks } from './edge-api/router-checks.ts'
 import { addRouterFeed } from './edge-api/router-feed.ts'
@@ -42,6 +60,8 @@ import { addSessionCertificates } from './edge-api/session-certificates.ts'
 import { addVersion } from './edge-api/version.ts'
 import type { ListenerAddresses } from './issuers.ts'
 import { addManagementApi, type Management } from './management-api/management.ts'
+import { addHealthChecks } from './monitoring/health-checks.ts'
+import { addMetrics, type ShownMetrics } from './monitoring/metrics.ts'
 import { addAuthorization } from './oidc/authorization.ts'
 import { addDiscovery } from './oidc/discovery.ts'
 import { addEndSession } from './oidc/end-session.ts'
@@ -49,6 +69,7 @@ import { addIntrospect } from './oidc/introspect.ts'
 import { addKeys } from './oidc/keys.ts'
 import { addLoginCert } from './oidc/login-cert.ts'
 import { addLoginExtJwt } from './oidc/login-ext-jwt.ts'
+import { addLoginExternal } from './oidc/login-external.ts'
 import { addLoginTotp } from './oidc/login-totp.ts'
 import { addLoginUsername } from './oidc/login-username.ts'
 import { addRevoke } from './oidc/revoke.ts'
@@ -61,6 +82,9 @@ export interface UseCases {
   readonly startLogin: StartLogin
   readonly findRequest: FindRequest
   readonly submitPrimary: SubmitPrimary
+  readonly sendAway: SendAway
+  readonly comeBack: ComeBack
+  readonly keepPrimary: KeepPrimary
   readonly submitTotp: SubmitTotp
   readonly enrollInLogin: EnrollInLogin
   readonly queriesOf: QueriesOf
@@ -78,14 +102,23 @@ export interface UseCases {
   readonly currentSession: CurrentSession
   readonly logOut: LogOut
   readonly currentIdentity: CurrentIdentityOf
+  readonly ownAuthenticators: OwnAuthenticators
+  readonly ownSessions: OwnSessions
+  readonly accountLogin: AccountLogin
+  readonly accountSessions: AccountSessions
   readonly openRouterFeed: OpenRouterFeed
   readonly authenticateRouter: AuthenticateRouter
   readonly checkForRouter: CheckForRouter
+  readonly caBundlePem: () => string
   readonly management: Management
+  readonly checkHealth: CheckHealth
+  readonly enroll: Enroll
+  readonly enrollByCa: EnrollByCa
+  readonly renewCertificate: RenewCertificate
 }
 
 export type BoundApi =
-  | { readonly binding: 'edge-client' | 'edge-management' }
+  | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
   | {
       readonly binding: 'edge-oidc'
       readonly redirectPatterns: readonly RedirectPattern[]
@@ -104,6 +137,7 @@ export function addBoundApis(
     /** Known once the listener listens. */
     readonly addresses: () => ListenerAddresses
     readonly version: () => Version
+    readonly metrics: ShownMetrics
     /** Aborted when the service stops. */
     readonly stopping: AbortSignal
   },
@@ -112,15 +146,21 @@ export function addBoundApis(
   const totpHostname = (request: FastifyRequest) =>
     given.totpHostname ?? addresses().hostnameOf(request)
   const use = { ...given, totpHostname }
-  addVersion(router, '', use)
+  if (apis.some(({ binding }) => binding.startsWith('edge-'))) {
+    addVersion(router, '', use)
+    addEstCaCerts(router, '', use)
+  }
   for (const api of apis) {
-    if (api.binding === 'edge-oidc') {
+    if (api.binding === 'health-checks') addHealthChecks(router, use)
+    else if (api.binding === 'metrics') addMetrics(router, use)
+    else if (api.binding === 'edge-oidc') {
       const provider = atBindPoints(router, use.addresses)
       addDiscovery(provider, use)
       addAuthorization(provider, { ...use, allowedRedirects: api.redirectPatterns })
       addLoginUsername(provider, use)
       addLoginCert(provider, use)
       addLoginExtJwt(provider, use)
+      addLoginExternal(provider, use)
       addLoginTotp(provider, use)
       addTotpEnroll(provider, use)
       addToken(provider, use)
@@ -129,15 +169,22 @@ export function addBoundApis(
       addRevoke(provider, use)
       addIntrospect(provider, use)
       addKeys(provider, use)
+      addAccount(provider, use)
     } else {
       const prefix = API_PREFIXES[api.binding]
       addVersion(router, prefix, use)
+      addEstCaCerts(router, prefix, use)
+      addOpenApi(router, api.binding, use)
       addAuthenticate(router, prefix, use)
       addCurrentApiSession(router, prefix, use)
       addCurrentIdentity(router, prefix, use)
+      addCurrentIdentityAuthenticators(router, prefix, use)
       addCurrentIdentityMfa(router, prefix, use)
+      addExtend(router, prefix, use)
       if (api.binding === 'edge-client') {
         addExternalJwtSigners(router, prefix, use)
+        addEnroll(router, prefix, { ...use, otherWays: waysByCa(use) })
+        addEnrollByCa(router, prefix, use)
         addSessionCertificates(router, prefix, use)
         addRouterFeed(router, prefix, use)
         addRouterChecks(router, prefix, use)

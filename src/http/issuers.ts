@@ -51,7 +51,7 @@ export function issuerAt(base: string): Issuer {
 }
 
 /** URLs leave the default port out; clients compare issuers as texts, so we do too. */
-function baseUrl(address: HostPort): string {
+export function baseUrl(address: HostPort): string {
   const text = formatHostPort(address)
   return `https://${address.port === HTTPS_PORT ? text.slice(0, -`:${HTTPS_PORT}`.length) : text}`
 }

@@ -10,6 +10,7 @@ import { Failure } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
 import { rawValues } from './bearers.ts'
 import { addBodyParsers } from './body.ts'
+import type { RequestObserver, RequestTrace } from './request-observer.ts'
 import {
   answerError,
   BODY_LIMIT,
@@ -28,10 +29,11 @@ export function createListenerApp(
     readonly random: Random
     /** R111: whose `X-Forwarded-For` is believed. */
     readonly trustedProxies: readonly Network[]
+    readonly observer: RequestObserver
   },
   addRoutes: (router: ReturnType<typeof createRouter>) => void,
 ): ListenerApp {
-  const { log, clock, random, brand } = use
+  const { log, clock, random, brand, observer } = use
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
@@ -48,7 +50,7 @@ export function createListenerApp(
     frameworkErrors: (error, request, reply) => {
       reply.header(REQUEST_ID_HEADER, request.id)
       answerError(error, request, reply, { brand, log })
-      log.info(requestLine(request, reply.statusCode, 0), 'request')
+      finish(request, reply.statusCode, 0)
     },
   })
   addBodyParsers(app)
@@ -56,6 +58,8 @@ export function createListenerApp(
   app.decorateRequest('identity', undefined)
   app.decorateRequest('failure', undefined)
   app.decorateRequest('begunAt', 0)
+  app.decorateRequest('trace', undefined)
+  if (observer.trace !== undefined) traceRequests(app, observer.trace)
 
   app.addHook('onRequest', async (request, reply) => {
     request.begunAt = clock.uptime()
@@ -69,14 +73,45 @@ export function createListenerApp(
     if (request.is404) throw new Failure('NOT_FOUND')
   })
   app.addHook('onResponse', async (request, reply) => {
-    log.info(requestLine(request, reply.statusCode, clock.uptime() - request.begunAt), 'request')
+    finish(request, reply.statusCode, clock.uptime() - request.begunAt)
   })
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { brand, log }))
+
+  function finish(request: FastifyRequest, status: number, milliseconds: number): void {
+    const { method } = request
+    const route = patternOf(request)
+    request.trace?.end(status, request.failure?.code)
+    observer.answered({ method, route, status, milliseconds })
+    const isQuiet = request.routeOptions.config.isProbe === true && status < 400
+    log[isQuiet ? 'debug' : 'info'](requestLine(request, status, milliseconds), 'request')
+  }
 
   const router = createRouter(app, use)
   addRoutes(router)
   router.close()
   return { app, routes: router.table }
+}
+
+/** What a handler does belongs to its request. The bytes of a body come from elsewhere, so it is said twice. */
+function traceRequests(app: FastifyInstance, trace: NonNullable<RequestObserver['trace']>): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    // Asked every second, and the same each time.
+    if (request.routeOptions.config.isProbe === true) return void done()
+    request.trace = trace({
+      method: request.method,
+      route: patternOf(request),
+      requestId: request.id,
+      httpVersion: request.raw.httpVersion,
+      traceparent: rawValues(request, 'traceparent').join(', ') || undefined,
+    })
+    inTrace(request, done)
+  })
+  app.addHook('preValidation', (request, _reply, done) => inTrace(request, done))
+}
+
+function inTrace(request: FastifyRequest, done: () => void): void {
+  if (request.trace === undefined) done()
+  else request.trace.run(done)
 }
 
 function isTrusted(text: string, proxies: readonly Network[]): boolean {
@@ -88,13 +123,17 @@ function noCompiler(): never {
   throw new Error('no route has a schema for Fastify')
 }
 
-/** The route's pattern, not the path: ids and codes stay out of the log (R034). */
+/** The route's pattern, not the path: ids and codes stay out of logs, metrics and traces (R034). */
+function patternOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'none'
+}
+
 function requestLine(request: FastifyRequest, status: number, milliseconds: number): object {
   const { failure, identity } = request
   return {
     requestId: request.id,
     method: request.method,
-    route: request.routeOptions.url ?? 'none',
+    route: patternOf(request),
     status,
     milliseconds: Math.round(milliseconds * 10) / 10,
     address: request.ip,
@@ -107,5 +146,6 @@ function requestLine(request: FastifyRequest, status: number, milliseconds: numb
 declare module 'fastify' {
   interface FastifyRequest {
     begunAt: number
+    trace: RequestTrace | undefined
   }
 }

@@ -40,11 +40,14 @@ export interface Route {
   readonly cors: Cors
   /** The content types that the route reads, D-11; none: the body is not looked at. */
   readonly reads: readonly Reads[]
+  /** Asked all the time by machines: its good answers are lines for debugging alone. */
+  readonly isProbe?: true
   /** Every status it may answer, besides those that any address may (`ALWAYS`). */
   readonly replies: readonly number[]
 }
 
-type Reads = 'json' | 'form' | 'text'
+/** `pem`: text under the content types of certificate requests. */
+type Reads = 'json' | 'form' | 'text' | 'pem'
 
 /** What a handler gets. `session` exists on routes that ask for one. */
 export interface Call<A extends Access = Access> {
@@ -59,7 +62,7 @@ export interface Call<A extends Access = Access> {
 }
 
 /** Malformed, too slow, too large, at the wrong address, our own fault: no route needs to name these. */
-const ALWAYS = [400, 404, 405, 408, 413, 415, 421, 431, 500, 503]
+export const ALWAYS: readonly number[] = [400, 404, 405, 408, 413, 415, 421, 431, 500, 503]
 
 /** D-44. */
 export const BODY_LIMIT = 1024 * 1024
@@ -97,7 +100,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
       method: route.method,
       url: route.url,
       bodyLimit: route.access === 'login' ? LOGIN_BODY_LIMIT : BODY_LIMIT,
-      config: { face: route.face, reads: route.reads },
+      config: { face: route.face, reads: route.reads, isProbe: route.isProbe ?? false },
       onRequest: async (request, reply) => {
         reply.headers(corsHeaders(request, route.cors, use.corsOrigins))
       },
@@ -269,5 +272,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     face?: Face
     reads?: Route['reads']
+    isProbe?: boolean
   }
 }

@@ -4,6 +4,16 @@
  */
 import type { ApiSessionId, IdentityId, SessionCertificateId } from '../base/ids.ts'
 
+export interface IdentityName {
+  readonly trustDomain: string
+  readonly identityId: IdentityId
+}
+
+/** Of an enrolled certificate: it is the identity's, and no session's. */
+export function identityUri({ trustDomain, identityId }: IdentityName): string {
+  return `spiffe://${trustDomain}/identity/${identityId}`
+}
+
 export interface SessionCertificateName {
   readonly trustDomain: string
   readonly identityId: IdentityId

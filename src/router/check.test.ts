@@ -79,7 +79,13 @@ describe('accepted is', () => {
       certificateId: ALICE.certificateId,
       expiresAt: instant(exp * 1_000),
       certificateExpiresAt: verdict.verdict === 'accepted' && verdict.certificateExpiresAt,
-      subjects: [ALICE.sessionId, 'j1', ALICE.certificateId, `cert:${certificate.fingerprint}`],
+      subjects: [
+        ALICE.sessionId,
+        'j1',
+        ALICE.certificateId,
+        `cert:${certificate.fingerprint}`,
+        'key:key-1',
+      ],
     })
   })
 
@@ -89,7 +95,8 @@ describe('accepted is', () => {
     const cnf = { 'x5t#S256': thumbprint(bound) }
     const verdict = await startCheck().checkBearer(bound, await pki.token({ jti: 'j1', cnf }))
     assert.ok(verdict.verdict === 'accepted')
-    assert.deepEqual(verdict.subjects, [ALICE.sessionId, 'j1', `cert:${bound.fingerprint}`])
+    const subjects = [ALICE.sessionId, 'j1', `cert:${bound.fingerprint}`, 'key:key-1']
+    assert.deepEqual(verdict.subjects, subjects)
     assert.equal(verdict.certificateId, undefined)
   })
 
@@ -251,6 +258,7 @@ describe('R101: refused from the moment it is known is', () => {
   const ends: readonly (readonly [string, () => string, RefusalReason])[] = [
     ['a session that has ended', () => ALICE.sessionId, 'session-ended'],
     ['a token that was revoked', () => 'j1', 'session-ended'],
+    ['a token whose key was withdrawn', () => 'key:key-1', 'token-invalid'],
     ['a session certificate that was removed', () => ALICE.certificateId, 'certificate-removed'],
     [
       'a certificate whose authenticator was removed',

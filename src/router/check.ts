@@ -70,6 +70,7 @@ interface Session {
   readonly identityId: string
   readonly expiresAt: Instant
   readonly tokenId?: string
+  readonly keyId?: string
   readonly boundTo?: string | undefined
 }
 
@@ -132,10 +133,13 @@ export function createRouterCheck(deps: {
     }
   }
 
-  function notEnded(accepted: Accepted, { tokenId }: Session): Accepted | Refused {
+  function notEnded(accepted: Accepted, { tokenId, keyId }: Session): Accepted | Refused {
     if (copy.isCutOff()) return refuse('cut-off')
     const ended = accepted.subjects.find((subject) => copy.hasEnded(subject))
     if (ended === undefined) return accepted
+    if (keyId !== undefined && ended === keySubject(keyId)) {
+      return refuse('token-invalid', 'its key was withdrawn')
+    }
     const isSession = ended === accepted.sessionId || ended === tokenId
     return refuse(isSession ? 'session-ended' : 'certificate-removed')
   }
@@ -159,10 +163,11 @@ function mismatch(
 function accept(
   { fingerprint, notAfter }: ClientCertificate,
   name: CertificateName | undefined,
-  { sessionId, identityId, tokenId, expiresAt }: Session,
+  { sessionId, identityId, tokenId, keyId, expiresAt }: Session,
 ): Accepted {
   const certificateId = name?.kind === 'session' ? name.certificateId : undefined
-  const subjects = [sessionId, tokenId, certificateId, `cert:${fingerprint}`]
+  const key = keyId === undefined ? undefined : keySubject(keyId)
+  const subjects = [sessionId, tokenId, certificateId, `cert:${fingerprint}`, key]
   return {
     verdict: 'accepted',
     sessionId,
@@ -172,6 +177,11 @@ function accept(
     certificateExpiresAt: notAfter,
     subjects: subjects.filter((subject) => subject !== undefined),
   }
+}
+
+/** D-135: as the feed names a key that was withdrawn. */
+function keySubject(keyId: string): string {
+  return `key:${keyId}`
 }
 
 function refuse(reason: RefusalReason, why?: string): Refused {

@@ -40,6 +40,29 @@ function startCopy() {
   return { clock, told, copy, feed }
 }
 
+test('D-159: a new epoch is told when the feed is ready with it; the same one, and the first, are not', () => {
+  let epochs = 0
+  const copy = createFeedCopy({
+    clock: new ManualClock(),
+    onEnded() {},
+    onNewEpoch: () => epochs++,
+  })
+  const feed = (...lines: readonly FeedLine[]) => {
+    const reception = copy.receive()
+    for (const line of lines) reception.take(line)
+    return reception
+  }
+  feed(hello({ epoch: 'one' }), keys, cas, ready()).take(keys)
+  feed(hello({ epoch: 'one' }), keys, cas, ready())
+  assert.equal(epochs, 0)
+  const next = feed(hello({ epoch: 'two' }), keys, cas)
+  assert.equal(epochs, 0)
+  next.take(ready())
+  assert.equal(epochs, 1)
+  next.take(keys)
+  assert.equal(epochs, 1)
+})
+
 describe('a router knows', () => {
   test('nothing before the first feed is ready and has beaten', () => {
     const { copy, feed } = startCopy()

@@ -17,6 +17,7 @@ export interface Known {
   readonly brand: string
   readonly trustDomain: string
   readonly issuers: readonly string[]
+  readonly epoch?: string | undefined
   readonly keys: TokenKeys
   readonly cas: TrustedCas
 }
@@ -50,6 +51,8 @@ export function createFeedCopy(deps: {
   readonly clock: Clock
   /** Told of everything that ends, once; a listener closes what depended on it. */
   readonly onEnded: (subject: string) => void
+  /** Told when the controller was restored from a backup: whatever was accepted before has ended (D-159). */
+  readonly onNewEpoch?: () => void
 }): FeedCopy {
   const { clock, onEnded } = deps
   const ended = new Map<string, Instant>()
@@ -80,8 +83,10 @@ export function createFeedCopy(deps: {
   }
 
   function learn(next: Known, at?: string): void {
+    const isNewEpoch = known !== undefined && known.epoch !== next.epoch
     known = next
     if (at !== undefined) cursor = at
+    if (isNewEpoch) deps.onNewEpoch?.()
   }
 
   /**
@@ -102,7 +107,7 @@ interface Learned {
   readonly end: (subject: string, keepUntil: Instant) => void
 }
 
-type Greeting = Pick<Known, 'brand' | 'trustDomain' | 'issuers'>
+type Greeting = Pick<Known, 'brand' | 'trustDomain' | 'issuers' | 'epoch'>
 
 function createReception(copy: Learned): Reception {
   /** What has come so far on this connection, until it is ready. */
@@ -124,11 +129,11 @@ function createReception(copy: Learned): Reception {
       }
       switch (line.type) {
         case 'hello': {
-          const { brand, trustDomain, issuers, isSnapshot } = line
+          const { brand, trustDomain, issuers, isSnapshot, epoch } = line
           if (!isSnapshot && copy.cursor() === undefined) {
             throw new FeedFault('only news were sent, where everything was asked for')
           }
-          aside = { brand, trustDomain, issuers }
+          aside = { brand, trustDomain, issuers, epoch }
           return
         }
         case 'keys': {

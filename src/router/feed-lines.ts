@@ -14,6 +14,8 @@ export type FeedLine =
       readonly issuers: readonly string[]
       /** Everything that has ended follows; else only what is new since the cursor. */
       readonly isSnapshot: boolean
+      /** Another one after a restore (D-159). */
+      readonly epoch?: string
     }
   | { readonly type: 'keys'; readonly keys: readonly Readonly<Record<string, unknown>>[] }
   | { readonly type: 'cas'; readonly cas: string }
@@ -82,11 +84,14 @@ export function readFeedLine(bytes: Uint8Array): FeedLine {
 type Members = Readonly<Record<string, unknown>>
 
 const READERS = {
-  hello({ version, brand, trustDomain, issuers, isSnapshot }: Members): FeedLine | undefined {
+  hello(members: Members): FeedLine | undefined {
+    const { version, brand, trustDomain, issuers, isSnapshot, epoch } = members
     if (version !== VERSION) throw new FeedFault(`the feed is of a version other than ${VERSION}`)
     if (!isText(brand) || !isText(trustDomain) || typeof isSnapshot !== 'boolean') return undefined
     if (!Array.isArray(issuers) || issuers.length === 0 || !issuers.every(isText)) return undefined
-    return { type: 'hello', brand, trustDomain, issuers, isSnapshot }
+    const hello = { type: 'hello', brand, trustDomain, issuers, isSnapshot } as const
+    if (epoch === undefined) return hello
+    return isCursor(epoch) ? { ...hello, epoch } : undefined
   },
 
   keys({ keys }: Members): FeedLine | undefined {

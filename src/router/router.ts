@@ -65,7 +65,11 @@ export function startRouter(options: RouterOptions): Router {
   if (fault !== undefined) throw new TypeError(`the identity ${fault}`)
 
   const watches = createWatches({ copy: () => copy, clock })
-  const copy: FeedCopy = createFeedCopy({ clock, onEnded: watches.tell })
+  const copy: FeedCopy = createFeedCopy({
+    clock,
+    onEnded: watches.tell,
+    onNewEpoch: watches.endAll,
+  })
   const sessionChecks = createSessionChecks({ controller, identity, clock })
   const { times } = options
   const feed = startFeedClient({

@@ -18,7 +18,7 @@ const now = systemClock.now()
 const verify = (token: string, changes: object = {}) =>
   keys.verify(token, { issuers: [ISSUER], audience: BRAND, now, ...changes })
 
-test('a good token names its session, identity, id and end', async () => {
+test('a good token names its session, identity, id, key and end', async () => {
   const exp = epochSeconds(now) + 600
   assert.deepEqual(await verify(await pki.token({ jti: 'j1', exp })), {
     outcome: 'good',
@@ -26,6 +26,7 @@ test('a good token names its session, identity, id and end', async () => {
       sessionId: ALICE.sessionId,
       identityId: ALICE.identityId,
       tokenId: 'j1',
+      keyId: 'key-1',
       expiresAt: instant(exp * 1_000),
       boundTo: undefined,
     },

@@ -32,6 +32,8 @@ export interface RouterToken {
   readonly sessionId: string
   readonly identityId: string
   readonly tokenId: string
+  /** What signed it: when that is withdrawn, so is what was opened with it (D-135). */
+  readonly keyId: string
   readonly expiresAt: Instant
   /** RFC 8705 §3.1: the certificate of the login, as SHA-256 in base64url. */
   readonly boundTo: string | undefined
@@ -60,7 +62,7 @@ export function readTokenKeys(
     async verify(token, { issuers, audience, now }) {
       if (token.length > LONGEST_TOKEN) return { outcome: 'invalid', why: 'it is too long' }
       try {
-        const { payload } = await jwtVerify(
+        const { payload, protectedHeader } = await jwtVerify(
           token,
           ({ kid, alg }) => {
             // Each key only for its own algorithm; jku, x5u, jwk and x5c are never read (R053, R054).
@@ -77,7 +79,7 @@ export function readTokenKeys(
             requiredClaims: ['exp', 'sub', 'jti'],
           },
         )
-        const read = readClaims(payload)
+        const read = readClaims(payload, protectedHeader.kid ?? '')
         if (read !== undefined) return { outcome: 'good', token: read }
         return { outcome: 'invalid', why: 'its claims are not those of an access token' }
       } catch (error) {
@@ -100,7 +102,7 @@ function readKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined 
   }
 }
 
-function readClaims(payload: JWTPayload): RouterToken | undefined {
+function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined {
   const claims = payload as Partial<Record<keyof AccessTokenClaims, unknown>>
   const { sub, jti, exp, z_t, z_asid, cnf } = claims
   if (z_t !== ACCESS_TOKEN_TYPE || typeof z_asid !== 'string' || z_asid === '') return undefined
@@ -111,6 +113,7 @@ function readClaims(payload: JWTPayload): RouterToken | undefined {
     sessionId: z_asid,
     identityId: sub,
     tokenId: jti,
+    keyId,
     expiresAt: instant(exp * 1_000),
     boundTo: typeof thumbprint === 'string' ? thumbprint : undefined,
   }

@@ -30,6 +30,20 @@ test('everybody who relied on what has ended is told, once, and nobody else', ()
   assert.deepEqual(told, ['a: ended', 'b: ended'])
 })
 
+test('D-159: when everything has ended, everybody is told, once, and later ones are watched as before', () => {
+  const { told, watch, watches } = startWatches()
+  watch('a', ['s1'])
+  watch('b', ['s2'])
+  watches.endAll()
+  watches.endAll()
+  watches.tell('s1')
+  assert.deepEqual(told, ['a: ended', 'b: ended'])
+  watch('c', ['s1'])
+  assert.equal(told.length, 2)
+  watches.tell('s1')
+  assert.equal(told.at(-1), 'c: ended')
+})
+
 test('who has stopped watching is not told, and may stop twice', () => {
   const { told, watch, watches } = startWatches()
   const stop = watch('a', ['s1'])

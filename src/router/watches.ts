@@ -18,6 +18,8 @@ export interface Watches {
   readonly watch: Watch
   /** Something has ended. */
   tell(subject: string): void
+  /** Everything that was accepted has ended. */
+  endAll(): void
   /** Looks at the time: certificates expire, and silence lasts too long. Called several times a second. */
   look(): void
 }
@@ -66,6 +68,10 @@ export function createWatches(deps: {
 
     tell(subject) {
       for (const watcher of [...(bySubject.get(subject) ?? [])]) end(watcher, 'ended')
+    },
+
+    endAll() {
+      for (const watcher of [...watchers]) end(watcher, 'ended')
     },
 
     look() {

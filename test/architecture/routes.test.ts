@@ -21,18 +21,30 @@ import { type Service, startService } from '../support/service.ts'
 type Addresses = Readonly<Record<string, string>>
 
 const OF_BOTH_APIS: Addresses = {
+  '/.well-known/est/cacerts': 'GET public',
   '/authenticate': 'POST login',
   '/authenticate/mfa': 'POST partial',
   '/current-api-session': 'GET partial, DELETE logout',
   '/current-identity': 'GET session',
+  '/current-identity/authenticators/:id/extend': 'POST session',
+  '/current-identity/authenticators/:id/extend-verify': 'POST session',
+  '/current-identity/authenticators': 'GET session',
+  '/current-identity/authenticators/:id': 'GET session, PUT session, PATCH session',
   '/current-identity/mfa': 'GET partial, POST partial, DELETE partial',
   '/current-identity/mfa/qr-code': 'GET partial',
   '/current-identity/mfa/recovery-codes': 'GET session, POST session',
   '/current-identity/mfa/verify': 'POST partial',
+  '/docs': 'GET public',
+  '/openapi.json': 'GET public',
   '/version': 'GET public',
 }
 
 const OF_THE_CLIENT_API: Addresses = {
+  '/enroll': 'POST login',
+  '/enroll/ca': 'POST login',
+  '/enroll/ott': 'POST login',
+  '/enroll/ottca': 'POST login',
+  '/enroll/updb': 'POST login',
   '/current-api-session/certificates': 'GET session, POST session',
   '/current-api-session/certificates/:id': 'GET session, DELETE session',
   '/external-jwt-signers': 'GET public',
@@ -45,22 +57,33 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/api-sessions/:id': 'GET admin, DELETE admin',
   '/api-sessions/end-all': 'POST admin',
   '/auth-policies': 'GET admin, POST admin',
-  '/auth-policies/:id': 'GET admin, DELETE admin',
+  '/auth-policies/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/authenticators': 'GET admin, POST admin',
-  '/authenticators/:id': 'GET admin, DELETE admin',
+  '/authenticators/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
+  '/authenticators/:id/re-enroll': 'POST admin',
   '/authenticators/:id/unlock': 'POST admin',
   '/cas': 'GET admin, POST admin',
-  '/cas/:id': 'GET admin, DELETE admin',
+  '/cas/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
+  '/cas/:id/jwt': 'GET admin',
   '/cas/:id/verify': 'POST admin',
+  '/enrollments': 'GET admin, POST admin',
+  '/enrollments/:id': 'GET admin, DELETE admin',
+  '/enrollments/:id/refresh': 'POST admin',
+  '/events': 'GET admin',
+  '/events/:id': 'GET admin',
   '/external-jwt-signers': 'GET admin, POST admin',
-  '/external-jwt-signers/:id': 'GET admin, DELETE admin',
+  '/external-jwt-signers/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
+  '/external-jwt-signers/:id/check': 'POST admin',
   '/identities': 'GET admin, POST admin',
-  '/identities/:id': 'GET admin, DELETE admin',
+  '/identities/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/identities/:id/api-sessions': 'GET admin, DELETE admin',
   '/identities/:id/authenticators': 'GET admin',
   '/identities/:id/disable': 'POST admin',
   '/identities/:id/enable': 'POST admin',
+  '/identities/:id/enrollments': 'GET admin',
   '/identities/:id/mfa': 'DELETE admin',
+  '/signing-keys': 'GET admin, POST admin',
+  '/signing-keys/:id': 'GET admin',
 }
 
 const OF_THE_PROVIDER: Addresses = {
@@ -72,6 +95,8 @@ const OF_THE_PROVIDER: Addresses = {
   '/login/auth-queries': 'GET login',
   '/login/cert': 'GET login, POST login',
   '/login/ext-jwt': 'GET login, POST login',
+  '/login/ext-jwt/callback': 'GET login',
+  '/login/ext-jwt/start': 'GET login',
   '/login/password': 'GET login, POST login',
   '/login/totp': 'GET login, POST login',
   '/login/totp/enroll': 'GET login, POST login, DELETE login',
@@ -82,10 +107,33 @@ const OF_THE_PROVIDER: Addresses = {
   '/userinfo': 'GET session, POST session',
 }
 
+/** D-161: whoever has no cookie is led to the login, and nobody is challenged. */
+const OF_THE_ACCOUNT: Addresses = {
+  '': 'GET public',
+  '/callback': 'GET public',
+  '/certificates': 'GET public',
+  '/confirm': 'GET public',
+  '/password': 'GET public, POST public',
+  '/sessions': 'GET public',
+  '/sessions/end': 'POST public',
+  '/sessions/end-others': 'POST public',
+  '/sign-out': 'POST public',
+  '/signed-out': 'GET public',
+  '/totp': 'GET public',
+  '/totp/recovery-codes': 'POST public',
+  '/totp/remove': 'POST public',
+  '/totp/start': 'POST public',
+  '/totp/verify': 'POST public',
+}
+
 const ELSEWHERE: Addresses = {
+  '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
   '/.well-known/openid-configuration': 'GET public',
   '/.well-known/openid-configuration/oidc': 'GET public',
+  '/health-checks': 'GET public',
+  '/health-checks/live': 'GET public',
+  '/metrics': 'GET public',
   '/version': 'GET public',
 }
 
@@ -93,6 +141,7 @@ const EXPECTED: readonly string[] = [
   ...under('/edge/client/v1', { ...OF_BOTH_APIS, ...OF_THE_CLIENT_API }),
   ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
   ...under('/oidc', OF_THE_PROVIDER),
+  ...under('/account', OF_THE_ACCOUNT),
   ...under('', ELSEWHERE),
 ]
 
@@ -255,8 +304,13 @@ test('every route declares who may call it, and does what it declares', async (t
       },
       '/oidc/revoke': { form: [['token', 'x'], ['client_id', 'service'], secret] },
     }
-    // These answer 401 only when a policy has begun to demand an external JWT in the middle of a login.
-    const inTheMiddle = ['/oidc/login/totp', '/oidc/login/totp/enroll/verify']
+    // These answer 401 only when a policy has begun to demand an external JWT in the middle of a login, and to a browser
+    // that comes back from an IdP (test/protocol/ext-jwt/browser-callback.test.ts).
+    const inTheMiddle = [
+      '/oidc/login/totp',
+      '/oidc/login/totp/enroll/verify',
+      '/oidc/login/ext-jwt/callback',
+    ]
     for (const route of withAccess('login')) {
       const where = `${route.method} ${route.url}`
       const isLegacy = route.url.endsWith('/authenticate')

@@ -46,6 +46,9 @@ const durations: fc.Arbitrary<Durations> = fc.record({
   refreshRetryWindow: nearDuration,
   maxSessionDuration: nearDuration,
   keyRotation: nearDuration,
+  auditRetention: nearDuration,
+  enrollmentDuration: nearDuration,
+  enrollmentCertificateDuration: nearDuration,
   timeouts: fc.array(timeouts, { maxLength: 3 }),
 })
 
@@ -142,6 +145,9 @@ test('after the adjustment every duration has its minimum', () => {
       assert.ok(adjusted.sessionCertificateDuration >= 60_000)
       assert.ok(adjusted.maxSessionDuration >= adjusted.accessTokenDuration)
       assert.ok(adjusted.keyRotation >= 3_600_000)
+      assert.ok(adjusted.auditRetention >= 86_400_000)
+      assert.ok(adjusted.enrollmentDuration >= 60_000)
+      assert.ok(adjusted.enrollmentCertificateDuration >= 3_600_000)
       assert.equal(adjusted.timeouts.length, given.timeouts.length)
       for (const { header, request, idle } of adjusted.timeouts) {
         assert.ok(header >= 1_000)
@@ -204,16 +210,23 @@ function minimumOf(path: string, used: ReadonlyMap<string, Duration>): number {
   if (path.endsWith('refreshRetryWindow')) return 0
   if (path.endsWith('TokenDuration') || path.startsWith('edge.api.')) return 60_000
   if (path.endsWith('maxSessionDuration')) return access
+  if (path.endsWith('retention')) return 86_400_000
   if (path.endsWith('keyRotation')) return 3_600_000
+  if (path === 'edge.enrollment.duration') return 60_000
+  if (path === 'edge.enrollment.certificateDuration') return 3_600_000
   const header = used.get(path.replace(/request$/, 'header')) ?? 0
   return path.endsWith('request') ? header : 1_000
 }
 
 function flatten(all: Durations): ReadonlyMap<string, Duration> {
-  const { timeouts: listeners, sessionTimeout, sessionCertificateDuration, ...oidc } = all
+  const { timeouts: listeners, sessionTimeout, sessionCertificateDuration, ...rest } = all
+  const { auditRetention, enrollmentDuration, enrollmentCertificateDuration, ...oidc } = rest
   return new Map([
     ['edge.api.sessionTimeout', sessionTimeout],
     ['edge.api.sessionCertificateDuration', sessionCertificateDuration],
+    ['edge.audit.retention', auditRetention],
+    ['edge.enrollment.duration', enrollmentDuration],
+    ['edge.enrollment.certificateDuration', enrollmentCertificateDuration],
     ...Object.entries(oidc).map(([key, value]) => [`edge.oidc.${key}`, value] as const),
     ...listeners.flatMap((each, i) =>
       Object.entries(each).map(

@@ -5,16 +5,22 @@
  */
 import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import * as lists from '../../src/domain/lists/fields.ts'
 import { FilterFault } from '../../src/domain/lists/filter-tokens.ts'
 import { type Filter, type ListFields, namesOf } from '../../src/domain/lists/list-query.ts'
 import { readFilter } from '../../src/domain/lists/read-filter.ts'
 import { readSort } from '../../src/domain/lists/read-sort.ts'
+import { handMadeCsr } from '../support/csr.ts'
+import { inviteNew } from '../support/enrollment.ts'
 import { anyFilter, anySort } from '../support/filters.ts'
+import { legacyToken } from '../support/legacy.ts'
+import { bearer } from '../support/login.ts'
 import { administrate, MANAGEMENT } from '../support/management.ts'
+import { logInOffline } from '../support/refresh.ts'
 import { startService } from '../support/service.ts'
+import { sql } from '../support/sql.ts'
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1000)
 
@@ -154,44 +160,167 @@ test('a sort names known fields, or is refused', () => {
   fc.assert(property, { numRuns: RUNS })
 })
 
-test('over HTTP a list is answered or refused, and never shows a secret', async (t) => {
+/** What other lists name, what the tables call it, what the answers show, and what every object has. */
+const NAMED_ELSEWHERE = [
+  ...new Set([
+    ...Object.values(FIELDS).flatMap(namesOf),
+    ...SECRETS,
+    ...['sealed_key', 'sealedSecret', 'sealed_private_jwk', 'codeHash', 'code_hash', 'body'],
+    ...['details', 'jwk', 'certPem', 'token', 'jwt', 'password', 'lockedUntil', 'rowid'],
+    ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'tags', 'fields', 'name.id'],
+  ]),
+]
+
+const UNLISTED: readonly ((name: string) => { filter?: string; sort?: string })[] = [
+  (name) => ({ filter: `${name} = "a"` }),
+  (name) => ({ filter: `${name} != null` }),
+  (name) => ({ filter: `not (${name} contains "a")` }),
+  (name) => ({ filter: `${name} in ["a", "b"]` }),
+  (name) => ({ filter: `${name} between 1 and 2` }),
+  (name) => ({ filter: `anyOf(${name}) = "a"` }),
+  (name) => ({ filter: `id = "a" or (id != "a" and ${name} = true)` }),
+  (name) => ({ filter: `true sort by ${name}` }),
+  (name) => ({ sort: name }),
+  (name) => ({ sort: `id desc, ${name} asc` }),
+]
+
+/** A name that this list does not have, and one of the ways to ask for it. */
+const unlisted = (fields: ListFields) => {
+  const own = namesOf(fields)
+  const name = fc.constantFrom(...NAMED_ELSEWHERE.filter((one) => !own.includes(one)))
+  return fc.tuple(name, fc.constantFrom(...UNLISTED)).map(([one, ask]) => ask(one))
+}
+
+test('a field that a list does not name cannot be asked for, whatever other list has it', () => {
+  const asked = anyList.chain((fields) => fc.tuple(fc.constant(fields), unlisted(fields)))
+  const property = fc.property(asked, ([fields, { filter, sort }]) => {
+    if (sort !== undefined) assert.equal(typeof readSort(sort, fields), 'string', sort)
+    else assert.throws(() => readFilter(filter ?? '', fields), FilterFault, filter)
+  })
+  fc.assert(property, { numRuns: RUNS })
+})
+
+/** A service with something in every list, and every secret that is behind it. */
+async function filled(t: TestContext) {
   const service = await startService(t)
   const admin = await administrate(service)
-  await admin.createIdentity({
+  const zoe = await admin.createIdentity({
     name: 'zoë',
     password: 'correct horse battery',
     tags: { note: 'a', floor: 3 },
   })
+  const invited = await inviteNew(admin, { ott: true })
+  await admin.createSigner({ issuer: 'https://idp.example', name: 'a', scopes: ['a', 'b'] })
+  await admin.create('/signing-keys', {})
+  const session = await logInOffline(service, {}, zoe)
+  const legacy = await legacyToken(service, zoe)
+  await service.call('/edge/client/v1/current-identity/mfa', {
+    ...bearer(session.access_token),
+    method: 'POST',
+  })
+  const csr = { json: { csr: handMadeCsr() } }
+  const certificates = '/edge/client/v1/current-api-session/certificates'
+  await service.call(certificates, { ...bearer(admin.token), ...csr })
+
+  const stored = [
+    'select password_hash as s from authenticators where password_hash is not null',
+    'select token_hash as s from enrollments',
+    'select token_hash as s from api_sessions where token_hash is not null',
+    'select hash as s from refresh_tokens',
+    'select sealed_secret as s from totp_enrollments',
+    'select code_hash as s from recovery_codes',
+    'select sealed_private_jwk as s from signing_keys',
+    'select sealed_key as s from authorities',
+    'select sealed_hashing_secret as s from installation',
+  ]
+  const { access_token, id_token, refresh_token } = session
+  const secrets = [admin.token, access_token, id_token, refresh_token, legacy, invited.token]
+  for (const statement of stored) {
+    const rows = await sql(service, statement)
+    assert.ok(rows.length > 0, statement)
+    secrets.push(...rows.map(({ s }) => String(s)))
+  }
+  return { service, admin, zoe, own: access_token, secrets }
+}
+
+test('over HTTP a list is answered or refused, and never shows a secret or what is not the caller’s', async (t) => {
+  const { service, admin, zoe, own, secrets } = await filled(t)
   const agent = new Agent({ keepAlive: true })
   t.after(() => agent.destroy())
-  const paths = fc.constantFrom<readonly [string, ListFields]>(
-    [`${MANAGEMENT}/identities`, lists.IDENTITY_FIELDS],
-    [`${MANAGEMENT}/authenticators`, lists.AUTHENTICATOR_FIELDS],
-    [`${MANAGEMENT}/api-sessions`, lists.API_SESSION_FIELDS],
-    [`${MANAGEMENT}/auth-policies`, lists.AUTH_POLICY_FIELDS],
-    [`${MANAGEMENT}/external-jwt-signers`, lists.SIGNER_FIELDS],
-    [`${MANAGEMENT}/cas`, lists.CA_FIELDS],
-    ['/edge/client/v1/external-jwt-signers', lists.PUBLIC_SIGNER_FIELDS],
-    ['/edge/client/v1/current-api-session/certificates', lists.NO_FIELDS],
-  )
-  const asked = paths.chain(([path, fields]) => {
+  const ofZoe = `${MANAGEMENT}/identities/${zoe.id}`
+  const LISTS: readonly (readonly [path: string, ListFields, token: string])[] = [
+    [`${MANAGEMENT}/identities`, lists.IDENTITY_FIELDS, admin.token],
+    [`${MANAGEMENT}/authenticators`, lists.AUTHENTICATOR_FIELDS, admin.token],
+    [`${MANAGEMENT}/enrollments`, lists.ENROLLMENT_FIELDS, admin.token],
+    [`${MANAGEMENT}/api-sessions`, lists.API_SESSION_FIELDS, admin.token],
+    [`${MANAGEMENT}/auth-policies`, lists.AUTH_POLICY_FIELDS, admin.token],
+    [`${MANAGEMENT}/external-jwt-signers`, lists.SIGNER_FIELDS, admin.token],
+    [`${MANAGEMENT}/cas`, lists.CA_FIELDS, admin.token],
+    [`${MANAGEMENT}/events`, lists.EVENT_FIELDS, admin.token],
+    [`${MANAGEMENT}/signing-keys`, lists.SIGNING_KEY_FIELDS, admin.token],
+    [`${ofZoe}/authenticators`, lists.AUTHENTICATOR_FIELDS, admin.token],
+    [`${ofZoe}/enrollments`, lists.ENROLLMENT_FIELDS, admin.token],
+    [`${ofZoe}/api-sessions`, lists.API_SESSION_FIELDS, admin.token],
+    ['/edge/client/v1/current-identity/authenticators', lists.AUTHENTICATOR_FIELDS, own],
+    [`${MANAGEMENT}/current-identity/authenticators`, lists.AUTHENTICATOR_FIELDS, own],
+    ['/edge/client/v1/external-jwt-signers', lists.PUBLIC_SIGNER_FIELDS, own],
+    ['/edge/client/v1/current-api-session/certificates', lists.NO_FIELDS, admin.token],
+  ]
+  const get = (path: string, token: string, query: Readonly<Record<string, string>>) =>
+    service.call(`${path}?${new URLSearchParams(query)}`, {
+      headers: { authorization: `Bearer ${token}` },
+      agent,
+    })
+
+  await t.test('each names its fields, and has something in it', async () => {
+    const empty = [`${MANAGEMENT}/cas`, `${ofZoe}/enrollments`]
+    for (const [path, fields, token] of LISTS) {
+      const reply = await get(path, token, {})
+      assert.equal(reply.status, 200, reply.text)
+      const { data, meta } = reply.json()
+      assert.deepEqual(meta.filterableFields.toSorted(), namesOf(fields).toSorted(), path)
+      assert.equal(data.length > 0, !empty.includes(path), path)
+    }
+  })
+
+  const asked = fc.constantFrom(...LISTS).chain(([path, fields, token]) => {
     const isBare = namesOf(fields).length === 0
+    const query = fc.record(
+      {
+        filter: isBare ? anyText : fc.oneof(anyFilter(fields), strange(fields)),
+        sort: isBare ? anyText : fc.oneof(anySort(fields), anyText),
+      },
+      { requiredKeys: ['filter'] },
+    )
     return fc.record({
       path: fc.constant(path),
-      filter: isBare ? anyText : fc.oneof(anyFilter(fields), strange(fields)),
-      sort: fc.option(isBare ? anyText : fc.oneof(anySort(fields), anyText), { nil: undefined }),
+      token: fc.constant(token),
+      question: fc.oneof(
+        { weight: 4, arbitrary: fc.record({ isKnown: fc.constant(true), query }) },
+        {
+          weight: 1,
+          arbitrary: fc.record({ isKnown: fc.constant(false), query: unlisted(fields) }),
+        },
+      ),
     })
   })
-  const headers = { authorization: `Bearer ${admin.token}` }
-  const property = fc.asyncProperty(asked, async ({ path, filter, sort }) => {
-    const query = new URLSearchParams({ filter, ...(sort === undefined ? {} : { sort }) })
-    const reply = await service.call(`${path}?${query}`, { headers, agent })
+  const property = fc.asyncProperty(asked, async ({ path, token, question }) => {
+    const { isKnown, query } = question
+    const reply = await get(path, token, query)
+    for (const secret of secrets) assert.equal(reply.text.includes(secret), false, path)
     assert.doesNotMatch(reply.text, /argon2/)
-    if (reply.status === 200) return
+    if (reply.status === 200) {
+      assert.ok(isKnown, 'no list has this field')
+      const { data } = reply.json()
+      if (token === own && path.includes('current-identity')) {
+        for (const { identityId } of data) assert.equal(identityId, zoe.id)
+      }
+      return
+    }
     assert.equal(reply.status, 400, reply.text)
     const { code } = reply.json().error
     const refusals = ['INVALID_FILTER', 'INVALID_SORT_IDENTIFIER', 'INVALID_PAGINATION']
     assert.ok(refusals.includes(code), reply.text)
   })
-  await fc.assert(property, { numRuns: RUNS / 2 })
+  await fc.assert(property, { numRuns: RUNS })
 })

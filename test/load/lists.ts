@@ -1,5 +1,5 @@
 /**
- * Lists stay fast: with 100,000 identities and 100,000 sessions every page (limit 10, offset under 1,000) and every
+ * Lists stay fast: with 100,000 identities, 100,000 sessions and 100,000 events every page (limit 10, offset under 1,000) and every
  * filter on an indexed field (docs/lists.md) costs over HTTP at most 20 times one row by its id. API 2. Both databases.
  */
 import assert from 'node:assert/strict'
@@ -91,6 +91,13 @@ function fill(now: number): readonly string[] {
         '{"primary":{"method":"password","at":${now}},"extJwt":null}', '["pwd"]', '[]', '192.0.2.1', 'bench',
         'https://localhost/oidc', 'service', '["openid"]', 0, ${now} - n, ${now + LIFE}, ${now + LIFE} + n
       from numbers`,
+    `insert into events
+      (id, at, type, actor_id, identity_id, session_id, address, request_id, user_agent, reason, details)
+      ${numbers}
+      select 'e' || n, ${now} - n, case when n % 10 = 0 then 'login.failed' else 'token.refreshed' end,
+        case when n % 1000 = 0 then 'i1' end, 'i' || n, 's' || n, '192.0.2.1', 'r' || n, 'bench',
+        case when n % 10 = 0 then 'wrong-password' end, '{}'
+      from numbers`,
   ]
 }
 
@@ -100,6 +107,7 @@ const SORTS: Readonly<Record<string, readonly string[]>> = {
   '/identities': ['id', 'name', 'createdAt', 'updatedAt'],
   '/authenticators': ['id', 'createdAt'],
   '/api-sessions': ['id', 'createdAt', 'expiresAt'],
+  '/events': ['id', 'at'],
 }
 
 /** With few matches. */
@@ -132,6 +140,15 @@ const SELECTIVE = (now: number): Readonly<Record<string, readonly string[]>> => 
       'kind = "legacy"',
       `createdAt >= ${recent}`,
     ],
+    '/events': [
+      'id = "e77"',
+      'type = "login.locked"',
+      'identityId = "i77"',
+      'sessionId = "s77"',
+      'actorId = "i1"',
+      'requestId = "r77"',
+      `at >= ${recent}`,
+    ],
   }
 }
 
@@ -159,6 +176,13 @@ const BROAD = (now: number): Readonly<Record<string, readonly string[]>> => {
       'kind = "oidc"',
       `createdAt >= ${half}`,
       `expiresAt > ${time(now + LIFE + ROWS / 2)}`,
+    ],
+    '/events': [
+      'type = "token.refreshed"',
+      'type = "login.failed"',
+      'actorId = null',
+      `at >= ${half}`,
+      `type = "token.refreshed" and at >= ${half}`,
     ],
   }
 }

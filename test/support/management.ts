@@ -51,8 +51,8 @@ export interface Administrator {
   get(path: string): Promise<any>
   /** POST that is answered 201; the id of what was made. */
   create(path: string, json: Fields): Promise<string>
-  /** POST or DELETE that is answered 200. */
-  act(method: 'POST' | 'DELETE', path: string, json?: unknown): Promise<void>
+  /** Anything that is answered 200 without data. */
+  act(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, json?: unknown): Promise<void>
   /** Other members than those of NewIdentity go into the body as they are: isAdmin, externalId, tags. */
   createIdentity(identity?: NewIdentity): Promise<CreatedIdentity>
   /** Every primary method and nothing secondary, but for the changes. */

@@ -1,20 +1,14 @@
-/**
- * A policy that changes while people are logged in. No call changes one yet: the database is written to, and an
- * unrelated policy that is made afterwards makes the instance read all of them again.
- */
+/** A policy that changes while people are logged in. */
 import type { Administrator } from './management.ts'
 import type { Service } from './service.ts'
-import { sql } from './sql.ts'
 
-export async function demand(
-  service: Pick<Service, 'config'>,
+export function demand(
+  _service: Pick<Service, 'config'>,
   admin: Administrator,
   policyId: string,
   secondary: { readonly requireTotp?: boolean; readonly requireExtJwt?: string | undefined },
 ): Promise<void> {
-  const [row] = await sql(service, `select body from auth_policies where id = '${policyId}'`)
-  const body = JSON.parse(String(row?.['body']))
-  const changed = JSON.stringify({ ...body, secondary: { ...body.secondary, ...secondary } })
-  await sql(service, `update auth_policies set body = '${changed}' where id = '${policyId}'`)
-  await admin.createPolicy()
+  const { requireExtJwt = null, ...rest } = secondary
+  const asked = 'requireExtJwt' in secondary ? { ...rest, requireExtJwt } : rest
+  return admin.act('PATCH', `/auth-policies/${policyId}`, { secondary: asked })
 }

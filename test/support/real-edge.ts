@@ -41,7 +41,7 @@ export interface RealEdge extends NewRouter {
 
 export async function startRealEdge(
   t: TestContext,
-  service: Service,
+  service: Pick<Service, 'baseUrl' | 'call' | 'ca'>,
   given: { readonly made?: NewRouter } = {},
 ): Promise<RealEdge> {
   const made = given.made ?? (await makeRouter(t, service))

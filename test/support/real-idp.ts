@@ -1,10 +1,12 @@
 /**
  * An IdP that is not ours: the library `oidc-provider` on plain http of this machine, with a client that another
- * library plays. Whoever comes logs in as the person that the test chose; the IdP issues ID tokens and JWT access tokens.
+ * library plays. Whoever comes logs in as the person that the test chose, or says so on a page of the IdP; it issues ID
+ * tokens and JWT access tokens.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { exportJWK, generateKeyPair } from 'jose'
 import { Provider } from 'oidc-provider'
@@ -27,21 +29,39 @@ export interface RealIdp {
   logIn(accountId: string): Promise<{ readonly idToken: string; readonly accessToken: string }>
 }
 
-export async function startRealIdp(t: TestContext, algorithm = 'RS256'): Promise<RealIdp> {
+export interface RealIdpOptions {
+  /** Where people are sent back to, besides the client that the test plays. */
+  readonly redirectUris?: readonly string[]
+  /** People see a page that asks who they are, and can say no. */
+  readonly hasPages?: boolean
+}
+
+export async function startRealIdp(
+  t: TestContext,
+  algorithm = 'RS256',
+  { redirectUris = [], hasPages = false }: RealIdpOptions = {},
+): Promise<RealIdp> {
   const port = await freePort()
   const issuer = `http://127.0.0.1:${port}`
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
   const jwk = { ...(await exportJWK(privateKey)), alg: algorithm, use: 'sig' }
-  const provider = new Provider(issuer, configuration(jwk, algorithm))
+  const provider = new Provider(issuer, configuration(jwk, algorithm, redirectUris))
   let accountId = ''
   const answer = provider.callback()
   const server = createServer((request, response) => {
     // What a person would do at the login page of the IdP.
     const isLogin = request.url?.startsWith('/interaction/') === true
     const login = { login: { accountId } }
-    void (isLogin
-      ? provider.interactionFinished(request, response, login)
-      : answer(request, response))
+    if (!isLogin) void answer(request, response)
+    else if (!hasPages) void provider.interactionFinished(request, response, login)
+    else if (request.method === 'GET') response.setHeader('content-type', 'text/html').end(PAGE)
+    else {
+      void text(request).then((body) => {
+        const account = new URLSearchParams(body).get('account')
+        const said = account ? { login: { accountId: account } } : { error: 'access_denied' }
+        return provider.interactionFinished(request, response, said)
+      })
+    }
   }).listen(port, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
@@ -75,12 +95,19 @@ export async function startRealIdp(t: TestContext, algorithm = 'RS256'): Promise
   }
 }
 
-function configuration(jwk: object, algorithm: string): object {
+/** What a person sees there. */
+const PAGE = `<!doctype html><html lang="en"><title>The IdP</title><link rel="icon" href="data:,">
+<h1>The IdP</h1>
+<form method="post"><label>Account <input name="account" autofocus></label>
+<button>Log in here</button></form>
+<form method="post"><button>Cancel</button></form>`
+
+function configuration(jwk: object, algorithm: string, redirectUris: readonly string[]): object {
   return {
     clients: [
       {
         client_id: APP,
-        redirect_uris: [CALLBACK],
+        redirect_uris: [CALLBACK, ...redirectUris],
         token_endpoint_auth_method: 'none',
         id_token_signed_response_alg: algorithm,
       },

@@ -38,6 +38,19 @@ export const AUTHENTICATOR_FIELDS = {
   hasTags: true,
 } as const satisfies ListFields
 
+export const ENROLLMENT_FIELDS = {
+  fields: {
+    ...ENTITY,
+    identityId: TEXT,
+    method: TEXT,
+    username: TEXT,
+    caId: TEXT,
+    expiresAt: TIME,
+    usedAt: TIME,
+  },
+  hasTags: true,
+} as const satisfies ListFields
+
 export const API_SESSION_FIELDS = {
   fields: {
     id: TEXT,
@@ -95,6 +108,36 @@ export const CA_FIELDS = {
     identityNameFormat: TEXT,
   },
   hasTags: true,
+} as const satisfies ListFields
+
+/** Not `details`: each type of event has its own. */
+export const EVENT_FIELDS = {
+  fields: {
+    id: TEXT,
+    at: TIME,
+    type: TEXT,
+    identityId: TEXT,
+    sessionId: TEXT,
+    actorId: TEXT,
+    address: TEXT,
+    requestId: TEXT,
+    userAgent: TEXT,
+    reason: TEXT,
+  },
+  hasTags: false,
+} as const satisfies ListFields
+
+export const SIGNING_KEY_FIELDS = {
+  fields: {
+    id: TEXT,
+    kid: TEXT,
+    algorithm: TEXT,
+    state: TEXT,
+    createdAt: TIME,
+    activeFrom: TIME,
+    publishedUntil: TIME,
+  },
+  hasTags: false,
 } as const satisfies ListFields
 
 /** A list that is shown page by page and no other way. */

@@ -19,6 +19,7 @@ import { codeField, type Fields, invalid, textList } from '../fields.ts'
 import { passwordCredentials } from '../password-fields.ts'
 import { presentedChain } from '../peer-certificate.ts'
 import { expiryHeaders, type Router } from '../route.ts'
+import { readClient } from './client-info.ts'
 import { sessionBody } from './current-api-session.ts'
 import { API_ROUTE } from './route-defaults.ts'
 
@@ -47,6 +48,7 @@ export function addAuthenticate(
         credential: readCredential(request, query, fields),
         bearers: bearersOf(request),
         configTypes: textList(fields, 'configTypes'),
+        client: readClient(fields),
         caller,
       })
       request.identity = identity.id

@@ -37,7 +37,14 @@ export function addCurrentIdentityMfa(
   const url = `${prefix}/${PATH}`
 
   router.add(
-    { ...API_ROUTE, access: 'partial', method: 'POST', url, replies: [201, 401, 409] },
+    {
+      ...API_ROUTE,
+      access: 'partial',
+      method: 'POST',
+      url,
+      reads: ['json', 'form'],
+      replies: [201, 401, 409],
+    },
     async ({ request, session }) => {
       const started = await sessionMfa.start(session, totpHostname(request))
       const data: StartedMfaEnrollment = {

@@ -1,27 +1,40 @@
 /** /identities of the management API: API 3.3, 4.1. */
 
+import type { z } from 'zod'
 import type { Clock } from '../../base/clock.ts'
 import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
-import { Disablement, type Identity, NewIdentity } from '../../contract/management/identities.ts'
+import {
+  ChosenIdentity,
+  Disablement,
+  type Identity,
+  NewIdentity,
+} from '../../contract/management/identities.ts'
+import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
+import type * as domain from '../../domain/identities/identity.ts'
 import { isDisabled } from '../../domain/identities/identity.ts'
 import type { ManageIdentities } from '../../domain/identities/manage.ts'
 import type { IdentityDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
+import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
 import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
 import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import { patched } from '../edge-api/changed-body.ts'
 import { reference } from '../edge-api/links.ts'
 import { Nothing, readBody } from '../edge-api/read-body.ts'
 import { readList } from '../edge-api/read-list.ts'
 import type { Router } from '../route.ts'
 import { authenticatorBody } from './authenticators.ts'
-import { ACT, CREATE, READ, REMOVE } from './route-defaults.ts'
+import { invited, kindOfNew, openEnrollments } from './enrollments.ts'
+import { ACT, CHANGE, CREATE, READ, REMOVE, REPLACE } from './route-defaults.ts'
 
 export function addIdentities(
   router: Router,
   prefix: string,
   use: {
     readonly manage: ManageIdentities
+    readonly update: UpdateIdentity
+    readonly enrollments: Pick<ManageEnrollments, 'createWithIdentity'>
     readonly read: ReadIdentities
     readonly clock: Pick<Clock, 'now'>
   },
@@ -31,13 +44,13 @@ export function addIdentities(
   const one = `${all}/:id`
 
   router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
-    const { externalId, authPolicyId, ...rest } = readBody(NewIdentity, body)
-    const identity = {
-      ...rest,
-      externalId: externalId ?? undefined,
-      authPolicyId: authPolicyId as AuthPolicyId | undefined,
+    const { enrollment, ...chosen } = readBody(NewIdentity, body)
+    const identity = chosenOf(chosen)
+    if (enrollment === undefined) {
+      return created('identities', await manage.create(identity, caller))
     }
-    return created('identities', await manage.create(identity, caller))
+    const kind = kindOfNew(enrollment)
+    return invited(await use.enrollments.createWithIdentity(identity, kind, caller))
   })
 
   router.add({ ...READ, url: all }, async ({ query }) => {
@@ -50,6 +63,19 @@ export function addIdentities(
   router.add({ ...READ, url: one }, async ({ path }) =>
     found(identityBody(await read.find(idIn(path)), clock.now())),
   )
+
+  router.add({ ...REPLACE, url: one }, async ({ path, body, caller }) => {
+    const chosen = () => chosenOf(readBody(ChosenIdentity, body))
+    await use.update(idIn<IdentityId>(path), chosen, caller)
+    return done()
+  })
+
+  router.add({ ...CHANGE, url: one }, async ({ path, body, caller }) => {
+    const changed = (current: domain.Identity) =>
+      chosenOf(readBody(ChosenIdentity, patched(chosenFields(current), body)))
+    await use.update(idIn<IdentityId>(path), changed, caller)
+    return done()
+  })
 
   router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
     await manage.remove(idIn<IdentityId>(path), caller)
@@ -81,6 +107,28 @@ export function addIdentities(
   })
 }
 
+function chosenOf({ externalId, authPolicyId, ...rest }: z.output<typeof ChosenIdentity>) {
+  return {
+    ...rest,
+    externalId: externalId ?? undefined,
+    authPolicyId: authPolicyId as AuthPolicyId | undefined,
+  }
+}
+
+/** As a body that would make it. */
+function chosenFields(identity: domain.Identity): z.input<typeof ChosenIdentity> {
+  return {
+    name: identity.name,
+    type: identity.type,
+    isAdmin: identity.isAdmin,
+    externalId: identity.externalId,
+    authPolicyId: identity.authPolicyId,
+    roleAttributes: [...identity.roleAttributes],
+    appData: identity.appData,
+    tags: identity.tags,
+  }
+}
+
 function identityBody(detail: IdentityDetail, now: Instant): Identity {
   const { identity, policy, authenticators, isMfaEnabled, hasApiSession } = detail
   return {
@@ -93,12 +141,15 @@ function identityBody(detail: IdentityDetail, now: Instant): Identity {
     authPolicy: reference('auth-policies', policy),
     roleAttributes: [...identity.roleAttributes],
     appData: identity.appData,
+    envInfo: identity.envInfo ?? null,
+    sdkInfo: identity.sdkInfo ?? null,
     disabled: isDisabled(identity, now),
     disabledAt: timeOrNull(identity.disabledAt),
     disabledUntil: timeOrNull(identity.disabledUntil),
     isMfaEnabled,
     hasApiSession,
     authenticators: Object.assign({}, ...authenticators.map(summary)),
+    enrollment: openEnrollments(detail.enrollments, now),
   }
 }
 

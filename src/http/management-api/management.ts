@@ -1,28 +1,49 @@
 /** The management API beyond what both APIs have: what an administrator makes, reads and removes. API 3.3. */
 import type { Clock } from '../../base/clock.ts'
+import type { ReadEvents } from '../../domain/audit/read-events.ts'
+import type { InviteByCa } from '../../domain/certificates/ca-invitation.ts'
 import type { ManageCas } from '../../domain/certificates/manage-cas.ts'
+import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
+import type { ReadEnrollments } from '../../domain/enrollments/read.ts'
+import type { CheckSigner } from '../../domain/ext-jwt/check-signer.ts'
 import type { ManageExternalJwtSigners } from '../../domain/ext-jwt/manage.ts'
 import type { ManageIdentities } from '../../domain/identities/manage.ts'
 import type { ManageAuthenticators } from '../../domain/identities/manage-authenticators.ts'
 import type { ReadIdentities } from '../../domain/identities/manage-read.ts'
+import type { UpdateAuthenticator } from '../../domain/identities/update-authenticator.ts'
+import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
 import type { ManageAuthPolicies } from '../../domain/policies/manage.ts'
 import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
+import type { ManageKeys } from '../../domain/tokens/manage-keys.ts'
 import type { Router } from '../route.ts'
 import { addApiSessions } from './api-sessions.ts'
 import { addAuthPolicies } from './auth-policies.ts'
 import { addAuthenticators } from './authenticators.ts'
+import { addCaJwt } from './ca-jwt.ts'
 import { addCas } from './cas.ts'
+import { addEnrollments } from './enrollments.ts'
+import { addEvents } from './events.ts'
 import { addManagedSigners } from './external-jwt-signers.ts'
 import { addIdentities } from './identities.ts'
+import { addSignerCheck } from './signer-check.ts'
+import { addSigningKeys } from './signing-keys.ts'
 
 export interface Management {
   readonly manageIdentities: ManageIdentities
+  readonly updateIdentity: UpdateIdentity
   readonly manageAuthenticators: ManageAuthenticators
+  readonly updateAuthenticator: UpdateAuthenticator
   readonly readIdentities: ReadIdentities
   readonly manageAuthPolicies: ManageAuthPolicies
   readonly manageExternalJwtSigners: ManageExternalJwtSigners
   readonly manageCas: ManageCas
+  readonly inviteByCa: InviteByCa
   readonly manageSessions: ManageSessions
+  readonly manageEnrollments: ManageEnrollments
+  readonly readEnrollments: ReadEnrollments
+  readonly readEvents: ReadEvents
+  readonly checkSigner: CheckSigner
+  readonly manageKeys: ManageKeys
 }
 
 export function addManagementApi(
@@ -31,10 +52,26 @@ export function addManagementApi(
   use: Management & { readonly clock: Clock },
 ): void {
   const { clock, readIdentities: read } = use
-  addIdentities(router, prefix, { manage: use.manageIdentities, read, clock })
-  addAuthenticators(router, prefix, { manage: use.manageAuthenticators, read, clock })
+  addIdentities(router, prefix, {
+    manage: use.manageIdentities,
+    update: use.updateIdentity,
+    enrollments: use.manageEnrollments,
+    read,
+    clock,
+  })
+  addAuthenticators(router, prefix, {
+    manage: use.manageAuthenticators,
+    update: use.updateAuthenticator,
+    read,
+    clock,
+  })
   addAuthPolicies(router, prefix, { manage: use.manageAuthPolicies })
   addManagedSigners(router, prefix, { manage: use.manageExternalJwtSigners })
   addCas(router, prefix, { manage: use.manageCas })
+  addCaJwt(router, prefix, use)
   addApiSessions(router, prefix, { manage: use.manageSessions, clock })
+  addEnrollments(router, prefix, { manage: use.manageEnrollments, read: use.readEnrollments })
+  addEvents(router, prefix, { read: use.readEvents })
+  addSignerCheck(router, prefix, { check: use.checkSigner })
+  addSigningKeys(router, prefix, { manage: use.manageKeys })
 }

@@ -97,6 +97,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     random,
     log: SILENT,
     issuers: () => [ISSUER],
+    clientApi: () => undefined,
   })
   await useCases.rules.refresh()
   await useCases.signingKeys.rotateIfDue()

@@ -43,6 +43,7 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
     clock,
     random,
     issuers: () => [`${service.baseUrl}/oidc` as Issuer],
+    clientApi: () => undefined,
   })
   await useCases.signingKeys.refresh()
   await useCases.endedSessions.refresh()

@@ -28,6 +28,8 @@ const SIGN_OF_LIFE = {
     '/.well-known/openid-configuration',
     '/oidc/.well-known/openid-configuration',
   ],
+  'health-checks': ['/health-checks', '/health-checks/live'],
+  metrics: ['/metrics'],
 } as const satisfies Record<Binding, readonly string[]>
 const BINDINGS = Object.keys(SIGN_OF_LIFE) as Binding[]
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { answerOf, beginLogin } from '../../support/login.ts'
+import { answerOf, beginLogin, logIn } from '../../support/login.ts'
 import { connectRaw, type RawConnection, type RawReply } from '../../support/raw-connection.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
@@ -63,7 +63,11 @@ test('bodies', async (t) => {
 
   for (const [line, type, limit, code] of [
     ['POST /oidc/authorization', FORM, MIB, 'invalid_request'],
+    ['POST /oidc/token', FORM, MIB, 'invalid_request'],
     ['POST /oidc/login/username', JSON_TYPE, 64 * KIB, 'REQUEST_ENTITY_TOO_LARGE'],
+    ['POST /oidc/login/totp', FORM, 64 * KIB, 'REQUEST_ENTITY_TOO_LARGE'],
+    ['POST /edge/client/v1/authenticate', JSON_TYPE, MIB, 'REQUEST_ENTITY_TOO_LARGE'],
+    ['POST /edge/client/v1/enroll/ott', JSON_TYPE, MIB, 'REQUEST_ENTITY_TOO_LARGE'],
   ] as const) {
     await t.test(
       `${line} refuses a chunked body beyond ${limit} bytes, though it goes on`,
@@ -156,6 +160,23 @@ test('headers', async (t) => {
     })
   }
 
+  // Attack: fields beyond the number that a server keeps are dropped, and with them the one that a proxy adds last.
+  await t.test('many tiny fields are 431, and none is dropped without a word', async (t) => {
+    const { access_token } = await logIn(service)
+    const ask = async (count: number) => {
+      const tiny = Array.from({ length: count }, () => 'a:1')
+      const last = `Authorization: Bearer ${access_token}`
+      const connection = await open(t, service)
+      connection.send(head(service, 'GET /edge/client/v1/current-identity', ...tiny, last))
+      return connection
+    }
+    assert.equal((await (await ask(200)).reply())?.status, 200)
+    for (const count of [2_000, 4_000]) {
+      assert.ok('a:1\r\n'.length * count < 32 * KIB)
+      await assertRefused(await ask(count), 431, 'HEADERS_TOO_LARGE')
+    }
+  })
+
   await t.test('that never end are refused at 32 KiB', async (t) => {
     const connection = await open(t, service)
     connection.send(head(service, 'GET /version').slice(0, -2))
@@ -223,6 +244,22 @@ test('times', async (t) => {
     connection.send(sent)
     return { title, connection }
   })
+  // And those of which a little comes, again and again: moving is not enough, the whole has its time.
+  const dripping = {
+    'headers that come byte by byte': ['GET /version HTTP/1.1\r\nHost: ', 'x'],
+    'a body that comes byte by byte': [login, ' '],
+    'a chunked body that comes byte by byte': [chunked, '1\r\nx\r\n'],
+  } as const
+  for (const [title, [begun, drop]] of Object.entries(dripping)) {
+    waiting.push(
+      open(t, service).then((connection) => {
+        connection.send(begun)
+        const tap = setInterval(() => connection.send(drop), 100)
+        void connection.closed.then(() => clearInterval(tap))
+        return { title, connection }
+      }),
+    )
+  }
   const idle = await open(t, service)
   idle.send(head(service, 'GET /version'))
   assert.equal((await idle.reply())?.status, 200)

@@ -21,6 +21,8 @@ import { sql } from '../../support/sql.ts'
 
 const ISSUED = 'token.issued'
 const REFRESHED = 'token.refreshed'
+/** D-133: refused, and nothing worse. */
+const SPENT = 'token.refused: refresh-token-spent'
 const THEFT = ['session.ended: refresh-token-reused', 'token.reused']
 
 const sessionOf = ({ access_token }: OfflineTokens) => String(decodeJwt(access_token)['z_asid'])
@@ -60,7 +62,8 @@ test('a spent refresh token', async (t) => {
           assertRefreshRefused(await refresh(service, first.refresh_token))
         await assertAlive(service, first)
         await assertAlive(service, second)
-        assert.deepEqual(await eventsOf(service, sessionOf(first)), [ISSUED, REFRESHED])
+        const events = await eventsOf(service, sessionOf(first))
+        assert.deepEqual(events, [ISSUED, REFRESHED, SPENT, SPENT, SPENT])
         await refreshed(service, second.refresh_token)
       },
     )

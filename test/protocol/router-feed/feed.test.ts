@@ -52,6 +52,7 @@ test('D-42: a router begins with a whole picture: keys, CAs, all that has ended,
     ),
     heartbeatSeconds: 1,
     isSnapshot: true,
+    epoch: lines.at(-1)?.cursor.split('.')[0],
   })
   const { keys } = (await service.call('/oidc/keys')).json()
   assert.deepEqual(lines[1], { type: 'keys', keys })

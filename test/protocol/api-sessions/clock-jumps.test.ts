@@ -1,0 +1,119 @@
+/**
+ * R115: the time of day jumps by ten minutes, forth and back, as when somebody sets it or a machine wakes up. Sessions
+ * that live go on, and what is over – ended, spent, used – stays over. Attack: whoever can move the clock of a machine a
+ * little has an old token taken again.
+ */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Duration, milliseconds, minutes } from '../../../src/base/duration.ts'
+import { enrolledPerson, partialLogin, submitCode } from '../../support/authenticator-app.ts'
+import type { CallOptions } from '../../support/http-client.ts'
+import { CLIENT_API, legacyToken, ztSession } from '../../support/legacy.ts'
+import { bearer, exchange, obtainCode } from '../../support/login.ts'
+import { administrate, assertRefused } from '../../support/management.ts'
+import { assertRefreshRefused, logInOffline, refresh, refreshed } from '../../support/refresh.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+const back = (time: Duration) => milliseconds(-time)
+/** One after the other: later, earlier than the beginning, and where it should be. */
+const JUMPS = [minutes(10), back(minutes(20)), minutes(10)]
+
+async function statusOf(service: Service, session: Pick<CallOptions, 'headers'>): Promise<number> {
+  return (await service.call(`${CLIENT_API}/current-api-session`, session)).status
+}
+
+test('R115: sessions of both kinds live through jumps of ten minutes, and are refreshed', async (t) => {
+  const service = await startService(t)
+  const legacy = ztSession(await legacyToken(service))
+  let tokens = await logInOffline(service)
+  const { access_token: first } = tokens
+  for (const jump of JUMPS) {
+    service.clock.advance(jump)
+    assert.equal(await statusOf(service, bearer(first)), 200)
+    assert.equal(await statusOf(service, bearer(tokens.access_token)), 200)
+    assert.equal(await statusOf(service, legacy), 200)
+    tokens = await refreshed(service, tokens.refresh_token)
+  }
+})
+
+test('R115: sessions that were ended stay ended through jumps of ten minutes', async (t) => {
+  const service = await startService(t)
+  const legacy = ztSession(await legacyToken(service))
+  const tokens = await logInOffline(service)
+  const sessions = [bearer(tokens.access_token), legacy]
+  for (const session of sessions) {
+    const url = `${CLIENT_API}/current-api-session`
+    const ended = await service.call(url, { ...session, method: 'DELETE' })
+    assert.equal(ended.status, 200, ended.text)
+  }
+  for (const jump of [milliseconds(0), ...JUMPS]) {
+    service.clock.advance(jump)
+    for (const session of sessions) assert.equal(await statusOf(service, session), 401)
+    assertRefreshRefused(await refresh(service, tokens.refresh_token))
+  }
+})
+
+test('R115: a session that was ended shortly before it would have expired stays ended', async (t) => {
+  const service = await startService(t)
+  const { access_token } = await logInOffline(service)
+  const url = `${CLIENT_API}/current-api-session`
+  const session = bearer(access_token)
+  assert.equal((await service.call(url, { ...session, method: 'DELETE' })).status, 200)
+  // Past the end of the token, for long enough that everything which forgets has had its turn, and back again.
+  service.clock.advance(minutes(25))
+  for (const jump of [minutes(10), back(minutes(10))]) {
+    service.clock.advance(jump)
+    await pause(1_000)
+    assert.equal(await statusOf(service, session), 401)
+  }
+})
+
+test('R115: what works once works once, whatever the time is said to be', async (t) => {
+  const service = await startService(t)
+
+  await t.test('a code that was exchanged', async () => {
+    const { code, verifier, redirectUri } = await obtainCode(service)
+    const form = { code, code_verifier: verifier, redirect_uri: redirectUri }
+    assert.equal((await exchange(service, form)).status, 200)
+    for (const jump of JUMPS) {
+      service.clock.advance(jump)
+      const again = await exchange(service, form)
+      assert.equal(again.status, 400)
+      assert.equal(again.json().error, 'invalid_grant')
+    }
+  })
+
+  await t.test('a refresh token that was spent', async () => {
+    const { refresh_token: spent } = await logInOffline(service)
+    await refreshed(service, spent)
+    for (const jump of JUMPS) {
+      service.clock.advance(jump)
+      assertRefreshRefused(await refresh(service, spent))
+    }
+  })
+
+  await t.test('R085: a code of an authenticator app, when its moment comes again', async () => {
+    const person = await enrolledPerson(service, await administrate(service))
+    const code = person.app.nextCode()
+    const first = await partialLogin(service, person)
+    assert.equal((await submitCode(service, first.authRequestId, code)).status, 302)
+    service.clock.advance(minutes(10))
+    service.clock.advance(back(minutes(10)))
+    assert.equal(person.app.code(), code)
+    const { authRequestId } = await partialLogin(service, person)
+    assertRefused(await submitCode(service, authRequestId, code), 400, 'MFA_INVALID_TOKEN')
+  })
+})
+
+test('R115: nothing asks for local time, so that no clock change in spring or autumn is felt', () => {
+  const source = new URL('../../../src/', import.meta.url)
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  const ours = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  assert.ok(ours.length > 100)
+  const localTime =
+    /\.[gs]et(Hours|Minutes|Date|Day|Month|FullYear)\(|TimezoneOffset|toLocale\w*Time/
+  const asking = ours.filter((file) => localTime.test(readFileSync(new URL(file, source), 'utf8')))
+  assert.deepEqual(asking, [])
+})
