@@ -41,10 +41,10 @@ test('an enrollment survives a kill -9 whole or not at all, on PostgreSQL', asyn
 
 async function killRounds(t: TestContext, prepare: (home: string) => Promise<void>): Promise<void> {
   const first = await startChild(t)
-  const { home, port } = first
+  const { home } = first
   await first.stop()
   await prepare(home)
-  await fixPort(home, port)
+  await fixPort(home)
   const csr = await makeCsr()
 
   let service = await startChild(t, { home })

@@ -68,9 +68,9 @@ async function killRounds(
 ): Promise<void> {
   const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 32))
   const first = await startChild(t)
-  const { home, port } = first
+  const { home } = first
   await first.stop()
-  await fixPort(home, port)
+  await fixPort(home)
   const url = await databaseOf()
   await changeConfig(home, (config) => {
     if (url !== undefined) config.db = url

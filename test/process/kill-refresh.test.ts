@@ -38,9 +38,9 @@ interface Chain {
 
 test('what was answered before a kill -9 holds after the next start: refreshes, logouts and certificates', async (t) => {
   const first = await startChild(t)
-  const { home, port } = first
+  const { home } = first
   await first.stop()
-  await fixPort(home, port)
+  await fixPort(home)
 
   const over: OfflineTokens[] = []
   let service = await startChild(t, { home })

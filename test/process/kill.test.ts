@@ -54,10 +54,10 @@ async function killRounds(
   prepare: (home: string) => Promise<void>,
 ): Promise<void> {
   const first = await startChild(t)
-  const { home, port } = first
+  const { home } = first
   await first.stop()
   await prepare(home)
-  await fixPort(home, port)
+  await fixPort(home)
 
   let service = await startChild(t, { home })
   for (let round = 1; round <= rounds; round++) {

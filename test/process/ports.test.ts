@@ -6,9 +6,9 @@ import { runLatchkey, startChild } from '../support/child-service.ts'
 import { bearer, logIn } from '../support/login.ts'
 
 test('a second instance on the same home is refused when it would use the same port', async (t) => {
-  const { home, port, stop, call } = await startChild(t)
+  const { home, stop, call } = await startChild(t)
   await stop()
-  await fixPort(home, port)
+  const port = await fixPort(home)
   const first = await startChild(t, { home })
   assert.equal(first.port, port)
 

@@ -44,7 +44,7 @@ async function startPrepared(t: TestContext, prepare: Prepare): Promise<ChildSer
   const first = await startChild(t)
   await first.stop()
   await prepare(first.home)
-  await fixPort(first.home, first.port)
+  await fixPort(first.home)
   return startChild(t, { home: first.home })
 }
 

@@ -30,7 +30,7 @@ export async function startAt(t: TestContext, place: Place): Promise<ChildServic
   await first.stop()
   const db = await place.database()
   if (db !== undefined) await useDatabase(first.home, db)
-  await fixPort(first.home, first.port)
+  await fixPort(first.home)
   return startChild(t, { home: first.home })
 }
 

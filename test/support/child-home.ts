@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
+import { freePort } from './ports.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a configuration may have any shape
 export async function readConfig(home: string): Promise<any> {
@@ -19,12 +20,14 @@ export async function changeConfig(
   await writeFile(join(home, 'controller.yml'), stringify(config))
 }
 
-/** From now on the home listens at this port: tokens are for an address, and a start at a free port has another. */
-export function fixPort(home: string, port: number): Promise<void> {
-  return changeConfig(home, (config) => {
+/** From now on the home listens at one port, which it answers: tokens are for an address. */
+export async function fixPort(home: string): Promise<number> {
+  const port = await freePort()
+  await changeConfig(home, (config) => {
     for (const point of config.web[0].bindPoints) {
       point.interface = point.interface.replace(/:0$/, `:${port}`)
       point.address = point.address.replace(/:0$/, `:${port}`)
     }
   })
+  return port
 }

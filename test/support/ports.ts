@@ -1,16 +1,23 @@
 /** Ports and listeners for services that must keep their address: over a restart, or behind a shared one. */
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port that nobody listens on just now. */
+/**
+ * A port that nobody listens on just now, below those that systems give out by themselves: any connection of another
+ * test could have one of those in the moment in which it is wanted back.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port was given')
-  return address.port
+  for (;;) {
+    const port = randomInt(15_000, 32_000)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    await new Promise((resolve) => server.close(resolve))
+    if (isFree) return port
+  }
 }
 
 /** The `web` part of a configuration with one listener on 127.0.0.1, known to clients as `localhost:<address>`. */
