@@ -6,7 +6,7 @@ import { runLatchkey, startChild } from '../support/child-service.ts'
 import { bearer, logIn } from '../support/login.ts'
 
 test('a second instance on the same home is refused when it would use the same port', async (t) => {
-  const { home, stop, call } = await startChild(t)
+  const { home, stop } = await startChild(t)
   await stop()
   const port = await fixPort(home)
   const first = await startChild(t, { home })
@@ -21,7 +21,7 @@ test('a second instance on the same home is refused when it would use the same p
     `latchkey: listener default: something listens at 127.0.0.1:${port} already; is this service running?`,
   )
   assert.doesNotMatch(second.stderr, /"ready"/)
-  assert.equal((await call('/version')).status, 200, 'the first one goes on')
+  assert.equal((await first.call('/version')).status, 200, 'the first one goes on')
   await logIn(first)
 })
 
