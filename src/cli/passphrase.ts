@@ -42,8 +42,9 @@ function ask(question: string): Promise<Secret> {
   if (stdin.isTTY !== true) {
     throw new Misuse('--passphrase-file is missing, and there is no terminal to ask on')
   }
-  stderr.write(question)
+  // First, or what is typed in the moment of the question would be shown.
   stdin.setRawMode(true).setEncoding('utf8').resume()
+  stderr.write(question)
   return new Promise((resolve, reject) => {
     let typed: string[] = []
     const end = () => {
