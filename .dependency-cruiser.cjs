@@ -33,6 +33,7 @@ const mayImport = {
 // A library that is missing here may be imported nowhere in src.
 const home = {
   fastify: 'http',
+  'find-my-way': 'http',
   negotiator: 'http',
   kysely: 'store',
   pg: 'store',

@@ -17,6 +17,7 @@ import {
   createRouter,
   type Route,
   type RouteDependencies,
+  refuseMethod,
 } from './route.ts'
 
 export interface ListenerApp {
@@ -57,8 +58,14 @@ export function createListenerApp(
   app.decorateRequest('session', undefined)
   app.decorateRequest('identity', undefined)
   app.decorateRequest('failure', undefined)
+  app.decorateRequest('address', undefined)
   app.decorateRequest('begunAt', 0)
   app.decorateRequest('trace', undefined)
+  // First of all: metrics, traces and the log name the address also where the method is wrong.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404) request.address = router.findAddress(request.raw.url ?? '')
+    done()
+  })
   if (observer.trace !== undefined) traceRequests(app, observer.trace)
 
   app.addHook('onRequest', async (request, reply) => {
@@ -70,6 +77,7 @@ export function createListenerApp(
       throw new Failure('BAD_REQUEST', { detail: 'not exactly one Host field' })
     }
     // Here already, so that nobody's body is read for nothing.
+    if (request.address !== undefined) refuseMethod(request, reply, request.address)
     if (request.is404) throw new Failure('NOT_FOUND')
   })
   app.addHook('onResponse', async (request, reply) => {
@@ -125,7 +133,7 @@ function noCompiler(): never {
 
 /** The route's pattern, not the path: ids and codes stay out of logs, metrics and traces (R034). */
 function patternOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? 'none'
+  return request.routeOptions.url ?? request.address?.url ?? 'none'
 }
 
 function requestLine(request: FastifyRequest, status: number, milliseconds: number): object {

@@ -2,7 +2,6 @@
  * The only way to add a route. A route says who may call it, what it reads, how it shows its failures, who may read
  * it from another origin, and which statuses it answers; `routeTable` lists all of that for the tests.
  */
-import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../base/clock.ts'
 import { type FormFields, parseForm } from '../base/form.ts'
@@ -15,6 +14,7 @@ import type { AuthenticateRouter } from '../domain/sessions/authenticate-router.
 import type { CallSession } from '../domain/sessions/call-session.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
+import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
 import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
 import { bearersOf, ztSessionOf } from './bearers.ts'
 import type { Body } from './body.ts'
@@ -83,8 +83,10 @@ export interface Router {
     route: R,
     handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
   ): void
-  /** Answers the remaining methods of every address with 405 (D-45) and preflights. Called once, at the end. */
+  /** Answers preflights, and keeps addresses apart. Called once, at the end. */
   close(): void
+  /** What to say to a method that an address does not have. */
+  readonly findAddress: FindAddress
   readonly table: readonly Route[]
 }
 
@@ -157,39 +159,49 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
   }
 
   function close(): void {
-    for (const method of OTHER_METHODS) {
-      if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-    }
-    for (const [url, routes] of Map.groupBy(table, (route) => route.url)) {
-      const known = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-      const [{ cors, face }] = routes as [Route, ...Route[]]
-      if (cors !== 'none') {
-        app.options(url, async (request, reply) => {
-          const headers = preflightHeaders(request, cors, use.corsOrigins, known)
-          return sendAnswer(reply, {
-            status: 204,
-            headers: { ...headers, allow: known.join(', ') },
-          })
-        })
-      }
-      const others = OTHER_METHODS.filter(
-        (method) => !known.includes(method) && !(method === 'OPTIONS' && cors !== 'none'),
-      )
-      app.route({
-        method: others,
-        url,
-        config: { face },
-        // Here already, so that nobody's body is read for nothing.
-        onRequest: async (_, reply) => {
-          reply.header('allow', known.join(', '))
-          throw new Failure('METHOD_NOT_ALLOWED')
-        },
-        handler: () => undefined,
-      })
-    }
+    const addresses = addressesOf(table)
+    for (const address of addresses) if (address.cors !== 'none') answerPreflights(address)
+    for (const { address, methods } of borrowedMethods(addresses)) refuseMethods(address, methods)
   }
 
-  return { add, close, table }
+  function answerPreflights({ url, cors, allow }: RoutedAddress): void {
+    app.options(url, async (request, reply) => {
+      const headers = preflightHeaders(request, cors, use.corsOrigins, allow)
+      return sendAnswer(reply, { status: 204, headers: { ...headers, allow: allow.join(', ') } })
+    })
+  }
+
+  function refuseMethods(address: RoutedAddress, methods: readonly string[]): void {
+    app.route({
+      method: [...methods],
+      url: address.url,
+      onRequest: async (request, reply) => refuseMethod(request, reply, address),
+      handler: () => undefined,
+    })
+  }
+
+  return { add, close, findAddress: findAmong(() => addressesOf(table)), table }
+}
+
+/** D-45. In a hook before the body, so that nobody's is read for nothing. */
+export function refuseMethod(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  address: Address,
+): never {
+  request.address = address
+  reply.header('allow', address.allow.join(', '))
+  throw new Failure('METHOD_NOT_ALLOWED')
+}
+
+type RoutedAddress = Address & Pick<Route, 'cors'>
+
+function addressesOf(table: readonly Route[]): readonly RoutedAddress[] {
+  return [...Map.groupBy(table, (route) => route.url)].map(([url, routes]) => {
+    const [{ cors, face }] = routes as [Route, ...Route[]]
+    const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    return { url, allow, cors, face }
+  })
 }
 
 /** SPEC Response headers, D-39. */
@@ -206,9 +218,6 @@ export function secondsLeft(expiresAt: Instant, clock: Pick<Clock, 'now'>): numb
 
 /** The log line that makes every test fail whose service wrote it. */
 export const UNDECLARED = 'a route answered with a status that it does not declare'
-
-/** All that Node reads; a CONNECT never gets as far as a route. */
-const OTHER_METHODS = METHODS.filter((method) => method !== 'CONNECT')
 
 function readQuery(request: FastifyRequest): FormFields {
   const { url = '' } = request.raw
@@ -252,7 +261,8 @@ export function answerError(
   }
   // A body that was refused before it was read leaves the connection in the middle of it.
   if (CATALOGUE[failure.code].status === 413) reply.header('connection', 'close')
-  const face = request.routeOptions.config.face ?? { json: 'api', pages: false }
+  const face = request.address?.face ??
+    request.routeOptions.config.face ?? { json: 'api', pages: false }
   const answer = failureAnswer(failure, {
     face,
     wantsHtml: wantedContent(request) === 'html',
@@ -268,6 +278,8 @@ declare module 'fastify' {
     /** Whose request it turned out to be, for the log. */
     identity: IdentityId | undefined
     failure: Failure | undefined
+    /** The one that is there, but not for this method. */
+    address: Address | undefined
   }
   interface FastifyContextConfig {
     face?: Face

@@ -17,7 +17,12 @@ const BINDINGS = Object.keys(API_PREFIXES) as readonly ApiBinding[]
 /** Every route that an API brings. */
 export function apiRoutes(binding: ApiBinding): readonly Route[] {
   const table: Route[] = []
-  const router: Router = { add: (route) => void table.push(route), close: () => undefined, table }
+  const router: Router = {
+    add: (route) => void table.push(route),
+    close: () => undefined,
+    findAddress: () => undefined,
+    table,
+  }
   addBoundApis(router, [{ binding }], ANYTHING)
   return table.filter(({ url }) => url.startsWith(API_PREFIXES[binding]))
 }
