@@ -2,6 +2,7 @@
  * One running instance: start, drain, stop. What is told to be ready answers; what is told to be stopped has written
  * everything it answered.
  */
+
 import type { Clock } from '../base/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/duration.ts'
 import type { Log } from '../base/log.ts'
@@ -10,6 +11,7 @@ import type { Secret } from '../base/secret.ts'
 import type { Config } from '../config/config.ts'
 import type { Ca } from '../domain/certificates/ca.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
+import type { HashStrength } from '../domain/factors/hashing.ts'
 import { createCheckHealth } from '../domain/health/check-health.ts'
 import type { RotateKeys } from '../domain/tokens/rotate-keys.ts'
 import type { Issuer } from '../protocol/oidc.ts'
@@ -48,6 +50,8 @@ export interface InstanceOptions {
   readonly log: Log
   /** Takes the first administrator's password, when one was drawn; see `prepare`. */
   readonly handOver: (password: Secret) => Promise<void>
+  /** Another than ours: for tests, which log in thousands of times and have nothing to lose. */
+  readonly hashStrength?: HashStrength | undefined
 }
 
 const DRAIN: Duration = seconds(10)

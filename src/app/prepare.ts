@@ -12,7 +12,11 @@ import type { Config } from '../config/config.ts'
 import { createRecordEvent } from '../domain/audit/record.ts'
 import type { CertificateAuthorities } from '../domain/certificates/authorities.ts'
 import { refuseGuessable } from '../domain/factors/guessable-passwords.ts'
-import { createPasswordHashing, type MeasuredHashing } from '../domain/factors/hashing.ts'
+import {
+  createPasswordHashing,
+  type HashStrength,
+  type MeasuredHashing,
+} from '../domain/factors/hashing.ts'
 import { refusePassword } from '../domain/factors/password-rules.ts'
 import {
   ADMINISTRATOR,
@@ -59,11 +63,12 @@ export async function prepare(deps: {
   /** Called when the administrator was made with a password that nobody has seen, and that is shown nowhere else. */
   readonly handOver: (password: Secret) => Promise<void>
   readonly onEvents?: OnEvents
+  readonly hashStrength?: HashStrength | undefined
 }): Promise<Prepared> {
   const { config, clock, random } = deps
   const opened = await openDatabase(config, deps.onEvents)
   return closeOnFailure(opened.store, async () => {
-    const hashing = composeHashing(config, random)
+    const hashing = composeHashing(config, random, deps.hashStrength)
     let installation = await inspect(config, opened, random)
     if (installation === undefined) {
       const secret = opened.secret ?? (await firstSecret(config, random))
@@ -189,8 +194,12 @@ async function firstSecret(config: Config, random: Random): Promise<Uint8Array> 
   return createInstallationSecret(config.secret.path, random)
 }
 
-export function composeHashing({ passwords }: Config, random: Random): MeasuredHashing {
+export function composeHashing(
+  { passwords }: Config,
+  random: Random,
+  strength?: HashStrength,
+): MeasuredHashing {
   const { hashing, queue } = passwords
   const concurrency = hashing === 'auto' ? Math.min(availableParallelism(), MOST_HASHING) : hashing
-  return createPasswordHashing({ random, concurrency, queue })
+  return createPasswordHashing({ random, concurrency, queue, strength })
 }

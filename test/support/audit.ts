@@ -41,12 +41,16 @@ export async function failureOf(
   return event
 }
 
-/** The answer without what may differ from one request to the next: to compare refusals (R077). */
+/**
+ * The answer without what may differ from one request to the next, or from one connection to another: to compare
+ * refusals (R077).
+ */
 export function comparable(reply: Reply): object {
-  const fields = reply.rawHeaders.map((text, i) => {
-    const name = reply.rawHeaders[i - 1]?.toLowerCase() ?? ''
-    return i % 2 === 1 && ['x-request-id', 'date'].includes(name) ? '' : text
-  })
+  const fields = reply.rawHeaders
+    .map((name, i) => [name.toLowerCase(), reply.rawHeaders[i + 1]] as const)
+    .filter(([name], i) => i % 2 === 0 && !DIFFERENT.includes(name))
   const { error, ...body } = reply.json()
   return { status: reply.status, fields, ...body, error: { ...error, requestId: '' } }
 }
+
+const DIFFERENT = ['x-request-id', 'date', 'connection', 'keep-alive']

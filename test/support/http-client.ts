@@ -39,6 +39,9 @@ interface FetchInit {
 }
 
 export function httpClient(ca: string): HttpClient {
+  // A handshake for each call would be most of what a call costs.
+  const keptAlive = new https.Agent({ ca, keepAlive: true })
+
   async function call(url: string, options: CallOptions = {}): Promise<Reply> {
     const { form, json } = options
     const headers: Record<string, string | readonly string[]> = { ...options.headers }
@@ -56,7 +59,12 @@ export function httpClient(ca: string): HttpClient {
     return new Promise((resolve, reject) => {
       const request = https.request(
         url,
-        { method, headers: headers as Record<string, string>, ca, agent: options.agent ?? false },
+        {
+          method,
+          headers: headers as Record<string, string>,
+          ca,
+          agent: options.agent ?? keptAlive,
+        },
         (response) => {
           const chunks: Buffer[] = []
           response.on('data', (chunk) => chunks.push(chunk))

@@ -28,12 +28,18 @@ export interface HashingLoad {
 
 export type MeasuredHashing = PasswordHashing & { load(): HashingLoad }
 
-/** OWASP's minimum for argon2id: 19 MiB, 2 passes, 1 lane (API 4.2). `Algorithm.Argon2id` is 2. */
-const STRENGTH = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
-const OPTIONS: Options = { ...STRENGTH, algorithm: 2 }
+/** The work of one hash, by the names of argon2: KiB of memory, passes, lanes. */
+export interface HashStrength {
+  readonly memoryCost: number
+  readonly timeCost: number
+  readonly parallelism: number
+}
+
+/** OWASP's minimum for argon2id: 19 MiB, 2 passes, 1 lane (API 4.2). */
+const STRENGTH: HashStrength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** R076: a poisoned record must not eat the memory. Four times today's strength is a generous future. */
-const STRONGEST = { memoryCost: 4 * 19_456, timeCost: 8, parallelism: 4 } as const
+const STRONGEST: HashStrength = { memoryCost: 4 * 19_456, timeCost: 8, parallelism: 4 }
 
 /** Somebody who is turned away comes back after about as long as a full queue takes. */
 const RETRY_AFTER_SECONDS = 1
@@ -44,8 +50,17 @@ export function createPasswordHashing(deps: {
   readonly concurrency: number
   /** How many may wait. */
   readonly queue: number
+  /** Of new hashes. */
+  readonly strength?: HashStrength | undefined
 }): MeasuredHashing {
-  const { random, concurrency, queue } = deps
+  const {
+    random,
+    concurrency,
+    queue,
+    strength: { memoryCost, timeCost, parallelism } = STRENGTH,
+  } = deps
+  // `Algorithm.Argon2id` is 2.
+  const options: Options = { memoryCost, timeCost, parallelism, algorithm: 2 }
   const waiting: (() => void)[] = []
   let running = 0
   let refused = 0
@@ -74,10 +89,10 @@ export function createPasswordHashing(deps: {
   }
 
   // Well-formed, of today's strength, and the hash of nothing anybody knows.
-  const nobody = `$argon2id$v=19$m=${STRENGTH.memoryCost},t=${STRENGTH.timeCost},p=${STRENGTH.parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
+  const nobody = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
 
   return {
-    hash: (password) => inTurn(() => hash(prepare(password), OPTIONS)),
+    hash: (password) => inTurn(() => hash(prepare(password), options)),
     verify: async (passwordHash, password) => {
       const strength = readStrength(passwordHash)
       if (strength === undefined || isBeyond(strength)) {
@@ -92,9 +107,7 @@ export function createPasswordHashing(deps: {
     isWeak: (passwordHash) => {
       const strength = readStrength(passwordHash)
       return (
-        strength === undefined ||
-        strength.memoryCost < STRENGTH.memoryCost ||
-        strength.timeCost < STRENGTH.timeCost
+        strength === undefined || strength.memoryCost < memoryCost || strength.timeCost < timeCost
       )
     },
   }
@@ -109,15 +122,13 @@ function phc(bytes: Uint8Array): string {
   return base64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
 }
 
-type Strength = Record<keyof typeof STRENGTH, number>
-
-function readStrength(passwordHash: string): Strength | undefined {
+function readStrength(passwordHash: string): HashStrength | undefined {
   const match = /^\$argon2id\$v=19\$m=(\d{1,9}),t=(\d{1,9}),p=(\d{1,9})\$/.exec(passwordHash)
   if (match === null) return undefined
   return { memoryCost: Number(match[1]), timeCost: Number(match[2]), parallelism: Number(match[3]) }
 }
 
-function isBeyond(strength: Strength): boolean {
+function isBeyond(strength: HashStrength): boolean {
   return (
     strength.memoryCost > STRONGEST.memoryCost ||
     strength.timeCost > STRONGEST.timeCost ||

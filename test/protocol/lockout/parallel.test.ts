@@ -140,7 +140,7 @@ test('D-22: a full queue is answered 503 with Retry-After, and locks nobody', as
   const config = {
     edge: { limits: { failuresPerAddress: 0 }, passwords: { hashing: 1, queue: 2 } },
   }
-  const service = await startService(t, { config })
+  const service = await startService(t, { config, hashing: 'as shipped' })
   const admin = await administrate(service)
   const ada = await somebody(admin, 100)
   const replies = await Promise.all(
