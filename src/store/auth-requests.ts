@@ -39,6 +39,7 @@ const BODY = object({
     codeChallenge: text,
     state: optional(text),
     nonce: optional(text),
+    prompt: optional(text<'login'>),
     configTypes: listOf(text),
   }),
   browser: optional(text<SecretHash>),

@@ -147,6 +147,7 @@ const request: fc.Arbitrary<AwaitingPrimary> = fc.record({
     codeChallenge: anyText,
     state: fc.option(anyText, { nil: undefined }),
     nonce: fc.option(anyText, { nil: undefined }),
+    prompt: fc.constantFrom('login' as const, undefined),
     configTypes: fc.array(anyText, { maxLength: 3 }),
   }),
 })

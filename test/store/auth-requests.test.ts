@@ -35,7 +35,13 @@ for (const database of ALL) {
       const full = anAuthRequest()
       const bare = {
         browser: undefined,
-        ask: { ...full.ask, state: undefined, nonce: undefined, configTypes: [] },
+        ask: {
+          ...full.ask,
+          state: undefined,
+          nonce: undefined,
+          prompt: undefined,
+          configTypes: [],
+        },
         primary: BARE_PRIMARY,
         secondary: { totp: false, extJwt: undefined },
       }

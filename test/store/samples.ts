@@ -239,6 +239,7 @@ export function aPartialRequest(
       codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
       state: 'state "with" \u0000 anything',
       nonce: 'nonce',
+      prompt: 'login',
       configTypes: ['config-1'],
     },
     browser: hash('cookie'),

@@ -94,6 +94,8 @@ export function createAccountLogin(deps: {
           ['client_id', [clientId]],
           ['redirect_uri', [callback]],
           ['scope', ['openid']],
+          // D-183: who changes credentials here proves himself now, at an IdP too.
+          ['prompt', ['login']],
           ['state', [state]],
           ['code_challenge', [base64url(sha256(verifier))]],
           ['code_challenge_method', ['S256']],

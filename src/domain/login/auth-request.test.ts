@@ -29,6 +29,7 @@ const AWAITING: AwaitingPrimary = {
     codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
     state: 'a-state',
     nonce: undefined,
+    prompt: undefined,
     configTypes: ['one'],
   },
   browser: undefined,

@@ -27,6 +27,8 @@ export interface ClientAsk {
   readonly codeChallenge: string
   readonly state: string | undefined
   readonly nonce: string | undefined
+  /** OIDC Core §3.1.2.1: the person is to be asked, also by an IdP that still knows him. */
+  readonly prompt: 'login' | undefined
   readonly configTypes: readonly string[]
 }
 

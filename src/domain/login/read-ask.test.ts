@@ -52,6 +52,7 @@ test('SPEC Authorization: the least that a client may send', () => {
     codeChallenge: CHALLENGE,
     state: undefined,
     nonce: undefined,
+    prompt: undefined,
     configTypes: [],
   })
 })
@@ -74,6 +75,7 @@ test('SPEC Authorization: everything that a client may send', () => {
     codeChallenge: CHALLENGE,
     state: 'a state',
     nonce: 'a nonce',
+    prompt: 'login',
     configTypes: ['one', 'two'],
   })
 })

@@ -95,7 +95,8 @@ export function readAsk(
     return refuse('invalid_request', `method must be one of ${PRIMARY_METHODS.join(', ')}`)
   }
   // OIDC Core §3.1.2.1: nobody is asked anything, and there is never a login to build on.
-  if (one('prompt')?.split(' ').includes('none')) {
+  const prompts = one('prompt')?.split(' ') ?? []
+  if (prompts.includes('none')) {
     return refuse('login_required', 'a login needs the person or program to be asked')
   }
   const configTypes = mergeConfigTypes(parameters.get('configTypes') ?? [], [])
@@ -111,6 +112,7 @@ export function readAsk(
       codeChallenge,
       state: one('state'),
       nonce: one('nonce'),
+      prompt: prompts.includes('login') ? 'login' : undefined,
       configTypes,
     },
   }

@@ -22,6 +22,7 @@ const ASK: ClientAsk = {
   codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   state: 'a state with "quotes", \u0000 and 🔑',
   nonce: 'a nonce',
+  prompt: 'login',
   configTypes: ['one', 'two'],
 }
 
@@ -48,7 +49,10 @@ test('D-7: a sealed request opens as it was, with and without a browser', () => 
 })
 
 test('what the client did not send is still absent after opening', () => {
-  const opened = openRequest(vault, seal(aRequest({ state: undefined, nonce: undefined })))
+  const opened = openRequest(
+    vault,
+    seal(aRequest({ state: undefined, nonce: undefined, prompt: undefined })),
+  )
   assert.equal(opened?.ask.state, undefined)
   assert.equal(opened?.ask.nonce, undefined)
 })

@@ -4,9 +4,11 @@
  * whether it is good is judged like any other (verify.ts).
  */
 import { decodeJwt } from 'jose'
+import { epochSeconds, type Instant, minus } from '../../../base/instant.ts'
 import { Secret } from '../../../base/secret.ts'
 import { equalInConstantTime } from '../../../base/vault.ts'
 import type { ExternalJwtSigner } from '../signer.ts'
+import { LEEWAY } from '../verify.ts'
 
 /** Rejects with a message that may be shown to an administrator. */
 export type PostForm = (
@@ -21,6 +23,8 @@ export interface Redemption {
   readonly redirectUri: string
   readonly verifier: string
   readonly nonce: string
+  /** D-183: a login of the person at the IdP from before is not enough. */
+  readonly askedAfter: Instant | undefined
 }
 
 export type Redeemed =
@@ -41,7 +45,7 @@ const TOKEN_ERRORS = [
 ]
 
 export function createRedeemCode({ postForm }: { readonly postForm: PostForm }): RedeemCode {
-  return async ({ signer, tokenEndpoint, code, redirectUri, verifier, nonce }) => {
+  return async ({ signer, tokenEndpoint, code, redirectUri, verifier, nonce, askedAfter }) => {
     let answer: Awaited<ReturnType<PostForm>>
     try {
       answer = await postForm(tokenEndpoint, {
@@ -66,6 +70,9 @@ export function createRedeemCode({ postForm }: { readonly postForm: PostForm }):
     if (idToken !== undefined && !isAnswerTo(idToken, nonce)) {
       return refused('the ID token is not the answer to this login (nonce)')
     }
+    if (askedAfter !== undefined && wasAskedBefore(idToken, askedAfter)) {
+      return refused('the IdP asked the person before this login began (auth_time)')
+    }
     const token = signer.targetToken === 'ID' ? idToken : accessToken
     if (typeof token !== 'string') return refused(`the answer has no ${signer.targetToken} token`)
     if (claimsOf(token)?.iss !== signer.issuer) {
@@ -79,6 +86,12 @@ export function createRedeemCode({ postForm }: { readonly postForm: PostForm }):
 function isAnswerTo(idToken: unknown, nonce: string): boolean {
   const claimed = typeof idToken === 'string' ? claimsOf(idToken)?.['nonce'] : undefined
   return typeof claimed === 'string' && equalInConstantTime(claimed, nonce)
+}
+
+/** An ID token that does not say when is believed: not every IdP can (OIDC Core §2). */
+function wasAskedBefore(idToken: unknown, instant: Instant): boolean {
+  const asked = typeof idToken === 'string' ? claimsOf(idToken)?.['auth_time'] : undefined
+  return typeof asked === 'number' && asked < epochSeconds(minus(instant, LEEWAY))
 }
 
 /** Unverified. Undefined when the text is no JWT. */

@@ -3,6 +3,7 @@
  * login, the signer and the role that it was sent away for, and once. The code is redeemed over our own connection,
  * and the token goes into the same step as a JWT that a program posts.
  */
+import { minus } from '../../../base/instant.ts'
 import type { Vault } from '../../../base/vault.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { primaryExtJwt, secondaryExtJwt } from '../../../protocol/challenge.ts'
@@ -17,6 +18,7 @@ import type { AuthRequestKey } from '../auth-request.ts'
 import type { StepOrigin } from '../browser-binding.ts'
 import { type FindRequest, type OpenRequest, startAgain } from '../find-request.ts'
 import type { LoginStep } from '../finish.ts'
+import { AUTH_REQUEST_LIFE } from '../start.ts'
 import type { SpentStates } from '../stores.ts'
 import type { SubmitKept, SubmitPrimary } from '../submit-primary.ts'
 import { type KeptPrimary, openKept } from './kept-primary.ts'
@@ -127,7 +129,9 @@ export function createComeBack(deps: {
       if (!(await deps.spentStates.insert(spent))) throw startAgain('the state was used before')
 
       const { redirectUri, verifier, nonce } = trip
-      const proofs = { code, redirectUri, verifier, nonce }
+      const askedAfter =
+        request.ask.prompt === undefined ? undefined : minus(request.expiresAt, AUTH_REQUEST_LIFE)
+      const proofs = { code, redirectUri, verifier, nonce, askedAfter }
       const redeemed = await deps.redeemCode({ signer, tokenEndpoint: endpoints.token, ...proofs })
       if ('fault' in redeemed) {
         throw redeemed.fault === 'unreachable'

@@ -66,6 +66,8 @@ export function createSendAway(deps: {
       nonce,
       code_challenge: base64url(sha256(verifier)),
       code_challenge_method: 'S256',
+      // D-183. With `max_age` the ID token says when the person was asked (OIDC Core §2, auth_time).
+      ...(request.ask.prompt === undefined ? {} : { prompt: request.ask.prompt, max_age: '0' }),
     }
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
     return { location: url.href, cookie: sealRoundTrip(vault, trip, state) }
