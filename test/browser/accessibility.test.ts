@@ -1,68 +1,119 @@
 /**
- * Every page of the login, held against WCAG 2.2 by axe in light, in dark and on a small screen; and with letters twice
- * as large (WCAG 2.2, 1.4.4). What no program can judge is in pages.test.ts and keyboard.test.ts.
+ * Every page of the login and of the own account, held against WCAG 2.2 by axe: light and dark, wide and small, with the
+ * colours of the system, and with letters twice as large (1.4.4, 1.4.10). The browser has nothing to complain about, and no
+ * page is left out. What no program can judge is in pages.test.ts and keyboard.test.ts.
  */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { html } from '../../src/web/login/html.ts'
+import { accountPages } from '../support/account-pages.ts'
 import { checkWithAxe } from '../support/axe.ts'
+import { complaintsOf } from '../support/browser-complaints.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { startClientApp } from '../support/client-app.ts'
 import { loginPages } from '../support/login-pages.ts'
+import { watchPages } from '../support/page-coverage.ts'
 import { startService } from '../support/service.ts'
 import { startSite } from '../support/site.ts'
+import { titleWanted } from '../support/visited-pages.ts'
 
-const LOOKS: readonly BrowserContextOptions[] = [
-  { colorScheme: 'light', viewport: { width: 1000, height: 700 } },
-  { colorScheme: 'dark', viewport: { width: 320, height: 600 } },
-]
+const WIDE = { width: 1000, height: 700 }
+const SMALL = { width: 320, height: 600 }
+const DOUBLED = { width: 640, height: 700 }
+
+/** What a look can change; everything else is the same in all of them. */
+const OF_THE_LOOK = ['color-contrast', 'target-size', 'link-in-text-block']
+
+const LOOKS = {
+  light: { size: WIDE, media: { colorScheme: 'light' } },
+  dark: { size: SMALL, media: { colorScheme: 'dark' } },
+  'light-small': { size: SMALL, media: { colorScheme: 'light' }, rules: OF_THE_LOOK },
+  'dark-wide': { size: WIDE, media: { colorScheme: 'dark' }, rules: OF_THE_LOOK },
+  'system-colours': { size: WIDE, media: { forcedColors: 'active' }, rules: OF_THE_LOOK },
+} as const
+
+/** Where pictures of the pages go, for people to look at. */
+const PICTURES = process.env['TEST_PICTURES']
 
 test('accessibility', async (t) => {
+  const unvisited = await watchPages(t)
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const browser = await launchChromium()
   t.after(() => browser.close())
-  const pages = await loginPages(t, service, app)
+  const login = await loginPages(t, service, app)
+  const account = await accountPages(t, service)
 
-  for (const [name, [title, open, clientCertificates]] of Object.entries(pages)) {
-    await t.test(`${name} has no fault that axe can find`, async (t) => {
-      for (const look of LOOKS) {
-        const page = await newPage(t, browser, {
-          ...look,
-          clientCertificates: clientCertificates ?? [],
-        })
-        await open(page)
-        assert.equal(await page.title(), title)
-        const { violations, passed } = await checkWithAxe(page)
-        assert.deepEqual(violations, [])
-        assert.ok(passed >= 5, `only ${passed} rules were looked at`)
-      }
-    })
-  }
-
-  for (const [name, [, open, clientCertificates]] of Object.entries(pages)) {
-    await t.test(`${name} has room for letters twice as large`, async (t) => {
-      const viewport = { width: 640, height: 700 }
-      const page = await newPage(t, browser, {
-        viewport,
-        clientCertificates: clientCertificates ?? [],
-      })
+  for (const [name, [heading, open, clientCertificates = []]] of Object.entries({
+    ...login,
+    ...account,
+  })) {
+    await t.test(`${name} has no fault that axe can find, however it looks`, async (t) => {
+      const page = await newPage(t, browser, { clientCertificates })
+      const complaints = complaintsOf(page)
       await open(page)
+      await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+      assert.equal(await page.title(), await titleWanted(page, heading))
+      const widthOf = () => page.locator('html').evaluate((element) => element.scrollWidth)
+      const picture = async (look: string) => {
+        if (PICTURES === undefined) return
+        const path = join(PICTURES, `${name.replaceAll(/\W+/g, '-')}-${look}.png`)
+        await page.screenshot({ path, fullPage: true })
+      }
+
+      for (const [look, { size, media, ...only }] of Object.entries(LOOKS)) {
+        await page.setViewportSize(size)
+        await page.emulateMedia({ colorScheme: null, forcedColors: null, ...media })
+        await picture(look)
+        const { violations, passed } = await checkWithAxe(page, 'rules' in only ? only.rules : [])
+        assert.deepEqual(violations, [], look)
+        if (!('rules' in only)) assert.ok(passed >= 5, `only ${passed} rules were looked at`)
+        assert.equal(await widthOf(), size.width, `${look}: nothing is cut off sideways`)
+      }
+      await page.emulateMedia({ colorScheme: null, forcedColors: null })
+      await page.setViewportSize(DOUBLED)
       await page.evaluate("document.documentElement.style.fontSize = '200%'")
-      const width = await page.locator('html').evaluate((element) => element.scrollWidth)
-      assert.equal(width, viewport.width)
+      await picture('letters')
+      assert.equal(await widthOf(), DOUBLED.width, 'there is room for letters twice as large')
+      const broken = await page
+        .locator('.codes code')
+        .evaluateAll((all) => all.filter((one) => one.getClientRects().length !== 1).length)
+      assert.equal(broken, 0, 'a recovery code stays on one line')
+      assert.deepEqual(complaints, [])
     })
   }
+
+  await t.test('no page is left out', async () => {
+    assert.deepEqual(await unvisited(), [])
+  })
 
   await t.test('the check finds faults where there are some', async (t) => {
     const bad = html`<input name="a"><p style="color: #ccc; background: #fff">Faint</p>`
     const origin = await startSite(t, '127.0.0.1', () => bad)
     const page = await newPage(t, browser, {})
     await page.goto(origin)
-    const { violations } = await checkWithAxe(page)
-    const rules = violations.map((violation) => violation.slice(0, violation.indexOf(':')))
-    assert.deepEqual(rules.toSorted(), ['color-contrast', 'label'])
+    const rules = async (only: readonly string[]) =>
+      (await checkWithAxe(page, only)).violations
+        .map((violation) => violation.slice(0, violation.indexOf(':')))
+        .toSorted()
+    assert.deepEqual(await rules([]), ['color-contrast', 'label'])
+    assert.deepEqual(await rules(OF_THE_LOOK), ['color-contrast'])
+  })
+
+  await t.test('what the browser complains about is found where there is something', async (t) => {
+    const bad = html`<img src="/nothing.png" alt="Nothing"><script>nothing()</script>`
+    const origin = await startSite(t, '127.0.0.1', (_, { pathname }) =>
+      pathname === '/' ? bad : undefined,
+    )
+    const page = await newPage(t, browser, {})
+    const complaints = complaintsOf(page)
+    await page.goto(`${origin}/not-there`)
+    assert.equal(complaints.length, 0, 'the status of a page is none')
+    await page.goto(origin, { waitUntil: 'networkidle' })
+    const found = complaints.map((text) => text.slice(0, text.indexOf(':'))).toSorted()
+    assert.deepEqual(found, ['Failed to load resource', 'ReferenceError'])
   })
 
   /** With JavaScript, which axe needs. The one script of the pages is left out, so that the form_post page stays. */

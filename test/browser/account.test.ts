@@ -1,48 +1,41 @@
 /**
- * The pages of the own account in a real browser, without scripts: the ways through them, the keyboard, and what axe finds in
- * light, in dark and on a small screen. D-161, D-162; WCAG 2.2.
+ * The ways through the pages of the own account, in a real browser without scripts, which has nothing to complain about on
+ * any of them. D-161, D-162. What the pages are like is in accessibility.test.ts and pages.test.ts.
  */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { minutes } from '../../src/base/duration.ts'
 import { html } from '../../src/web/login/html.ts'
 import { authenticatorApp, PASSWORD } from '../support/authenticator-app.ts'
-import { checkWithAxe } from '../support/axe.ts'
+import { complaintsOf } from '../support/browser-complaints.ts'
 import { sendCode, sendPassword } from '../support/browser-login.ts'
+import { registerCa } from '../support/certificate-login.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { administrate, type CreatedIdentity, logInAs } from '../support/management.ts'
 import { openOpenssl } from '../support/openssl.ts'
+import { APP, startRealIdp } from '../support/real-idp.ts'
 import { startService } from '../support/service.ts'
 import { startSite } from '../support/site.ts'
 
 const NEW_PASSWORD = 'quite another passphrase'
-
-const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
-  light: { colorScheme: 'light', viewport: { width: 1000, height: 700 } },
-  dark: { colorScheme: 'dark', viewport: { width: 320, height: 600 } },
-}
-
-/** Where pictures of the pages go, for people to look at. */
-const PICTURES = process.env['TEST_PICTURES']
-
-const USABLE = 'a[href], button, summary, input:not([type=hidden]):not([hidden])'
 
 test('the own account in a browser', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const browser = await launchChromium()
   t.after(() => browser.close())
-  const openssl = await openOpenssl()
-  t.after(() => openssl.close())
-  const ca = await openssl.makeCa()
 
   async function newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
     const profile = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
     const context = await browser.newContext({ ...profile, ...options })
-    t.after(() => context.close())
-    return context.newPage()
+    const page = await context.newPage()
+    const complaints = complaintsOf(page)
+    t.after(async () => {
+      await context.close()
+      assert.deepEqual(complaints, [])
+    })
+    return page
   }
 
   async function openAs(page: Page, person: CreatedIdentity, path = '/account'): Promise<void> {
@@ -55,6 +48,38 @@ test('the own account in a browser', async (t) => {
   const open = (page: Page, name: string) =>
     page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
   const says = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor()
+
+  // First: the clock of the provider stays behind when ours is moved.
+  await t.test('a person signs in through an identity provider, and confirms there', async (t) => {
+    const redirectUris = [`${service.baseUrl}/oidc/login/ext-jwt/callback`]
+    const idp = await startRealIdp(t, 'ES256', { redirectUris, hasPages: true })
+    const { issuer, jwksEndpoint } = idp
+    const signer = { issuer, jwksEndpoint, externalAuthUrl: issuer, clientId: APP, audience: APP }
+    await admin.createSigner({ ...signer, targetToken: 'ID', name: 'Example' })
+    const person = await admin.createIdentity({ externalId: 'zoe' })
+    const page = await newPage(t)
+    await page.goto(`${service.baseUrl}/account/sessions`)
+    await page.getByRole('link', { name: 'Continue with Example' }).click()
+    await page.getByLabel('Account').fill('zoe')
+    await page.getByRole('button', { name: 'Log in here' }).click()
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor()
+    assert.equal(page.url(), `${service.baseUrl}/account/sessions`, 'nothing of the way is left')
+    await page.getByText('There are no others.').waitFor()
+
+    // D-183: the provider still knows the person, and asks all the same.
+    await page.goto(`${service.baseUrl}/account/confirm?page=totp`)
+    await page.getByRole('link', { name: 'Continue with Example' }).click()
+    await page.getByRole('heading', { name: 'The IdP' }).waitFor()
+    await page.getByLabel('Account').fill('zoe')
+    await page.getByRole('button', { name: 'Log in here' }).click()
+    await says(page, 'You can make changes for the next five minutes.')
+    const sessions = await admin.get(`/identities/${person.id}/api-sessions`)
+    assert.deepEqual(
+      sessions.map(({ amr }: { readonly amr: readonly string[] }) => amr),
+      [['ext-jwt']],
+      'one session, by the one that came after',
+    )
+  })
 
   await t.test('a person changes the password and ends another session', async (t) => {
     const person = await someone()
@@ -77,7 +102,7 @@ test('the own account in a browser', async (t) => {
     await page.getByLabel('New password', { exact: true }).fill(NEW_PASSWORD)
     await page.getByLabel('New password, once more').fill(NEW_PASSWORD)
     await page.keyboard.press('Enter')
-    await says(page, 'Your password is another one now.')
+    await says(page, 'Your password is changed.')
     await page.reload()
     assert.equal(await page.getByRole('status').count(), 0, 'said once')
     await logInAs(service, { ...person, password: NEW_PASSWORD })
@@ -176,105 +201,42 @@ test('the own account in a browser', async (t) => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
   })
 
-  // Names that nobody can wrap, and everything that a page can show.
-  const certPem = (await openssl.makeLeaf(ca)).pem
-  const name = 'W'.repeat(120)
-  const full = await admin.createIdentity({ name, password: PASSWORD, certPem })
-  for (let n = 0; n < 2; n += 1) await logInAs(service, full)
-  const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out' }).click()
-  const start = (page: Page) => page.getByRole('button', { name: 'Set up an app' }).click()
-  const PAGES: Readonly<
-    Record<string, readonly [path: string, heading: string, go?: (page: Page) => Promise<void>]>
-  > = {
-    overview: ['/account', 'Overview'],
-    sessions: ['/account/sessions', 'Sessions'],
-    password: ['/account/password', 'Password'],
-    'password-refused': [
-      '/account/password',
-      'Password',
-      async (page) => {
-        await page.getByLabel('Present password').fill('x')
-        await page.getByLabel('New password', { exact: true }).fill('x')
-        await page.getByLabel('New password, once more').fill('y')
-        await page.getByRole('button', { name: 'Change the password' }).click()
-        await page.getByRole('alert').waitFor()
-      },
-    ],
-    'app-off': ['/account/totp', 'Authenticator app'],
-    'app-set-up': ['/account/totp', 'Set up your app', start],
-    certificate: ['/account/certificates', 'Certificate'],
-    stale: [
-      '/account/sessions',
-      'Sessions',
-      async (page) => {
-        service.clock.advance(minutes(6))
-        await page.reload()
-      },
-    ],
-    'signed-out': ['/account', 'Signed out', signOut],
-    refused: [
-      '/account',
-      'Not signed in',
-      async (page) => {
-        await page.goto(`${service.baseUrl}/account/callback?code=x&state=${'x'.repeat(22)}`)
-      },
-    ],
-  }
-
-  for (const [what, [path, heading, go]] of Object.entries(PAGES)) {
-    await t.test(
-      `the page ${what} has no fault that axe can find, and room for large letters`,
-      async (t) => {
-        for (const [look, options] of Object.entries(LOOKS)) {
-          const page = await newPage(t, { ...options, javaScriptEnabled: true })
-          const complaints: string[] = []
-          page.on('console', (message) => complaints.push(message.text()))
-          await openAs(page, full, path)
-          await go?.(page)
-          await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-          if (PICTURES !== undefined) {
-            await page.screenshot({ path: join(PICTURES, `${what}-${look}.png`), fullPage: true })
-          }
-          const { violations, passed } = await checkWithAxe(page)
-          assert.deepEqual(violations, [])
-          assert.ok(passed >= 5, `only ${passed} rules were looked at`)
-          // WCAG 2.2, 1.4.10 and 1.4.4: nothing is cut off sideways.
-          const widthOf = () => page.locator('html').evaluate((element) => element.scrollWidth)
-          const width = options.viewport?.width
-          assert.equal(await widthOf(), width)
-          if (look === 'light') {
-            await page.evaluate("document.documentElement.style.fontSize = '200%'")
-            assert.equal(await widthOf(), width)
-          }
-          const faults = complaints.filter((text) => /content security policy/i.test(text))
-          assert.deepEqual(faults, [], 'the content security policy allows all that the page has')
-        }
-      },
-    )
-
-    await t.test(`on the page ${what} Tab reaches everything in its order`, async (t) => {
-      const page = await newPage(t)
-      await openAs(page, full, path)
-      await go?.(page)
-      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-      const usable = await page
-        .locator(USABLE)
-        .evaluateAll((all) => all.map((one) => one.outerHTML))
-      // From the top, wherever the page has put the focus.
-      await page.locator(USABLE).first().focus()
-      const focus = page.locator(':focus')
-      const reached = [await focus.evaluate((element) => element.outerHTML)]
-      for (let n = 1; n < usable.length; n += 1) {
-        await page.keyboard.press('Tab')
-        reached.push(await focus.evaluate((element) => element.outerHTML))
-        const outline = await focus.evaluate((element) => {
-          const { outlineStyle, outlineWidth } =
-            element.ownerDocument.defaultView?.getComputedStyle(element) ?? {}
-          return `${outlineStyle} ${outlineWidth}`
-        })
-        assert.match(outline, /^solid [23]px$/, `${reached.at(-1)} is seen to be in focus`)
-      }
-      assert.deepEqual(reached, usable)
+  await t.test('a person signs in with the certificate that the browser has', async (t) => {
+    const openssl = await openOpenssl()
+    t.after(() => openssl.close())
+    const ca = await openssl.makeCa()
+    await registerCa(admin, openssl, ca)
+    const leaf = await openssl.makeLeaf(ca)
+    const person = await admin.createIdentity({ certPem: leaf.pem })
+    const page = await newPage(t, {
+      clientCertificates: [
+        { origin: service.baseUrl, cert: Buffer.from(leaf.pem), key: Buffer.from(leaf.keyPem) },
+      ],
     })
-  }
+    await page.goto(`${service.baseUrl}/account/password`)
+    await page.getByRole('button', { name: 'Use my certificate' }).click()
+    await page.getByText('Your account has no password.').waitFor()
+    await open(page, 'Overview')
+    await page.getByText(`Signed in as ${person.name}.`).waitFor()
+
+    // D-162: who has no password confirms with the certificate.
+    const [session] = await admin.get(`/identities/${person.id}/api-sessions`)
+    assert.deepEqual(session.amr, ['swk'])
+    service.clock.advance(minutes(6))
+    await open(page, 'Authenticator app')
+    await page.getByRole('link', { name: 'Sign in again' }).click()
+    await page.getByRole('button', { name: 'Use my certificate' }).click()
+    await says(page, 'You can make changes for the next five minutes.')
+    await page.getByRole('button', { name: 'Set up an app' }).waitFor()
+  })
+
+  await t.test('a form that is sent twice is no fault to the person', async (t) => {
+    const person = await someone()
+    await logInAs(service, person)
+    const page = await newPage(t)
+    await openAs(page, person, '/account/sessions')
+    await page.getByRole('button', { name: /^End the session of/ }).dblclick()
+    await page.getByText('There are no others.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Sign out' }).count(), 1)
+  })
 })

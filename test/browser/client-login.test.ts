@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { complaintsOf } from '../support/browser-complaints.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { connectTo, whoIs } from '../support/client-sessions.ts'
 import { ADMIN, startService } from '../support/service.ts'
@@ -18,8 +19,7 @@ test('a person logs in to a program with a browser', async (t) => {
   // The CA of the service is not in the browser's store.
   const context = await browser.newContext({ ignoreHTTPSErrors: true })
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', (message) => complaints.push(message.text()))
+  const complaints = complaintsOf(page)
   await page.goto(login.url)
   await page.getByLabel('Username').fill(ADMIN.username)
   await page.getByLabel('Password').fill(ADMIN.password)

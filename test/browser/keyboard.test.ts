@@ -1,65 +1,33 @@
-/**
- * The keyboard alone: on every page of the login the Tab key reaches everything that can be used, in the order in which it
- * stands there, and shows where it is (WCAG 2.2, 2.1.1, 2.4.3, 2.4.7). And whole ways with it.
- */
+/** The keyboard alone: whole ways with it. That Tab reaches everything on every page is in pages.test.ts. WCAG 2.2, 2.1.1. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { Page } from 'playwright-core'
-import { openLogin } from '../support/browser-login.ts'
+import { authenticatorApp, PASSWORD } from '../support/authenticator-app.ts'
+import { focused, openLogin } from '../support/browser-login.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { startClientApp } from '../support/client-app.ts'
-import { loginPages } from '../support/login-pages.ts'
-import { administrate } from '../support/management.ts'
+import { administrate, logInAs } from '../support/management.ts'
 import { APP, startRealIdp } from '../support/real-idp.ts'
 import { startService } from '../support/service.ts'
 
-/** What a person can use. */
-const USABLE = 'a[href], button, summary, input:not([type=hidden])'
+const NEW_PASSWORD = 'quite another passphrase'
 
 test('the keyboard alone is enough', async (t) => {
   const service = await startService(t)
-  const app = await startClientApp(t, service)
+  const admin = await administrate(service)
   const browser = await launchChromium()
   t.after(() => browser.close())
-  const pages = await loginPages(t, service, app)
 
-  for (const [name, [, open, clientCertificates]] of Object.entries(pages)) {
-    await t.test(
-      `${name}: Tab reaches everything in its order, and shows where it is`,
-      async (t) => {
-        const context = await browser.newContext({
-          ignoreHTTPSErrors: true,
-          javaScriptEnabled: false,
-          clientCertificates: clientCertificates ?? [],
-        })
-        t.after(() => context.close())
-        const page = await context.newPage()
-        await open(page)
-        const usable: string[] = []
-        for (const one of await page.locator(USABLE).all()) usable.push(await one.evaluate(nameOf))
-        // From the top, wherever the page has put the focus.
-        await page.evaluate('document.activeElement.blur()')
-        await page.locator('h1').click()
-        const reached: string[] = []
-        for (let n = 0; n < usable.length; n += 1) {
-          await page.keyboard.press('Tab')
-          const focus = page.locator(':focus')
-          reached.push(await focus.evaluate(nameOf))
-          const outline = await focus.evaluate((element) => {
-            const { outlineStyle, outlineWidth } =
-              element.ownerDocument.defaultView.getComputedStyle(element)
-            return `${outlineStyle} ${outlineWidth}`
-          })
-          assert.match(outline, /^solid [23]px$/, `${reached.at(-1)} is seen to be in focus`)
-        }
-        assert.deepEqual(reached, usable)
-      },
-    )
+  async function newPage(t: TestContext): Promise<Page> {
+    const profile = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
+    const context = await browser.newContext(profile)
+    t.after(() => context.close())
+    return context.newPage()
   }
 
   await t.test('through an identity provider and back', async (t) => {
-    const admin = await administrate(service)
+    const app = await startClientApp(t, service)
     const redirectUris = [`${service.baseUrl}/oidc/login/ext-jwt/callback`]
     const { issuer, jwksEndpoint } = await startRealIdp(t, 'ES256', {
       redirectUris,
@@ -76,20 +44,79 @@ test('the keyboard alone is enough', async (t) => {
     await page.keyboard.press('Enter')
     assert.equal(decodeJwt((await arrive()).access_token).sub, id)
   })
+
+  await t.test('through the own account: in, every kind of change, and out', async (t) => {
+    const person = await admin.createIdentity({ password: PASSWORD })
+    await logInAs(service, person)
+    const page = await newPage(t)
+    const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+    const says = (text: string) => page.getByRole('status').getByText(text).waitFor()
+    await page.goto(`${service.baseUrl}/account`)
+    await page.keyboard.type(person.username)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(PASSWORD)
+    await page.keyboard.press('Enter')
+    await heading('Overview')
+
+    // Past the menu, which comes first on every page.
+    await page.keyboard.press('Tab')
+    assert.equal(await page.locator(':focus').textContent(), 'Skip to the content')
+    await page.keyboard.press('Enter')
+    assert.equal(await focused(page), 'content')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.locator(':focus').textContent(), 'Sessions')
+    await page.keyboard.press('Enter')
+    await heading('Sessions')
+    await tabTo(page, 'End all other sessions')
+    await page.keyboard.press('Space')
+    await says('All other sessions have ended.')
+
+    await tabTo(page, 'Password', 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await heading('Password')
+    for (const text of [PASSWORD, NEW_PASSWORD, NEW_PASSWORD]) {
+      await tabToField(page)
+      await page.keyboard.type(text)
+    }
+    await page.keyboard.press('Enter')
+    await says('Your password is changed.')
+
+    await tabTo(page, 'Authenticator app', 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await heading('Authenticator app')
+    await tabTo(page, 'Set up an app')
+    await page.keyboard.press('Enter')
+    await heading('Set up your app')
+    await tabTo(page, 'Open in an app on this device')
+    const url = (await page.locator(':focus').getAttribute('href')) ?? ''
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.locator('code.key').waitFor()
+    await tabToField(page)
+    await page.keyboard.type(authenticatorApp(url, service.clock).code())
+    await page.keyboard.press('Enter')
+    await says('Your app is set up.')
+
+    await tabTo(page, 'Sign out', 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await heading('Signed out')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.locator(':focus').textContent(), 'Sign in again')
+  })
 })
 
-/** The words on an element, or its name. Runs in the page. */
-function nameOf(element: {
-  readonly textContent: string | null
-  getAttribute(name: string): string | null
-}): string {
-  return element.textContent || element.getAttribute('name') || ''
-}
-
-async function tabTo(page: Page, words: string): Promise<void> {
+async function tabTo(page: Page, words: string, key = 'Tab'): Promise<void> {
   for (let n = 0; n < 20; n += 1) {
-    await page.keyboard.press('Tab')
+    await page.keyboard.press(key)
     if ((await page.locator(':focus').textContent()) === words) return
   }
-  assert.fail(`Tab never reaches ${words}`)
+  assert.fail(`${key} never reaches ${words}`)
+}
+
+async function tabToField(page: Page): Promise<void> {
+  for (let n = 0; n < 20; n += 1) {
+    await page.keyboard.press('Tab')
+    if (await page.locator('input:focus').count()) return
+  }
+  assert.fail('Tab never reaches a field')
 }

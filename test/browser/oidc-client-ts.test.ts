@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { enrolledPerson } from '../support/authenticator-app.ts'
 import { type BrowserApp, settled, signedIn, startBrowserApp } from '../support/browser-app.ts'
+import { complaintsOf } from '../support/browser-complaints.ts'
 import { sendCode, sendPassword } from '../support/browser-login.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { bearer, exchange } from '../support/login.ts'
@@ -54,8 +55,7 @@ test('a browser application with oidc-client-ts', async (t) => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true })
     t.after(() => context.close())
     const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('console', (message) => complaints.push(message.text()))
+    const complaints = complaintsOf(page)
     await page.goto(app.origin)
     assert.equal(await settled(page), 'nobody')
     return { page, complaints }

@@ -1,22 +1,45 @@
 /**
- * What the pages are like for those who use them: on a small screen, in the dark, with a screen reader. R022 and
- * D-50 as far as only a browser can tell; WCAG 2.2 for contrast and reflow.
+ * What the pages are like for those who use them without scripts: on a small screen, in the dark, with the keyboard alone,
+ * with a screen reader, on paper. R022 and D-50 as far as only a browser can tell; WCAG 2.2 for contrast, reflow, and the
+ * focus (2.1.1, 2.4.3, 2.4.7).
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { accountPages } from '../support/account-pages.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { startClientApp } from '../support/client-app.ts'
 import { loginPages, openLoginForm, submit } from '../support/login-pages.ts'
 import { ADMIN, startService } from '../support/service.ts'
+import { titleWanted, type VisitedPages } from '../support/visited-pages.ts'
 
-const SCREENS = [
-  { width: 320, colorScheme: 'light' },
-  { width: 360, colorScheme: 'dark' },
-] as const
+const SMALL = { width: 320, height: 700 }
 
 /** Everything that somebody reads or types into. */
-const TEXTS = 'h1, h2, p, label, input, button, a, summary, li, code'
+const TEXTS = 'h1, h2, p, label, input, button, a, summary, li, code, dt, dd'
+
+/** What a person can use. */
+const USABLE = 'a[href], button, summary, input:not([type=hidden]):not([hidden])'
+
+/** Where the page takes a person who has just arrived: what failed, what happened, or where to begin. */
+const FOCUS: Readonly<Record<string, string>> = {
+  'the form': 'username',
+  'the form after a failure': 'password',
+  'the page that asks for a code': 'code',
+  'the page that asks for a code once more': 'code',
+  // Pressed on the way.
+  'the page with the QR code': 'summary',
+  'account: an app is set up': 'summary',
+  'the page with the QR code after a wrong code': 'code',
+  'the page for a certificate that is refused': 'alert',
+  'the choice of an identity provider after a failure': 'alert',
+  'account: a session that is not there any more': 'alert',
+  'account: after a session has ended': 'status',
+  'account: password that is refused': 'currentPassword',
+  'account: an app is set up, after a wrong code': 'code',
+  'account: an app, after a wrong code to make new recovery codes': 'renew-code',
+  'account: an app, after a wrong code to remove the app': 'remove-code',
+}
 
 test('the pages', async (t) => {
   const service = await startService(t)
@@ -24,37 +47,57 @@ test('the pages', async (t) => {
   const browser = await launchChromium()
   t.after(() => browser.close())
 
-  const pages = await loginPages(t, service, app)
-  const openForm = (page: Page) => openLoginForm(page, app)
+  const pages: VisitedPages = {
+    ...(await loginPages(t, service, app)),
+    ...(await accountPages(t, service)),
+  }
 
-  for (const [name, [title, open, clientCertificates]] of Object.entries(pages)) {
-    await t.test(`${name} can be read, on a small screen, in light and in dark`, async (t) => {
-      // WCAG 2.2, 1.4.10: 320 pixels without scrolling sideways.
-      for (const { width, colorScheme } of SCREENS) {
-        const page = await newPage(t, browser, { width, colorScheme, clientCertificates })
+  /** Without JavaScript, so that the form_post page stays. */
+  async function newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
+    const profile = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
+    const context = await browser.newContext({ ...profile, ...options })
+    t.after(() => context.close())
+    return context.newPage()
+  }
+
+  for (const [name, [heading, open, clientCertificates = []]] of Object.entries(pages)) {
+    await t.test(
+      `${name} can be read on a small screen and used with the keyboard alone`,
+      async (t) => {
+        const page = await newPage(t, { clientCertificates, viewport: SMALL })
         await open(page)
-        assert.equal(await page.title(), title)
-        assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), title)
+        await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+        assert.equal(await page.title(), await titleWanted(page, heading))
         assert.equal(await page.getByRole('main').count(), 1)
         const root = page.locator('html')
         assert.equal(await root.getAttribute('lang'), 'en')
-        assert.equal(await root.evaluate((element) => element.scrollWidth), width)
+        // WCAG 2.2, 1.4.10: 320 pixels without scrolling sideways.
+        assert.equal(await root.evaluate((element) => element.scrollWidth), SMALL.width)
+        assert.equal(await focusOf(page), FOCUS[name])
 
-        const ground = luminance((await coloursOf(page.locator('body'))).ground)
-        assert.ok(colorScheme === 'light' ? ground > 0.5 : ground < 0.1, `${colorScheme} ${ground}`)
-        for (const element of await page.locator(TEXTS).all()) {
-          if (!(await element.isVisible())) continue
-          const { text, ground } = await coloursOf(element)
-          const ratio = contrast(luminance(text), luminance(ground))
-          assert.ok(ratio >= 4.5, `${await element.textContent()}: ${text} on ${ground}`)
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          const [body, ...texts] = await coloursOf(page)
+          const ground = luminance(body?.ground)
+          assert.ok(colorScheme === 'light' ? ground > 0.5 : ground < 0.1, `${colorScheme}`)
+          assert.ok(texts.length > 0)
+          for (const { words, text, ground } of texts) {
+            const ratio = contrast(luminance(text), luminance(ground))
+            assert.ok(ratio >= 4.5, `${colorScheme}: ${words}: ${text} on ${ground}`)
+          }
         }
-      }
-    })
+        await assertTabReachesAll(page)
+      },
+    )
   }
 
+  await t.test('every page with a place to begin is in the list of those', () => {
+    for (const name of Object.keys(FOCUS)) assert.ok(name in pages, name)
+  })
+
   await t.test('labels belong to their fields, and the alert to the one in focus', async (t) => {
-    const page = await newPage(t, browser)
-    await openForm(page)
+    const page = await newPage(t)
+    await openLoginForm(page, app)
     assert.equal(await page.getByRole('textbox', { name: 'Username' }).count(), 1)
     // A click on the word is a click on the field.
     await page.getByText('Password', { exact: true }).click()
@@ -66,56 +109,106 @@ test('the pages', async (t) => {
     assert.equal(described, await alert.getAttribute('id'))
   })
 
-  await t.test('password managers find what they look for', async (t) => {
-    const page = await newPage(t, browser)
-    await openForm(page)
-    const autocomplete = (label: string) => page.getByLabel(label).getAttribute('autocomplete')
-    assert.equal(await autocomplete('Username'), 'username')
-    assert.equal(await autocomplete('Password'), 'current-password')
-    assert.equal(await page.getByLabel('Password').getAttribute('type'), 'password')
-  })
-})
-
-/** Without JavaScript, so that the form_post page stays. */
-async function newPage(
-  t: TestContext,
-  browser: Browser,
-  {
-    width = 1000,
-    colorScheme = 'light',
-    clientCertificates = [],
-  }: {
-    width?: number
-    colorScheme?: 'light' | 'dark'
-    clientCertificates?: BrowserContextOptions['clientCertificates']
-  } = {},
-): Promise<Page> {
-  const context = await browser.newContext({
-    ignoreHTTPSErrors: true,
-    javaScriptEnabled: false,
-    viewport: { width, height: 700 },
-    colorScheme,
-    clientCertificates,
-  })
-  t.after(() => context.close())
-  return context.newPage()
-}
-
-/** The ground is that of the nearest element that has one. */
-function coloursOf(locator: Locator): Promise<{ text: string; ground: string }> {
-  return locator.evaluate((element) => {
-    const { getComputedStyle } = element.ownerDocument.defaultView
-    let at = element
-    while (getComputedStyle(at).backgroundColor === 'rgba(0, 0, 0, 0)') at = at.parentElement
-    return {
-      text: getComputedStyle(element).color,
-      ground: getComputedStyle(at).backgroundColor,
+  await t.test('password managers and phones find what they look for', async (t) => {
+    const wanted: Readonly<Record<string, readonly string[]>> = {
+      'the form': ['username', 'current-password'],
+      'the page that asks for a code': ['one-time-code'],
+      'the page with the QR code': ['one-time-code'],
+      'account: password': ['username', 'current-password', 'new-password', 'new-password'],
+      'account: an app': ['one-time-code', 'one-time-code'],
+      'account: an app is set up': ['one-time-code'],
+    }
+    for (const [name, fields] of Object.entries(wanted)) {
+      const page = await newPage(t)
+      await pages[name]?.[1](page)
+      const found = await page
+        .locator('input:not([type=hidden])')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('autocomplete')))
+      assert.deepEqual(found, fields, name)
+      for (const field of await page.locator('input[autocomplete$=password]').all()) {
+        assert.equal(await field.getAttribute('type'), 'password')
+      }
     }
   })
+
+  await t.test(
+    'on paper there are the recovery codes and whose they are, nothing else',
+    async (t) => {
+      for (const [name, owner] of [
+        ['the page with the QR code', 'Z'.repeat(256)],
+        ['account: new recovery codes', ''],
+      ] as const) {
+        const page = await newPage(t, { colorScheme: 'dark' })
+        await pages[name]?.[1](page)
+        const whose = page.getByText(/^Recovery codes of /)
+        assert.equal(await whose.isVisible(), false, 'on the screen everybody knows')
+        await page.emulateMedia({ media: 'print' })
+        assert.equal(await page.locator('.codes code:visible').count(), 20)
+        assert.ok((await whose.textContent())?.includes(`${owner}, localhost`))
+        assert.equal(await whose.isVisible(), true)
+        assert.equal(
+          await page.locator('.qr, nav, button, input').filter({ visible: true }).count(),
+          0,
+        )
+      }
+    },
+  )
+})
+
+/** From the top, wherever the page has put the focus. */
+async function assertTabReachesAll(page: Page): Promise<void> {
+  const usable = await page.locator(USABLE).evaluateAll((all) => all.map((one) => one.outerHTML))
+  if (usable.length === 0) return
+  await page.locator(USABLE).first().focus()
+  const focus = page.locator(':focus')
+  const reached: string[] = []
+  for (let n = 0; n < usable.length; n += 1) {
+    if (n > 0) await page.keyboard.press('Tab')
+    const { html, outline } = await focus.evaluate((element) => {
+      const style = element.ownerDocument.defaultView.getComputedStyle(element)
+      return { html: element.outerHTML, outline: `${style.outlineStyle} ${style.outlineWidth}` }
+    })
+    reached.push(html)
+    if (n > 0) assert.match(outline, /^solid [23]px$/, `${html} is seen to be in focus`)
+  }
+  assert.deepEqual(reached, usable)
+}
+
+/** What has the focus: an id, or the role of words that have it, or what it is. Undefined: the page leaves it at the top. */
+async function focusOf(page: Page): Promise<string | undefined> {
+  const focus = page.locator(':focus')
+  if ((await focus.count()) === 0) return undefined
+  return focus.evaluate(
+    (element) => element.getAttribute('role') ?? (element.id || element.localName),
+  )
+}
+
+interface Colours {
+  readonly words: string
+  readonly text: string
+  readonly ground: string
+}
+
+/** Of the page, then of everything on it. The ground is that of the nearest element that has one. */
+function coloursOf(page: Page): Promise<readonly Colours[]> {
+  return page.locator(`body, ${TEXTS}`).evaluateAll((all) =>
+    all
+      .filter((element) => element.checkVisibility())
+      .map((element) => {
+        const { getComputedStyle } = element.ownerDocument.defaultView
+        let at = element
+        while (getComputedStyle(at).backgroundColor === 'rgba(0, 0, 0, 0)') at = at.parentElement
+        return {
+          words: element.textContent.trim().slice(0, 40),
+          text: getComputedStyle(element).color,
+          ground: getComputedStyle(at).backgroundColor,
+        }
+      }),
+  )
 }
 
 /** WCAG 2.2, relative luminance of `rgb(r, g, b)`. */
-function luminance(colour: string): number {
+function luminance(colour = ''): number {
   const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((text) => {
     const part = Number(text) / 255
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4

@@ -24,9 +24,13 @@ interface Checked {
   readonly passes: readonly unknown[]
 }
 
-export async function checkWithAxe(page: Page): Promise<AxeOutcome> {
-  await page.evaluate(await SOURCE)
-  const options = JSON.stringify({ runOnly: { type: 'tag', values: TAGS } })
+/** `rules`: these alone. */
+export async function checkWithAxe(page: Page, rules: readonly string[] = []): Promise<AxeOutcome> {
+  const isThere = await page.evaluate<boolean>("'axe' in window")
+  if (!isThere) await page.evaluate(await SOURCE)
+  const runOnly =
+    rules.length === 0 ? { type: 'tag', values: TAGS } : { type: 'rule', values: rules }
+  const options = JSON.stringify({ runOnly })
   const { violations, passes } = await page.evaluate<Checked>(`axe.run(document, ${options})`)
   return {
     violations: violations.map(

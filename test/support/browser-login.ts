@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { complaintsOf } from './browser-complaints.ts'
 import type { ClientApp, PreparedLogin } from './client-app.ts'
 import type { Tokens } from './login.ts'
 
@@ -12,7 +13,7 @@ export interface BrowserLogin {
   readonly context: BrowserContext
   readonly page: Page
   readonly login: PreparedLogin
-  /** What the console says, violations of the content security policy among it. */
+  /** What the console says, violations of the content security policy among it, and what fails. */
   readonly complaints: readonly string[]
   /** The auth request that the page belongs to. */
   authRequestId(): string
@@ -37,8 +38,7 @@ export async function openLogin(
   const context = await browser.newContext({ ignoreHTTPSErrors: true, ...profile })
   t.after(() => context.close())
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', (message) => complaints.push(message.text()))
+  const complaints = complaintsOf(page)
   const login = app.prepare(changes)
   await page.goto(login.url)
   await page.getByRole('link', { name: 'Sign in' }).click()

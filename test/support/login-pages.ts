@@ -3,7 +3,7 @@
  * as long and as hard to wrap as they may be.
  */
 import type { TestContext } from 'node:test'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { enrolledPerson, PASSWORD, totpPolicy } from './authenticator-app.ts'
 import { codeField } from './browser-login.ts'
 import { registerCa } from './certificate-login.ts'
@@ -11,17 +11,7 @@ import type { ClientApp } from './client-app.ts'
 import { administrate } from './management.ts'
 import { openOpenssl } from './openssl.ts'
 import { ADMIN, type Service } from './service.ts'
-
-export type LoginPages = Readonly<
-  Record<
-    string,
-    readonly [
-      title: string,
-      open: (page: Page) => Promise<void>,
-      certificates?: BrowserContextOptions['clientCertificates'],
-    ]
-  >
->
+import type { VisitedPages } from './visited-pages.ts'
 
 /** A username nobody can wrap. */
 const ENDLESS = 'x'.repeat(256)
@@ -30,7 +20,7 @@ export async function loginPages(
   t: TestContext,
   service: Service,
   app: ClientApp,
-): Promise<LoginPages> {
+): Promise<VisitedPages> {
   const admin = await administrate(service)
   const enrolled = await enrolledPerson(service, admin)
   // The name of the account is in the QR code; this one is as long as one can be.
@@ -42,6 +32,7 @@ export async function loginPages(
   const endless = `IdP ${'y'.repeat(200)}`
   const signer = { issuer: nowhere, externalAuthUrl: nowhere, clientId: 'x', name: endless }
   const demanded = await admin.createSigner(signer)
+  await admin.createSigner({ issuer: 'https://by-application.example', name: 'y'.repeat(200) })
   const twice = await admin.createIdentity({
     password: PASSWORD,
     policy: await admin.createPolicy({ secondary: { requireExtJwt: demanded } }),
@@ -53,7 +44,7 @@ export async function loginPages(
   const certificate = await openssl.makeLeaf(ca)
 
   const authorization = `${service.baseUrl}/oidc/authorization`
-  const pages: LoginPages = {
+  const pages: VisitedPages = {
     'the form': ['Sign in', (page) => openForm(page)],
     'the form after a failure': [
       'Sign in',
@@ -127,6 +118,15 @@ export async function loginPages(
         await openOther(page, 'ext-jwt')
         await page.getByRole('link', { name: /^Continue with/ }).click()
         await page.getByRole('alert').waitFor()
+      },
+    ],
+    'the identity providers whose proof an application brings': [
+      'Choose how to sign in',
+      async (page) => {
+        // As long as there is one that people can go to, that one is offered.
+        await admin.act('PATCH', `/external-jwt-signers/${demanded}`, { enabled: false })
+        await openOther(page, 'ext-jwt')
+        await admin.act('PATCH', `/external-jwt-signers/${demanded}`, { enabled: true })
       },
     ],
     'the page that asks for a second sign-in': [

@@ -12,26 +12,28 @@ import type { CurrentIdentityOf, IdentityDetail } from '../../domain/sessions/cu
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
 import { type AccountPage, type Frame, PAGE_PATHS } from '../../web/account/layout.ts'
 import { blockedPage, failurePage } from '../../web/account/message-page.ts'
-import { ACCOUNT_STYLE_SOURCE } from '../../web/account/styles.ts'
 import { messageText, type Note } from '../../web/account/texts.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
-import { type Answer, page, redirect, withCookies } from '../answer.ts'
+import { type Answer, redirect, withCookies } from '../answer.ts'
 import { bodyFields } from '../body.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
-import { type Fields, textField } from '../fields.ts'
+import type { Fields } from '../fields.ts'
 import type { ListenerAddresses } from '../issuers.ts'
 import { setCookie } from '../oidc/browser-cookie.ts'
 import { METHOD_PATHS } from '../oidc/paths.ts'
 import { presentedChain, presentedFingerprint } from '../peer-certificate.ts'
 import type { Call, Route, Router } from '../route.ts'
+import { accountPage, seeOther } from './answers.ts'
 import {
   clearNote,
+  clearOldLogins,
   clearSession,
   keepLogin,
   keepNote,
   noteCookie,
   sessionCookie,
 } from './cookies.ts'
+import { refuseForeign, refuseForged } from './form-checks.ts'
 import { CALLBACK_PATH } from './paths.ts'
 
 export interface AccountDependencies {
@@ -206,6 +208,7 @@ export function beginLogin(
   const { method, authRequestId, key, cookie } = login
   return withCookies(redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`), [
     keepLogin(state, kept),
+    ...clearOldLogins(request),
     ...(cookie === undefined ? [] : [setCookie(key, cookie)]),
   ])
 }
@@ -231,52 +234,6 @@ export async function withPages(
     return { ...accountPage(CATALOGUE[error.code].status, failurePage(shown)), headers }
   }
 }
-
-export function accountPage(status: number, html: SafeHtml): Answer {
-  return page(status, html, { formAction: [], style: ACCOUNT_STYLE_SOURCE })
-}
-
-/** 303: a reload of what follows posts nothing again. */
-export function seeOther(location: string): Answer {
-  return { status: 303, headers: { location } }
-}
-
-/** Back to a page that says what has happened; the word travels in a cookie, so that no link can say it. */
-export function backTo(name: AccountPage, note: Note): Answer {
-  return withCookies(seeOther(PAGE_PATHS[name]), [keepNote(note)])
-}
-
-/** D-162: before the token is looked at. Browsers send both fields with a form; what sends neither has no cookies. */
-export function refuseForeign(
-  request: FastifyRequest,
-  { addresses }: Pick<AccountDependencies, 'addresses'>,
-): void {
-  const site = request.headers['sec-fetch-site']
-  const { origin } = request.headers
-  const isForeign =
-    (site !== undefined && site !== 'same-origin') ||
-    (origin !== undefined && origin !== addresses().baseUrlOf(request))
-  if (isForeign) throw new Failure('FORBIDDEN', { detail: 'a form was posted from another site' })
-}
-
-export function refuseForged(
-  { accountSessions }: Pick<AccountDependencies, 'accountSessions'>,
-  session: CallSession,
-  form: string,
-  fields: Fields,
-): void {
-  const [given, ...others] = fields.get('formToken') ?? []
-  const isOurs =
-    typeof given === 'string' &&
-    others.length === 0 &&
-    accountSessions.isFormToken(session, form, given)
-  if (!isOurs) throw new Failure('FORBIDDEN', { detail: 'the form has no token of this session' })
-}
-
-/** Longer than anything that such a field holds. */
-const LONGEST_FIELD = 1024
-
-export const fieldOf = (fields: Fields, name: string) => textField(fields, name, LONGEST_FIELD)
 
 export function isUnauthorized(error: unknown): error is Failure {
   return error instanceof Failure && error.code === 'UNAUTHORIZED'

@@ -5,6 +5,7 @@
  */
 import type { FastifyRequest } from 'fastify'
 import { inSeconds } from '../../base/duration.ts'
+import { isAccountState } from '../../domain/account/login.ts'
 import { AUTH_REQUEST_LIFE } from '../../domain/login/start.ts'
 import { NOTES, type Note } from '../../web/account/texts.ts'
 
@@ -28,6 +29,20 @@ export function noteCookie(request: FastifyRequest): Note | undefined {
   return Object.hasOwn(NOTES, value) ? (value as Note) : undefined
 }
 
+/** Browsers send the oldest first (RFC 6265 §5.4), and D-181 lets so many wait, with the one that begins now. */
+const MOST_LOGINS = 8
+
+/** Takes away the oldest logins that nobody has finished, when another one begins. */
+export function clearOldLogins(request: FastifyRequest): readonly string[] {
+  const prefix = loginName('')
+  const states = cookiesOf(request)
+    .filter((pair) => pair.startsWith(prefix))
+    .map((pair) => pair.slice(prefix.length).split('=', 1)[0] ?? '')
+    // Nothing but what we have written ourselves is written again.
+    .filter(isAccountState)
+  return states.slice(0, Math.max(0, states.length + 1 - MOST_LOGINS)).map(clearLogin)
+}
+
 export const keepSession = (sealed: string, seconds: number) => kept(SESSION, sealed, seconds)
 export const keepLogin = (state: string, sealed: string) =>
   kept(loginName(state), sealed, inSeconds(AUTH_REQUEST_LIFE))
@@ -42,6 +57,9 @@ function kept(name: string, value: string, seconds: number): string {
 }
 
 function readCookie(request: FastifyRequest, name: string): string | undefined {
-  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+  const found = cookiesOf(request).find((pair) => pair.startsWith(`${name}=`))
+  return found?.slice(name.length + 1)
 }
+
+const cookiesOf = (request: FastifyRequest) =>
+  (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())

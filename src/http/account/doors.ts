@@ -15,15 +15,13 @@ import type { Call, Router } from '../route.ts'
 import {
   ACCOUNT_ROUTE,
   type AccountDependencies,
-  accountPage,
   beginLogin,
-  refuseForeign,
-  refuseForged,
-  seeOther,
   sessionToEnd,
   withPages,
 } from './account-route.ts'
+import { accountPage, seeOther } from './answers.ts'
 import { clearLogin, clearSession, keepNote, keepSession, loginCookie } from './cookies.ts'
+import { refuseForeign, refuseForged } from './form-checks.ts'
 import { CALLBACK_PATH, SIGNED_OUT_PATH } from './paths.ts'
 
 type Dependencies = AccountDependencies & { readonly logOut: LogOut }

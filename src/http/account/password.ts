@@ -10,13 +10,9 @@ import { messageText, PASSWORD } from '../../web/account/texts.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
 import type { Fields } from '../fields.ts'
-import {
-  type AccountCall,
-  type AccountRoutes,
-  accountPage,
-  backTo,
-  fieldOf,
-} from './account-route.ts'
+import type { AccountCall, AccountRoutes } from './account-route.ts'
+import { accountPage, backTo } from './answers.ts'
+import { fieldOf } from './form-checks.ts'
 
 interface Dependencies {
   readonly brand: string
@@ -36,9 +32,9 @@ export async function passwordOf(
 }
 
 export function addPasswordPage(routes: AccountRoutes, use: Dependencies): void {
-  routes.show('password', async ({ session, frame }) => {
+  routes.show('password', async ({ session, policy, frame }) => {
     const password = await passwordOf(session, use)
-    return passwordPage(frame, { username: password?.username })
+    return passwordPage(frame, { username: password?.username, shortest: shortestOf(policy) })
   })
 
   routes.submit('password', PAGE_PATHS.password, async (call, fields) => {
@@ -46,7 +42,10 @@ export function addPasswordPage(routes: AccountRoutes, use: Dependencies): void 
     if (authenticator === undefined) throw new Failure('NOT_FOUND')
     const { username } = authenticator
     const again = (status: number, error: string): Answer =>
-      accountPage(status, passwordPage(call.frame, { username, error }))
+      accountPage(
+        status,
+        passwordPage(call.frame, { username, shortest: shortestOf(call.policy), error }),
+      )
     const typed = readPasswords(fields)
     if ('error' in typed) return again(400, typed.error)
     try {
@@ -72,6 +71,8 @@ export function addPasswordPage(routes: AccountRoutes, use: Dependencies): void 
     return use.ownAuthenticators.update(session, id, changed, caller)
   }
 }
+
+const shortestOf = ({ primary }: AccountCall['policy']) => primary.updb.minPasswordLength
 
 interface Passwords {
   readonly currentPassword: Secret

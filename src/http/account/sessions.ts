@@ -4,13 +4,18 @@ import type { AccountSessions } from '../../domain/account/session.ts'
 import type { ApiSession } from '../../domain/sessions/api-session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import type { OwnSessions } from '../../domain/sessions/own-sessions.ts'
+import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
 import {
   END_OTHERS_PATH,
   END_SESSION_PATH,
   type ShownSession,
   sessionsPage,
 } from '../../web/account/sessions-page.ts'
-import { type AccountRoutes, backTo, fieldOf } from './account-route.ts'
+import { SESSIONS } from '../../web/account/texts.ts'
+import type { SafeHtml } from '../../web/login/html.ts'
+import type { AccountCall, AccountRoutes } from './account-route.ts'
+import { accountPage, backTo } from './answers.ts'
+import { fieldOf } from './form-checks.ts'
 
 /** As many as a person can look through. */
 const MOST_SHOWN = 50
@@ -21,16 +26,19 @@ export function addSessionsPage(
 ): void {
   const { ownSessions, accountSessions } = use
 
-  routes.show('sessions', async ({ session, frame }) => {
-    const { rows, totalCount: total } = await ownSessions.list(session, MOST_SHOWN)
-    const isFresh = await accountSessions.isFresh(session)
-    const sessions = rows.map((row) => shown(row, session))
-    return sessionsPage(frame, { sessions, total, isFresh })
-  })
+  routes.show('sessions', (call) => listed(call))
 
-  routes.submit('sessions', END_SESSION_PATH, async ({ session, caller }, fields) => {
+  routes.submit('sessions', END_SESSION_PATH, async (call, fields) => {
+    const { request, session, caller } = call
     if (!(await accountSessions.isFresh(session))) return backTo('sessions', 'confirm-first')
-    await ownSessions.end(session, fieldOf(fields, 'session') as ApiSessionId, caller)
+    try {
+      await ownSessions.end(session, fieldOf(fields, 'session') as ApiSessionId, caller)
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'NOT_FOUND') throw error
+      // Pressed twice, or over by itself meanwhile: what is left, instead of a dead end.
+      request.failure = error
+      return accountPage(CATALOGUE[error.code].status, await listed(call, SESSIONS.gone))
+    }
     return backTo('sessions', 'session-ended')
   })
 
@@ -39,11 +47,25 @@ export function addSessionsPage(
     await ownSessions.endOthers(session, caller)
     return backTo('sessions', 'sessions-ended')
   })
+
+  async function listed({ session, frame }: AccountCall, error?: string): Promise<SafeHtml> {
+    const { rows, totalCount: total } = await ownSessions.list(session, MOST_SHOWN)
+    const sessions = rows
+      .map((row) => shown(row, session))
+      // This browser's first, the others newest first.
+      .sort((one, other) => Number(other.isCurrent) - Number(one.isCurrent))
+    return sessionsPage(frame, {
+      sessions,
+      total,
+      isFresh: await accountSessions.isFresh(session),
+      ...(error === undefined ? {} : { error }),
+    })
+  }
 }
 
 function shown(row: ApiSession, { sessionId }: CallSession): ShownSession {
-  const { id, kind, userAgent, address, createdAt, expiresAt } = row
+  const { id, userAgent, address, createdAt, expiresAt } = row
   const lastActivityAt = row.kind === 'legacy' ? row.lastActivityAt : undefined
   const isCurrent = id === sessionId
-  return { id, kind, isCurrent, userAgent, address, createdAt, lastActivityAt, expiresAt }
+  return { id, isCurrent, userAgent, address, createdAt, lastActivityAt, expiresAt }
 }

@@ -22,7 +22,8 @@ import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
 import type { Fields } from '../fields.ts'
-import { type AccountCall, type AccountRoutes, accountPage, backTo } from './account-route.ts'
+import type { AccountCall, AccountRoutes } from './account-route.ts'
+import { accountPage, backTo } from './answers.ts'
 
 interface Dependencies {
   readonly brand: string
@@ -103,7 +104,8 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
     if (!call.isMfaEnabled) return backTo('totp', 'app-off')
     try {
       const codes = await sessionMfa.renewRecoveryCodes(session, codeOf(fields), caller)
-      return accountPage(200, recoveryCodesPage(frame, codes))
+      const issuer = totpHostname(request)
+      return accountPage(200, recoveryCodesPage(frame, { codes, issuer }))
     } catch (error) {
       if (isGone(error)) return backTo('totp', 'app-off')
       return refused(request, error, (message) => onPage(call, { form: 'renew', message }))

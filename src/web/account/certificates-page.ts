@@ -33,12 +33,18 @@ ${certificates.map(facts)}`,
 function facts(certificate: ShownCertificate): SafeHtml {
   const { fingerprint, notBefore, notAfter, isExpired, isIssuedByNetwork } = certificate
   const { renewalFingerprint } = certificate
-  return html`<dl class="facts">
-<dt>${CERTIFICATES.fingerprint}</dt><dd><code>${fingerprint}</code></dd>
+  return html`<dl class="facts wide">
+<dt>${CERTIFICATES.fingerprint}</dt><dd>${grouped(fingerprint)}</dd>
 <dt>${CERTIFICATES.from}</dt><dd>${when(notBefore)}</dd>
-<dt>${CERTIFICATES.until}</dt><dd>${when(notAfter)}${isExpired ? ` ${CERTIFICATES.expired}` : undefined}</dd>
+<dt>${CERTIFICATES.until}</dt><dd>${when(notAfter)}${isExpired ? html` <span class="badge bad">${CERTIFICATES.expired}</span>` : undefined}</dd>
 <dt>${CERTIFICATES.by}</dt><dd>${isIssuedByNetwork ? CERTIFICATES.network : CERTIFICATES.others}</dd>
-${renewalFingerprint === undefined ? undefined : html`<dt>${CERTIFICATES.renewal}</dt><dd><code>${renewalFingerprint}</code></dd>\n`}</dl>
+${renewalFingerprint === undefined ? undefined : html`<dt>${CERTIFICATES.renewal}</dt><dd>${grouped(renewalFingerprint)}</dd>\n`}</dl>
 ${renewalFingerprint === undefined ? undefined : html`<p>${CERTIFICATES.renewing}</p>\n`}<p class="note">${isIssuedByNetwork ? CERTIFICATES.programs : CERTIFICATES.elsewhere}</p>
 `
+}
+
+/** Groups are drawn apart, not written apart: what is copied has no spaces. */
+function grouped(fingerprint: string): SafeHtml {
+  const groups = fingerprint.match(/.{1,8}/g) ?? []
+  return html`<code class="key">${groups.map((group) => html`<span>${group}</span>`)}</code>`
 }

@@ -9,6 +9,6 @@ export function confirmFirst(page: AccountPage): SafeHtml {
   return html`<section class="confirm">
 <h2>${CONFIRM.title}</h2>
 <p>${CONFIRM.message}</p>
-<p><a class="choice only" href="${CONFIRM_PATH}?page=${page}">${CONFIRM.submit}</a></p>
+<p class="onward"><a class="choice only" href="${CONFIRM_PATH}?page=${page}">${CONFIRM.submit}</a></p>
 </section>`
 }

@@ -1,7 +1,7 @@
 /** What every page of the own account has around its content: who is signed in, the menu, and the way out. */
 import { html, type SafeHtml } from '../login/html.ts'
 import { ICON, MARK } from '../login/layout.ts'
-import { LANGUAGE } from '../login/texts.ts'
+import { LANGUAGE, titleOf } from '../login/texts.ts'
 import { ACCOUNT_STYLESHEET } from './styles.ts'
 import { ACCOUNT, NOTES, type Note, TITLES } from './texts.ts'
 
@@ -25,12 +25,22 @@ export type FormToken = (path: string) => string
 export interface Frame {
   readonly name: string
   readonly formToken: FormToken
+  /** What has just happened: said once, and in focus (D-182). */
   readonly note: Note | undefined
+}
+
+export interface AccountLayout {
+  readonly page: AccountPage
+  /** The heading, where it is not that of the menu. */
+  readonly title?: string
+  readonly content: SafeHtml
+  /** Why the last try failed. */
+  readonly error?: string | undefined
 }
 
 export function accountLayout(
   { name, formToken, note }: Frame,
-  { page, title, content }: { page: AccountPage; title?: string; content: SafeHtml },
+  { page, title, content, error }: AccountLayout,
 ): SafeHtml {
   const heading = title ?? TITLES[page]
   const links = (Object.keys(TITLES) as AccountPage[]).map((one) => {
@@ -38,18 +48,19 @@ export function accountLayout(
     return html`<li><a href="${PAGE_PATHS[one]}"${current}>${TITLES[one]}</a></li>\n`
   })
   return frame({
-    title: `${heading} – ${ACCOUNT.title}`,
+    title: titleOf(`${heading} – ${ACCOUNT.title}`, error),
+    look: 'account',
     content: html`<a class="skip" href="#content">${ACCOUNT.skip}</a>
 <header class="top">
 ${MARK}
-<p>${name}</p>
+<p><bdi>${name}</bdi></p>
 ${form(formToken, SIGN_OUT_PATH, html`<button class="quiet" type="submit">${ACCOUNT.signOut}</button>`)}
 </header>
 <nav class="menu" aria-label="${ACCOUNT.pages}"><ul>
 ${links}</ul></nav>
 <main id="content" tabindex="-1">
 <h1>${heading}</h1>
-${note === undefined ? undefined : html`<p class="note-done" role="status">${NOTES[note]}</p>\n`}${content}
+${note === undefined ? undefined : html`<p class="note-done" tabindex="-1" autofocus role="status">${NOTES[note]}</p>\n`}${content}
 </main>`,
   })
 }
@@ -62,7 +73,13 @@ ${content}
 </form>`
 }
 
-export function frame({ title, content }: { title: string; content: SafeHtml }): SafeHtml {
+/** `account`: with a menu; `card`: like a page of the login. */
+export function frame(page: {
+  readonly title: string
+  readonly look: 'account' | 'card'
+  readonly content: SafeHtml
+}): SafeHtml {
+  const { title, look, content } = page
   return html`<!doctype html>
 <html lang="${LANGUAGE}">
 <head>
@@ -74,7 +91,7 @@ export function frame({ title, content }: { title: string; content: SafeHtml }):
 <link rel="icon" href="${ICON}">
 <style>${ACCOUNT_STYLESHEET}</style>
 </head>
-<body class="account">
+<body class="${look}">
 ${content}
 </body>
 </html>

@@ -28,7 +28,8 @@ export function failurePage(failure: MessageText & { readonly requestId: string 
 function messagePage(page: MessageText & { readonly rest: SafeHtml }): SafeHtml {
   const { title, message, rest } = page
   return frame({
-    title,
+    title: `${title} – ${ACCOUNT.title}`,
+    look: 'card',
     content: html`<main>
 ${MARK}
 <h1>${title}</h1>

@@ -24,7 +24,7 @@ export function overviewPage(frame: Frame, page: OverviewPage): SafeHtml {
   const { password, totp, certificates } = OVERVIEW
   return accountLayout(frame, {
     page: 'overview',
-    content: html`<p>${OVERVIEW.signedInAs} ${frame.name}.</p>
+    content: html`<p>${OVERVIEW.signedInAs} <bdi>${frame.name}</bdi>.</p>
 <ul class="entries">
 ${entry('sessions', OVERVIEW.sessions(sessions))}${entry('password', hasPassword ? password.set : password.none)}${entry(
   'totp',

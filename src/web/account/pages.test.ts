@@ -19,7 +19,6 @@ const AT = instant(Date.UTC(2026, 0, 2, 3, 4, 5))
 
 const session = (changes: Partial<ShownSession> = {}): ShownSession => ({
   id: 'session-1',
-  kind: 'oidc',
   isCurrent: false,
   userAgent: EVIL,
   address: '192.0.2.1',
@@ -37,7 +36,7 @@ const PAGES = {
     certificate: { notAfter: AT, isExpired: true },
   }),
   sessions: sessionsPage(FRAME, { sessions: [session()], total: 2, isFresh: true }),
-  password: passwordPage(FRAME, { username: EVIL, error: EVIL }),
+  password: passwordPage(FRAME, { username: EVIL, shortest: 8, error: EVIL }),
   'app off': totpOffPage(FRAME, { isFresh: true }),
   'app on': totpOnPage(FRAME, {
     recoveryCodesLeft: 1,
@@ -45,7 +44,7 @@ const PAGES = {
     error: { form: 'remove', message: EVIL },
   }),
   'app set up': totpSetUpPage(FRAME, { proof: EVIL, provisioningUrl: 'otpauth://totp/a?secret=B' }),
-  'recovery codes': recoveryCodesPage(FRAME, ['ABCDEF']),
+  'recovery codes': recoveryCodesPage(FRAME, { codes: ['ABCDEF'], issuer: 'id.example.org' }),
   certificates: certificatesPage(FRAME, []),
 }
 
@@ -54,7 +53,7 @@ for (const [name, page] of Object.entries(PAGES)) {
 
   test(`the page ${name} escapes what it is given`, () => {
     assert.ok(!text.includes('<b>'))
-    assert.ok(text.includes(`<p>${ESCAPED}</p>`))
+    assert.ok(text.includes(`<p><bdi>${ESCAPED}</bdi></p>`))
   })
 
   test(`every form of the page ${name} posts, with the token for where it goes`, () => {
@@ -70,6 +69,10 @@ for (const [name, page] of Object.entries(PAGES)) {
   test(`the page ${name} names one place in the menu, and has one heading`, () => {
     assert.equal(text.match(/aria-current="page"/g)?.length, 1)
     assert.equal(text.match(/<h1>/g)?.length, 1)
+  })
+
+  test(`the page ${name} has one thing in focus at most`, () => {
+    assert.ok((text.match(/ autofocus/g)?.length ?? 0) <= 1)
   })
 
   test(`no two elements of the page ${name} have the same id`, () => {
@@ -102,6 +105,21 @@ test('what has not been confirmed has the way to it, and no form', () => {
   }
 })
 
+test('what ends all others stands before the list, and a session that is gone is said above it', () => {
+  const error = 'Gone.'
+  const page = { sessions: [session()], total: 2, isFresh: true, error }
+  const text = sessionsPage(FRAME, page).toString()
+  const places = ['role="alert">Gone.', 'sessions/end-others"', '<ul class="entries">'].map(
+    (part) => text.indexOf(part),
+  )
+  assert.ok(!places.includes(-1))
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  )
+  assert.match(text, /tabindex="-1" autofocus role="alert"/)
+})
+
 test('those that are not shown are counted', () => {
   const text = sessionsPage(FRAME, { sessions: [session()], total: 61, isFresh: true }).toString()
   assert.ok(text.includes('60 older ones are not shown.'))
@@ -110,6 +128,21 @@ test('those that are not shown are counted', () => {
 test('a time is written for people and for programs', () => {
   const text = PAGES.sessions.toString()
   assert.ok(text.includes('<time datetime="2026-01-02T03:04:05.000Z">2026-01-02 03:04 UTC</time>'))
+})
+
+test('the title of a tab says which page it is, and first that something went wrong', () => {
+  const titleIn = (page: { toString(): string }) => /<title>(.*)<\/title>/.exec(`${page}`)?.[1]
+  assert.equal(titleIn(PAGES.overview), 'Overview – Your account')
+  assert.equal(titleIn(PAGES.password), 'Error: Password – Your account')
+  assert.equal(titleIn(PAGES['app on']), 'Error: Authenticator app – Your account')
+  assert.equal(titleIn(PAGES['recovery codes']), 'Your new recovery codes – Your account')
+  assert.equal(titleIn(signedOutPage()), 'Signed out – Your account')
+})
+
+test('the rule for a new password is said before it is broken, and belongs to the field', () => {
+  const text = passwordPage(FRAME, { username: 'x', shortest: 15 }).toString()
+  assert.match(text, /<input id="password" [^>]*aria-describedby="rule">/)
+  assert.match(text, /id="rule">At least 15 characters\./)
 })
 
 test('a certificate says who renews it, and whether a renewal is under way', () => {
@@ -127,11 +160,11 @@ test('a certificate says who renews it, and whether a renewal is under way', () 
   assert.ok(shown(true, undefined).includes('renewed by the program that holds its key'))
   assert.ok(shown(false, undefined).includes('renewed where it was issued'))
   assert.ok(!shown(true, undefined).includes('A renewal is under way.'))
-  assert.ok(shown(true, 'cd34').includes('<code>cd34</code>'))
+  assert.ok(shown(true, 'cd34').includes('<span>cd34</span>'))
 })
 
 test('recovery codes come with the page that begins, and not with the one after a wrong code', () => {
-  const page = { proof: 'x', provisioningUrl: 'otpauth://totp/a?secret=B' }
+  const page = { proof: 'x', provisioningUrl: 'otpauth://totp/id.example.org:zoe?secret=B' }
   const first = totpSetUpPage(FRAME, { ...page, recoveryCodes: ['ABCDEF'] }).toString()
   assert.ok(first.includes('<code>ABCDEF</code>'))
   assert.ok(
@@ -141,10 +174,22 @@ test('recovery codes come with the page that begins, and not with the one after 
   )
 })
 
+test('recovery codes say on paper whose they are', () => {
+  assert.match(
+    PAGES['recovery codes'].toString(),
+    /<p class="printed">Recovery codes of <bdi>.*<\/bdi>, id\.example\.org<\/p>/,
+  )
+  const page = { proof: 'x', provisioningUrl: 'otpauth://totp/id.example.org:zo%3A%C3%AB?secret=B' }
+  const text = totpSetUpPage(FRAME, { ...page, recoveryCodes: ['ABCDEF'] }).toString()
+  assert.ok(
+    text.includes('<p class="printed">Recovery codes of <bdi>zo:ë</bdi>, id.example.org</p>'),
+  )
+})
+
 test('every note is said aloud on the next page', () => {
   for (const note of Object.keys(NOTES) as (keyof typeof NOTES)[]) {
-    const text = passwordPage({ ...FRAME, note }, { username: 'x' }).toString()
-    assert.ok(text.includes(`role="status">${NOTES[note]}</p>`), note)
+    const text = passwordPage({ ...FRAME, note }, { username: 'x', shortest: 8 }).toString()
+    assert.ok(text.includes(`tabindex="-1" autofocus role="status">${NOTES[note]}</p>`), note)
   }
 })
 

@@ -7,18 +7,23 @@ import { PASSWORD } from './texts.ts'
 export interface PasswordPage {
   /** Undefined: there is no password. For the password managers of browsers. */
   readonly username: string | undefined
+  /** What the policy demands of a new one. */
+  readonly shortest: number
   readonly error?: string
 }
 
-export function passwordPage(frame: Frame, { username, error }: PasswordPage): SafeHtml {
-  return accountLayout(frame, {
-    page: 'password',
-    content:
-      username === undefined ? html`<p>${PASSWORD.none}</p>` : changing(frame, username, error),
-  })
+export function passwordPage(frame: Frame, page: PasswordPage): SafeHtml {
+  const { username, error } = page
+  const content =
+    username === undefined ? html`<p>${PASSWORD.none}</p>` : changing(frame, username, page)
+  return accountLayout(frame, { page: 'password', error, content })
 }
 
-function changing({ formToken }: Frame, username: string, error: string | undefined): SafeHtml {
+function changing(
+  { formToken }: Frame,
+  username: string,
+  { shortest, error }: PasswordPage,
+): SafeHtml {
   // The focused field is described by the error, so that a screen reader says it on arrival too.
   const described = error === undefined ? undefined : html` aria-describedby="error" autofocus`
   const field = (
@@ -33,6 +38,7 @@ ${alert(error)}${form(
   formToken,
   PAGE_PATHS.password,
   html`<input type="text" name="username" value="${username}" autocomplete="username" hidden>
-${field('currentPassword', PASSWORD.current, described)}${field('password', PASSWORD.next)}${field('repeated', PASSWORD.repeated)}<button type="submit">${PASSWORD.submit}</button>`,
+${field('currentPassword', PASSWORD.current, described)}${field('password', PASSWORD.next, html` aria-describedby="rule"`)}<p class="rule" id="rule">${PASSWORD.rule(shortest)}</p>
+${field('repeated', PASSWORD.repeated)}<button type="submit">${PASSWORD.submit}</button>`,
 )}`
 }

@@ -45,6 +45,10 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
 .top p {
   flex: 1 1 8rem;
   min-width: 0;
+  display: -webkit-box;
+  -webkit-box-orient: vertical;
+  -webkit-line-clamp: 2;
+  overflow: hidden;
   margin: 0;
   color: var(--ink);
   font-weight: 600;
@@ -97,8 +101,16 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
   color: var(--ink);
 }
 .account form,
-.confirm {
+.account .alert,
+.onward {
   max-width: 24rem;
+}
+.onward {
+  margin-top: 1.25rem;
+}
+.rule {
+  margin: -0.75rem 0 1.125rem;
+  font-size: 0.9375rem;
 }
 .top form {
   flex: none;
@@ -111,6 +123,9 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
 .account section p {
   margin-bottom: 1rem;
 }
+.account section .onward {
+  margin: 0;
+}
 .entries {
   margin: 0;
   padding: 0;
@@ -119,6 +134,17 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
 .entries > li {
   padding: 1.125rem 0;
   border-top: 1px solid var(--edge);
+}
+.entries > li:last-child {
+  padding-bottom: 0;
+}
+form + .entries,
+.confirm + .entries {
+  margin-top: 1.5rem;
+}
+.facts .badge {
+  margin: 0 0 0 0.25rem;
+  line-height: 1.3;
 }
 .entries h2 {
   overflow-wrap: anywhere;
@@ -135,10 +161,14 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
   color: var(--accent);
   font-size: 0.875rem;
 }
+.bad {
+  border-color: var(--alert);
+  color: var(--alert);
+}
 .facts {
   display: grid;
-  grid-template-columns: minmax(7rem, max-content) minmax(0, 1fr);
-  gap: 0.125rem 1rem;
+  grid-template-columns: minmax(5.5rem, max-content) minmax(0, 1fr);
+  gap: 0.125rem 0.75rem;
   margin: 0.5rem 0 0.875rem;
   font-size: 0.9375rem;
 }
@@ -149,15 +179,35 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
   margin: 0;
   overflow-wrap: anywhere;
 }
-.confirm + .entries {
-  margin-top: 2rem;
+@media (min-width: 40rem) {
+  .account .codes {
+    grid-template-columns: repeat(auto-fill, minmax(7rem, 1fr));
+  }
 }
-@media (max-width: 26rem) {
-  .facts {
+@media (max-width: 40rem) {
+  .wide {
     grid-template-columns: minmax(0, 1fr);
   }
-  .facts dd {
+  .wide dd {
     margin-bottom: 0.375rem;
+  }
+}
+@media (max-width: 26rem) {
+  .facts:not(.wide) {
+    grid-template-columns: minmax(4.5rem, max-content) minmax(0, 1fr);
+    column-gap: 0.5rem;
+  }
+  .long {
+    grid-column: 1 / -1;
+  }
+  .entries .badge {
+    display: table;
+    margin: 0 0 0.375rem;
+  }
+}
+@media (forced-colors: active) {
+  .menu a[aria-current] {
+    text-decoration: underline;
   }
 }
 @media print {

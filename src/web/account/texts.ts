@@ -19,15 +19,16 @@ export const TITLES = {
 export const OVERVIEW = {
   signedInAs: 'Signed in as',
   sessions: (count: number) =>
-    count === 1
-      ? 'You are signed in here and nowhere else.'
-      : `${count} sessions of yours are open.`,
+    count === 1 ? 'You are signed in here and nowhere else.' : `You have ${count} open sessions.`,
   password: {
     set: 'You have a password.',
     none: 'You have no password.',
   },
   totp: {
-    on: (left: number) => `On. Recovery codes left: ${left}.`,
+    on: (left: number) =>
+      left === 0
+        ? 'On, but no recovery codes are left. Make new ones.'
+        : `On. Recovery codes left: ${left}.`,
     off: 'Off. With an app, your password alone gets nobody in.',
   },
   certificates: {
@@ -41,16 +42,18 @@ export const SESSIONS = {
   message: 'Everything that is signed in with your account. End what you do not know.',
   current: 'This browser',
   unknown: 'Unknown program',
-  kinds: { oidc: 'Access token', legacy: 'Session token (zt-session)' },
-  kind: 'Kind',
+  program: (browser: string, system: string) => `${browser} on ${system}`,
+  userAgent: 'Calls itself',
   address: 'Address',
   created: 'Signed in',
   lastActivity: 'Last used',
   expires: 'Ends',
   end: 'End',
-  endLabel: (what: string, address: string) => `End the session of ${what} from ${address}`,
+  endLabel: (what: string, address: string, since: string) =>
+    `End the session of ${what} from ${address}, signed in ${since}`,
   endOthers: 'End all other sessions',
   noOthers: 'There are no others.',
+  gone: 'That session is not there any more. What is left is below.',
   more: (count: number) => `${count} older ones are not shown. Ending all others ends them too.`,
 } as const
 
@@ -65,13 +68,13 @@ export const PASSWORD = {
   none: 'Your account has no password. You sign in with a certificate or with an account that you have elsewhere.',
   current: 'Present password',
   next: 'New password',
+  rule: (shortest: number) => `At least ${shortest} characters. Longer is better.`,
   repeated: 'New password, once more',
   submit: 'Change the password',
   wrong: 'That is not your present password, or too many wrong ones were tried.',
   different: 'The two new passwords are not the same.',
   same: 'The new password is the present one. Choose another.',
   missing: 'Fill in all three fields.',
-  tooLong: 'That is too long.',
   refused: (reason: string) => `The new password ${reason}.`,
 } as const
 
@@ -85,16 +88,15 @@ export const TOTP = {
     left: (count: number) =>
       count === 0
         ? 'You have none left. Make new ones: without them a lost phone locks you out.'
-        : `You have ${count} left. Each gets you in once when your phone is not there.`,
+        : `You have ${count} left. Each gets you in once when your phone is not there. When you make new ones, these stop working.`,
     renew: 'Make new recovery codes',
-    renewHint: 'The old ones stop working.',
     fresh: 'Your new recovery codes',
     save: 'The old ones no longer work. These are not shown again: copy them, or print this page, and keep them in a safe place.',
     done: 'I have saved them',
   },
   remove: {
     title: 'Remove the app',
-    hint: 'Your account is then protected by one factor less.',
+    hint: 'Signing in then no longer asks for a code.',
     demanded: 'Your account needs an app: at the next sign-in you set up another one.',
     submit: 'Remove the app',
   },
@@ -112,14 +114,14 @@ export const TOTP = {
 
 export const CERTIFICATES = {
   message: 'Programs and browsers can sign in with this certificate and its key.',
-  none: 'Your account has no certificate.',
+  none: 'Your account has no certificate. If you need one, ask an administrator.',
   fingerprint: 'Fingerprint (SHA-256)',
   from: 'Valid from',
   until: 'Valid until',
   by: 'Issued by',
   network: 'this service',
   others: 'another authority',
-  expired: 'It has expired.',
+  expired: 'Expired',
   renewing: 'A renewal is under way. Until the program has confirmed it, both certificates work.',
   renewal: 'New fingerprint (SHA-256)',
   programs: 'A certificate is renewed by the program that holds its key, not here.',
@@ -132,7 +134,7 @@ export const NOTES = {
   'confirm-first': 'Nothing was changed. Confirm that it is you, then try again.',
   'session-ended': 'That session has ended.',
   'sessions-ended': 'All other sessions have ended.',
-  'password-changed': 'Your password is another one now. You are signed out everywhere but here.',
+  'password-changed': 'Your password is changed. You are signed out everywhere but here.',
   'app-on': 'Your app is set up. The next sign-in asks for a code.',
   'app-off': 'The app is removed. Signing in no longer asks for a code.',
   'app-exists': 'You have an app already. To use another one, remove it first.',
@@ -192,7 +194,7 @@ const MESSAGES: Readonly<Record<string, MessageText>> = {
 
 const ANY_MESSAGE: MessageText = {
   title: 'Nothing was changed',
-  message: 'The request could not be understood. Open the page and try again.',
+  message: 'The form was not filled in as it should be. Open the page and try again.',
 }
 
 /** What a person is told about a failure of this code. Every code has an answer, if only a general one. */

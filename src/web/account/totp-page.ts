@@ -2,8 +2,9 @@
  * The authenticator app of one's own account: off, being set up, on, and new recovery codes. API 3.1; D-19, D-162. The
  * page with the secret is the answer to a POST alone, so that it is shown to whoever has just begun and to nobody else.
  */
+import { alert } from '../login/alert.ts'
 import { codeField } from '../login/code-field.ts'
-import { saving, scanning } from '../login/enroll-page.ts'
+import { codeList, saving, scanning } from '../login/enroll-page.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { ENROLL } from '../login/texts.ts'
 import { confirmFirst } from './confirm.ts'
@@ -44,12 +45,13 @@ ${codeField({ label: prove.code, keyboard: 'numeric', isFirst: error !== undefin
   return accountLayout(frame, {
     page: 'totp',
     title: TOTP.enroll,
+    error,
     content: html`<ol class="steps">
 <li class="unprinted">
 <h2>${ENROLL.scan.title}</h2>
 ${scanning(provisioningUrl)}
 </li>
-${recoveryCodes === undefined ? undefined : saving(recoveryCodes)}<li class="unprinted">
+${recoveryCodes === undefined ? undefined : saving(recoveryCodes, provisioningUrl)}<li class="unprinted">
 <h2>${prove.title}</h2>
 <p>${prove.message}</p>
 ${form(frame.formToken, TOTP_VERIFY_PATH, fields)}
@@ -72,10 +74,11 @@ export function totpOnPage(frame: Frame, page: TotpOnPage): SafeHtml {
   const { recovery, remove } = TOTP
   return accountLayout(frame, {
     page: 'totp',
+    error: error?.message,
     content: html`<p>${TOTP.on}</p>
 <section>
 <h2>${recovery.title}</h2>
-<p>${recovery.left(recoveryCodesLeft)} ${recovery.renewHint}</p>
+<p>${recovery.left(recoveryCodesLeft)}</p>
 ${form(frame.formToken, RECOVERY_CODES_PATH, coded('renew', recovery.renew))}
 </section>
 <section>
@@ -88,28 +91,29 @@ ${form(frame.formToken, TOTP_REMOVE_PATH, coded('remove', remove.submit))}
   /** Two fields for a code on one page, so each has an id of its own. */
   function coded(name: 'renew' | 'remove', submit: string): SafeHtml {
     const message = error?.form === name ? error.message : undefined
-    const alert =
-      message === undefined
-        ? undefined
-        : html`<p class="alert" id="error" role="alert">${message}</p>\n`
     const described =
       message === undefined
         ? undefined
         : html` aria-invalid="true" aria-describedby="error" autofocus`
-    return html`${alert}<label for="${name}-code">${TOTP.code}</label>
+    return html`${alert(message)}<label for="${name}-code">${TOTP.code}</label>
 <input id="${name}-code" class="code" name="code" type="text" required autocomplete="one-time-code" maxlength="20" autocapitalize="characters" autocorrect="off" spellcheck="false"${described}>
 <button class="quiet" type="submit">${submit}</button>`
   }
 }
 
-export function recoveryCodesPage(frame: Frame, codes: readonly string[]): SafeHtml {
+export interface RecoveryCodesPage {
+  readonly codes: readonly string[]
+  /** Where they are good, as the app names it. */
+  readonly issuer: string
+}
+
+export function recoveryCodesPage(frame: Frame, { codes, issuer }: RecoveryCodesPage): SafeHtml {
   const { recovery } = TOTP
   return accountLayout(frame, {
     page: 'totp',
     title: recovery.fresh,
     content: html`<p>${recovery.save}</p>
-<ul class="codes">
-${codes.map((code) => html`<li><code>${code}</code></li>\n`)}</ul>
-<p class="note unprinted"><a href="${PAGE_PATHS.totp}">${recovery.done}</a></p>`,
+${codeList(codes, { issuer, name: frame.name })}
+<p class="onward unprinted"><a class="choice only" href="${PAGE_PATHS.totp}">${recovery.done}</a></p>`,
   })
 }

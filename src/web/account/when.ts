@@ -3,6 +3,11 @@ import { type Instant, toRfc3339 } from '../../base/instant.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 
 export function when(at: Instant): SafeHtml {
+  return html`<time datetime="${toRfc3339(at)}">${momentOf(at)}</time>`
+}
+
+/** The same where there is no room for an element. */
+export function momentOf(at: Instant): string {
   const text = toRfc3339(at)
-  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 16)} UTC</time>`
+  return `${text.slice(0, 10)} ${text.slice(11, 16)} UTC`
 }

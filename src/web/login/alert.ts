@@ -1,7 +1,9 @@
-/** Why the last try failed, said aloud by screen readers as soon as the page is there. */
+/** Why the last try failed, said aloud by screen readers as soon as the page is there (D-182). */
 import { html, type SafeHtml } from './html.ts'
 
-export function alert(error: string | undefined): SafeHtml | undefined {
+/** `focused`: there is no field to begin again at, so the page begins with these words. */
+export function alert(error: string | undefined, focused?: 'focused'): SafeHtml | undefined {
   if (error === undefined) return undefined
-  return html`<p class="alert" id="error" role="alert">${error}</p>\n`
+  const focus = focused === undefined ? undefined : html` tabindex="-1" autofocus`
+  return html`<p class="alert" id="error"${focus} role="alert">${error}</p>\n`
 }

@@ -28,7 +28,10 @@ test('a failed try shows why', () => {
   assert.doesNotMatch(page(), /role="alert"/)
   for (const hasCertificate of [true, false]) {
     const failed = page({ hasCertificate, error: 'No.' })
-    assert.match(failed, /<p class="alert" id="error" role="alert">No\.<\/p>/)
+    assert.match(
+      failed,
+      /<p class="alert" id="error" tabindex="-1" autofocus role="alert">No\.<\/p>/,
+    )
   }
 })
 

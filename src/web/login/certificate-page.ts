@@ -20,12 +20,12 @@ export function certificatePage(page: CertificatePage): SafeHtml {
   const { authRequestId, hasCertificate, error } = page
   const content = hasCertificate
     ? html`<p>${CERTIFICATE.message}</p>
-${alert(error)}<form method="post" action="/oidc/login/cert">
+${alert(error, 'focused')}<form method="post" action="/oidc/login/cert">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${CERTIFICATE.submit}</button>
 </form>
 ${passwordLink(authRequestId)}`
-    : html`${alert(error)}<p>${CERTIFICATE.missing}</p>
-${passwordLink(authRequestId)}`
-  return layout({ title: CERTIFICATE.title, content })
+    : html`<p>${CERTIFICATE.missing}</p>
+${alert(error, 'focused')}${passwordLink(authRequestId)}`
+  return layout({ title: CERTIFICATE.title, content, error })
 }

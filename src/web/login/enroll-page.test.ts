@@ -31,7 +31,7 @@ test('the way in is a button that posts: a link would start enrollments wherever
 
 test('what went wrong at the start is said', () => {
   const page = enrollStartPage({ authRequestId: 'request-1', error: 'No.' }).toString()
-  assert.match(page, /<p class="alert" id="error" role="alert">No\.<\/p>/)
+  assert.match(page, /<p class="alert" id="error" tabindex="-1" autofocus role="alert">No\.<\/p>/)
 })
 
 test('the form posts the fields of the SPEC to the endpoint that verifies', () => {
@@ -61,6 +61,11 @@ test('the key can be typed: in groups of four, which are copied without spaces',
 test('R087: the recovery codes are shown at the start', () => {
   for (const code of CODES) assert.ok(first().includes(`<li><code>${code}</code></li>`), code)
   assert.equal(first().match(/<li><code>/g)?.length, 20)
+})
+
+test('on paper the recovery codes say whose they are', () => {
+  const line = '<p class="printed">Recovery codes of <bdi>ada</bdi>, id.example.org</p>'
+  assert.ok(first().includes(line))
 })
 
 test('R087: the recovery codes are not shown again after a wrong code', () => {

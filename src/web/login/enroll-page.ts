@@ -20,8 +20,9 @@ export interface EnrollStartPage {
 export function enrollStartPage({ authRequestId, error }: EnrollStartPage): SafeHtml {
   return layout({
     title: ENROLL_START.title,
+    error,
     content: html`<p>${ENROLL_START.message}</p>
-${alert(error)}<form method="post" action="/oidc/login/totp/enroll">
+${alert(error, 'focused')}<form method="post" action="/oidc/login/totp/enroll">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${ENROLL_START.submit}</button>
 </form>
@@ -43,12 +44,13 @@ export function enrollPage(page: EnrollPage): SafeHtml {
   const { authRequestId, provisioningUrl, recoveryCodes, error } = page
   return layout({
     title: ENROLL.title,
+    error,
     content: html`<ol class="steps">
 <li class="unprinted">
 <h2>${ENROLL.scan.title}</h2>
 ${scanning(provisioningUrl)}
 </li>
-${recoveryCodes === undefined ? undefined : saving(recoveryCodes)}<li class="unprinted">
+${recoveryCodes === undefined ? undefined : saving(recoveryCodes, provisioningUrl)}<li class="unprinted">
 <h2>${ENROLL.prove.title}</h2>
 <p>${ENROLL.prove.message}</p>
 <form method="post" action="/oidc/login/totp/enroll/verify">
@@ -82,13 +84,27 @@ function startingOver(authRequestId: string): SafeHtml {
   return html`\n<p class="note">${ENROLL.unsaved} <a href="${url}">${ENROLL.again}</a>.</p>`
 }
 
-export function saving(recoveryCodes: readonly string[]): SafeHtml {
-  const codes = recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)
+export function saving(recoveryCodes: readonly string[], provisioningUrl: string): SafeHtml {
   return html`<li>
 <h2>${ENROLL.save.title}</h2>
 <p>${ENROLL.save.message}</p>
-<ul class="codes">
-${codes}</ul>
+${codeList(recoveryCodes, accountOf(provisioningUrl))}
 </li>
 `
+}
+
+/** The codes, and on paper whose they are: months later nobody knows. */
+export function codeList(
+  codes: readonly string[],
+  { issuer, name }: { readonly issuer: string; readonly name: string },
+): SafeHtml {
+  return html`<p class="printed">${ENROLL.save.of} <bdi>${name}</bdi>, ${issuer}</p>
+<ul class="codes">
+${codes.map((code) => html`<li><code>${code}</code></li>\n`)}</ul>`
+}
+
+/** The label of the URL is the issuer, a colon and the name, both encoded (D-19). */
+function accountOf(provisioningUrl: string): { readonly issuer: string; readonly name: string } {
+  const [issuer = '', name = ''] = new URL(provisioningUrl).pathname.slice(1).split(':')
+  return { issuer: decodeURIComponent(issuer), name: decodeURIComponent(name) }
 }

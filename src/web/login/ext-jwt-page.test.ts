@@ -23,7 +23,10 @@ test('whoever can be gone to is a link, and only those are shown', () => {
 test('a failed try shows why, above the choice', () => {
   assert.doesNotMatch(chooser(), /role="alert"/)
   const failed = chooser('It did not work.')
-  assert.match(failed, /<p class="alert" id="error" role="alert">It did not work\.<\/p>/)
+  assert.match(
+    failed,
+    /<p class="alert" id="error" tabindex="-1" autofocus role="alert">It did not work\.<\/p>/,
+  )
   assert.ok(failed.indexOf('role="alert"') < failed.indexOf('class="choice"'))
 })
 

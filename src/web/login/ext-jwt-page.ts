@@ -19,21 +19,24 @@ export interface ExtJwtPage {
 }
 
 export function extJwtPage({ authRequestId, choice, names, error }: ExtJwtPage): SafeHtml {
+  const failed = alert(error, 'focused')
   return layout({
     title: EXT_JWT.title,
-    content: html`${alert(error)}${choice.links.length > 0 ? chooser(choice) : byApplication(names)}
+    error,
+    content: html`${choice.links.length > 0 ? chooser(choice, failed) : byApplication(names, failed)}
 ${passwordLink(authRequestId)}`,
   })
 }
 
-function chooser(choice: SignerChoice): SafeHtml {
+function chooser(choice: SignerChoice, failed: SafeHtml | undefined): SafeHtml {
   return html`<p>${EXT_JWT.choose}</p>
-${signerLinks(choice)}`
+${failed}${signerLinks(choice)}`
 }
 
-function byApplication(names: readonly string[]): SafeHtml {
-  if (names.length === 0) return html`<p>${EXT_JWT.none}</p>`
+function byApplication(names: readonly string[], failed: SafeHtml | undefined): SafeHtml {
+  if (names.length === 0) return html`<p>${EXT_JWT.none}</p>\n${failed}`
   return html`<p>${EXT_JWT.message}</p>
 <ul class="names">
-${names.map((name) => html`<li>${name}</li>\n`)}</ul>`
+${names.map((name) => html`<li>${name}</li>\n`)}</ul>
+${failed}`
 }

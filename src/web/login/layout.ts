@@ -1,7 +1,7 @@
 /** What every login page has around its content: language, title, the stylesheet and the mark. */
 import { html, type SafeHtml } from './html.ts'
 import { STYLESHEET } from './styles.ts'
-import { LANGUAGE } from './texts.ts'
+import { LANGUAGE, titleOf } from './texts.ts'
 
 // A keyhole in a rounded square.
 const SHAPE =
@@ -15,13 +15,22 @@ export const ICON = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><path fill="#3b74e6" fill-rule="evenodd" d="${SHAPE}"/></svg>`,
 )}`
 
-/** A whole page. `content` follows the heading; the heading is the title. */
-export function layout({ title, content }: { title: string; content: SafeHtml }): SafeHtml {
+export interface Layout {
+  /** The heading, and what the tab of the browser says. */
+  readonly title: string
+  /** Follows the heading. */
+  readonly content: SafeHtml
+  /** Why the last try failed: the first that a screen reader says is the title. */
+  readonly error?: string | undefined
+}
+
+/** A whole page. */
+export function layout({ title, content, error }: Layout): SafeHtml {
   return html`<!doctype html>
 <html lang="${LANGUAGE}">
 <head>
 <meta charset="utf-8">
-<title>${title}</title>
+<title>${titleOf(title, error)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">

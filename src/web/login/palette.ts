@@ -22,7 +22,7 @@ export const PALETTE = html`
   --alert-ground: #fdf2f1;
   --alert-edge: #f1c9c5;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --ground: #0f1216;
     --card: #181c22;

@@ -86,3 +86,9 @@ test('who else can sign a person in stands below the form, with a way to the res
   const alone = passwordPage({ authRequestId: 'x', choice: { links: [] } }).toString()
   assert.doesNotMatch(alone, /<a |class="or"/)
 })
+
+test('the title of the tab says first that something went wrong', () => {
+  const titleIn = (page: object) => /<title>(.*)<\/title>/.exec(`${page}`)?.[1]
+  assert.equal(titleIn(passwordPage({ authRequestId: 'a' })), 'Sign in')
+  assert.equal(titleIn(passwordPage({ authRequestId: 'a', error: 'No.' })), 'Error: Sign in')
+})

@@ -26,6 +26,7 @@ export function passwordPage(page: PasswordPage): SafeHtml {
   const onPassword = username === '' ? undefined : html` autofocus`
   return layout({
     title: SIGN_IN.title,
+    error,
     content: html`${alert(error)}<form method="post" action="/oidc/login/username">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <label for="username">${SIGN_IN.username}</label>

@@ -16,7 +16,10 @@ test('the page has one way on, which leads to the identity provider', () => {
 
 test('a failed try shows why, above the way on', () => {
   const page = secondProofPage({ link, error: 'No.' }).toString()
-  assert.match(page, /<p class="alert" id="error" role="alert">No\.<\/p>\n<a class="choice only"/)
+  assert.match(
+    page,
+    /<p class="alert" id="error" tabindex="-1" autofocus role="alert">No\.<\/p>\n<a class="choice only"/,
+  )
 })
 
 test('the page needs no script, and no value of it can become markup', () => {

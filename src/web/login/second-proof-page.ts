@@ -17,7 +17,8 @@ export interface SecondProofPage {
 export function secondProofPage({ link, error }: SecondProofPage): SafeHtml {
   return layout({
     title: SECOND_PROOF.title,
+    error,
     content: html`<p>${SECOND_PROOF.message}</p>
-${alert(error)}${signerLink(link, 'choice only')}`,
+${alert(error, 'focused')}${signerLink(link, 'choice only')}`,
   })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ACCOUNT_STYLESHEET } from '../account/styles.ts'
 import { STYLESHEET } from './styles.ts'
 
 type Palette = ReadonlyMap<string, string>
@@ -45,6 +46,7 @@ test('text has a contrast of at least 4.5, light and dark (WCAG 1.4.3)', () => {
     ['on-accent', 'accent'],
     ['on-accent', 'accent-strong'],
     ['alert', 'alert-ground'],
+    ['alert', 'card'],
   ] as const
   for (const [scheme, palette] of Object.entries(palettes())) {
     for (const [text, ground] of texts) {
@@ -66,4 +68,10 @@ test('borders of fields, the button and the focus ring have at least 3 (WCAG 1.4
 test('dark mode redefines every colour', () => {
   const { light, dark } = palettes()
   assert.deepEqual([...dark.keys()], [...light.keys()])
+})
+
+test('nothing moves, so that nobody has to ask for less motion (WCAG 2.3.3)', () => {
+  for (const sheet of [STYLESHEET, ACCOUNT_STYLESHEET]) {
+    assert.doesNotMatch(sheet.toString(), /transition|animation|@keyframes|scroll-behavior/)
+  }
 })

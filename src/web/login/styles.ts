@@ -1,4 +1,5 @@
 /** The one stylesheet of the login pages, sent inside each page and allowed by its hash (D-50). */
+import { CODE_STYLES } from './code-styles.ts'
 import { html } from './html.ts'
 import { PALETTE, styleSource } from './palette.ts'
 
@@ -42,7 +43,6 @@ h1 {
   font-weight: 650;
   letter-spacing: -0.015em;
   overflow-wrap: break-word;
-  text-wrap: balance;
 }
 h2 {
   margin: 0 0 0.25rem;
@@ -54,6 +54,9 @@ p {
   margin: 0 0 1.5rem;
   color: var(--quiet);
   overflow-wrap: break-word;
+}
+main > :last-child {
+  margin-bottom: 0;
 }
 h1 + form,
 .alert {
@@ -108,6 +111,10 @@ input:not([type='hidden']) + button {
 :focus-visible {
   outline: 3px solid var(--accent);
   outline-offset: 2px;
+}
+[tabindex='-1']:focus-visible {
+  outline: 2px solid var(--line);
+  outline-offset: -1px;
 }
 input:focus-visible {
   outline-offset: -1px;
@@ -179,76 +186,7 @@ a:hover {
 .instead {
   text-align: center;
 }
-.code {
-  font-size: 1.25rem;
-  font-variant-numeric: tabular-nums;
-  letter-spacing: 0.15em;
-}
-.steps {
-  margin: 1.5rem 0 0;
-  padding: 0;
-  list-style: none;
-  counter-reset: step;
-}
-.steps > li {
-  position: relative;
-  padding: 0 0 2rem 2.5rem;
-  counter-increment: step;
-}
-.steps > li:last-child {
-  padding-bottom: 0;
-}
-.steps > li::before {
-  content: counter(step);
-  position: absolute;
-  left: 0;
-  top: 0;
-  width: 1.625rem;
-  height: 1.625rem;
-  border-radius: 50%;
-  background: var(--accent);
-  color: var(--on-accent);
-  font-size: 0.875rem;
-  font-weight: 650;
-  line-height: 1.625rem;
-  text-align: center;
-}
-.steps p:where(:not(.alert, .note)) {
-  margin: 0 0 1rem;
-}
-.qr {
-  display: block;
-  width: 100%;
-  max-width: 14rem;
-  margin: 0 0 1rem;
-  border: 1px solid var(--edge);
-  border-radius: 0.75rem;
-}
-summary {
-  color: var(--quiet);
-  cursor: pointer;
-}
-.steps details p {
-  margin: 0.5rem 0;
-  font-size: 0.9375rem;
-}
-.key span {
-  display: inline-block;
-  margin-right: 0.5em;
-}
-.codes {
-  display: grid;
-  grid-template-columns: repeat(auto-fill, minmax(5rem, 1fr));
-  gap: 0.25rem 0.75rem;
-  margin: 0;
-  padding: 0.875rem 1rem;
-  border: 1px solid var(--edge);
-  border-radius: 0.5rem;
-  background: var(--ground);
-  list-style: none;
-  user-select: all;
-}
-.names {
+${CODE_STYLES}.names {
   margin: -0.75rem 0 1.5rem;
   padding-left: 1.25rem;
   overflow-wrap: anywhere;
@@ -273,6 +211,9 @@ code {
   }
 }
 @media (forced-colors: active) {
+  .mark {
+    color: CanvasText;
+  }
   button {
     border: 1px solid ButtonText;
   }
@@ -293,6 +234,13 @@ code {
   .unprinted,
   .steps > li::before {
     display: none;
+  }
+  .printed {
+    display: block;
+  }
+  .codes {
+    background: #ffffff;
+    break-inside: avoid;
   }
 }
 `

@@ -5,6 +5,11 @@
 
 export const LANGUAGE = 'en'
 
+/** What a tab says, and a screen reader first of all. */
+export function titleOf(heading: string, error: string | undefined): string {
+  return error === undefined ? heading : `Error: ${heading}`
+}
+
 export const SIGN_IN = {
   title: 'Sign in',
   username: 'Username',
@@ -41,6 +46,7 @@ export const ENROLL = {
   },
   save: {
     title: 'Save your recovery codes',
+    of: 'Recovery codes of',
     message:
       'Each of them gets you in once when your phone is not there. They are not shown again: copy them, or print this page, and keep them in a safe place.',
   },

@@ -19,6 +19,7 @@ export function totpPage({ authRequestId, canRecover, error }: TotpPage): SafeHt
   const recovery = canRecover ? html`\n<p class="note">${TOTP.recovery}</p>` : undefined
   return layout({
     title: TOTP.title,
+    error,
     content: html`<p>${TOTP.message}</p>
 <form method="post" action="/oidc/login/totp">
 <input type="hidden" name="id" value="${authRequestId}">
