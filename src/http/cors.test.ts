@@ -40,6 +40,7 @@ test('a listed origin may read the answer and the fields that are ours', () => {
     'auth-request-id',
     'expiration-seconds',
     'expires-at',
+    'retry-after',
     'totp-required',
     'www-authenticate',
     'x-request-id',
@@ -48,13 +49,13 @@ test('a listed origin may read the answer and the fields that are ours', () => {
   assert.equal(headers['access-control-allow-credentials'], undefined)
 })
 
-test('a listed origin may send a token of either kind', () => {
+test('a listed origin may send a token of either kind, and a code', () => {
   const preflight = preflightHeaders(from(APP), 'listed', [APP], ['POST'])
   assert.equal(preflight[ALLOW_ORIGIN], APP)
   assert.equal(preflight['vary'], 'Origin')
   assert.equal(preflight['access-control-allow-methods'], 'POST')
   const allowed = preflight['access-control-allow-headers']
-  assert.equal(allowed, 'authorization, content-type, zt-session')
+  assert.equal(allowed, 'authorization, content-type, mfa-validation-code, zt-session')
 })
 
 const UNLISTED: Readonly<Record<string, string | undefined>> = {

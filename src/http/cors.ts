@@ -7,6 +7,7 @@ import {
   AUTH_REQUEST_ID_HEADER,
   EXPIRATION_SECONDS_HEADER,
   EXPIRES_AT_HEADER,
+  MFA_VALIDATION_CODE_HEADER,
   REQUEST_ID_HEADER,
   TOTP_REQUIRED_HEADER,
   ZT_SESSION_HEADER,
@@ -22,8 +23,12 @@ const EXPOSED = [
   REQUEST_ID_HEADER,
   TOTP_REQUIRED_HEADER,
   ZT_SESSION_HEADER,
+  'retry-after',
   'www-authenticate',
 ]
+
+/** What the APIs read, besides what every script may send. */
+const READ = ['authorization', 'content-type', MFA_VALIDATION_CODE_HEADER, ZT_SESSION_HEADER]
 
 export function corsHeaders(
   request: FastifyRequest,
@@ -53,8 +58,7 @@ export function preflightHeaders(
   return {
     ...decision,
     'access-control-allow-methods': methods.join(', '),
-    'access-control-allow-headers':
-      cors === 'open' ? 'content-type' : `authorization, content-type, ${ZT_SESSION_HEADER}`,
+    'access-control-allow-headers': cors === 'open' ? 'content-type' : READ.join(', '),
     'access-control-max-age': '600',
   }
 }

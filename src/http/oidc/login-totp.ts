@@ -64,7 +64,8 @@ export function addLoginTotp(
       const { authRequestId, origin } = readStep(call, use)
       const found = await use.findRequest.open(authRequestId, origin)
       const authQueries = await use.queriesOf(found)
-      return json(200, { authQueries }, totpRequired(authQueries))
+      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
+      return json(200, { authQueries }, headers)
     },
   )
 }

@@ -85,6 +85,7 @@ test('the steps of a login that asks for a TOTP code', async (t) => {
       assert.deepEqual(again.json(), { authQueries: [expected] })
       assert.equal(again.headers['totp-required'], 'true')
       assert.equal(again.headers['cache-control'], 'no-store')
+      assert.equal(again.headers['auth-request-id'], authRequestId, 'D-4')
     })
   }
 
