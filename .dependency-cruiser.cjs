@@ -26,7 +26,19 @@ const mayImport = {
     'web/account',
   ],
   app: ['base', 'protocol', 'errors', 'config', 'domain', 'store', 'outbound', 'telemetry', 'http'],
-  cli: ['base', 'errors', 'contract', 'config', 'app', 'router', 'gateway', 'client', 'web/login'],
+  demo: ['base', 'protocol', 'app', 'router', 'gateway', 'client', 'web/login'],
+  cli: [
+    'base',
+    'errors',
+    'contract',
+    'config',
+    'app',
+    'router',
+    'gateway',
+    'client',
+    'demo',
+    'web/login',
+  ],
 }
 
 // Each outside library has one home, so that it can be replaced or upgraded in one place.
@@ -37,7 +49,7 @@ const home = {
   negotiator: 'http',
   kysely: 'store',
   pg: 'store',
-  jose: '(domain/(tokens|ext-jwt|enrollments)|router|client)',
+  jose: '(domain/(tokens|ext-jwt|enrollments)|router|client|demo/idp)',
   '@node-rs/argon2': 'domain/factors',
   '@zxcvbn-ts/language-common': 'domain/factors',
   '@peculiar/x509': 'domain/certificates',
@@ -91,6 +103,12 @@ module.exports = {
         path: '^node_modules/',
         pathNot: `^node_modules/(@types/)?(${Object.keys(home).join('|')}|node)/`,
       },
+    ),
+    rule(
+      'demo-by-its-command',
+      'the IdP of the demo believes everybody: there is one way to it, and that is `latchkey demo`',
+      { path: '^src/', pathNot: '^src/(cli/commands/demo[.]ts$|demo/)' },
+      { path: '^src/demo/' },
     ),
     rule('src-not-to-test', 'shipped code never imports test code', shipped, {
       path: '^test/|[.]test[.]ts$',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BASE32_ALPHABET, base32 } from './base32.ts'
+import { BASE32_ALPHABET, base32, fromBase32 } from './base32.ts'
 import { utf8 } from './encoding.ts'
 
 // RFC 4648 §10, without the padding.
@@ -15,8 +15,9 @@ const VECTORS: readonly [string, string][] = [
 ]
 
 for (const [text, encoded] of VECTORS) {
-  test(`${JSON.stringify(text)} is ${JSON.stringify(encoded)} in base32`, () => {
+  test(`${JSON.stringify(text)} is ${JSON.stringify(encoded)} in base32, and back`, () => {
     assert.equal(base32(utf8(text)), encoded)
+    assert.deepEqual(fromBase32(encoded), utf8(text))
   })
 }
 
@@ -30,4 +31,10 @@ test('every character of the alphabet stands for its place in it', () => {
 test('160 bits are 32 characters', () => {
   assert.equal(base32(new Uint8Array(20)), 'A'.repeat(32))
   assert.equal(base32(new Uint8Array(20).fill(0xff)), '7'.repeat(32))
+})
+
+test('a text that is no base32 is no bytes: other characters, padding, lengths and bits that nothing is encoded to', () => {
+  for (const text of ['mzxw6', 'MZXW6===', 'MZX0', 'MZ XQ', 'M', 'MZX', 'MZ', 'ſ']) {
+    assert.equal(fromBase32(text), undefined, text)
+  }
 })

@@ -19,3 +19,24 @@ export function base32(bytes: Uint8Array): string {
   }
   return bits === 0 ? text : text + BASE32_ALPHABET.charAt((held << (5 - bits)) & 31)
 }
+
+/** The bytes of unpadded base32 in upper case; undefined for any other text. */
+export function fromBase32(text: string): Uint8Array | undefined {
+  const bytes: number[] = []
+  let bits = 0
+  let held = 0
+  for (const character of text) {
+    const value = BASE32_ALPHABET.indexOf(character)
+    if (value < 0) return undefined
+    held = (held << 5) | value
+    bits += 5
+    if (bits >= 8) {
+      bits -= 8
+      bytes.push((held >>> bits) & 255)
+      held &= (1 << bits) - 1
+    }
+  }
+  const read = Uint8Array.from(bytes)
+  // Some lengths belong to no bytes, and bits that are left over are zero: only a text that comes back the same was one.
+  return base32(read) === text ? read : undefined
+}

@@ -1,0 +1,54 @@
+/**
+ * `latchkey demo`: everything at once in a folder that is gone afterwards, and the lines to try it with. The only way to
+ * what is in `demo/`. docs/demo.md.
+ */
+import { systemClock } from '../../base/clock.ts'
+import { startDemo } from '../../demo/start.ts'
+import { walkthroughOf } from '../../demo/walkthrough.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { listenForSignals } from '../terminal/signals.ts'
+import { withProgress } from '../terminal/waiting.ts'
+
+const HIGHEST_PORT = 65_535
+
+export async function runDemo(values: { readonly port?: string }, io: Io): Promise<ExitCode> {
+  const port = readPort(values.port)
+  const look = {
+    heading: (text: string) => (io.hasColour ? `\x1b[1m${text}\x1b[22m` : text),
+    line: (text: string) => (io.hasColour ? `\x1b[36m${text}\x1b[39m` : text),
+  }
+  const signals = listenForSignals(systemClock)
+  const stopping = new AbortController()
+  void signals.stop.then(() => stopping.abort())
+
+  io.out(look.heading('Latchkey, to be tried.'))
+  io.out(
+    'Only this machine can reach it, its passwords are made anew at each start, and everything',
+  )
+  io.out('is gone when it ends. Use it for nothing that matters.')
+  io.out('')
+  const starting = startDemo({ port, signal: stopping.signal })
+  try {
+    const demo = await withProgress(io, 'Starting', starting)
+    try {
+      const { lines, files } = walkthroughOf(demo, look)
+      for (const [name, text] of Object.entries(files)) await demo.folder.write(name, text)
+      // With the passwords, also where nobody is looking (D-172).
+      for (const line of lines) io.out(line)
+      await signals.stop
+    } finally {
+      await demo.stop()
+    }
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error
+  }
+  io.err('The demo has ended; its folder is removed.')
+  return EXIT.ok
+}
+
+function readPort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0
+  if (port === 0 || port > HIGHEST_PORT) throw new Misuse('--port is not a port: 1 to 65535')
+  return port
+}

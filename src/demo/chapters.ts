@@ -1,0 +1,182 @@
+/**
+ * What there is to try in a demo: chapters of lines for a second terminal, each with what one will see. They build on
+ * nothing but the first one, and on the current login that each of them makes for itself.
+ */
+import type { Demo } from './start.ts'
+
+export interface Chapter {
+  readonly title: string
+  readonly steps: readonly Step[]
+}
+
+export interface Step {
+  /** Pasted as it is, into sh, bash or zsh. */
+  readonly line: string
+  /** What one will see. */
+  readonly seen: string
+}
+
+/** The file that makes a terminal ready: `. ./env`. */
+export const ENV_FILE = 'env'
+
+const CLIENT_API = '/edge/client/v1'
+
+export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
+  const { serviceUrl, gatewayUrl, idpUrl, passwords } = demo
+  const step = (line: string, seen: string): Step => ({ line, seen })
+  const curl = 'curl -sS --cacert ca.pem'
+  const server = `--url ${serviceUrl} --ca ca.pem`
+  const bearer = '-H "Authorization: Bearer $(latchkey token)"'
+  const jwtOf = (name: string) => `curl -sS -X POST ${idpUrl}/people/${name}/jwt > ${name}.jwt`
+  const shown = `${curl} --cert session-cert.pem --key session-key.pem`
+  /** Legacy: a name and a password in one call; one text of the answer. */
+  const authenticate = (username: string, password: string, name: string) =>
+    `$(${curl} -H 'Content-Type: application/json' \\\n` +
+    `  -d '{"username": "${username}", "password": "${password}"}' \\\n` +
+    `  "${serviceUrl}${CLIENT_API}/authenticate?method=password" |\n` +
+    `  sed 's/.*"${name}":"\\([^"]*\\)".*/\\1/')`
+
+  return [
+    {
+      title: 'A first login, with a password',
+      steps: [
+        step(
+          `latchkey login ${server} --username paula < paula.password`,
+          `"Logged in as paula". Without "< paula.password" it asks for the password: ${passwords.paula}`,
+        ),
+        step('latchkey whoami', 'Who that is, and by what: pwd.'),
+        step(
+          `${curl} -w '\\n' ${bearer} \\\n  ${serviceUrl}${CLIENT_API}/current-identity`,
+          'The same from the API, called with an access token.',
+        ),
+      ],
+    },
+    {
+      title: 'A browser, and an account of another identity provider',
+      steps: [
+        step(
+          'latchkey login',
+          'An address, which opens where there is a browser. It does not know our CA: go on all the ' +
+            `same. Type paula and ${passwords.paula}, or take "Continue with the demo IdP" and be emil.`,
+        ),
+      ],
+    },
+    {
+      title: 'TOTP: a code besides the password',
+      steps: [
+        step(
+          'cat tina.password tina.code | latchkey login --username tina',
+          '"Logged in as tina". tina.code is her phone: it always has the code of the moment, which is good ' +
+            'once; wait for the next one to do it again. Or put her secret, above, into an app of your own, ' +
+            'and leave out the pipe.',
+        ),
+        step('latchkey whoami', 'By pwd, otp, mfa.'),
+        step(
+          'latchkey login --username tom',
+          `The policy of tom wants a code, and he has no app yet: after the password ${passwords.tom} ` +
+            'you see a QR code for yours. (Ctrl-C gives up.)',
+        ),
+      ],
+    },
+    {
+      title: 'A client certificate',
+      steps: [
+        step(
+          'latchkey login --cert carl.pem --key carl.key',
+          '"Logged in as carl": the TLS connection has proven it.',
+        ),
+      ],
+    },
+    {
+      title: 'An invitation, exchanged for a certificate',
+      steps: [
+        step(
+          'latchkey enroll nora.jwt --out nora.json',
+          'The key is made here; the token works this once.',
+        ),
+        step('latchkey login --identity nora.json', '"Logged in as nora".'),
+      ],
+    },
+    {
+      title: 'A JWT of another identity provider, alone and as a second factor',
+      steps: [
+        step(jwtOf('emil'), 'Nothing: the JWT is in emil.jwt, good for an hour.'),
+        step(
+          'latchkey login --ext-jwt emil.jwt',
+          '"Logged in as emil", without a password of ours.',
+        ),
+        step(jwtOf('dora'), 'Nothing, again.'),
+        step(
+          'cat dora.password dora.jwt | latchkey login --username dora',
+          '"Logged in as dora". Her policy wants both.',
+        ),
+        step(
+          `${curl} -w '\\n' ${bearer} \\\n` +
+            `  -H "Authorization: Bearer $(cat dora.jwt)" ${serviceUrl}${CLIENT_API}/current-identity`,
+          'The API, called with both.',
+        ),
+        step(
+          `${curl} -w ' %{http_code}\\n' ${bearer} \\\n  ${serviceUrl}${CLIENT_API}/current-identity`,
+          'UNAUTHORIZED, 401: the JWT is wanted on every call, not only at the login.',
+        ),
+      ],
+    },
+    {
+      title: 'An older client: zt-session',
+      steps: [
+        step(
+          `TOKEN=${authenticate('paula', passwords.paula, 'token')}`,
+          'Nothing: one call, and its token is in $TOKEN.',
+        ),
+        step(
+          `${curl} -w '\\n' -H "zt-session: $TOKEN" \\\n  ${serviceUrl}${CLIENT_API}/current-api-session`,
+          'The session, of the kind "legacy".',
+        ),
+      ],
+    },
+    {
+      title: 'Through the gateway, to a service that only sees who is allowed',
+      steps: [
+        step('latchkey login --username paula < paula.password', '"Logged in as paula".'),
+        step('latchkey cert --out .', 'A certificate that lasts as long as this session.'),
+        step(
+          `${shown} \\\n  ${bearer} ${gatewayUrl}/hello`,
+          'What the service behind it gets: x-latchkey-identity-id, and no token.',
+        ),
+        step(
+          `${curl} -w ' %{http_code}\\n' \\\n  ${bearer} ${gatewayUrl}/hello`,
+          'FORBIDDEN, 403: the certificate is missing.',
+        ),
+        step(
+          `${shown} \\\n  -w ' %{http_code}\\n' ${gatewayUrl}/hello`,
+          'UNAUTHORIZED, 401: the token is missing.',
+        ),
+        step('TOKEN=$(latchkey token)', 'Nothing: kept for after the logout.'),
+        step('latchkey logout', 'The session ends, everywhere.'),
+        step(
+          `sleep 2; ${shown} \\\n  -w ' %{http_code}\\n' -H "Authorization: Bearer $TOKEN" ${gatewayUrl}/hello`,
+          'UNAUTHORIZED, 401: token and certificate were good a moment ago.',
+        ),
+      ],
+    },
+    {
+      title: 'The administrator, and finding out why',
+      steps: [
+        step(
+          `latchkey login --context admin ${server} \\\n  --username admin < admin.password`,
+          '"Logged in as admin", beside the other login.',
+        ),
+        step('latchkey list identities', 'Everybody that you have been, and the gateway.'),
+        step(
+          `REQUEST=${authenticate('paula', 'wrong', 'requestId')}`,
+          'Nothing: a login that fails, and the id of the request in $REQUEST.',
+        ),
+        step(
+          'latchkey explain "$REQUEST"',
+          'What was wrong, in plain words. Whoever tried heard one dull sentence.',
+        ),
+        step('latchkey events', 'The newest of all this, as the audit log has it.'),
+      ],
+    },
+  ]
+}

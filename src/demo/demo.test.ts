@@ -1,0 +1,48 @@
+/** The small parts of the demo that need no service: passwords, the phone, ends. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { instant } from '../base/instant.ts'
+import { systemRandom } from '../base/random.ts'
+import { createEndings } from './endings.ts'
+import { drawPasswords, WITH_PASSWORD } from './people.ts'
+import { startPhone } from './phone.ts'
+
+test('everybody has a password of his own, and another one at the next start', () => {
+  const all = [drawPasswords(systemRandom), drawPasswords(systemRandom)].flatMap(Object.values)
+  assert.equal(new Set(all).size, 2 * WITH_PASSWORD.length)
+  for (const password of all) assert.match(password, /^[a-z2-7]{4}-[a-z2-7]{4}-[a-z2-7]{4}$/)
+})
+
+test('the phone has the code of the moment as soon as it is there', async () => {
+  const written: string[] = []
+  const phone = await startPhone(Buffer.from('12345678901234567890'), {
+    // RFC 6238, appendix B: at 59 seconds the code of SHA-1 is 94287082, of which we have the last six digits.
+    clock: { now: () => instant(59_000) },
+    write: async (text) => void written.push(text),
+    log: { error: () => assert.fail() },
+  })
+  await phone.stop()
+  assert.deepEqual(written, ['287082\n'])
+})
+
+test('everything that was opened is ended, the last one first, also after a failure', async () => {
+  const ended: string[] = []
+  const { opened, endAll } = createEndings(new AbortController().signal)
+  opened('first', (name) => void ended.push(name))
+  opened('second', () => Promise.reject(new Error('second')))
+  opened('third', async (name) => void ended.push(name))
+  await assert.rejects(endAll(), new Error('second'))
+  assert.deepEqual(ended, ['third', 'first'])
+  await endAll()
+  assert.deepEqual(ended, ['third', 'first'], 'once')
+})
+
+test('what opens after the signal is ended like the rest', async () => {
+  const stopping = new AbortController()
+  const ended: string[] = []
+  const { opened, endAll } = createEndings(stopping.signal)
+  stopping.abort(new Error('stop'))
+  assert.throws(() => opened('late', (name) => void ended.push(name)), new Error('stop'))
+  await endAll()
+  assert.deepEqual(ended, ['late'])
+})

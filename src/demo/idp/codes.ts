@@ -1,0 +1,46 @@
+/** Authorization codes of the IdP of the demo: each is good once, for a minute, for the request that it was made for. */
+import type { Clock } from '../../base/clock.ts'
+import { base64url } from '../../base/encoding.ts'
+import type { Random } from '../../base/random.ts'
+
+export interface Approved {
+  readonly account: string
+  readonly redirectUri: string
+  readonly codeChallenge: string
+  readonly nonce: string | undefined
+}
+
+export interface Codes {
+  issue(approved: Approved): string
+  /** What it was issued for, once; undefined when there is no such code, or no more. */
+  take(code: string): Approved | undefined
+}
+
+/** As our own: D-7. */
+const LIFETIME_MILLISECONDS = 60_000
+/** More than people can click in a minute; the oldest make way. */
+const MOST_CODES = 1_000
+
+export function createCodes({
+  clock,
+  random,
+}: {
+  readonly clock: Pick<Clock, 'uptime'>
+  readonly random: Random
+}): Codes {
+  const codes = new Map<string, { readonly approved: Approved; readonly until: number }>()
+  return {
+    issue(approved) {
+      const code = base64url(random.bytes(32))
+      codes.set(code, { approved, until: clock.uptime() + LIFETIME_MILLISECONDS })
+      const [oldest] = codes.keys()
+      if (codes.size > MOST_CODES && oldest !== undefined) codes.delete(oldest)
+      return code
+    },
+    take(code) {
+      const found = codes.get(code)
+      codes.delete(code)
+      return found !== undefined && clock.uptime() < found.until ? found.approved : undefined
+    },
+  }
+}

@@ -1,0 +1,38 @@
+/** What a person sees at the IdP of the demo. Looks like our login pages, and says that it is somebody else. */
+import type { FormFields } from '../../base/form.ts'
+import { html, type SafeHtml } from '../../web/login/html.ts'
+import { layout } from '../../web/login/layout.ts'
+import { CARRIED } from './authorization.ts'
+
+/** Has an account here, and is nobody at the service. */
+export const STRANGER = 'stranger'
+
+/** Nobody proves anything here, which the page says. */
+export function choicePage(accounts: readonly string[], asked: FormFields): SafeHtml {
+  const carried = CARRIED.flatMap((name) =>
+    (asked.get(name) ?? []).map(
+      (value) => html`<input type="hidden" name="${name}" value="${value}">\n`,
+    ),
+  )
+  const people = accounts.map(
+    (account) =>
+      html`<li><button type="submit" name="account" value="${account}">${account}</button></li>\n`,
+  )
+  return layout({
+    title: 'Who do you want to be?',
+    content: html`<p>This is the identity provider of the demo. It asks for no password.</p>
+<form method="post" action="/authorize">
+${carried}<ul class="choices">
+${people}<li><button type="submit" name="cancel" value="yes">Nobody: go back</button></li>
+</ul>
+</form>
+<p class="note">The service does not know “${STRANGER}”.</p>`,
+  })
+}
+
+export function refusedPage(why: string): SafeHtml {
+  return layout({
+    title: 'This does not work',
+    content: html`<p>The identity provider of the demo was asked for something that it does not do: ${why}.</p>`,
+  })
+}

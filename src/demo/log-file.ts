@@ -1,0 +1,24 @@
+/** The log of a part of the demo, in a file of its folder: on the screen it would bury what there is to read. */
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { createLog } from '../app/logging.ts'
+import type { Log } from '../base/log.ts'
+
+export interface LogFile {
+  readonly log: Log
+  close(): void
+}
+
+export function openLogFile(path: string): LogFile {
+  const file = openSync(path, 'a', 0o600)
+  let isOpen = true
+  const write = (text: string) => {
+    if (isOpen) writeSync(file, text)
+  }
+  return {
+    log: createLog({ level: 'info', format: 'text' }, { write }),
+    close() {
+      if (isOpen) closeSync(file)
+      isOpen = false
+    },
+  }
+}

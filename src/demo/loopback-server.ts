@@ -1,0 +1,46 @@
+/**
+ * Plain HTTP on 127.0.0.1, at a free port, for the small servers of the demo. There is no option for another address, and
+ * who calls by another name is refused: a page in a browser that made its own name lead here could read the answers.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { formatHostPort, type HostPort } from '../base/host-port.ts'
+
+export interface LoopbackServer {
+  readonly at: HostPort
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string
+  stop(): Promise<void>
+}
+
+export type Handle = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
+
+const HOST = '127.0.0.1'
+
+export async function openLoopback(handle: Handle): Promise<LoopbackServer> {
+  const server = createServer((request, response) => {
+    if (request.headers.host !== formatHostPort(at())) {
+      response.writeHead(421, { 'content-type': 'text/plain' }).end('not a name of this server\n')
+      return
+    }
+    void (async () => handle(request, response))().catch(() => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(500, { 'content-type': 'text/plain' }).end('it did not work\n')
+    })
+  })
+  const at = (): HostPort => ({ host: HOST, port: (server.address() as AddressInfo).port })
+  server.listen({ host: HOST, port: 0 })
+  await once(server, 'listening')
+  const place = at()
+  return {
+    at: place,
+    origin: `http://${formatHostPort(place)}`,
+    async stop() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

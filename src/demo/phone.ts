@@ -1,0 +1,45 @@
+/**
+ * The authenticator app of somebody in the demo, for people without one at hand: a file that always has the code of the
+ * moment (RFC 6238).
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { totpCode, totpStep } from '../protocol/totp.ts'
+
+/** A code that has just become old is still accepted (D-17). */
+const LOOK_MILLISECONDS = 500
+
+export interface Phone {
+  stop(): Promise<void>
+}
+
+/** Resolves when the first code is written. */
+export async function startPhone(
+  secret: Uint8Array,
+  deps: {
+    readonly clock: Pick<Clock, 'now'>
+    readonly write: (text: string) => Promise<void>
+    readonly log: Pick<Log, 'error'>
+  },
+): Promise<Phone> {
+  let shown: number | undefined
+  async function show(): Promise<void> {
+    const step = totpStep(deps.clock.now())
+    if (step === shown) return
+    await deps.write(`${totpCode(secret, step)}\n`)
+    shown = step
+  }
+  await show()
+  let showing: Promise<void> = Promise.resolve()
+  const timer = setInterval(() => {
+    showing = showing
+      .then(show)
+      .catch((error) => deps.log.error({ err: error }, 'the code was not written'))
+  }, LOOK_MILLISECONDS)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await showing
+    },
+  }
+}

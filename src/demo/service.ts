@@ -1,0 +1,40 @@
+/** The service of the demo: the composition of `latchkey run`, in a home of its own, known by names of this machine. */
+import { readFile } from 'node:fs/promises'
+import { homeFiles, openHome } from '../app/home.ts'
+import { type Instance, startInstance } from '../app/instance.ts'
+import type { Clock } from '../base/clock.ts'
+import { formatHostPort } from '../base/host-port.ts'
+import type { Log } from '../base/log.ts'
+import type { Random } from '../base/random.ts'
+import { Secret } from '../base/secret.ts'
+
+/** Loopback: `config/default-file.ts` lets nobody else in. */
+export const HOST = 'localhost'
+
+/** `port` 0: a free one. Variables of the person who tries it count for nothing. */
+export async function startService(
+  { home, port, password }: { home: string; port: number; password: string },
+  deps: { readonly clock: Clock; readonly random: Random; readonly log: Log },
+): Promise<Instance> {
+  const adminPassword = new Secret(password)
+  const address = formatHostPort({ host: HOST, port })
+  const { config } = await openHome({
+    home,
+    file: undefined,
+    environment: { home, address, adminPassword, variable: () => undefined },
+  })
+  // The password is known already: there is nothing to hand over.
+  return startInstance({ config, adminPassword, ...deps, handOver: async () => undefined })
+}
+
+/** What it shows itself with, and what that is trusted by. */
+export async function readCertificates(home: string) {
+  const { ca, serverCertificate, serverKey } = homeFiles(home)
+  const [caPem, certificatePem, keyPem] = await Promise.all(
+    [ca, serverCertificate, serverKey].map((path) => readFile(path, 'utf8')),
+  )
+  return {
+    caPem: caPem ?? '',
+    server: { certificatePem: certificatePem ?? '', keyPem: new Secret(keyPem ?? '') },
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Starts everything of the demo in this process, on this machine alone, and ends it: a service like that of `latchkey
+ * run`, people, an identity provider, a gateway, and a service behind it (D-169). What has been started when something
+ * fails is ended again.
+ */
+import { systemClock } from '../base/clock.ts'
+import { seconds } from '../base/duration.ts'
+import { formatHostPort } from '../base/host-port.ts'
+import { systemRandom } from '../base/random.ts'
+import { startGateway } from '../gateway/gateway.ts'
+import { startRouter } from '../router/router.ts'
+import { startEcho } from './echo.ts'
+import { createEndings } from './endings.ts'
+import { type DemoFolder, makeDemoFolder } from './folder.ts'
+import { startIdp } from './idp/idp.ts'
+import { openLogFile } from './log-file.ts'
+import { AT_IDP, drawPasswords, type Passwords } from './people.ts'
+import { startPhone } from './phone.ts'
+import { CLIENT_ID, seed } from './seed.ts'
+import { HOST, readCertificates, startService } from './service.ts'
+
+export interface Demo {
+  readonly folder: Pick<DemoFolder, 'path' | 'write'>
+  readonly passwords: Passwords
+  readonly serviceUrl: string
+  readonly gatewayUrl: string
+  readonly echoUrl: string
+  readonly idpUrl: string
+  /** `otpauth://…` of tina's authenticator app. */
+  readonly provisioningUrl: string
+  stop(): Promise<void>
+}
+
+/** Nobody waits for a request of a demo. */
+const DRAIN = seconds(1)
+
+const clock = systemClock
+const random = systemRandom
+
+/** `port` of the service; without it a free one. Thrown: RefusedStart; the reason of the signal, when it is aborted. */
+export async function startDemo({
+  port = 0,
+  signal,
+}: {
+  readonly port?: number | undefined
+  readonly signal: AbortSignal
+}): Promise<Demo> {
+  const { opened, endAll } = createEndings(signal)
+  try {
+    const folder = opened(await makeDemoFolder(), (one) => one.remove())
+    const logOf = (name: string) =>
+      opened(openLogFile(folder.file(`${name}.log`)), (one) => one.close()).log
+    const passwords = drawPasswords(random)
+
+    const home = folder.file('home')
+    const log = logOf('service')
+    const given = { home, port, password: passwords.admin }
+    const instance = await startService(given, { clock, random, log })
+    const { listeners } = opened(instance, (one) => one.stop())
+    const addresses = listeners.flatMap(({ baseUrls }) => baseUrls)
+    const { caPem, server } = await readCertificates(home)
+    const place = { url: addresses[0] ?? '', ca: caPem }
+    await folder.write('ca.pem', caPem)
+
+    const client = {
+      clientId: CLIENT_ID,
+      redirectUris: addresses.map((url) => `${url}/oidc/login/ext-jwt/callback`),
+    }
+    const idp = await startIdp(client, { people: AT_IDP, clock, random })
+    opened(idp, (one) => one.stop())
+    const seeded = await seed(place, { passwords, issuer: idp.issuer, folder, clock })
+    const write = (text: string) => folder.write('tina.code', text)
+    opened(await startPhone(seeded.totp.secret, { clock, write, log }), (one) => one.stop())
+
+    const echo = opened(await startEcho(), (one) => one.stop())
+    const gatewayLog = logOf('gateway')
+    const router = opened(
+      startRouter({ controller: place.url, identity: seeded.router, log: gatewayLog }),
+      (one) => one.stop(),
+    )
+    const gateway = await startGateway({
+      router,
+      listen: { host: HOST, port: 0 },
+      upstream: echo.at,
+      // It has the same names as the service, and people trust that CA already (D-170).
+      ...server,
+      log: gatewayLog,
+      random,
+    })
+    opened(gateway, (one) => one.stop(DRAIN))
+    await unlessAborted(router.ready, signal)
+    return {
+      folder,
+      passwords,
+      serviceUrl: place.url,
+      gatewayUrl: `https://${formatHostPort({ host: HOST, port: gateway.port })}`,
+      echoUrl: echo.origin,
+      idpUrl: idp.issuer,
+      provisioningUrl: seeded.totp.provisioningUrl,
+      stop: endAll,
+    }
+  } catch (error) {
+    await endAll().catch(() => undefined) // what went wrong first is what there is to say
+    throw error
+  }
+}
+
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const given = Promise.withResolvers<never>()
+  const giveUp = () => given.reject(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    signal.throwIfAborted()
+    await Promise.race([work, given.promise])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}
