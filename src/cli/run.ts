@@ -4,12 +4,12 @@
  */
 import { parseArgs } from 'node:util'
 import { readBuildInfo } from '../app/build-info.ts'
-import { type Command, ForeignOption, type Options } from './command.ts'
-import { COMMANDS } from './commands.ts'
-import { reportFailure } from './failures.ts'
-import { commandHelp, wholeHelp } from './help.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from './io.ts'
-import { processIo } from './process-io.ts'
+import { type Command, ForeignOption, type Options } from './table/command.ts'
+import { COMMANDS } from './table/commands.ts'
+import { commandHelp, wholeHelp } from './table/help.ts'
+import { reportFailure } from './terminal/failures.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from './terminal/io.ts'
+import { processIo } from './terminal/process-io.ts'
 
 export async function runCli(args: readonly string[], io: Io = processIo): Promise<ExitCode> {
   try {

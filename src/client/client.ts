@@ -24,9 +24,18 @@ import { discover, parseOrigin } from './wire/provider.ts'
 export type { AuthQuery, ExtJwtQuery, TotpQuery } from '../protocol/auth-query.ts'
 export type { ReceivedChallenge } from '../protocol/challenge.ts'
 export type { Call, CallOptions } from './api-call.ts'
-export { type Enrolled, type EnrollOptions, enroll } from './certificates/enroll.ts'
 export { type FetchCaOptions, type FetchedCa, fetchCa } from './certificates/fetch-ca.ts'
 export type { CertificateOptions, SessionCertificate } from './certificates/session-certificate.ts'
+export {
+  type Enrolled,
+  type EnrolledCertificate,
+  type EnrolledPassword,
+  type EnrollOptions,
+  enroll,
+  type NewPassword,
+  type NewPasswordAsk,
+} from './enrollment/enroll.ts'
+export { type EnrollmentMethod, type Invitation, readInvitation } from './enrollment/invitation.ts'
 export * from './errors.ts'
 export type { IdTokenClaims } from './id-token.ts'
 export { type LegacyOptions, type LegacySession, logInLegacy } from './legacy.ts'

@@ -318,7 +318,7 @@ test('on a terminal the passphrase is asked for twice and never shown; a restore
   assert.equal(differing.code, 1, differing.seen)
   assert.match(differing.seen, /latchkey: the two are not the same/)
   const interrupted = await onTerminal(args, ['corr\u0003'])
-  assert.equal(interrupted.code, 1)
+  assert.equal(interrupted.code, 130)
   assert.match(interrupted.seen, /latchkey: given up/)
 
   // With a slip that is taken back.

@@ -7,7 +7,7 @@ import { createPrivateKey } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { SignJWT } from 'jose'
+import { decodeJwt, SignJWT } from 'jose'
 import { systemClock } from '../../src/base/clock.ts'
 import { epochSeconds } from '../../src/base/instant.ts'
 import { enrolledPerson } from '../support/authenticator-app.ts'
@@ -216,6 +216,16 @@ test('what administrators do, on the command line', async (t) => {
     await done(cli, await prove(token), /^The CA "factory" \(\w+\) is verified\.\n$/)
     await refused(cli, ['ca', 'token', 'factory'], 73, /is verified already/)
     await refused(cli, ['ca', 'verify', 'factory'], 64, /"ca verify" needs --cert/)
+  })
+
+  await t.test('the JWT of a CA is for those that enroll by themselves', async () => {
+    await refused(cli, ['ca', 'jwt', 'factory'], 65, /^latchkey: COULD_NOT_VALIDATE: /)
+    await done(cli, ['update', 'ca', 'factory', '--auto-enrollment'], /^The ca "factory"/)
+    const jwt = await done(cli, ['ca', 'jwt', 'factory'], /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    const [ca] = await admin.get('/cas?filter=name="factory"')
+    const { em, sub, iss } = decodeJwt(jwt.trim())
+    assert.deepEqual({ em, sub, iss }, { em: 'ca', sub: ca.id, iss: service.baseUrl })
+    await refused(cli, ['ca', 'jwt', 'other'], 66, /no ca "other"/)
   })
 
   await t.test('all sessions of an identity end, and of nobody by mistake', async () => {

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startChild } from '../support/child-service.ts'
 import { type CommandLine, commandLineOf } from '../support/cli-login.ts'
-import { administrate } from '../support/management.ts'
+import { enrollByPassword, inviteNew, PASSWORD } from '../support/enrollment.ts'
+import { administrate, logInAs } from '../support/management.ts'
 import { openOpenssl } from '../support/openssl.ts'
 
 /** What a command prints for programs. */
@@ -87,6 +88,34 @@ test('what administrators manage, on the command line', async (t) => {
       /--enroll ottca needs --ca/,
     )
   })
+
+  await t.test(
+    'a credential makes way for an invitation, and its name stands for that',
+    async () => {
+      const username = 'forgetful'
+      const { token } = await inviteNew(admin, { updb: username })
+      const enrolled = await enrollByPassword(service, token, { username, password: PASSWORD })
+      assert.equal(enrolled.status, 200, enrolled.text)
+      const session = await logInAs(service, { username, password: PASSWORD })
+      await refused(cli, ['re-enroll', username], 64, /There is nobody to ask; --yes says so/)
+      const { code, stdout } = await cli.run('re-enroll', username, '--yes')
+      assert.equal(code, 0)
+      assert.match(
+        stdout,
+        /^The password of "forgetful" \(\w+\) is gone, and its sessions have ended\.\n/,
+      )
+      const headers = { authorization: `Bearer ${session.access_token}` }
+      const late = await service.call('/edge/client/v1/current-identity', { headers })
+      assert.equal(late.json().error.code, 'UNAUTHORIZED')
+      await refused(cli, ['re-enroll', username, '--yes'], 66, /no authenticator "forgetful"/)
+
+      // The invitation that was used has the same username, and is not meant.
+      const refreshed = await json(cli, 'update', 'enrollment', username)
+      const again = { username, password: `${PASSWORD} again` }
+      assert.equal((await enrollByPassword(service, refreshed.token, again)).status, 200)
+      await logInAs(service, again)
+    },
+  )
 
   await t.test('D-167: an id goes before a name, whoever has that name', async () => {
     // Attack: somebody is called by the id of somebody else, so that a script with ids hits the wrong one.

@@ -2,16 +2,17 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { EXIT, EXIT_MEANINGS } from '../../src/cli/io.ts'
-import { freshCli } from '../support/cli.ts'
+import { shellWord } from '../../src/base/shell-word.ts'
+import { COMMANDS } from '../../src/cli/table/commands.ts'
+import { EXIT, EXIT_MEANINGS } from '../../src/cli/terminal/io.ts'
+import { childEnvironment, PROGRAM } from '../support/child-service.ts'
+import { freshCli, openTerminal } from '../support/cli.ts'
 
 const run = promisify(execFile)
-const BASH = '/bin/bash'
 
 test('every command has its words once, a sentence, and an example that begins with it', () => {
   const words = COMMANDS.map((one) => one.words)
@@ -64,31 +65,117 @@ test('completion for a shell that nobody knows is exit code 64', async (t) => {
   assert.match(stderr, /^latchkey: there is completion for bash, zsh, fish\n/)
 })
 
-test('bash completes commands, options and files', {
-  skip: !existsSync(BASH) && 'there is no bash here',
-}, async (t) => {
+/** What each shell completes: the line, and what is offered for its last word. */
+const OFFERED: Readonly<Record<string, readonly string[]>> = {
+  logi: ['login'],
+  'context ': ['list', 'remove', 'use'],
+  'keys rot': ['rotate'],
+  'list id': ['identities'],
+  'get pol': ['policy'],
+  'login --ca-': ['--ca-fingerprint'],
+  'login --ca ca': ['ca.pem'],
+  'login --username ': [],
+  'completion f': ['fish'],
+  'enroll ca': ['ca.pem'],
+  'whoami --': ['--context', '--help', '--json'],
+  // The same option, and other values.
+  'create enrollment --method u': ['updb'],
+  're-enroll laptop-7 --method p': ['password'],
+  'whoami --context ': ['default', 'work'],
+  'context use w': ['work'],
+  'context remove ': ['--help', 'default', 'work'],
+  'context remove work ': ['--help'],
+}
+
+/** A home with two contexts, the script of a shell, and a `latchkey` that shows what it is called with. */
+async function shellHome(t: TestContext, shell: string) {
   const cli = await freshCli(t)
-  const script = join(cli.home, 'completion.bash')
-  await writeFile(script, await cli.succeed(['completion', 'bash']))
+  const script = join(cli.home, `completion.${shell}`)
+  await writeFile(script, await cli.succeed(['completion', shell]))
   await writeFile(join(cli.home, 'ca.pem'), '')
+  const folder = join(cli.configFolder, 'latchkey')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const url = 'https://auth.example.com'
+  const contexts = { current: 'work', contexts: { default: { url }, work: { url } } }
+  await writeFile(join(folder, 'contexts.json'), JSON.stringify(contexts))
+  const program = [process.execPath, PROGRAM].map(shellWord).join(' ')
+  const stub = `#!/bin/sh
+case "$*" in "context list"*) exec ${program} "$@" ;; esac
+printf 'CALLED[%s]\\n' "$*"
+`
+  await writeFile(join(cli.home, 'latchkey'), stub, { mode: 0o755 })
+  const environment = childEnvironment({
+    HOME: cli.home,
+    XDG_CONFIG_HOME: cli.configFolder,
+    PATH: `${cli.home}:${process.env['PATH']}`,
+  })
+  return { home: cli.home, script, environment }
+}
 
-  /** What is offered for the last of the words. */
-  async function offered(...words: string[]): Promise<readonly string[]> {
-    const line = `source "$0"; COMP_WORDS=(latchkey "$@"); COMP_CWORD=$#; _latchkey; printf '%s\\n' "\${COMPREPLY[@]}"`
-    const { stdout } = await run(BASH, ['-c', line, script, ...words], { cwd: cli.home })
-    return stdout.split('\n').filter((word) => word !== '')
+function pathOfShell(name: string): string | undefined {
+  const folders = ['/bin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
+}
+
+const BASH = pathOfShell('bash')
+const ZSH = pathOfShell('zsh')
+const FISH = pathOfShell('fish')
+
+test('bash completes commands, options, files and contexts', {
+  skip: BASH === undefined && 'there is no bash here',
+}, async (t) => {
+  const { home, script, environment } = await shellHome(t, 'bash')
+  const line = `source "$0"; COMP_WORDS=(latchkey "$@"); COMP_CWORD=$#; _latchkey; printf '%s\\n' "\${COMPREPLY[@]}"`
+  for (const [typed, offered] of Object.entries(OFFERED)) {
+    const words = ['-c', line, script, ...typed.split(' ')]
+    const { stdout } = await run(BASH ?? '', words, { cwd: home, env: environment })
+    assert.deepEqual(linesOf(stdout).sort(), offered, typed)
   }
-
-  assert.deepEqual(await offered('logi'), ['login'])
-  assert.deepEqual(await offered('context', ''), ['list', 'remove', 'use'])
-  assert.deepEqual(await offered('keys', 'rot'), ['rotate'])
-  assert.deepEqual(await offered('login', '--ca'), ['--ca', '--ca-fingerprint'])
-  assert.deepEqual(await offered('login', '--ca', 'ca'), ['ca.pem'])
-  assert.deepEqual(await offered('login', '--username', ''), [])
-  assert.deepEqual(await offered('completion', 'f'), ['fish'])
-  assert.deepEqual(await offered('enroll', 'ca'), ['ca.pem'])
-  assert.deepEqual(await offered('whoami', '--'), ['--context', '--json', '--help'])
 })
+
+test('fish completes commands, options, files and contexts', {
+  skip: FISH === undefined && 'there is no fish here',
+}, async (t) => {
+  const { home, script, environment } = await shellHome(t, 'fish')
+  const lines = Object.keys(OFFERED).map(
+    (typed) => `complete -C ${shellWord(`latchkey ${typed}`)}; echo END`,
+  )
+  const words = ['--no-config', '-c', [`source ${shellWord(script)}`, ...lines].join('\n')]
+  const { stdout } = await run(FISH ?? '', words, { cwd: home, env: environment })
+  const answers = stdout.split('END\n').map((answer) =>
+    // Behind a tab: what it does.
+    linesOf(answer).map((one) => one.split('\t')[0] ?? ''),
+  )
+  for (const [at, [typed, offered]] of Object.entries(OFFERED).entries()) {
+    // Fish offers options only where one has been begun.
+    const expected = typed.endsWith(' ') ? offered.filter((one) => !one.startsWith('-')) : offered
+    assert.deepEqual([...(answers[at] ?? [])].sort(), expected, typed)
+  }
+})
+
+test('zsh completes commands, options, files and contexts', {
+  skip: ZSH === undefined && 'there is no zsh here',
+}, async (t) => {
+  const { home, script, environment } = await shellHome(t, 'zsh')
+  const terminal = openTerminal(t, [ZSH ?? '', '-f', '-i'], {
+    columns: 200,
+    cwd: home,
+    environment: { ...environment, PS1: 'READY>' },
+  })
+  await terminal.sees('READY>')
+  terminal.types(`autoload -Uz compinit && compinit -u -D && source ${script} && echo SOURCED`)
+  await terminal.sees('\nSOURCED')
+  for (const [typed, [only = '', ...others]] of Object.entries(OFFERED)) {
+    if (only === '' || others.length > 0) continue
+    await terminal.sees('READY>')
+    // A tab completes what there is one of; Enter runs what stands there then.
+    terminal.presses(`latchkey ${typed}\t\r`)
+    const [, before = ''] = /^(.* )?\S*$/.exec(typed) ?? []
+    await terminal.sees(`\nCALLED[${before}${only}]`)
+  }
+})
+
+const linesOf = (text: string) => text.split('\n').filter((line) => line !== '')
 
 test('the completion of every shell names every command', async (t) => {
   const cli = await freshCli(t)

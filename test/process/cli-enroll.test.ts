@@ -1,12 +1,20 @@
-/** `latchkey enroll`, and the identity file that comes of it. Issue 6 §1; D-126. */
+/**
+ * `latchkey enroll`, by every method: the identity file that comes of it, the password that is asked for, the certificate
+ * of a CA. D-126, D-127, D-131. Whatever is refused leaves the token good.
+ */
 import assert from 'node:assert/strict'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
+import { registerCa } from '../support/certificate-login.ts'
 import { freshCli } from '../support/cli.ts'
-import { inviteNew } from '../support/enrollment.ts'
+import { inviteNew, PASSWORD } from '../support/enrollment.ts'
 import { administrate } from '../support/management.ts'
+import { openOpenssl } from '../support/openssl.ts'
 import { startService } from '../support/service.ts'
+
+const openssl = await openOpenssl()
+after(() => openssl.close())
 
 test('an invitation', async (t) => {
   const service = await startService(t)
@@ -68,10 +76,130 @@ test('an invitation', async (t) => {
     const missing = await cli.run(['enroll', 'token.jwt', '--out', 'me.json'])
     assert.equal(missing.code, 64)
     assert.match(missing.stderr, /there is no file token\.jwt/)
-    const without = await cli.run(['enroll', 'token.jwt'])
-    assert.equal(without.code, 64)
-    assert.match(without.stderr, /^latchkey: "enroll" needs --out\n/)
     assert.deepEqual(await readdir(cli.home), [])
+  })
+
+  await t.test('to a certificate needs a place to go to, and is not spent without', async (t) => {
+    const { jwt } = await inviteNew(admin, { ott: true })
+    const cli = await freshCli(t)
+    const without = await cli.run(['enroll', '-'], jwt)
+    assert.equal(without.code, 64)
+    assert.match(
+      without.stderr,
+      /^latchkey: "enroll" needs --out: this enrollment is one with a certificate\n/,
+    )
+    const foreign = await cli.run(['enroll', '-', '--out', 'me.json', '--username', 'x'], jwt)
+    assert.equal(foreign.code, 64)
+    assert.match(
+      foreign.stderr,
+      /^latchkey: this enrollment is one with a certificate, which takes no --username\n/,
+    )
+    await cli.succeed(['enroll', '-', '--out', 'me.json'], jwt)
+  })
+
+  await t.test('to a password asks for it twice, and says how to log in', async (t) => {
+    const { jwt, identityId } = await inviteNew(admin, { updb: 'ada' })
+    const cli = await freshCli(t)
+    await writeFile(join(cli.home, 'token.jwt'), jwt)
+    const terminal = cli.open(['enroll', 'token.jwt'], { columns: 250 })
+    await terminal.sees(`Choose a password for ${service.baseUrl}\r\n`)
+    await terminal.sees('Username: ')
+    terminal.types('ada')
+    await terminal.sees('New password: ')
+    terminal.types(PASSWORD)
+    await terminal.sees('The same once more: ')
+    terminal.types(`${PASSWORD}?`)
+    await terminal.sees('The two are not the same.')
+    await terminal.sees('New password: ')
+    terminal.types('short')
+    await terminal.sees('The same once more: ')
+    terminal.types('short')
+    await terminal.sees('The new password must have at least 8 characters (COULD_NOT_VALIDATE).')
+    await terminal.sees('New password: ')
+    terminal.types(PASSWORD)
+    await terminal.sees('The same once more: ')
+    terminal.types(PASSWORD)
+    await terminal.sees(identityId)
+    await terminal.sees('To log in: latchkey ')
+    assert.equal(await terminal.ended(), 0)
+    assert.ok(!terminal.output().includes(PASSWORD))
+
+    // What is said works as it stands, on a machine that knows nothing of the server.
+    const [, line = ''] = /To log in: latchkey (.*?)\r?\n/.exec(terminal.output()) ?? []
+    await cli.succeed(line.split(' '), `${PASSWORD}\n`)
+    const { identity } = JSON.parse(await cli.succeed(['whoami', '--json']))
+    assert.equal(identity.id, identityId)
+  })
+
+  await t.test('to a password takes a line for each question where nobody is', async (t) => {
+    const { jwt, identityId } = await inviteNew(admin, { updb: 'robot' })
+    const cli = await freshCli(t)
+    const weak = await cli.run(['enroll', '-'], `${jwt}\nrobot\npassword123\n`)
+    assert.equal(weak.code, 65)
+    assert.match(
+      weak.stderr,
+      /^latchkey: the new password is one of the most common passwords \(COULD_NOT_VALIDATE\) /,
+    )
+    const wrong = await cli.run(['enroll', '-', '--username', 'rob'], `${jwt}\n${PASSWORD}\n`)
+    assert.equal(wrong.code, 65)
+    assert.match(wrong.stderr, /this is not the username of the enrollment/)
+    const out = await cli.run(['enroll', '-', '--out', 'me.json'], jwt)
+    assert.equal(out.code, 64)
+    assert.match(out.stderr, /this enrollment is one with a password, which takes no --out/)
+    const args = ['enroll', '-', '--username', 'robot', '--json']
+    const { id, username } = JSON.parse(await cli.succeed(args, `${jwt}\n${PASSWORD}\n`))
+    assert.deepEqual([id, username], [identityId, 'robot'])
+    assert.deepEqual(await readdir(cli.home), [])
+  })
+
+  await t.test('by somebody with a certificate of the CA becomes a login with it', async (t) => {
+    const ca = await openssl.makeCa({ subject: '/CN=Factory' })
+    const caId = await registerCa(admin, openssl, ca, { isOttCaEnrollmentEnabled: true })
+    const { jwt, identityId } = await inviteNew(admin, { ottca: caId })
+    const cli = await freshCli(t)
+    const leaf = await openssl.makeLeaf(ca)
+    const stranger = await openssl.makeLeaf(await openssl.makeCa({ subject: '/CN=Else' }))
+    for (const [name, { pem, keyPem }] of Object.entries({ leaf, stranger })) {
+      await writeFile(join(cli.home, `${name}.pem`), pem)
+      await writeFile(join(cli.home, `${name}.key`), keyPem, { mode: 0o600 })
+    }
+    const files = (name: string) => ['--cert', `${name}.pem`, '--key', `${name}.key`]
+    const without = await cli.run(['enroll', '-'], jwt)
+    assert.equal(without.code, 64)
+    assert.match(without.stderr, /needs --cert: this enrollment is one with a certificate that you/)
+    const mixed = await cli.run(['enroll', '-', '--cert', 'leaf.pem', '--key', 'stranger.key'], jwt)
+    assert.equal(mixed.code, 65)
+    assert.match(mixed.stderr, /the certificate or its key cannot be used\n$/)
+    const refused = await cli.run(['enroll', '-', ...files('stranger')], jwt)
+    assert.equal(refused.code, 65)
+    assert.match(refused.stderr, /it is of another CA, or not good now \(CERT_FAILED_VALIDATION\)/)
+
+    await cli.succeed(['enroll', '-', ...files('leaf'), '--out', 'me.json'], jwt)
+    await cli.succeed(['login', '--identity', 'me.json'])
+    const { identity } = JSON.parse(await cli.succeed(['whoami', '--json']))
+    assert.equal(identity.id, identityId)
+
+    const second = await inviteNew(admin, { ottca: caId })
+    const taken = await cli.run(['enroll', '-', ...files('leaf')], second.jwt)
+    assert.equal(taken.code, 73)
+    assert.match(taken.stderr, /^latchkey: the certificate belongs to an identity already /)
+  })
+
+  await t.test('of a CA, to all who have a certificate, makes an identity', async (t) => {
+    const ca = await openssl.makeCa({ subject: '/CN=Open factory' })
+    const caId = await registerCa(admin, openssl, ca, { isAutoCaEnrollmentEnabled: true })
+    const jwt = (await admin.call('GET', `/cas/${caId}/jwt`)).text
+    const cli = await freshCli(t)
+    const { pem, keyPem } = await openssl.makeLeaf(ca)
+    await writeFile(join(cli.home, 'device.pem'), pem)
+    await writeFile(join(cli.home, 'device.key'), keyPem, { mode: 0o600 })
+    const args = ['enroll', '-', '--cert', 'device.pem', '--key', 'device.key']
+    const { code, stdout, stderr } = await cli.run(args, jwt)
+    assert.equal(code, 0, stderr)
+    const [, id = ''] = /^identity +(\S+)$/m.exec(stdout) ?? []
+    const [, line = ''] = /^To log in: latchkey (.*)$/m.exec(stderr) ?? []
+    await cli.succeed(line.split(' '))
+    assert.equal(JSON.parse(await cli.succeed(['whoami', '--json'])).identity.id, id)
   })
 })
 

@@ -81,7 +81,8 @@ test('login with a password', async (t) => {
     const args = [...to(service), '--username', 'admin']
     const { code, stdout, stderr } = await cli.run(args, 'not the password\n')
     assert.deepEqual({ code, stdout }, { code: 77, stdout: '' })
-    assert.equal(stderr, 'latchkey: the login was refused (INVALID_AUTH)\n')
+    // With the id, an administrator finds out why: latchkey explain.
+    assert.match(stderr, /^latchkey: the login was refused \(INVALID_AUTH\) \[request \w{19}\]\n$/)
     assert.equal((await cli.run(['whoami'])).code, 77)
   })
 
@@ -238,7 +239,7 @@ test('login with a second factor', async (t) => {
       `${PASSWORD}\n000000\n`,
     )
     assert.deepEqual({ code, stdout }, { code: 77, stdout: '' })
-    assert.equal(stderr, 'latchkey: TOTP must be enrolled first\n')
+    assert.match(stderr, /^latchkey: TOTP must be enrolled first; that is done at a login in a /)
   })
 
   await t.test('asks for the JWT of a second signer', async (t) => {
@@ -362,39 +363,4 @@ test('login with a browser', async (t) => {
     assert.equal(await terminal.ended(), 130)
     assert.equal((await cli.run(['whoami'])).code, 77)
   })
-})
-
-test('a login that makes no sense is exit code 64, and says why', async (t) => {
-  const cli = await freshCli(t)
-  const url = 'https://localhost:1'
-  const cases: readonly (readonly [args: string[], complaint: string])[] = [
-    [[], '--url is missing: nobody has logged in here before'],
-    [['--url', 'http://localhost:1'], '--url is not https://HOST:PORT'],
-    [
-      ['--url', url, '--username', 'a', '--identity', 'b'],
-      '--username and --identity are two ways to log in',
-    ],
-    [['--url', url, '--cert', 'a'], '--cert and --key go together'],
-    [['--url', url, '--key', 'a'], '--cert and --key go together'],
-    [
-      ['--url', url, '--ca', 'a', '--ca-fingerprint', 'b'],
-      '--ca and --ca-fingerprint are two ways to say the same',
-    ],
-    [
-      ['--url', url, '--ca-fingerprint', 'abc'],
-      '--ca-fingerprint is not the SHA-256 of a certificate: 64 hexadecimal digits',
-    ],
-    [['--url', url, '--password', 'a'], "Unknown option '--password'"],
-    [
-      ['--url', url, '--context', '../x'],
-      'the name of a context is letters, digits, ".", "_" and "-", 64 at the most, with a letter or digit first',
-    ],
-  ]
-  for (const [args, complaint] of cases) {
-    const { code, stdout, stderr } = await cli.run(['login', ...args])
-    assert.deepEqual({ code, stdout }, { code: 64, stdout: '' }, stderr)
-    assert.equal(stderr.split('\n')[0], `latchkey: ${complaint}`)
-  }
-  const nobody = await cli.run(['login', '--url', url, '--username', 'a'], 'b\n')
-  assert.equal(nobody.code, 69)
 })

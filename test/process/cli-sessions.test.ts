@@ -94,7 +94,7 @@ test('a fresh token', async (t) => {
       assert.equal((await callWith(service, session.accessToken)).status, 401)
       const { code, stdout, stderr } = await cli.run(['whoami'])
       assert.deepEqual({ code, stdout }, { code: 77, stdout: '' })
-      assert.match(stderr, /^latchkey: .*; run: latchkey login\n$/)
+      assert.match(stderr, /^latchkey: .* \[request \w{19}\]; run: latchkey login\n$/)
       const again = await cli.run(['token'])
       assert.equal(again.code, 77)
       assert.equal(
@@ -122,7 +122,14 @@ test('a fresh token', async (t) => {
 
 test('before any login every command says what to do, with exit code 77', async (t) => {
   const cli = await freshCli(t)
-  for (const args of [['whoami'], ['token'], ['logout'], ['cert', '--out', 'here']]) {
+  for (const args of [
+    ['whoami'],
+    ['token'],
+    ['logout'],
+    ['cert', '--out', 'here'],
+    ['mfa', 'status'],
+    ['keys', 'list'],
+  ]) {
     const { code, stdout, stderr } = await cli.run(args)
     assert.deepEqual({ code, stdout }, { code: 77, stdout: '' }, args.join(' '))
     assert.equal(stderr, 'latchkey: nobody is logged in; run: latchkey login --url URL\n')
@@ -238,5 +245,19 @@ test('contexts', async (t) => {
       listed.map(({ name }: { name: string }) => name),
       [...names, 'default'],
     )
+  })
+
+  await t.test('whose file cannot be read are not taken for none', async () => {
+    const file = join(cli.configFolder, 'latchkey', 'contexts.json')
+    await writeFile(file, '{"contexts": {')
+    for (const args of [['context', 'list'], ['whoami'], ['context', 'use', 'default']]) {
+      const { code, stdout, stderr } = await cli.run(args)
+      assert.deepEqual({ code, stdout }, { code: 1, stdout: '' }, args.join(' '))
+      assert.match(
+        stderr,
+        /contexts\.json cannot be read; mend it, or remove it and log in again\n$/,
+      )
+    }
+    assert.equal(await readFile(file, 'utf8'), '{"contexts": {')
   })
 })

@@ -8,7 +8,7 @@ import { readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { changeConfig } from '../support/child-home.ts'
-import { runLatchkey } from '../support/child-service.ts'
+import { runLatchkey, spawnLatchkey } from '../support/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }
@@ -189,6 +189,13 @@ test('a Node that is too old gets one sentence that says what to do', async (t) 
     started.stderr,
     /^latchkey needs Node 24 or newer and was started by v\d+\.\d+\.\d+: in a checkout run "npm ci" and "npm start"[^\n]*\.\n$/,
   )
+})
+
+test('where nobody reads the output any more, a command ends without a word and with exit code 141', async (t) => {
+  const child = spawnLatchkey(t, ['--help'])
+  child.process.stdout?.destroy()
+  const { code, stderr } = await child.finished
+  assert.deepEqual({ code, stderr }, { code: 141, stderr: '' })
 })
 
 /** A Node on the path that is older than the oldest we run on. */

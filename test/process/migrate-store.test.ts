@@ -126,6 +126,30 @@ for (const kill of ['rows', 'commit']) {
   })
 }
 
+test('R114: a move that is killed between its two commits leaves both whole, and the second run says so', async (t) => {
+  const home = await makeHome(t)
+  const file = join(home, 'latchkey.db')
+  const url = await freshDatabase()
+  const killed = await move(t, `sqlite:${file}`, url, {
+    nodeArguments: ['--import', KILLER],
+    environment: { KILL_AT: 'mark' },
+  })
+  assert.equal(killed.signal, 'SIGKILL', killed.stderr)
+  const again = await move(t, `sqlite:${file}`, url)
+  assert.equal(again.code, 1, again.stdout)
+  assert.match(again.stderr, /^latchkey: there is an installation in the database \S+ already\n$/)
+  // As the page says: the target is used, and has everything; the source is not marked, and is put away.
+  for (const db of [url, file]) {
+    await useDatabase(home, db)
+    const service = await startChild(t, { home })
+    const [event] = await (await administrate(service)).get(
+      '/events?filter=type="installation.moved"',
+    )
+    assert.equal(event !== undefined, db !== file, db)
+    assert.equal((await service.stop()).code, 0)
+  }
+})
+
 test('a target with an installation, a source without one and anything that is no database are refused, and nothing changes', async (t) => {
   const home = await makeHome(t)
   const other = await makeHome(t)

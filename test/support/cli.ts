@@ -83,49 +83,62 @@ export async function freshCli(
       assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
       return stdout
     },
-    open: (args, { columns = 100 } = {}) => {
-      const terminal = spawn(process.execPath, [PROGRAM, ...args], {
-        cols: columns,
-        rows: 50,
-        cwd: home,
-        env: { ...environment, TERM: 'xterm' } as Record<string, string>,
-      })
-      let isOver = false
-      let raw = ''
-      let seen = 0
-      const output = () => stripVTControlCharacters(raw)
-      terminal.onData((text) => {
-        raw += text
-      })
-      const ended = new Promise<number>((resolve) => {
-        terminal.onExit(({ exitCode }) => {
-          isOver = true
-          resolve(exitCode)
-        })
-      })
-      t.after(() => {
-        if (!isOver) terminal.kill('SIGKILL')
-      })
-      return {
-        output,
-        async sees(text) {
-          await waitFor(
-            () => {
-              if (!output().includes(text, seen)) return assert.ok(!isOver, output()) ?? false
-              seen = output().indexOf(text, seen) + text.length
-              return true
-            },
-            () => `${text}\n${output()}`,
-          )
-        },
-        types: (text) => terminal.write(`${text}\r`),
-        presses: (key) => terminal.write(key),
-        ended: () => ended,
-      }
-    },
+    open: (args, { columns = 100 } = {}) =>
+      openTerminal(t, [process.execPath, PROGRAM, ...args], { columns, cwd: home, environment }),
     credentials: async (context = 'default') =>
       JSON.parse(await readFile(fileOf(context), 'utf8')) as SavedCredentials,
     keepCredentials: (credentials, context = 'default') =>
       writeFile(fileOf(context), JSON.stringify(credentials)),
+  }
+}
+
+/** A program on a terminal of its own. */
+export function openTerminal(
+  t: TestContext,
+  [program, ...args]: readonly [string, ...string[]],
+  options: {
+    readonly columns: number
+    readonly cwd: string
+    readonly environment: NodeJS.ProcessEnv
+  },
+): Terminal {
+  const { columns, cwd, environment } = options
+  const terminal = spawn(program, args, {
+    cols: columns,
+    rows: 50,
+    cwd,
+    env: { ...environment, TERM: 'xterm' } as Record<string, string>,
+  })
+  let isOver = false
+  let raw = ''
+  let seen = 0
+  const output = () => stripVTControlCharacters(raw)
+  terminal.onData((text) => {
+    raw += text
+  })
+  const ended = new Promise<number>((resolve) => {
+    terminal.onExit(({ exitCode }) => {
+      isOver = true
+      resolve(exitCode)
+    })
+  })
+  t.after(() => {
+    if (!isOver) terminal.kill('SIGKILL')
+  })
+  return {
+    output,
+    async sees(text) {
+      await waitFor(
+        () => {
+          if (!output().includes(text, seen)) return assert.ok(!isOver, output()) ?? false
+          seen = output().indexOf(text, seen) + text.length
+          return true
+        },
+        () => `${text}\n${output()}`,
+      )
+    },
+    types: (text) => terminal.write(`${text}\r`),
+    presses: (key) => terminal.write(key),
+    ended: () => ended,
   }
 }

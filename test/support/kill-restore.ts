@@ -1,7 +1,8 @@
 /**
  * Loaded before the command (`node --import`): at one step of a backup, a restore or a move the process kills itself, as a
  * kill -9 or a power cut would. Which step is in KILL_AT: `rows`, after the first rows of events; `commit`, instead of the
- * commit after them; `place`, when the file of a backup is written and is about to get its name.
+ * commit after them; `mark`, when the target of a move is committed and its source is about to be marked; `place`, when the
+ * file of a backup is written and is about to get its name.
  */
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -18,6 +19,9 @@ function killAt(text: string): void {
     hasRows = true
   }
   if (step === 'commit' && hasRows && text === 'commit') process.kill(process.pid, 'SIGKILL')
+  if (step === 'mark' && /^update "installation" set "moved_to"/.test(text)) {
+    process.kill(process.pid, 'SIGKILL')
+  }
 }
 
 if (step === 'place') {

@@ -1,6 +1,6 @@
 /** What administrators do besides writing entities: cutting off and letting in, dry runs, keys, events. */
-import { type Command, command } from '../command.ts'
-import { SESSION_OPTIONS } from '../open-session.ts'
+import { SESSION_OPTIONS } from '../contexts/open-session.ts'
+import { type Command, command } from '../table/command.ts'
 import { YES } from './entities/entity-commands.ts'
 
 export const ACTION_COMMANDS: readonly Command[] = [
@@ -41,6 +41,30 @@ export const ACTION_COMMANDS: readonly Command[] = [
     load: async () => {
       const { unlock } = await import('./identity-actions.ts')
       return (values, io, [name = '']) => unlock(name, values, io)
+    },
+  }),
+  command({
+    words: 're-enroll',
+    what: 'put an invitation in the place of a password or certificate, which is worth nothing at once',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: {
+      method: {
+        value: 'password|cert',
+        choices: ['password', 'cert'],
+        what: 'which one, where somebody has both',
+      },
+      'expires-at': {
+        value: 'TIME',
+        what: 'until when the invitation is good, such as 2026-12-24T18:00:00Z',
+      },
+      ...YES,
+      ...SESSION_OPTIONS,
+    },
+    examples: ['latchkey re-enroll laptop-7', 'latchkey re-enroll alice --method password --yes'],
+    load: async () => {
+      const { reEnroll } = await import('./re-enroll.ts')
+      return (values, io, [name = '']) => reEnroll(name, values, io)
     },
   }),
   command({
@@ -97,7 +121,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     },
     examples: ['latchkey ca verify factory --cert proof.pem'],
     load: async () => {
-      const { verifyCa } = await import('./verify-ca.ts')
+      const { verifyCa } = await import('./cas.ts')
       return (values, io, [name = '']) => verifyCa(name, values, io)
     },
   }),
@@ -111,8 +135,20 @@ export const ACTION_COMMANDS: readonly Command[] = [
       'openssl req -new -key k.pem -subj "/CN=$(latchkey ca token factory)" -out proof.csr',
     ],
     load: async () => {
-      const { showToken } = await import('./verify-ca.ts')
+      const { showToken } = await import('./cas.ts')
       return (values, io, [name = '']) => showToken(name, values, io)
+    },
+  }),
+  command({
+    words: 'ca jwt',
+    what: 'print the JWT that lets whoever has a certificate of a CA enroll by itself',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: SESSION_OPTIONS,
+    examples: ['latchkey ca jwt factory > factory.jwt'],
+    load: async () => {
+      const { showJwt } = await import('./cas.ts')
+      return (values, io, [name = '']) => showJwt(name, values, io)
     },
   }),
   command({
@@ -141,7 +177,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
       'latchkey events --identity alice --type login.failed',
       `latchkey events --filter 'address = "192.0.2.7"' --limit 100 --json`,
     ],
-    load: async () => (await import('./events.ts')).showEvents,
+    load: async () => (await import('./events/events.ts')).showEvents,
   }),
   command({
     words: 'explain',
@@ -151,7 +187,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: SESSION_OPTIONS,
     examples: ['latchkey explain 2q6k1p8w0c3r9t5y7u4'],
     load: async () => {
-      const { explain } = await import('./explain.ts')
+      const { explain } = await import('./events/explain.ts')
       return (values, io, [id = '']) => explain(id, values, io)
     },
   }),

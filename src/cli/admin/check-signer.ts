@@ -1,12 +1,12 @@
 /** `latchkey signer check`: which step of a login a JWT fails. API 3.3, D-136. Exit code 1 when it would be refused. */
 import type { CheckedJwt } from '../../contract/management/signer-check.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { plain, printJson } from '../output.ts'
+import { pathOf } from '../api/edge-api.ts'
+import { openApi, type SessionValues } from '../api/open-api.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { plain, printJson } from '../terminal/output.ts'
 import { findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
 import { readGiven } from './given-files.ts'
-import { pathOf } from './management-api.ts'
-import { openApi, type SessionValues } from './open-api.ts'
 
 type Step = CheckedJwt['steps'][number]
 

@@ -1,7 +1,7 @@
 /** What options say that is not on the command line itself: files, standard input, and what a person is asked for. */
 import { readText, refuseWorldReadable } from '../../app/private-files.ts'
 import { parseJson } from '../../base/json.ts'
-import { CommandFailed, EXIT, type Io } from '../io.ts'
+import { CommandFailed, EXIT, type Io } from '../terminal/io.ts'
 
 const STANDARD_INPUT = '-'
 const MOST_CHARACTERS = 1024 * 1024

@@ -1,14 +1,14 @@
 /** Cutting identities off and letting them in again: disable, enable, unlock, TOTP, sessions. API 3.3, R051. */
-import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { plain, printJson } from '../output.ts'
+import { pathOf } from '../api/edge-api.ts'
+import { openApi, type SessionValues } from '../api/open-api.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { plain, printJson } from '../terminal/output.ts'
 import type { Row } from './entities/columns.ts'
 import { type ConfirmedValues, confirm } from './entities/delete-entity.ts'
 import { numberOf } from './entities/fields.ts'
 import { findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
 import { titleOf } from './entities/write-entity.ts'
-import { pathOf } from './management-api.ts'
-import { openApi, type SessionValues } from './open-api.ts'
 
 const IDENTITIES = resourceOf('identity')
 const AUTHENTICATORS = resourceOf('authenticator')

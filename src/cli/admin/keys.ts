@@ -1,11 +1,11 @@
 /** `latchkey keys list`, and `keys rotate` over the API. API 3.3, D-23, D-135. */
-import { EXIT, type ExitCode, type Io } from '../io.ts'
-import { plain, printJson } from '../output.ts'
+import { pathOf } from '../api/edge-api.ts'
+import { openApi, type SessionValues } from '../api/open-api.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
+import { plain, printJson } from '../terminal/output.ts'
 import type { Column } from './entities/columns.ts'
 import { printRows, readAll } from './entities/list-entities.ts'
 import { idOf } from './entities/names.ts'
-import { pathOf } from './management-api.ts'
-import { openApi, type SessionValues } from './open-api.ts'
 
 const PATH = '/signing-keys'
 

@@ -7,8 +7,8 @@ import { exists } from '../../app/private-files.ts'
 import { DEFAULT_HOME, readEnvironment } from '../../config/environment.ts'
 import { CONFIG_FILE } from '../../config/load.ts'
 import { rotateKeys } from '../commands/keys-rotate.ts'
-import { readHomeOptions } from '../home-options.ts'
-import { type ExitCode, type Io, Misuse } from '../io.ts'
+import { readHomeOptions } from '../home/home-options.ts'
+import { type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { rotateKeysByApi } from './keys.ts'
 
 export async function rotateKeysSomewhere(

@@ -3,10 +3,10 @@
  * over like the first one.
  */
 import { type Recovery, recoverOnCommand } from '../../app/recover-administrator.ts'
-import { passwordTo } from '../first-password.ts'
-import type { HomeOptions } from '../home-options.ts'
-import { loadInstalled } from '../installed-config.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
+import { passwordTo } from '../home/first-password.ts'
+import type { HomeOptions } from '../home/home-options.ts'
+import { loadInstalled } from '../home/installed-config.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
 export async function recoverAdministrator(
   options: HomeOptions,

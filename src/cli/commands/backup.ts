@@ -1,11 +1,11 @@
 /** `latchkey backup`: the whole database in one file (D-158). */
 import { makeBackup } from '../../app/backup/make.ts'
 import { systemClock } from '../../base/clock.ts'
-import type { HomeOptions } from '../home-options.ts'
-import { loadInstalled } from '../installed-config.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { newPassphrase } from '../passphrase.ts'
-import { createProgress } from '../progress.ts'
+import type { HomeOptions } from '../home/home-options.ts'
+import { loadInstalled } from '../home/installed-config.ts'
+import { newPassphrase } from '../home/passphrase.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { createProgress } from '../terminal/progress.ts'
 
 export async function backUp(
   options: HomeOptions,
@@ -23,7 +23,7 @@ export async function backUp(
     throw new Misuse('--passphrase-file is for --with-secret: nothing else is encrypted with it')
   }
   const config = await loadInstalled(options)
-  const passphrase = withSecret ? await newPassphrase(file) : undefined
+  const passphrase = withSecret ? await newPassphrase(file, io) : undefined
   const progress = createProgress('Backing up', systemClock)
   const replaces = values.force === true
   const { path, rows } = await makeBackup(config, {

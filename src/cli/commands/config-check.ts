@@ -1,8 +1,8 @@
 /** `latchkey config check`: what a start would say about the configuration, without starting. */
 import { describeAdjustment } from '../../config/durations.ts'
 import { loadConfig } from '../../config/load.ts'
-import type { HomeOptions } from '../home-options.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
+import type { HomeOptions } from '../home/home-options.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
 export async function checkConfig(
   { home, file, environment }: HomeOptions,

@@ -15,8 +15,8 @@ import { parseUpstream } from '../../gateway/upstream.ts'
 import { parseControllerUrl } from '../../router/paths.ts'
 import { startRouter } from '../../router/router.ts'
 import { identityFault, type RouterIdentity } from '../../router/router-identity.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { listenForSignals } from '../signals.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { listenForSignals } from '../terminal/signals.ts'
 
 interface GatewayValues {
   readonly controller?: string

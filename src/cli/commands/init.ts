@@ -6,9 +6,9 @@ import { certificateSource } from '../../app/server-certificates.ts'
 import { systemClock } from '../../base/clock.ts'
 import { systemRandom } from '../../base/random.ts'
 import { describeAdjustment } from '../../config/durations.ts'
-import { passwordTo } from '../first-password.ts'
-import type { HomeOptions } from '../home-options.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
+import { passwordTo } from '../home/first-password.ts'
+import type { HomeOptions } from '../home/home-options.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
 export async function initHome(options: HomeOptions, io: Io): Promise<ExitCode> {
   const { config, adjustments } = await openHome(options)

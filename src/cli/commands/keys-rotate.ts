@@ -4,9 +4,9 @@
  */
 import { rotateSigningKey } from '../../app/rotate-signing-key.ts'
 import { toRfc3339 } from '../../base/instant.ts'
-import type { HomeOptions } from '../home-options.ts'
-import { loadInstalled } from '../installed-config.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
+import type { HomeOptions } from '../home/home-options.ts'
+import { loadInstalled } from '../home/installed-config.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
 export async function rotateKeys(
   options: HomeOptions,

@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { moveStore, type StoreAddress } from '../../app/backup/move.ts'
 import { systemClock } from '../../base/clock.ts'
 import { Secret } from '../../base/secret.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { createProgress } from '../progress.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { createProgress } from '../terminal/progress.ts'
 
 export async function migrateStore(
   values: { readonly from?: string; readonly to?: string },

@@ -8,11 +8,11 @@ import { systemClock } from '../../base/clock.ts'
 import { toRfc3339 } from '../../base/instant.ts'
 import type { Secret } from '../../base/secret.ts'
 import { CONFIG_FILE } from '../../config/load.ts'
-import type { HomeOptions } from '../home-options.ts'
-import { loadInstalled } from '../installed-config.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { readPassphrase } from '../passphrase.ts'
-import { createProgress } from '../progress.ts'
+import type { HomeOptions } from '../home/home-options.ts'
+import { loadInstalled } from '../home/installed-config.ts'
+import { readPassphrase } from '../home/passphrase.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { createProgress } from '../terminal/progress.ts'
 
 interface RestoreValues {
   readonly verify?: boolean
@@ -42,7 +42,7 @@ async function verify(
   const hasHome = file !== undefined || (await exists(join(home, CONFIG_FILE)))
   const source = hasHome ? (await loadInstalled(options)).secret : undefined
   const progress = createProgress('Checking', systemClock)
-  const passphrase = passphraseFrom(values, 'where-given')
+  const passphrase = passphraseFrom(values, 'where-given', io)
   const found = await verifyBackup(path, { source, passphrase }, progress.tell).finally(
     progress.end,
   )
@@ -69,7 +69,7 @@ async function replace(
   const { takenAt, rows, withoutRecoveryCodes } = await restoreBackup(config, {
     path,
     replaces: values.force === true,
-    passphrase: passphraseFrom(values, 'asked-for'),
+    passphrase: passphraseFrom(values, 'asked-for', io),
     onCheck: checking.tell,
     onRows(done, total) {
       checking.end()
@@ -93,7 +93,8 @@ async function replace(
 function passphraseFrom(
   { 'passphrase-file': file }: RestoreValues,
   otherwise: 'asked-for' | 'where-given',
+  io: Io,
 ): (() => Promise<Secret>) | undefined {
-  const canAsk = otherwise === 'asked-for' && process.stdin.isTTY === true
-  return file !== undefined || canAsk ? () => readPassphrase(file) : undefined
+  const canAsk = otherwise === 'asked-for' && io.isInteractive
+  return file !== undefined || canAsk ? () => readPassphrase(file, io) : undefined
 }

@@ -1,9 +1,9 @@
 /** `latchkey secret rotate`: another installation secret in the place of the one in use (D-141). It is never printed. */
 import { rotateInstallationSecret } from '../../app/rotate-secret.ts'
 import { shellWord } from '../../base/shell-word.ts'
-import type { HomeOptions } from '../home-options.ts'
-import { loadInstalled } from '../installed-config.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
+import type { HomeOptions } from '../home/home-options.ts'
+import { loadInstalled } from '../home/installed-config.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
 export async function rotateSecret(options: HomeOptions, io: Io): Promise<ExitCode> {
   const config = await loadInstalled(options)

@@ -2,8 +2,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Factors } from '../../client/client.ts'
 import { qrCodeLines } from '../../web/login/qr-code.ts'
-import type { Io } from '../io.ts'
-import { plain } from '../output.ts'
+import type { Io } from '../terminal/io.ts'
+import { plain } from '../terminal/output.ts'
 
 /** Without somebody to look at it nothing is enrolled: secret and recovery codes would end in a file. */
 export function askFactors(io: Io): Factors {
@@ -16,7 +16,7 @@ export function askFactors(io: Io): Factors {
     enrollTotp: io.isInteractive
       ? ({ attempt, provisioningUrl, recoveryCodes }) => {
           if (attempt > 1) return askCode('That was wrong. Code of the app: ', io)
-          showEnrollment(provisioningUrl, recoveryCodes, io)
+          showEnrollment(DEMANDED, provisioningUrl, recoveryCodes, io)
           return askCode('First code of the app: ', io)
         }
       : undefined,
@@ -24,12 +24,20 @@ export function askFactors(io: Io): Factors {
   }
 }
 
-async function askCode(question: string, io: Io): Promise<string> {
+const DEMANDED =
+  'The server wants a second factor: codes of an authenticator app. Scan this with the app:'
+
+export async function askCode(question: string, io: Io): Promise<string> {
   return (await io.ask(question)).replaceAll(' ', '')
 }
 
-function showEnrollment(url: string, recoveryCodes: readonly string[], io: Io): void {
-  io.err('The server wants a second factor: codes of an authenticator app. Scan this with the app:')
+export function showEnrollment(
+  why: string,
+  url: string,
+  recoveryCodes: readonly string[],
+  io: Io,
+): void {
+  io.err(why)
   const lines = qrCodeLines(url) ?? []
   const width = stripVTControlCharacters(lines[0] ?? '').length
   if (width <= (io.columns ?? 0)) for (const line of lines) io.err(line)

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { type Client, LoginCancelled, type Session } from '../../client/client.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
-import { CommandFailed, EXIT, type Io } from '../io.ts'
-import { withProgress } from '../waiting.ts'
+import { CommandFailed, EXIT, type Io } from '../terminal/io.ts'
+import { withProgress } from '../terminal/waiting.ts'
 
 export async function logInWithBrowser(
   client: Pick<Client, 'beginBrowserLogin'>,

@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path'
 import { replacePrivateFile } from '../../app/private-files.ts'
 import { instant, toRfc3339 } from '../../base/instant.ts'
 import { systemRandom } from '../../base/random.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { openSession } from '../open-session.ts'
-import { printFields, printJson } from '../output.ts'
-import { withProgress } from '../waiting.ts'
+import { openSession } from '../contexts/open-session.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { printFields, printJson } from '../terminal/output.ts'
+import { withProgress } from '../terminal/waiting.ts'
 
 export async function writeCertificate(
   values: { readonly context?: string; readonly json?: boolean; readonly out?: string },

@@ -1,7 +1,7 @@
 /** `latchkey context list`, `use` and `remove`. */
-import { openContexts } from '../contexts.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
-import { printJson, printTable } from '../output.ts'
+import { openContexts } from '../contexts/contexts.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
+import { printJson, printTable } from '../terminal/output.ts'
 
 export async function listContexts(values: { readonly json?: boolean }, io: Io): Promise<ExitCode> {
   const contexts = openContexts()

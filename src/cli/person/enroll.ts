@@ -1,63 +1,152 @@
 /**
- * `latchkey enroll`: the JWT of an invitation becomes an identity file, good for `latchkey login --identity` and for a
- * gateway. D-126. The place of the file is taken before the token is spent, which works once.
+ * `latchkey enroll`: the JWT of an invitation becomes a credential. Which one, the JWT says: an identity file with a
+ * certificate, a password that is asked for, or a certificate of a CA that somebody has already. D-126, D-127, D-131.
  */
-import { unlink } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { createPrivateFile, replacePrivateFile } from '../../app/private-files.ts'
 import { instant, toRfc3339 } from '../../base/instant.ts'
-import { systemRandom } from '../../base/random.ts'
-import { type Enrolled, enroll } from '../../client/client.ts'
-import { textOf } from '../certificate-files.ts'
-import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { printFields, printJson } from '../output.ts'
-import { withProgress } from '../waiting.ts'
-import { checkCa } from './server-trust.ts'
+import { shellWord } from '../../base/shell-word.ts'
+import {
+  type Enrolled,
+  type EnrolledCertificate,
+  type EnrollOptions,
+  enroll,
+  type Invitation,
+  readInvitation,
+  ServerUnavailable,
+} from '../../client/client.ts'
+import { readCertificateFiles, textOf } from '../contexts/certificate-files.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { plain, printFields, printJson } from '../terminal/output.ts'
+import { withProgress } from '../terminal/waiting.ts'
+import { askingPassword } from './ask-password.ts'
+import { takePlace } from './identity-file.ts'
+import { checkCa, rootFingerprint } from './server-trust.ts'
+
+export interface EnrollValues {
+  readonly out?: string
+  readonly username?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly ca?: string
+  readonly json?: boolean
+}
 
 export async function enrollIdentity(
-  values: { readonly out?: string; readonly ca?: string; readonly json?: boolean },
+  values: EnrollValues,
   io: Io,
   [token = '-']: readonly string[],
 ): Promise<ExitCode> {
-  if (values.out === undefined) throw new Misuse('"enroll" needs --out')
-  const out = resolve(values.out)
   const ca = values.ca === undefined ? {} : { ca: checkCa(await textOf(values.ca), values.ca) }
   const jwt = (token === '-' ? await io.askSecret('Token (JWT): ') : await textOf(token)).trim()
-
-  if (!(await createPrivateFile(out, '', { random: systemRandom }))) {
-    throw new CommandFailed(`${out} exists; an identity is never overwritten`)
-  }
-  const {
-    url,
-    identityId: id,
-    ...got
-  } = await withProgress(io, 'Enrolling', spend(jwt, ca)).catch(async (error: unknown) => {
-    await unlink(out)
+  const invitation = await asDataError(() => readInvitation(jwt))
+  refuseForeignOptions(invitation, values)
+  const options = { ...ca, ...(await optionsFor(invitation, values, io)) }
+  const place = values.out === undefined ? undefined : await takePlace(resolve(values.out))
+  const work = withProgress(io, 'Enrolling', spend(jwt, options))
+  const enrolled = await work.catch(async (error: unknown) => {
+    await place?.giveUp()
     throw error
   })
-  const { cert, key } = got.credential
-  const text = `${JSON.stringify({ id, url, ca: got.ca, cert, key }, undefined, 2)}\n`
-  await replacePrivateFile(out, text, { random: systemRandom })
-
-  const validTo = toRfc3339(instant(got.validTo.getTime()))
-  if (values.json === true) printJson(io, { id, url, file: out, validTo })
-  else {
-    printFields(io, [
-      ['identity', id],
-      ['server', url],
-      ['file', out],
-      ['valid until', validTo],
-    ])
-    io.err(`To log in with it: latchkey login --identity ${values.out}`)
-  }
+  if (enrolled.method !== 'updb') await place?.keep(enrolled)
+  report(enrolled, values, io)
   return EXIT.ok
 }
 
-async function spend(jwt: string, options: { readonly ca?: string }): Promise<Enrolled> {
+/** What a method takes besides `--ca` and `--json`. The first are needed. */
+const TAKES = {
+  ott: { what: 'a certificate', needs: ['out'], may: [] },
+  updb: { what: 'a password', needs: [], may: ['username'] },
+  ottca: { what: 'a certificate that you have', needs: ['cert', 'key'], may: ['out'] },
+  ca: { what: 'a certificate that you have', needs: ['cert', 'key'], may: ['out'] },
+} as const satisfies Record<Invitation['method'], unknown>
+
+/** Before anything is asked or sent. */
+function refuseForeignOptions({ method }: Invitation, values: EnrollValues): void {
+  const { what, needs, may } = TAKES[method]
+  const taken: readonly string[] = [...needs, ...may]
+  for (const name of needs) {
+    if (values[name] === undefined) {
+      throw new Misuse(`"enroll" needs --${name}: this enrollment is one with ${what}`)
+    }
+  }
+  for (const name of ['out', 'username', 'cert', 'key'] as const) {
+    if (values[name] !== undefined && !taken.includes(name)) {
+      throw new Misuse(`this enrollment is one with ${what}, which takes no --${name}`)
+    }
+  }
+}
+
+async function optionsFor(
+  { method, url }: Invitation,
+  values: EnrollValues,
+  io: Io,
+): Promise<EnrollOptions> {
+  if (method === 'updb') return { newPassword: askingPassword(url, values.username, io) }
+  const { cert, key } = values
+  if (cert === undefined || key === undefined) return {}
+  return { certificate: await readCertificateFiles({ cert: resolve(cert), key: resolve(key) }) }
+}
+
+async function spend(jwt: string, options: EnrollOptions): Promise<Enrolled> {
   try {
-    return await enroll(jwt, options)
+    return await asDataError(() => enroll(jwt, options))
+  } catch (error) {
+    if (!(error instanceof ServerUnavailable) || !error.mayHaveHappened) throw error
+    const remedy = 'do it again; when the enrollment counts as used then, '
+    const next =
+      options.newPassword === undefined ? 'ask for a new one' : 'log in with the password you chose'
+    throw new CommandFailed(`${error.message}; ${remedy}${next}`, EXIT.unavailable)
+  }
+}
+
+/** A TypeError of the library is about the text of the JWT, or about the files; it repeats neither. */
+async function asDataError<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
   } catch (error) {
     if (error instanceof TypeError) throw new CommandFailed(error.message, EXIT.data)
     throw error
   }
+}
+
+function report(enrolled: Enrolled, values: EnrollValues, io: Io): void {
+  const { identityId: id, url, method } = enrolled
+  const about =
+    method === 'updb'
+      ? { username: enrolled.credential.username }
+      : {
+          ...(values.out === undefined ? {} : { file: resolve(values.out) }),
+          validTo: validTo(enrolled),
+        }
+  if (values.json === true) {
+    printJson(io, { id, url, ...about })
+    return
+  }
+  printFields(io, [
+    ['identity', id],
+    ['server', url],
+    ...Object.entries(about).map(([name, value]) => [TITLES[name] ?? name, value] as const),
+  ])
+  io.err(plain(`To log in: ${loginLine(enrolled, values)}`))
+}
+
+const TITLES: Readonly<Record<string, string>> = { validTo: 'valid until' }
+
+const validTo = ({ validTo: end }: EnrolledCertificate) => toRfc3339(instant(end.getTime()))
+
+/** What to type next. The CA is named by what the JWT has proven, so that nobody has to compare it again. */
+function loginLine(enrolled: Enrolled, values: EnrollValues): string {
+  if (values.out !== undefined) return `latchkey login --identity ${shellWord(values.out)}`
+  const fingerprint = rootFingerprint(enrolled.ca)
+  const trust =
+    values.ca !== undefined
+      ? ['--ca', values.ca]
+      : fingerprint === undefined
+        ? []
+        : ['--ca-fingerprint', fingerprint]
+  const way =
+    enrolled.method === 'updb'
+      ? ['--username', enrolled.credential.username]
+      : ['--cert', values.cert ?? '', '--key', values.key ?? '']
+  return ['latchkey', 'login', '--url', enrolled.url, ...trust, ...way].map(shellWord).join(' ')
 }

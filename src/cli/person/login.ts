@@ -4,17 +4,17 @@
  */
 import { resolve } from 'node:path'
 import type { Client, Credential, SavedSession, Session } from '../../client/client.ts'
-import { readCertificateFiles, readIdentityFile, textOf } from '../certificate-files.ts'
+import { readCertificateFiles, readIdentityFile, textOf } from '../contexts/certificate-files.ts'
 import {
   type CertificateFiles,
   type Contexts,
   checkContextName,
   type NamedContext,
   openContexts,
-} from '../contexts.ts'
-import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../io.ts'
-import { plain } from '../output.ts'
-import { withProgress } from '../waiting.ts'
+} from '../contexts/contexts.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { plain } from '../terminal/output.ts'
+import { withProgress } from '../terminal/waiting.ts'
 import { askFactors } from './ask-factors.ts'
 import { logInWithBrowser } from './browser.ts'
 import { checkCa, checkUrl, connectTrusted, type Place } from './server-trust.ts'
@@ -52,7 +52,7 @@ export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
   await keep(contexts, { name, ...place }, session, certificate, client)
 
   const { preferred_username: username } = session.claims()
-  const who = typeof username === 'string' ? plain(username) : session.identityId
+  const who = plain(typeof username === 'string' ? username : session.identityId)
   io.out(`Logged in as ${who} at ${place.url}, context ${name}.`)
   return EXIT.ok
 }

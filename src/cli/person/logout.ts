@@ -1,9 +1,9 @@
 /** `latchkey logout`: ends the session on the server and forgets its tokens here. */
 import { Refused } from '../../client/client.ts'
-import { openContexts } from '../contexts.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
-import { currentContext, openSession } from '../open-session.ts'
-import { withProgress } from '../waiting.ts'
+import { openContexts } from '../contexts/contexts.ts'
+import { currentContext, openSession } from '../contexts/open-session.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
+import { withProgress } from '../terminal/waiting.ts'
 
 export async function logOut(values: { readonly context?: string }, io: Io): Promise<ExitCode> {
   const contexts = openContexts()

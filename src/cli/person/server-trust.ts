@@ -12,9 +12,9 @@ import {
   UntrustedServer,
 } from '../../client/client.ts'
 import { parseOrigin } from '../../client/wire/provider.ts'
-import { CommandFailed, EXIT, type Io, Misuse } from '../io.ts'
-import { plain } from '../output.ts'
-import { withProgress } from '../waiting.ts'
+import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
+import { plain } from '../terminal/output.ts'
+import { withProgress } from '../terminal/waiting.ts'
 
 export interface Place {
   readonly url: string
@@ -68,6 +68,12 @@ export function checkCa(text: string, path: string): string {
   } catch {
     throw new CommandFailed(`${path} is no certificate in PEM`, EXIT.data)
   }
+}
+
+/** Of the first certificate in a text, where that is a root; what `--ca-fingerprint` takes. */
+export function rootFingerprint(pem: string): string | undefined {
+  const first = new X509Certificate(pem)
+  return first.ca && first.checkIssued(first) ? first.fingerprint256 : undefined
 }
 
 async function reach(place: Place, io: Io) {

@@ -1,9 +1,9 @@
 /** `latchkey token`: a fresh access token for another program. This is where a secret is asked for, and printed. */
 import { instant, toRfc3339 } from '../../base/instant.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
-import { openSession } from '../open-session.ts'
-import { printJson } from '../output.ts'
-import { withProgress } from '../waiting.ts'
+import { openSession } from '../contexts/open-session.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
+import { printJson } from '../terminal/output.ts'
+import { withProgress } from '../terminal/waiting.ts'
 
 export async function printToken(
   values: { readonly context?: string; readonly json?: boolean },

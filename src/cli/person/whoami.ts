@@ -3,11 +3,11 @@ import { instant, toRfc3339 } from '../../base/instant.ts'
 import { parseJson } from '../../base/json.ts'
 import { UnexpectedAnswer } from '../../client/client.ts'
 import { refusalOf } from '../../client/wire/answers.ts'
-import { openContexts } from '../contexts.ts'
-import { EXIT, type ExitCode, type Io } from '../io.ts'
-import { currentContext, openSession } from '../open-session.ts'
-import { printFields, printJson } from '../output.ts'
-import { withProgress } from '../waiting.ts'
+import { openContexts } from '../contexts/contexts.ts'
+import { currentContext, openSession } from '../contexts/open-session.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
+import { printFields, printJson } from '../terminal/output.ts'
+import { withProgress } from '../terminal/waiting.ts'
 
 const DEEPEST = 12
 

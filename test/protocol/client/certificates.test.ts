@@ -1,26 +1,14 @@
 /**
- * Certificates that `latchkey/client` brings home: those of a session, the first one of an identity, and the CA of a
- * server that nobody has told it about. SPEC API Session Certificates; API 3.2; D-40, D-126, D-152.
+ * Certificates that `latchkey/client` brings home: those of a session, and the CA of a server that nobody has told it
+ * about. SPEC API Session Certificates; API 3.2; D-40, D-152.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
-import { type TestContext, test } from 'node:test'
-import type { Clock } from '../../../src/base/clock.ts'
-import { days } from '../../../src/base/duration.ts'
-import { plus } from '../../../src/base/instant.ts'
-import {
-  ClientError,
-  connect,
-  enroll,
-  fetchCa,
-  Refused,
-  SessionEnded,
-  UntrustedServer,
-} from '../../../src/client/client.ts'
-import { asAdmin, connectTo, failureOf, whoIs } from '../../support/client-sessions.ts'
-import { administrate } from '../../support/management.ts'
+import { test } from 'node:test'
+import { ClientError, connect, fetchCa, Refused, SessionEnded } from '../../../src/client/client.ts'
+import { asAdmin, connectTo, failureOf } from '../../support/client-sessions.ts'
 import { startBehindProxy } from '../../support/meddling-proxy.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { assertVerifies } from '../../support/session-certificates.ts'
 
 test('a session certificate', async (t) => {
@@ -99,86 +87,6 @@ test('a session certificate for another key is not taken', async (t) => {
     }
   })
   await assert.rejects(session.certificate(), { name: 'UnexpectedAnswer' })
-})
-
-let count = 0
-
-/** An identity that is to enroll, and what its administrator hands over. */
-async function invited(service: Service, method: object = { ott: true }) {
-  const admin = await administrate(service)
-  count += 1
-  const reply = await admin.call('POST', '/identities', {
-    name: `newcomer-${count}`,
-    type: 'Default',
-    isAdmin: false,
-    enrollment: method,
-  })
-  assert.equal(reply.status, 201, reply.text)
-  const { id } = reply.json().data
-  const { name } = await admin.get(`/identities/${id}`)
-  const jwt = findJwt(reply.json())
-  return { id, name, jwt, admin }
-}
-
-/** Wherever the answer has it. */
-function findJwt(value: unknown): string {
-  const found = /"jwt":"([^"]+)"/.exec(JSON.stringify(value))?.[1]
-  assert.ok(found, JSON.stringify(value))
-  return found
-}
-
-test('an enrollment', async (t: TestContext) => {
-  const service = await startService(t)
-
-  await t.test('ends in a certificate to log in with, and in the CA of the server', async () => {
-    const { id, name, jwt } = await invited(service)
-    const enrolled = await enroll(jwt, { clock: service.clock })
-    assert.equal(enrolled.identityId, id)
-    assert.equal(enrolled.url, service.baseUrl)
-    const { url, ca } = enrolled
-    const client = await connect({ url, ca, clock: service.clock })
-    assert.equal(await whoIs(await client.logIn(enrolled.credential)), name)
-  })
-
-  await t.test('works once', async () => {
-    const { jwt } = await invited(service)
-    await enroll(jwt, { clock: service.clock })
-    const error = await failureOf(enroll(jwt, { clock: service.clock }), Refused)
-    assert.equal(error.code, 'ENROLLMENT_USED')
-  })
-
-  await t.test('trusts the CA that it is given, and then no other', async () => {
-    const { jwt } = await invited(service)
-    const { ca: other } = (await startBehindProxy(t)).proxy
-    await failureOf(enroll(jwt, { ca: other, clock: service.clock }), UntrustedServer)
-    const enrolled = await enroll(jwt, { ca: service.ca, clock: service.clock })
-    assert.ok(enrolled.credential.cert)
-  })
-
-  await t.test('sends its token to nobody who has not signed it', async () => {
-    // Attack: somebody answers in the place of the server, with a certificate of his own.
-    const { proxy, service: behind } = await startBehindProxy(t)
-    const { jwt } = await invited(behind)
-    const before = proxy.seen.length
-    const error = await failureOf(enroll(jwt, { clock: behind.clock }), ClientError)
-    assert.equal(error.code, 'NOT_CONFIRMED')
-    assert.equal(proxy.seen.length, before)
-  })
-
-  await t.test('says by itself that it has expired', async () => {
-    const { jwt } = await invited(service)
-    const clock: Clock = {
-      now: () => plus(service.clock.now(), days(400)),
-      uptime: () => service.clock.uptime(),
-    }
-    await assert.rejects(enroll(jwt, { clock }), { code: 'ENROLLMENT_EXPIRED' })
-  })
-
-  await t.test('by password is not one for a certificate', async () => {
-    const { jwt } = await invited(service, { updb: 'newcomer' })
-    await assert.rejects(enroll(jwt), TypeError)
-    for (const text of ['', 'a.b.c', 'no jwt']) await assert.rejects(enroll(text), TypeError)
-  })
 })
 
 test('the CA of a server that is not trusted yet', async (t) => {

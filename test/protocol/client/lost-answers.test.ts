@@ -11,7 +11,15 @@ import {
   ServerUnavailable,
   SessionEnded,
 } from '../../../src/client/client.ts'
-import { asAdmin, connectThrough, failureOf, whoIs } from '../../support/client-sessions.ts'
+import { enrolledPerson } from '../../support/authenticator-app.ts'
+import {
+  asAdmin,
+  connectThrough,
+  failureOf,
+  whoIs,
+  withPassword,
+} from '../../support/client-sessions.ts'
+import { administrate } from '../../support/management.ts'
 import {
   type Meddling,
   type MeddlingProxy,
@@ -211,4 +219,25 @@ test('a call that changes something is not repeated when its answer is lost', as
   const error = await failureOf(session.call(path, { json }), ServerUnavailable)
   assert.equal(error.mayHaveHappened, true)
   assert.equal(proxy.seen.filter((line) => line === `POST ${path}`).length, 1)
+})
+
+test('a logout whose answer is lost can be done again, and so can a login', async (t) => {
+  const { service, proxy, client } = await worldWith(t, '0s')
+  const session = await client.logIn(asAdmin)
+  proxy.meddle(({ target }) => (target === '/oidc/end_session' ? { cut: 'after' } : undefined))
+  const error = await failureOf(session.logout(), ServerUnavailable)
+  assert.equal(error.mayHaveHappened, true)
+  proxy.meddle(undefined)
+  await session.logout()
+
+  // A code of the app is spent then, and is not sent again by the library: the next login needs the next one.
+  const person = await enrolledPerson(service, await administrate(service))
+  const totp = () => person.app.nextCode()
+  proxy.meddle(({ target }) => (target === '/oidc/login/totp' ? { cut: 'after' } : undefined))
+  const before = proxy.seen.length
+  await failureOf(client.logIn(withPassword(person), { totp }), ServerUnavailable)
+  const sent = proxy.seen.slice(before).filter((line) => line.startsWith('POST /oidc/login/totp'))
+  assert.equal(sent.length, 1)
+  proxy.meddle(undefined)
+  assert.equal(await whoIs(await client.logIn(withPassword(person), { totp })), person.name)
 })

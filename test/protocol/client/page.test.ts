@@ -111,6 +111,20 @@ test('the examples of the page', async (t) => {
       return [{ enrollmentJwt }, [true]]
     },
 
+    'newPassword: async': async () => {
+      const newcomer = { name: 'newcomer with a password', type: 'Default', isAdmin: false }
+      const enrollment = { updb: 'newcomer' }
+      const reply = await admin.call('POST', '/identities', { ...newcomer, enrollment })
+      const invitationToPassword = reply.json().data.enrollment.jwt
+      const shown: unknown[] = []
+      const answers = ['newcomer', 'short', 'newcomer', PASSWORD]
+      const ask = async () => answers.shift()
+      return [
+        { invitationToPassword, ask, show: (text: unknown) => shown.push(text) },
+        ['newcomer'],
+      ]
+    },
+
     'logInLegacy(': async () => [{ ca, password, ask: () => '' }, ['legacy']],
 
     'instanceof RateLimited': async () => [{ ca }, ['INVALID_AUTH']],

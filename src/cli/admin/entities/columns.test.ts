@@ -11,6 +11,7 @@ const ROW = {
   externalId: null,
   primary: { updb: { allowed: true } },
   keys: [{ kid: 'k' }],
+  certPem: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
   tags: {},
   _links: { self: { href: './x' } },
 }
@@ -44,6 +45,7 @@ test('one entity is shown whole, with parts in lines of their own and without li
     ['externalId', ''],
     ['primary.updb.allowed', 'yes'],
     ['keys', '{"kid":"k"}'],
+    ['certPem', 'PEM, with --json'],
     ['tags', ''],
   ])
 })

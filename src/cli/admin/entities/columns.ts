@@ -47,9 +47,13 @@ function cellOf(value: unknown, as: NonNullable<Column['as']>): string {
       // Nobody reads milliseconds; --json has them.
       return String(value).replace(/\.\d+Z$/, 'Z')
     default:
-      return typeof value === 'object' ? JSON.stringify(value) : String(value)
+      if (typeof value === 'object') return JSON.stringify(value)
+      return PEM.test(String(value)) ? 'PEM, with --json' : String(value)
   }
 }
+
+/** Many lines, which nobody reads in one. */
+const PEM = /^\s*-----BEGIN /
 
 function isPart(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,8 +1,8 @@
 /** `latchkey delete`, and the question before what cannot be taken back. */
-import { CommandFailed, EXIT, type ExitCode, type Io } from '../../io.ts'
-import { plain, printJson } from '../../output.ts'
-import { pathOf } from '../management-api.ts'
-import { openApi, type SessionValues } from '../open-api.ts'
+import { pathOf } from '../../api/edge-api.ts'
+import { openApi, type SessionValues } from '../../api/open-api.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
+import { plain, printJson } from '../../terminal/output.ts'
 import { findNamed, idOf } from './names.ts'
 import type { Resource } from './resource.ts'
 import { titleOf } from './write-entity.ts'

@@ -2,9 +2,9 @@
  * `list`, `get`, `create`, `update` and `delete` of everything that an administrator manages: one command for each verb
  * and entity, made of the description of the entity.
  */
-import { type Command, command } from '../../command.ts'
-import type { Io } from '../../io.ts'
-import { SESSION_OPTIONS } from '../../open-session.ts'
+import { SESSION_OPTIONS } from '../../contexts/open-session.ts'
+import { type Command, command } from '../../table/command.ts'
+import type { Io } from '../../terminal/io.ts'
 import { optionsOf } from './fields.ts'
 import type { ListValues } from './list-entities.ts'
 import type { Resource } from './resource.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Misuse } from '../../io.ts'
+import { Misuse } from '../../terminal/io.ts'
 import { bodyOf, type Field, type OptionValues, optionFor, optionsOf } from './fields.ts'
 import { RESOURCES } from './resources.ts'
 

@@ -2,8 +2,8 @@
  * The fields of an entity as options of the command line: which options a field has, and what the body of a request
  * says when they are given. What the values may be is the API's to judge; here is only what a shell cannot write.
  */
-import type { Option, Options } from '../../command.ts'
-import { Misuse } from '../../io.ts'
+import type { Option, Options } from '../../table/command.ts'
+import { Misuse } from '../../terminal/io.ts'
 
 export type ResourceName =
   | 'identity'

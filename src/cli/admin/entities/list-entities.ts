@@ -1,8 +1,8 @@
 /** `latchkey list` and `latchkey get`: what there is, in pages or all of it. API 2. */
-import { EXIT, type ExitCode, type Io, Misuse } from '../../io.ts'
-import { printFields, printJson, printTable } from '../../output.ts'
-import { type ListQuery, type ManagementApi, pathOf } from '../management-api.ts'
-import { openApi, type SessionValues } from '../open-api.ts'
+import { type EdgeApi, type ListQuery, pathOf } from '../../api/edge-api.ts'
+import { openApi, type SessionValues } from '../../api/open-api.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
+import { printFields, printJson, printTable } from '../../terminal/output.ts'
 import { type Column, cellsOf, detailsOf, type Row } from './columns.ts'
 import { numberOf } from './fields.ts'
 import { findNamed, idOfNamed } from './names.ts'
@@ -60,7 +60,7 @@ export async function getEntity(
 
 /** No row twice, though others are made meanwhile. What is removed meanwhile may hide a neighbour at the edge of a page. */
 export async function readAll(
-  api: Pick<ManagementApi, 'list'>,
+  api: Pick<EdgeApi, 'list'>,
   path: string,
   query: ListQuery,
   tell: (done: number, total: number) => void,
@@ -68,9 +68,11 @@ export async function readAll(
   const rows = new Map<unknown, Row>()
   for (let offset = 0; ; ) {
     const page = await api.list(path, { ...query, limit: LARGEST_PAGE, offset })
+    const before = rows.size
     for (const row of page.rows) rows.set(row['id'], row)
     offset += page.rows.length
-    if (page.rows.length === 0 || offset >= page.total) break
+    // A page without anything new is the last one, whatever a server says about its total.
+    if (rows.size === before || offset >= page.total) break
     tell(rows.size, page.total)
   }
   return { rows: [...rows.values()], offset: 0, total: rows.size }
@@ -86,7 +88,7 @@ export function printRows(io: Io, rows: readonly Row[], columns: readonly Column
 }
 
 async function collectionOf(
-  api: ManagementApi,
+  api: EdgeApi,
   { path }: Resource,
   identity: string | undefined,
 ): Promise<string> {

@@ -2,15 +2,15 @@
  * Which entity is meant: an id, a name, a username, or the identity that it belongs to. An id goes before every name, so
  * that a script with ids always hits what it means, whatever somebody is called (D-167).
  */
-import { CommandFailed, EXIT } from '../../io.ts'
-import { plain } from '../../output.ts'
-import { type ManagementApi, pathOf, quoted } from '../management-api.ts'
+import { type EdgeApi, pathOf, quoted } from '../../api/edge-api.ts'
+import { CommandFailed, EXIT } from '../../terminal/io.ts'
+import { plain } from '../../terminal/output.ts'
 import { cellsOf, type Row } from './columns.ts'
 import type { ResourceName } from './fields.ts'
 import type { Resource } from './resource.ts'
 import { resourceOf } from './resources.ts'
 
-type Api = Pick<ManagementApi, 'list'>
+type Api = Pick<EdgeApi, 'list'>
 
 /** As many as are named when a name fits several. */
 const MOST_SHOWN = 10
@@ -24,7 +24,8 @@ export async function findNamed(
   filter?: string,
 ): Promise<Row> {
   const own = resource.names.filter((field) => field !== 'identity')
-  const called = ['id', ...own].map((field) => `${field} = ${quoted(name)}`).join(' or ')
+  const byName = own.map((field) => both(`${field} = ${quoted(name)}`, resource.open))
+  const called = [`id = ${quoted(name)}`, ...byName].join(' or ')
   const { rows } = await api.list(resource.path, {
     filter: both(called, filter),
     limit: MOST_SHOWN,

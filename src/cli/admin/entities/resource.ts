@@ -9,7 +9,7 @@ export interface Resource {
   readonly path: string
   /** What it is called by besides its id: a field of its own, or the identity that it belongs to. */
   readonly names: readonly ('name' | 'username' | 'identity')[]
-  /** Which of those of an identity its name stands for: a filter. Without it, any. */
+  /** Which of those that a name fits it stands for: a filter. Without it, any. */
   readonly open?: string
   readonly columns: readonly Column[]
   readonly create?: Creation

@@ -2,11 +2,11 @@
  * `latchkey create` and `latchkey update`: what the options say, in a body for the API. A change is a PATCH: what is not
  * named stays as it is. Tokens of enrollments are printed, because nobody sees them again.
  */
-import { EXIT, type ExitCode, type Io, Misuse } from '../../io.ts'
-import { plain, printFields, printJson } from '../../output.ts'
+import { type EdgeApi, pathOf } from '../../api/edge-api.ts'
+import { openApi, type SessionValues } from '../../api/open-api.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
+import { plain, printFields, printJson } from '../../terminal/output.ts'
 import { readGiven, readJson, readSecret } from '../given-files.ts'
-import { type ManagementApi, pathOf } from '../management-api.ts'
-import { openApi, type SessionValues } from '../open-api.ts'
 import { detailsOf, type Row } from './columns.ts'
 import { type Body, bodyOf, type OptionValues, optionFor } from './fields.ts'
 import { findNamed, idOf, idOfNamed } from './names.ts'
@@ -79,7 +79,7 @@ export function titleOf(row: Row): string {
   return typeof name === 'string' ? `${JSON.stringify(name)} (${idOf(row)})` : idOf(row)
 }
 
-function readersOf(api: ManagementApi, io: Io) {
+function readersOf(api: EdgeApi, io: Io) {
   return {
     readFile: readGiven,
     readSecret: (path: string) => readSecret(path, io),
@@ -89,7 +89,7 @@ function readersOf(api: ManagementApi, io: Io) {
 }
 
 /** API 4.3: token and JWT are shown once. */
-function showInvitation(io: Io, answer: Row): void {
+export function showInvitation(io: Pick<Io, 'out'>, answer: Row): void {
   const nested = answer['enrollment'] as Row | undefined
   const invitation = nested ?? answer
   if (typeof invitation['token'] !== 'string') return

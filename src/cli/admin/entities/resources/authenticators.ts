@@ -1,5 +1,5 @@
 /** Authenticators: API 4.2. A password is never an argument, which everybody on the machine sees. */
-import { Misuse } from '../../../io.ts'
+import { Misuse } from '../../../terminal/io.ts'
 import type { Body, Field } from '../fields.ts'
 import type { Resource } from '../resource.ts'
 import { TAGS } from './tags.ts'

@@ -1,5 +1,5 @@
 /** Enrollments: API 4.3. An update is a refresh: another token and another end. */
-import { Misuse } from '../../../io.ts'
+import { Misuse } from '../../../terminal/io.ts'
 import type { Body, Field } from '../fields.ts'
 import type { Resource } from '../resource.ts'
 import { TAGS } from './tags.ts'

@@ -1,5 +1,5 @@
 /** Identities: API 4.1. */
-import { Misuse } from '../../../io.ts'
+import { Misuse } from '../../../terminal/io.ts'
 import type { Body, Field, OptionValues } from '../fields.ts'
 import type { Resource } from '../resource.ts'
 import { NAME, TAGS } from './tags.ts'

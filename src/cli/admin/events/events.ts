@@ -1,0 +1,165 @@
+/**
+ * `latchkey events`: the audit log, newest last, and what happens from now on. Following asks again by time with an
+ * overlap, because commits can come late, and shows nothing twice. The time is the server's, never ours. API 4.8.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Duration, seconds } from '../../../base/duration.ts'
+import {
+  fromRfc3339,
+  type Instant,
+  instant,
+  later,
+  minus,
+  toRfc3339,
+} from '../../../base/instant.ts'
+import { ServerUnavailable } from '../../../client/client.ts'
+import { type EdgeApi, quoted } from '../../api/edge-api.ts'
+import { openApi, type SessionValues } from '../../api/open-api.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
+import { plain, printJson } from '../../terminal/output.ts'
+import type { Row } from '../entities/columns.ts'
+import { numberOf } from '../entities/fields.ts'
+import { printRows, readAll } from '../entities/list-entities.ts'
+import { idOf, idOfNamed } from '../entities/names.ts'
+
+export interface EventValues extends SessionValues {
+  readonly follow?: boolean
+  readonly type?: string
+  readonly identity?: string
+  readonly request?: string
+  readonly filter?: string
+  readonly limit?: string
+}
+
+type Api = Pick<EdgeApi, 'list'>
+
+const PATH = '/events'
+const DEFAULT_LIMIT = 20
+const OVERLAP: Duration = seconds(30)
+const PAUSE_MILLISECONDS = 1_000
+
+const COLUMNS = [
+  { title: 'AT', path: 'at' },
+  { title: 'TYPE', path: 'type' },
+  { title: 'REASON', path: 'reason' },
+  { title: 'IDENTITY', path: 'identityId' },
+  { title: 'ADDRESS', path: 'address' },
+  { title: 'REQUEST', path: 'requestId' },
+] as const
+
+export async function showEvents(values: EventValues, io: Io): Promise<ExitCode> {
+  const limit = values.limit === undefined ? DEFAULT_LIMIT : numberOf('limit', values.limit)
+  const api = await openApi(values, io)
+  const filter = await filterOf(api, values)
+  if (values.follow !== true) {
+    const { rows } = await api.list(PATH, { filter, limit, sort: 'at desc' })
+    const events = [...rows].reverse()
+    if (values.json === true) printJson(io, events)
+    else printRows(io, events, COLUMNS)
+    return EXIT.ok
+  }
+  const stop = new AbortController()
+  // Ctrl-C is how it ends, and no failure.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const show = (event: Row) => io.out(values.json === true ? JSON.stringify(event) : lineOf(event))
+  await follow({ api, show, warn: (line) => io.err(line), signal: stop.signal }, filter, limit)
+  return EXIT.ok
+}
+
+/** Until the signal. */
+export async function follow(
+  deps: {
+    readonly api: Api
+    readonly show: (event: Row) => void
+    readonly warn: (line: string) => void
+    readonly signal: AbortSignal
+    readonly pauseMilliseconds?: number
+  },
+  filter: string | undefined,
+  limit: number,
+): Promise<void> {
+  const { api, show, warn, signal, pauseMilliseconds = PAUSE_MILLISECONDS } = deps
+  const [newest] = (await api.list(PATH, { limit: 1, sort: 'at desc' })).rows
+  let reached = newest === undefined ? instant(0) : timeOf(newest)
+  const read = async (from: Instant) =>
+    (await readAll(api, PATH, { filter: since(from, filter), sort: 'at' }, () => undefined)).rows
+
+  // What is there already is no news; the newest of it are shown to begin with.
+  let known = new Map<string, Instant>()
+  for (const event of await read(minus(reached, OVERLAP))) known.set(idOf(event), timeOf(event))
+  const first = await api.list(PATH, { filter, limit, sort: 'at desc' })
+  for (const event of [...first.rows].reverse()) take(event)
+
+  function take(event: Row): void {
+    known.set(idOf(event), timeOf(event))
+    reached = later(reached, timeOf(event))
+    show(event)
+  }
+
+  let isLost = false
+  while (!signal.aborted) {
+    await wait(pauseMilliseconds, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return
+    const from = minus(reached, OVERLAP)
+    try {
+      for (const event of await read(from)) if (!known.has(idOf(event))) take(event)
+      isLost = false
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      if (!isLost) warn('latchkey: the server does not answer; still trying')
+      isLost = true
+    }
+    known = new Map([...known].filter(([, at]) => at >= from))
+  }
+}
+
+async function filterOf(api: Api, values: EventValues): Promise<string | undefined> {
+  const { type, identity, request, filter } = values
+  const parts = [
+    ...(type === undefined ? [] : [`type = ${quoted(type)}`]),
+    ...(identity === undefined ? [] : [`identityId = ${quoted(await identityOf(api, identity))}`]),
+    ...(request === undefined ? [] : [`requestId = ${quoted(request)}`]),
+  ]
+  // Alone it may have an order of its own.
+  if (parts.length === 0) return filter
+  return [...parts, ...(filter === undefined ? [] : [`(${filter})`])].join(' and ')
+}
+
+const ID = /^[a-z0-9]{19}$/
+
+/** What a deleted identity did is still there, under its id. */
+async function identityOf(api: Api, name: string): Promise<string> {
+  try {
+    return await idOfNamed(api, 'identity', name)
+  } catch (error) {
+    const isGone = error instanceof CommandFailed && error.exit === EXIT.missing && ID.test(name)
+    if (isGone) return name
+    throw error
+  }
+}
+
+function since(from: Instant, filter: string | undefined): string {
+  const newer = `at >= datetime(${quoted(toRfc3339(later(from, instant(0))))})`
+  return filter === undefined ? newer : `${newer} and (${filter})`
+}
+
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof ServerUnavailable ||
+    (error instanceof CommandFailed && error.exit === EXIT.unavailable)
+  )
+}
+
+function timeOf(event: Row): Instant {
+  return fromRfc3339(String(event['at'])) ?? instant(0)
+}
+
+/** One event in one line. */
+export function lineOf(event: Row): string {
+  const { at, type, reason, identityId, address, requestId } = event
+  const rest = Object.entries({ identity: identityId, address, request: requestId })
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => `${name}=${value}`)
+  const what = reason === null || reason === undefined ? type : `${type}: ${reason}`
+  return plain([at, what, ...rest].join('  '))
+}

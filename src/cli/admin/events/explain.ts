@@ -1,0 +1,99 @@
+/**
+ * `latchkey explain`: from the request id of an error to what exactly was wrong, in plain words, and what to do. The
+ * reasons are in the audit log alone (API 4.8); whoever got the error heard one dull sentence.
+ */
+import { shellWord } from '../../../base/shell-word.ts'
+import { type EdgeApi, quoted } from '../../api/edge-api.ts'
+import { openApi, type SessionValues } from '../../api/open-api.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
+import { plain, printJson } from '../../terminal/output.ts'
+import type { Row } from '../entities/columns.ts'
+import { type Meaning, meaningOf } from './reasons.ts'
+
+const MOST_EVENTS = 500
+
+export async function explain(requestId: string, values: SessionValues, io: Io): Promise<ExitCode> {
+  const api = await openApi(values, io)
+  const filter = `requestId = ${quoted(requestId)}`
+  const { rows } = await api.list('/events', { filter, limit: MOST_EVENTS, sort: 'at' })
+  if (rows.length === 0) throw nothingKnown(requestId)
+  const names = await namesOf(api, rows)
+  const explained = rows.map((event) => ({ event, ...meaningFor(event, names) }))
+  if (values.json === true) printJson(io, explained)
+  else for (const one of explained) for (const line of linesOf(one, names)) io.out(plain(line))
+  return EXIT.ok
+}
+
+type Names = ReadonlyMap<unknown, string>
+
+/** What the events call by id, as people call it. Who is gone has none. */
+async function namesOf(api: Pick<EdgeApi, 'list'>, events: readonly Row[]): Promise<Names> {
+  const ids = new Set(
+    events.flatMap(({ identityId, actorId }) => [identityId, actorId]).filter(isText),
+  )
+  if (ids.size === 0) return new Map()
+  const filter = [...ids]
+    .slice(0, 50)
+    .map((id) => `id = ${quoted(id)}`)
+    .join(' or ')
+  const { rows } = await api.list('/identities', { filter, limit: MOST_EVENTS })
+  return new Map(rows.map(({ id, name }) => [id, String(name)]))
+}
+
+/** With the names of this event in the commands. Others chose them: they are quoted for a shell. */
+export function meaningFor(event: Row, names: Names): Meaning {
+  const { type, reason } = event
+  const found = meaningOf(String(type), isText(reason) ? reason : null)
+  if (found === undefined) return { what: `${type}${isText(reason) ? `: ${reason}` : ''}` }
+  const { what, todo } = found
+  if (todo === undefined) return { what }
+  const identity = names.get(event['identityId']) ?? event['identityId']
+  const username = (event['details'] as Row | null)?.['username']
+  return {
+    what,
+    todo: todo.replaceAll(/\b(IDENTITY|USERNAME)\b/g, (word) => {
+      const value = word === 'IDENTITY' ? identity : (username ?? identity)
+      return isText(value) ? shellWord(plain(value)) : word
+    }),
+  }
+}
+
+function linesOf({ event, what, todo }: { event: Row } & Meaning, names: Names): readonly string[] {
+  const { at, type, reason, identityId, actorId, address, userAgent } = event
+  const details = (event['details'] as Row | null) ?? {}
+  const facts: readonly (readonly [string, unknown])[] = [
+    ['when', at],
+    ['event', isText(reason) ? `${type}: ${reason}` : type],
+    ['identity', called(identityId, names)],
+    ['done by', actorId === identityId ? undefined : called(actorId, names)],
+    ['from', address],
+    ['with', userAgent],
+    ...Object.entries(details),
+  ]
+  return [
+    what,
+    ...facts
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => `  ${name}: ${isText(value) ? value : JSON.stringify(value)}`),
+    ...(todo === undefined ? [] : [`  → ${todo}`]),
+  ]
+}
+
+function called(id: unknown, names: Names): string | undefined {
+  if (!isText(id)) return undefined
+  const name = names.get(id)
+  return name === undefined ? id : `${JSON.stringify(name)} (${id})`
+}
+
+/** docs/audit.md, "What has no event". */
+function nothingKnown(requestId: string): CommandFailed {
+  return new CommandFailed(
+    `no event has the request id ${plain(JSON.stringify(requestId))}. Calls that succeed, bodies that are not valid, ` +
+      'wrong tokens and addresses that must wait have none; the log of the service has a line with this id',
+    EXIT.missing,
+  )
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}

@@ -1,0 +1,43 @@
+/**
+ * `latchkey re-enroll`: a credential that was lost, stolen or forgotten makes way for an invitation to the next one, in
+ * one step. API 3.3. The token is printed, because nobody sees it again.
+ */
+import { pathOf } from '../api/edge-api.ts'
+import { openApi } from '../api/open-api.ts'
+import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { plain, printJson } from '../terminal/output.ts'
+import { type ConfirmedValues, confirm } from './entities/delete-entity.ts'
+import { findNamed, idOf } from './entities/names.ts'
+import { resourceOf } from './entities/resources.ts'
+import { showInvitation, titleOf } from './entities/write-entity.ts'
+
+const METHODS: Readonly<Record<string, string>> = { password: 'updb', cert: 'cert' }
+
+/** By username, by the id of the authenticator, or by the identity. */
+export async function reEnroll(
+  name: string,
+  values: ConfirmedValues & { readonly method?: string; readonly 'expires-at'?: string },
+  io: Io,
+): Promise<ExitCode> {
+  const { method, 'expires-at': expiresAt } = values
+  if (method !== undefined && !Object.hasOwn(METHODS, method)) {
+    throw new Misuse(`--method is one of ${Object.keys(METHODS).join(', ')}`)
+  }
+  const api = await openApi(values, io, (field) => OPTIONS[field])
+  const authenticators = resourceOf('authenticator')
+  const among = method === undefined ? undefined : `method = "${METHODS[method]}"`
+  const row = await findNamed(api, authenticators, name, among)
+  const kind = row['method'] === 'cert' ? 'certificate' : 'password'
+  await confirm(plain(`Make the ${kind} of ${titleOf(row)} worthless?`), values, io)
+  const path = pathOf(authenticators.path, idOf(row), 're-enroll')
+  const invited = await api.send('POST', path, expiresAt === undefined ? {} : { expiresAt })
+  if (values.json === true) {
+    printJson(io, invited)
+    return EXIT.ok
+  }
+  io.out(plain(`The ${kind} of ${titleOf(row)} is gone, and its sessions have ended.`))
+  showInvitation(io, invited)
+  return EXIT.ok
+}
+
+const OPTIONS: Readonly<Record<string, string>> = { expiresAt: '--expires-at' }

@@ -1,0 +1,194 @@
+/**
+ * Calls of the client and management APIs for commands: answers without their envelope, and refusals as one sentence with
+ * an exit code of their own kind. API 1, D-45.
+ */
+import { parseJson } from '../../base/json.ts'
+import type { CallOptions, Session } from '../../client/client.ts'
+import type { Row } from '../admin/entities/columns.ts'
+import { CommandFailed, EXIT, type ExitCode } from '../terminal/io.ts'
+import { plain } from '../terminal/output.ts'
+
+export interface ListQuery {
+  readonly filter?: string | undefined
+  readonly sort?: string | undefined
+  readonly limit?: number | undefined
+  readonly offset?: number | undefined
+}
+
+export interface Page {
+  readonly rows: readonly Row[]
+  readonly offset: number
+  readonly total: number
+}
+
+export interface EdgeApi {
+  list(path: string, query?: ListQuery): Promise<Page>
+  get(path: string): Promise<Row>
+  /** `data` of the answer. */
+  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, json?: unknown): Promise<Row>
+  sendText(path: string, text: string): Promise<void>
+  /** A text that has no envelope. */
+  getText(path: string): Promise<string>
+}
+
+/** The API said no. */
+export class ApiRefused extends CommandFailed {
+  readonly code: string
+
+  constructor(
+    { status, code, message, requestId, field, reason }: Refusal,
+    /** Of a field of the body. */
+    optionFor: (field: string) => string | undefined = () => undefined,
+  ) {
+    const option = field === undefined ? undefined : optionFor(field)
+    const what = field === undefined ? '' : `: ${field}${option ? ` (${option})` : ''} ${reason}`
+    const request = requestId === undefined ? '' : ` [request ${requestId}]`
+    super(plain(`${code}: ${message}${what}${request}`), exitOf(status))
+    this.code = code
+  }
+}
+
+const PREFIXES = { client: '/edge/client/v1', management: '/edge/management/v1' } as const
+
+export function createEdgeApi(
+  session: Pick<Session, 'call'>,
+  which: keyof typeof PREFIXES,
+  /** Which option a field of a body came from, for what is said about it. */
+  optionFor?: (field: string) => string | undefined,
+): EdgeApi {
+  async function callForText(path: string, given: CallOptions): Promise<string> {
+    const response = await session.call(`${PREFIXES[which]}${path}`, given)
+    const text = await response.text()
+    if (response.ok) return text
+    throw new ApiRefused(refusalIn(response, text), optionFor)
+  }
+  const call = async (path: string, given: CallOptions) =>
+    envelopeIn(await callForText(path, given))
+
+  return {
+    async list(path, query = {}) {
+      const { data, meta } = await call(`${path}${queryOf(query)}`, {})
+      const pagination = isRow(meta['pagination']) ? meta['pagination'] : {}
+      if (!Array.isArray(data) || !data.every(isRow)) throw strange()
+      return {
+        rows: data,
+        offset: numberOr(pagination['offset'], 0),
+        total: numberOr(pagination['totalCount'], data.length),
+      }
+    },
+
+    get: async (path) => rowIn(await call(path, {})),
+
+    send: async (method, path, json) =>
+      rowIn(await call(path, { method, ...(json === undefined ? {} : { json }) })),
+
+    async sendText(path, body) {
+      await call(path, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
+    },
+
+    getText: (path) => callForText(path, { headers: { accept: '*/*' } }),
+  }
+}
+
+/** A path of one entity. Ids come from people, too. */
+export function pathOf(collection: string, id: string, action?: string): string {
+  const one = `${collection}/${encodeURIComponent(id)}`
+  return action === undefined ? one : `${one}/${action}`
+}
+
+/** A text in the language of filters: docs/lists.md. */
+export function quoted(text: string): string {
+  return `"${text.replaceAll(/[\\"]/g, '\\$&')}"`
+}
+
+interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly requestId: string | undefined
+  readonly field: string | undefined
+  readonly reason: string | undefined
+}
+
+interface Envelope {
+  readonly data: unknown
+  readonly meta: Row
+}
+
+function queryOf(query: ListQuery): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+function rowIn({ data }: Envelope): Row {
+  if (!isRow(data)) throw strange()
+  return data
+}
+
+function envelopeIn(text: string): Envelope {
+  const value = jsonIn(text)
+  if (!isRow(value) || !('data' in value)) throw strange()
+  return { data: value['data'], meta: isRow(value['meta']) ? value['meta'] : {} }
+}
+
+function refusalIn(response: Response, text: string): Refusal {
+  const value = jsonIn(text)
+  const error = isRow(value) && isRow(value['error']) ? value['error'] : {}
+  const cause = isRow(error['cause']) ? error['cause'] : {}
+  const { status } = response
+  return {
+    status,
+    code: textOr(error['code'], `HTTP ${status}`) ?? '',
+    message: textOr(error['message'], 'the server refuses it') ?? '',
+    requestId: textOr(error['requestId'], response.headers.get('x-request-id') ?? undefined),
+    field: textOr(cause['field'], undefined),
+    reason: textOr(cause['reason'], 'is not valid'),
+  }
+}
+
+function exitOf(status: number): ExitCode {
+  // A redirect, and whatever else no API of ours answers, is not followed.
+  if (status < 400) return EXIT.protocol
+  switch (status) {
+    case 502:
+    case 503:
+    case 504:
+      return EXIT.unavailable
+    case 500:
+      return EXIT.failed
+    case 401:
+    case 403:
+      return EXIT.denied
+    case 404:
+      return EXIT.missing
+    case 409:
+      return EXIT.conflict
+    case 429:
+      return EXIT.again
+    default:
+      return EXIT.data
+  }
+}
+
+const DEEPEST = 32
+
+function jsonIn(text: string): unknown {
+  return parseJson(text, DEEPEST)?.value
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOr(value: unknown, other: string | undefined): string | undefined {
+  return typeof value === 'string' ? value : other
+}
+
+function numberOr(value: unknown, other: number): number {
+  return typeof value === 'number' ? value : other
+}
+
+function strange(): CommandFailed {
+  return new CommandFailed('the answer is not one of a Latchkey', EXIT.protocol)
+}

@@ -1,0 +1,48 @@
+/** The files that a login with a certificate needs: two in PEM, or one identity file as `latchkey enroll` writes it. */
+import { readText, refuseWorldReadable } from '../../app/private-files.ts'
+import { parseJson } from '../../base/json.ts'
+import type { ClientCertificate } from '../../client/client.ts'
+import { CommandFailed, EXIT } from '../terminal/io.ts'
+import type { CertificateFiles } from './contexts.ts'
+
+export interface IdentityFile extends ClientCertificate {
+  readonly id: string
+  readonly ca: string
+  /** Missing where the file was made by hand, for a gateway. */
+  readonly url?: string
+}
+
+const DEEPEST = 4
+
+/** Thrown: RefusedStart when everybody can read the key; CommandFailed when a file is missing or none of its kind. */
+export async function readCertificateFiles(files: CertificateFiles): Promise<ClientCertificate> {
+  if ('identity' in files) {
+    const { cert, key } = await readIdentityFile(files.identity)
+    return { cert, key }
+  }
+  await refuseWorldReadable(files.key)
+  return { cert: await textOf(files.cert), key: await textOf(files.key) }
+}
+
+export async function readIdentityFile(path: string): Promise<IdentityFile> {
+  await refuseWorldReadable(path)
+  const value = parseJson(await textOf(path), DEEPEST)?.value
+  const { id, cert, key, ca, url } = (value ?? {}) as Readonly<Record<string, unknown>>
+  if (!isText(id) || !isText(cert) || !isText(key) || !isText(ca)) {
+    throw new CommandFailed(
+      `${path} is not an identity file: JSON with the texts id, cert, key and ca`,
+      EXIT.data,
+    )
+  }
+  return { id, cert, key, ca, ...(isText(url) ? { url } : {}) }
+}
+
+export async function textOf(path: string): Promise<string> {
+  const text = await readText(path)
+  if (text === undefined) throw new CommandFailed(`there is no file ${path}`, EXIT.usage)
+  return text
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

@@ -1,0 +1,240 @@
+/**
+ * The named contexts of a person: which server, trusted by what, and who is logged in there. `contexts.json` has no
+ * secret; each context has a credentials file of its own, 0600 in a folder of 0700, written whole or not at all. Where
+ * they are: `latchkey/` in the user's configuration folder (D-164).
+ */
+import { mkdir, unlink } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import {
+  makePrivateFolder,
+  readText,
+  refuseWorldReadable,
+  replacePrivateFile,
+} from '../../app/private-files.ts'
+import { parseJson } from '../../base/json.ts'
+import { systemRandom } from '../../base/random.ts'
+import { readSavedSession, type SavedSession } from '../../client/saved-session.ts'
+import { readUserEnvironment } from '../../config/environment.ts'
+import { CommandFailed, EXIT, Misuse } from '../terminal/io.ts'
+import { exclusively } from './exclusively.ts'
+
+/** A server, and what it is trusted by. */
+export interface Context {
+  readonly url: string
+  /** PEM. Without it, what Node trusts. */
+  readonly ca?: string
+  readonly clientId?: string
+}
+
+/** Where the certificate of a login is. Its key is read again for every use and never copied. */
+export type CertificateFiles =
+  | { readonly cert: string; readonly key: string }
+  | { readonly identity: string }
+
+export interface Credentials {
+  readonly session: SavedSession
+  /** Of a login with a certificate. Absolute paths. */
+  readonly certificate?: CertificateFiles
+}
+
+export interface NamedContext extends Context {
+  readonly name: string
+}
+
+export interface Contexts {
+  /** In the order of their names. */
+  list(): Promise<{
+    readonly current: string | undefined
+    readonly contexts: readonly NamedContext[]
+  }>
+  /** The one that is named, else the current one; undefined when there is none. Thrown: a name that nobody has. */
+  find(name?: string): Promise<NamedContext | undefined>
+  /** Adds or replaces it, and makes it the current one. */
+  put(context: NamedContext): Promise<void>
+  use(name: string): Promise<void>
+  /** With its credentials. */
+  remove(name: string): Promise<void>
+  credentials(name: string): Promise<Credentials | undefined>
+  keepCredentials(name: string, credentials: Credentials): Promise<void>
+  /** Whether there were any. */
+  forgetCredentials(name: string): Promise<boolean>
+  /** Whatever can refresh, or replace the credentials, happens in here: a refresh token is good for one refresh. */
+  exclusively<T>(name: string, work: () => Promise<T>): Promise<T>
+}
+
+/** A name is a file name too. */
+const NAME = /^[a-z\d][\w.-]{0,63}$/i
+const DEEPEST = 8
+
+interface Listed {
+  readonly current?: string
+  readonly contexts: Readonly<Record<string, Context>>
+}
+
+export function checkContextName(name: string): string {
+  if (!NAME.test(name)) {
+    throw new Misuse(
+      'the name of a context is letters, digits, ".", "_" and "-", 64 at the most, with a letter or digit first',
+    )
+  }
+  return name
+}
+
+export function userFolder(): string {
+  const { configFolder = join(homedir(), '.config') } = readUserEnvironment()
+  return join(configFolder, 'latchkey')
+}
+
+export function openContexts(folder: string = userFolder()): Contexts {
+  const listFile = join(folder, 'contexts.json')
+  const credentialsFolder = join(folder, 'credentials')
+  const credentialsFile = (name: string) =>
+    join(credentialsFolder, `${checkContextName(name)}.json`)
+
+  async function makeFolders(): Promise<void> {
+    // The configuration folder itself is not ours.
+    await mkdir(join(folder, '..'), { recursive: true })
+    await makePrivateFolder(folder)
+    await makePrivateFolder(credentialsFolder)
+  }
+
+  async function read(): Promise<Listed> {
+    const text = await readText(listFile)
+    if (text === undefined) return { contexts: {} }
+    const value = objectIn(text)
+    const contexts = value?.['contexts']
+    if (!isObject(contexts) || !Object.values(contexts).every(isContext)) throw unreadable(listFile)
+    const current = value?.['current']
+    return {
+      ...(typeof current === 'string' ? { current } : {}),
+      // Without a prototype: `constructor` is a name that somebody may ask for.
+      contexts: Object.assign(Object.create(null), contexts),
+    }
+  }
+
+  async function change(make: (before: Listed) => Listed): Promise<void> {
+    await makeFolders()
+    await exclusively(join(folder, 'contexts.lock'), async () => {
+      const text = `${JSON.stringify(make(await read()), undefined, 2)}\n`
+      await replacePrivateFile(listFile, text, { random: systemRandom })
+    })
+  }
+
+  async function forgetCredentials(name: string): Promise<boolean> {
+    try {
+      await unlink(credentialsFile(name))
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+      throw error
+    }
+  }
+
+  return {
+    async list() {
+      const { current, contexts } = await read()
+      const names = Object.keys(contexts).sort()
+      return { current, contexts: names.map((name) => named(name, contexts)) }
+    },
+
+    async find(name) {
+      const { current, contexts } = await read()
+      if (name !== undefined) return named(checkContextName(name), contexts)
+      return current !== undefined && current in contexts ? named(current, contexts) : undefined
+    },
+
+    async put({ name, url, ca, clientId }) {
+      checkContextName(name)
+      const context = {
+        url,
+        ...(ca === undefined ? {} : { ca }),
+        ...(clientId === undefined ? {} : { clientId }),
+      }
+      await change(({ contexts }) => ({
+        current: name,
+        contexts: { ...contexts, [name]: context },
+      }))
+    },
+
+    async use(name) {
+      await change(({ contexts }) => ({ current: named(name, contexts).name, contexts }))
+    },
+
+    async remove(name) {
+      await change(({ current, contexts }) => {
+        const { [named(name, contexts).name]: _, ...others } = contexts
+        return {
+          ...(current === name || current === undefined ? {} : { current }),
+          contexts: others,
+        }
+      })
+      await forgetCredentials(name)
+    },
+
+    async credentials(name) {
+      const file = credentialsFile(name)
+      await refuseWorldReadable(file)
+      const text = await readText(file)
+      if (text === undefined) return undefined
+      const { session, certificate } = objectIn(text) ?? {}
+      if (!isSession(session) || !isCertificateFiles(certificate)) throw unreadable(file)
+      return { session, ...(certificate === undefined ? {} : { certificate }) }
+    },
+
+    async keepCredentials(name, credentials) {
+      await makeFolders()
+      const text = `${JSON.stringify(credentials)}\n`
+      await replacePrivateFile(credentialsFile(name), text, { random: systemRandom })
+    },
+
+    forgetCredentials,
+
+    async exclusively(name, work) {
+      await makeFolders()
+      return exclusively(join(credentialsFolder, `${checkContextName(name)}.lock`), work)
+    },
+  }
+}
+
+function named(name: string, contexts: Listed['contexts']): NamedContext {
+  const found = contexts[name]
+  if (found !== undefined) return { name, ...found }
+  const names = Object.keys(contexts).sort()
+  const others = names.length === 0 ? '' : `; there is ${names.join(', ')}`
+  throw new CommandFailed(`there is no context ${JSON.stringify(name)}${others}`, EXIT.usage)
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = parseJson(text, DEEPEST)?.value
+  return isObject(value) ? value : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isContext(value: unknown): boolean {
+  if (!isObject(value) || typeof value['url'] !== 'string') return false
+  return ['ca', 'clientId'].every((name) => ['string', 'undefined'].includes(typeof value[name]))
+}
+
+function isSession(value: unknown): value is SavedSession {
+  try {
+    readSavedSession(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isCertificateFiles(value: unknown): value is CertificateFiles | undefined {
+  if (value === undefined) return true
+  if (!isObject(value)) return false
+  if (typeof value['identity'] === 'string') return true
+  return typeof value['cert'] === 'string' && typeof value['key'] === 'string'
+}
+
+function unreadable(file: string): CommandFailed {
+  return new CommandFailed(`${file} cannot be read; mend it, or remove it and log in again`)
+}

@@ -1,0 +1,40 @@
+/**
+ * One process after the other, for what two must not do at once. The lock is one of the operating system, held through
+ * SQLite: it is gone with its process, however that ends, so no lock is ever stale (D-165).
+ */
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { systemClock } from '../../base/clock.ts'
+import { CommandFailed, EXIT } from '../terminal/io.ts'
+
+const SQLITE_BUSY = 5
+const PAUSE_MILLISECONDS = 25
+/** Longer than a refresh with all its repeats takes (D-150). */
+const PATIENCE_MILLISECONDS = 150_000
+
+/** Runs `work` while no other process, and nobody else in this one, holds `file`, which is made and stays empty. */
+export async function exclusively<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const database = new DatabaseSync(file, { timeout: 0 })
+  try {
+    const begun = systemClock.uptime()
+    while (!isTaken(database)) {
+      if (systemClock.uptime() - begun > PATIENCE_MILLISECONDS) {
+        throw new CommandFailed(`another process does not let go of ${file}`, EXIT.again)
+      }
+      await setTimeout(PAUSE_MILLISECONDS)
+    }
+    return await work()
+  } finally {
+    database.close()
+  }
+}
+
+function isTaken(database: DatabaseSync): boolean {
+  try {
+    database.exec('begin exclusive')
+    return true
+  } catch (error) {
+    if (((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY) return false
+    throw error
+  }
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { Secret } from '../../base/secret.ts'
+import { passwordTo } from './first-password.ts'
+
+async function handOver(t: TestContext, isTerminal: boolean) {
+  const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
+  t.after(() => rm(home, { recursive: true }))
+  const lines: string[] = []
+  const io = { out: (line: string) => lines.push(line), err: assert.fail, isTerminal }
+  await passwordTo(io, home)(new Secret('drawn-password'))
+  return { home, lines }
+}
+
+test('D-49: on a terminal the password is printed and no file has it', async (t) => {
+  const { home, lines } = await handOver(t, true)
+  assert.deepEqual(lines, [
+    'The administrator is "admin", password drawn-password (shown this once).',
+  ])
+  assert.deepEqual(await readdir(home), [])
+})
+
+test('D-49: without a terminal the password is in a 0600 file and the output says where', async (t) => {
+  const { home, lines } = await handOver(t, false)
+  const file = join(home, 'admin-password')
+  assert.deepEqual(lines, [`The administrator is "admin"; the password is in ${file}`])
+  assert.equal(await readFile(file, 'utf8'), 'drawn-password\n')
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+})

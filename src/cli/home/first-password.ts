@@ -1,0 +1,26 @@
+/**
+ * Hands an administrator's password that was drawn to a person, once. D-49: printed on a terminal only; otherwise into a
+ * 0600 file in the home, and the output says where.
+ */
+import { homeFiles } from '../../app/home.ts'
+import { replacePrivateFile } from '../../app/private-files.ts'
+import { systemRandom } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Io } from '../terminal/io.ts'
+
+export function passwordTo(
+  io: Pick<Io, 'out' | 'isTerminal'>,
+  home: string,
+  username = 'admin',
+): (password: Secret) => Promise<void> {
+  const who = `The administrator is ${JSON.stringify(username)}`
+  return async (password) => {
+    if (io.isTerminal) {
+      io.out(`${who}, password ${password.reveal()} (shown this once).`)
+      return
+    }
+    const { adminPassword } = homeFiles(home)
+    await replacePrivateFile(adminPassword, `${password.reveal()}\n`, { random: systemRandom })
+    io.out(`${who}; the password is in ${adminPassword}`)
+  }
+}

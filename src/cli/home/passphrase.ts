@@ -1,0 +1,45 @@
+/**
+ * The passphrase of a secret in a backup: the first line of a file that is not for everybody, or asked for on the
+ * terminal, where it is not shown. Never an argument: everybody on the machine sees those.
+ */
+import { RefusedStart, readText, refuseWorldReadable } from '../../app/private-files.ts'
+import { Secret } from '../../base/secret.ts'
+import { type Io, Misuse } from '../terminal/io.ts'
+import { askNewSecret } from '../terminal/new-secret.ts'
+
+type Asking = Pick<Io, 'isInteractive' | 'askSecret' | 'err'>
+
+/** scrypt makes a guess slow; this makes guesses many. */
+const SHORTEST = 12
+const QUESTION = 'Passphrase of the backup: '
+
+/** For a new backup: long enough, and typed twice where it is typed. */
+export async function newPassphrase(file: string | undefined, io: Asking): Promise<Secret> {
+  const passphrase =
+    file === undefined ? await ask(io, () => askNewSecret(io, QUESTION)) : await firstLineOf(file)
+  if ([...passphrase.reveal()].length < SHORTEST) {
+    throw new RefusedStart(`the passphrase has fewer than ${SHORTEST} characters`)
+  }
+  return passphrase
+}
+
+export function readPassphrase(file: string | undefined, io: Asking): Promise<Secret> {
+  return file === undefined ? ask(io, () => io.askSecret(QUESTION)) : firstLineOf(file)
+}
+
+/** Not from standard input, as other answers are: what is piped into a restore is likely to be meant for something else. */
+async function ask(io: Asking, askOne: () => Promise<string>): Promise<Secret> {
+  if (!io.isInteractive) {
+    throw new Misuse('--passphrase-file is missing, and there is no terminal to ask on')
+  }
+  return new Secret(await askOne())
+}
+
+async function firstLineOf(file: string): Promise<Secret> {
+  await refuseWorldReadable(file)
+  const text = await readText(file)
+  if (text === undefined) throw new RefusedStart(`there is no file ${file}`)
+  const [line = ''] = text.split(/\r?\n/, 1)
+  if (line === '') throw new RefusedStart(`the first line of ${file} is empty`)
+  return new Secret(line)
+}

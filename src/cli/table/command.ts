@@ -1,0 +1,144 @@
+/**
+ * How a command is declared: its words, operands, options and examples, once. The reading of the arguments, `--help`
+ * and the completion of shells are made of it.
+ */
+import { parseArgs } from 'node:util'
+import { type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+
+export interface Option {
+  /** What stands for its value in the help, such as `FILE`; without it, it is a switch. */
+  readonly value?: string
+  readonly what: string
+  /** It may be given several times; its value is a list. Only with `value`. */
+  readonly isList?: true
+  /** For completion, where only these make sense. */
+  readonly choices?: readonly string[]
+  /** For completion, where it is one of these names. */
+  readonly names?: 'contexts'
+}
+
+export type Options = Readonly<Record<string, Option>>
+
+export interface Operand {
+  readonly name: string
+  readonly isOptional?: true
+  /** Any number of them; the last operand only. */
+  readonly isList?: true
+  readonly choices?: readonly string[]
+  readonly names?: 'contexts'
+}
+
+export type Values<O extends Options> = {
+  readonly [Name in keyof O]?: O[Name] extends { readonly value: string }
+    ? O[Name] extends { readonly isList: true }
+      ? readonly string[]
+      : string
+    : boolean
+}
+
+/** Who runs it; the help is in these parts. */
+export type Audience = 'service' | 'person' | 'administrator'
+
+interface Described {
+  /** `login`, `context use`. */
+  readonly words: string
+  /** One line, without a full stop. */
+  readonly what: string
+  readonly audience: Audience
+  /** In the whole help one line stands for all commands of a family, such as `list` of every entity. */
+  readonly family?: { readonly words: string; readonly what: string }
+  readonly operands?: readonly Operand[]
+  readonly examples: readonly string[]
+}
+
+export interface Command extends Described {
+  readonly options: Options
+  /** Reads the arguments behind the words, and runs it. Thrown: Misuse, and whatever the command throws. */
+  run(args: readonly string[], io: Io): Promise<ExitCode>
+}
+
+export type Execute<O extends Options> = (
+  values: Values<O>,
+  io: Io,
+  operands: readonly string[],
+) => Promise<ExitCode>
+
+export function command<const O extends Options>(
+  given: Described & {
+    readonly options: O
+    /** Loaded when it is called: nobody waits for a command that he did not ask for. */
+    readonly load: () => Promise<Execute<O>>
+  },
+): Command {
+  const { load, ...described } = given
+  return {
+    ...described,
+    async run(args, io) {
+      const { values, operands } = readArguments(described, args)
+      return (await load())(values as Values<O>, io, operands)
+    },
+  }
+}
+
+/** An option of another command, or of none. */
+export class ForeignOption extends Misuse {
+  readonly option: string
+
+  constructor(option: string) {
+    super(`Unknown option '--${option}'`)
+    this.option = option
+  }
+}
+
+function readArguments(
+  { words, options, operands = [] }: Omit<Command, 'run'>,
+  args: readonly string[],
+) {
+  const { values, positionals } = parse(args, options)
+  for (const [name, value] of Object.entries(values)) {
+    // An unset variable in a script, most likely; the current folder is certainly not meant.
+    if ([value].flat().includes('')) throw new Misuse(`--${name} is empty`)
+  }
+  // The same for an empty word: as good as none.
+  const empty = positionals.indexOf('')
+  const missing = operands[empty < 0 ? positionals.length : empty]
+  if (missing !== undefined && (missing.isOptional === undefined || empty >= 0)) {
+    throw new Misuse(`"${words}" needs a ${missing.name}`)
+  }
+  if (positionals.length > operands.length && operands.at(-1)?.isList === undefined) {
+    const [only, ...others] = operands
+    if (only === undefined) {
+      throw new Misuse(`there is no command "${[words, ...positionals].join(' ')}"`)
+    }
+    throw new Misuse(
+      others.length === 0
+        ? `"${words}" takes one ${only.name}`
+        : `"${words}" takes no "${positionals[operands.length]}"`,
+    )
+  }
+  return { values, operands: positionals }
+}
+
+function parse(args: readonly string[], options: Options) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: Object.fromEntries(
+        Object.entries(options).map(([name, { value, isList }]) => [
+          name,
+          { type: value === undefined ? 'boolean' : 'string', multiple: isList === true } as const,
+        ]),
+      ),
+    })
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException
+    const [, unknown] = /^Unknown option '--([\w-]+)'/.exec(message) ?? []
+    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && unknown !== undefined) {
+      throw new ForeignOption(unknown)
+    }
+    // "Unknown option '-x'. To specify a positional argument …": the first sentence says it.
+    const [problem = ''] = message.split(/\. |\n/, 1)
+    throw new Misuse(problem)
+  }
+}

@@ -1,0 +1,88 @@
+/** The texts of `--help`, made of what the commands say about themselves. */
+import { EXIT, EXIT_MEANINGS } from '../terminal/io.ts'
+import type { Audience, Command, Options } from './command.ts'
+import { HOME_OPTIONS } from './service-commands.ts'
+
+const PARTS: Readonly<Record<Audience, string>> = {
+  person: 'For people who log in:',
+  administrator: 'For administrators:',
+  service: 'For those who run the service:',
+}
+
+const WHOLE_EXAMPLES = [
+  'latchkey login --url https://auth.example.com',
+  'latchkey whoami',
+  'curl -H "Authorization: Bearer $(latchkey token)" https://auth.example.com/edge/client/v1/current-identity',
+  'latchkey run --home /srv/latchkey',
+]
+
+export function wholeHelp(commands: readonly Command[]): string {
+  const parts = Object.entries(PARTS).map(([audience, title]) => {
+    const ours = commands.filter((one) => one.audience === audience)
+    return ours.length === 0 ? undefined : section(title, linesFor(ours))
+  })
+  return [
+    'Usage: latchkey <command> [options]',
+    ...parts.filter((part) => part !== undefined),
+    section('Options of most commands for the service:', optionLines(HOME_OPTIONS)),
+    section('Options:', [
+      ['--help', 'this text; behind a command, what there is to know about that one'],
+      ['--version', 'the version'],
+    ]),
+    section('Exit codes:', exitLines()),
+    examples(WHOLE_EXAMPLES),
+  ].join('\n\n')
+}
+
+/** One line for each command or family, where its first member stands. */
+function linesFor(commands: readonly Command[]): readonly (readonly [string, string])[] {
+  const lines = new Map<string, string>()
+  for (const { family, words, what } of commands) {
+    if (family === undefined) lines.set(words, what)
+    else lines.set(family.words, family.what)
+  }
+  return [...lines]
+}
+
+export function commandHelp(command: Command): string {
+  const { what, options } = command
+  const lines = optionLines(options)
+  return [
+    `Usage: latchkey ${synopsis(command)}`,
+    `${what[0]?.toUpperCase()}${what.slice(1)}.`,
+    ...(lines.length === 0 ? [] : [section('Options:', lines)]),
+    examples(command.examples),
+  ].join('\n\n')
+}
+
+/** `context use NAME`, `login [options]`. */
+export function synopsis({ words, operands = [], options }: Command): string {
+  const named = operands.map(({ name, isOptional, isList }) => {
+    const text = isList ? `${name}…` : name
+    return isOptional ? `[${text}]` : text
+  })
+  return [words, ...named, ...(Object.keys(options).length === 0 ? [] : ['[options]'])].join(' ')
+}
+
+export function optionLines(options: Options): readonly (readonly [string, string])[] {
+  return Object.entries(options).map(([name, { value, what }]) => [
+    value === undefined ? `--${name}` : `--${name} ${value}`,
+    what,
+  ])
+}
+
+function exitLines(): readonly (readonly [string, string])[] {
+  return Object.entries(EXIT_MEANINGS).map(([name, what]) => [
+    String(EXIT[name as keyof typeof EXIT]),
+    what,
+  ])
+}
+
+function section(title: string, lines: readonly (readonly [string, string])[]): string {
+  const width = Math.max(13, ...lines.map(([left]) => left.length)) + 2
+  return [title, ...lines.map(([left, right]) => `  ${left.padEnd(width)}${right}`)].join('\n')
+}
+
+function examples(lines: readonly string[]): string {
+  return ['Examples:', ...lines.map((line) => `  ${line}`)].join('\n')
+}

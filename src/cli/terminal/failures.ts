@@ -1,0 +1,78 @@
+/** What a person is told when a command fails, and which exit code it has. Nothing of it holds a secret. */
+import { RefusedStart } from '../../app/private-files.ts'
+import {
+  ClientError,
+  FactorRequired,
+  LoginCancelled,
+  RateLimited,
+  Refused,
+  ServerUnavailable,
+  SessionEnded,
+  UnexpectedAnswer,
+  UntrustedServer,
+} from '../../client/client.ts'
+import { ConfigProblems } from '../../config/problems.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io } from './io.ts'
+import { plain } from './output.ts'
+
+/** Says it, and answers the exit code. A name in it may be somebody else's choice: the terminal is not steered by it. */
+export function reportFailure(error: unknown, to: Pick<Io, 'err'>): ExitCode {
+  const io: Pick<Io, 'err'> = {
+    err: (text) => to.err(text.split('\n').map(plain).join('\n')),
+  }
+  if (error instanceof ConfigProblems) {
+    io.err(error.message)
+    return EXIT.config
+  }
+  if (error instanceof CommandFailed) {
+    io.err(`latchkey: ${error.message}`)
+    return error.exit
+  }
+  if (error instanceof ClientError) {
+    io.err(`latchkey: ${error.message}${requestOf(error)}${adviceFor(error)}`)
+    return exitOf(error)
+  }
+  // It names the file or the address and what is wrong there; our stack would add nothing.
+  if (error instanceof RefusedStart || isSystemError(error)) io.err(`latchkey: ${error.message}`)
+  else io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
+  return EXIT.failed
+}
+
+function exitOf(error: ClientError): ExitCode {
+  if (error instanceof RateLimited) return EXIT.again
+  if (error instanceof ServerUnavailable) return EXIT.unavailable
+  if (error instanceof UntrustedServer || error instanceof UnexpectedAnswer) return EXIT.protocol
+  if (error instanceof LoginCancelled) return EXIT.failed
+  if (error instanceof Refused) {
+    const isAboutWho = error.status === 401 || error.status === 403 || error.status === 0
+    if (isAboutWho || error.constructor !== Refused) return EXIT.denied
+    if (error.status === 404) return EXIT.missing
+    return error.status === 409 ? EXIT.conflict : EXIT.data
+  }
+  return error.code === 'NOT_CONFIRMED' ? EXIT.protocol : EXIT.data
+}
+
+function adviceFor(error: ClientError): string {
+  if (error instanceof SessionEnded) return '; run: latchkey login'
+  if (isAboutTotp(error)) return '; that is done at a login in a browser or on a terminal'
+  if (error instanceof UntrustedServer) return '; see "latchkey login --help" for --ca'
+  if (error instanceof RateLimited && error.retryAfterSeconds !== undefined) {
+    return `; wait ${error.retryAfterSeconds} seconds`
+  }
+  return ''
+}
+
+/** It can be asked for anywhere, but is enrolled only where somebody looks. */
+function isAboutTotp(error: ClientError): boolean {
+  return error instanceof FactorRequired && error.queries.some(({ typeId }) => typeId === 'MFA')
+}
+
+/** For whoever administers the server: `latchkey explain` says what exactly was wrong. */
+function requestOf(error: ClientError): string {
+  const { requestId } = error instanceof Refused ? error : {}
+  return requestId === undefined ? '' : ` [request ${requestId}]`
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
+}

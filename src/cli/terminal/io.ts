@@ -1,0 +1,80 @@
+/**
+ * Where a command speaks to people, and asks them. Passed in, so that commands run in tests without a process. What
+ * `EXIT` says is in `latchkey --help` and in docs/cli.md.
+ */
+
+export interface Io {
+  /** One line of answer. */
+  out(line: string): void
+  /** One line of complaint, or of something beside the answer. */
+  err(line: string): void
+  /** Somebody is looking: what is printed is seen, and not kept in a file (D-49). */
+  readonly isTerminal: boolean
+  /** Characters in a line of that terminal. */
+  readonly columns: number | undefined
+  /** Only on a terminal, and where NO_COLOR is not set. */
+  readonly hasColour: boolean
+  /** Somebody can be asked. Without that, `ask` and `askSecret` take the next line of the input. */
+  readonly isInteractive: boolean
+  /** The line that comes for the question, without its end. Thrown: Cancelled, InputEnded. */
+  ask(question: string): Promise<string>
+  /** The same without an echo. */
+  askSecret(question: string): Promise<string>
+  /** What goes on right now, in place of what was there before; undefined wipes it away. On terminals only. */
+  progress(text: string | undefined): void
+}
+
+/** A call that the command line cannot make sense of; the sentence says what is wrong with it. */
+export class Misuse extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Misuse'
+  }
+}
+
+/** A command that cannot do what it was asked: the sentence for the person, and the exit code. */
+export class CommandFailed extends Error {
+  readonly exit: ExitCode
+
+  constructor(message: string, exit: ExitCode = EXIT.failed) {
+    super(message)
+    this.name = 'CommandFailed'
+    this.exit = exit
+  }
+}
+
+/** `sysexits.h` where it has a word: D-43 for 78. `again`: whoever starts it once more is likely to succeed. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 64,
+  data: 65,
+  missing: 66,
+  unavailable: 69,
+  conflict: 73,
+  again: 75,
+  protocol: 76,
+  denied: 77,
+  config: 78,
+  cancelled: 130,
+  unread: 141,
+} as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** For `--help` and for docs/cli.md. */
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: 'done',
+  failed: 'it did not work; the line on standard error says why',
+  usage: 'the command line makes no sense',
+  data: 'the server refuses what it was given',
+  missing: 'there is no such thing',
+  unavailable: 'the server does not answer',
+  conflict:
+    'it clashes with what is there: a name in use, something that others need, the last administrator',
+  again: 'not now: wait a little, and do the same once more',
+  protocol: 'the server is not trusted, or it is no Latchkey',
+  denied: 'nobody is logged in, the login is refused, or it is not allowed',
+  config: 'the configuration of the service is wrong',
+  cancelled: 'given up with Ctrl-C',
+  unread: 'nobody reads the output any more, as behind head',
+}

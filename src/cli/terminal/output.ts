@@ -1,0 +1,120 @@
+/**
+ * How a command shows what it found: tables for people, JSON for programs. Texts that come from a server, or were chosen
+ * by somebody else, are printed without what could steer a terminal.
+ */
+import type { Io } from './io.ts'
+
+export interface Column<Row> {
+  readonly title: string
+  /** undefined and empty are shown as `-`. */
+  readonly value: (row: Row) => string | number | boolean | undefined | null
+}
+
+export type Screen = Pick<Io, 'out' | 'columns' | 'hasColour'>
+
+/** A column is never made narrower than this, whatever the terminal. */
+const NARROWEST = 8
+/** Nor wider than this, whatever a server sends: every line is padded to it. */
+const WIDEST = 512
+const GAP = '  '
+
+/** Aligned lines, the titles first. Too wide for the screen, the widest columns are cut, with `…` at the end. */
+export function table<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  screen: Pick<Screen, 'columns' | 'hasColour'> = { columns: undefined, hasColour: false },
+): readonly string[] {
+  const titles = columns.map(({ title }) => title)
+  const cells = rows.map((row) => columns.map(({ value }) => shown(value(row))))
+  const widths = titles.map((title, at) =>
+    cells.reduce((widest, row) => Math.max(widest, cellWidth(row[at] ?? '')), widthOf(title)),
+  )
+  if (screen.columns !== undefined)
+    narrow(widths, screen.columns - GAP.length * (columns.length - 1))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, at) => fitted(cell, widths[at] ?? 0))
+      .join(GAP)
+      .trimEnd()
+  const head = line(titles)
+  return [screen.hasColour ? `\x1b[1m${head}\x1b[22m` : head, ...cells.map(line)]
+}
+
+export function printTable<Row>(
+  io: Screen,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): void {
+  for (const one of table(rows, columns, io)) io.out(one)
+}
+
+/** For one thing: a line for each of its fields. Nothing is cut. */
+export function printFields(
+  io: Pick<Io, 'out'>,
+  fields: readonly (readonly [title: string, value: ReturnType<Column<unknown>['value']>])[],
+): void {
+  // Some are keys that a server, or somebody who tags things, has chosen.
+  const titles = fields.map(([title]) => plain(title))
+  const width = titles.reduce((widest, title) => Math.max(widest, cellWidth(title)), 0)
+  for (const [at, [, value]] of fields.entries()) {
+    io.out(`${fitted(titles[at] ?? '', width)}${GAP}${shown(value)}`)
+  }
+}
+
+/** For programs: one JSON text, over several lines. JSON escapes control characters by itself. */
+export function printJson(io: Pick<Io, 'out'>, value: unknown): void {
+  io.out(JSON.stringify(value, undefined, 2))
+}
+
+/** The text in one line, without anything that a terminal would obey or that turns the reading direction. */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
+}
+
+function shown(value: ReturnType<Column<unknown>['value']>): string {
+  if (value === undefined || value === null || value === '') return '-'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return plain(String(value))
+}
+
+/** Takes from the widest, one by one, until they fit or cannot get any narrower. */
+function narrow(widths: number[], room: number): void {
+  for (let sum = widths.reduce((a, b) => a + b, 0); sum > room; sum -= 1) {
+    const widest = Math.max(...widths)
+    if (widest <= NARROWEST) return
+    widths[widths.indexOf(widest)] = widest - 1
+  }
+}
+
+/** No character is narrower than none and wider than two: what is far too long need not be measured. */
+function cellWidth(text: string): number {
+  return text.length > MOST_UNITS ? WIDEST : Math.min(WIDEST, widthOf(text))
+}
+
+const MOST_UNITS = 4 * WIDEST
+
+function fitted(text: string, width: number): string {
+  const own = text.length > MOST_UNITS ? Number.POSITIVE_INFINITY : widthOf(text)
+  if (own <= width) return text + ' '.repeat(width - own)
+  let cut = ''
+  let taken = 0
+  for (const character of text.slice(0, MOST_UNITS)) {
+    if (taken + widthOf(character) > width - 1) break
+    cut += character
+    taken += widthOf(character)
+  }
+  return `${cut}…${' '.repeat(width - 1 - taken)}`
+}
+
+/** Columns on a terminal: none for marks that stand on another letter, two for East Asian letters and for emoji. */
+function widthOf(text: string): number {
+  let width = 0
+  for (const character of text) {
+    if (/\p{M}/u.test(character)) continue
+    width += WIDE.test(character) ? 2 : 1
+  }
+  return width
+}
+
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u

@@ -1,0 +1,42 @@
+/**
+ * How far a command has come that may take its time: said on standard error, on a terminal from the first second on in
+ * one line that changes, elsewhere in a line every ten seconds.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Duration } from '../../base/duration.ts'
+
+export interface Progress {
+  readonly tell: (done: number, total: number) => void
+  readonly end: () => void
+}
+
+const TERMINAL_SILENT_MILLISECONDS = 1_000
+const TERMINAL_MILLISECONDS = 100
+const LINE_MILLISECONDS = 10_000
+
+export function createProgress(
+  what: string,
+  clock: Pick<Clock, 'uptime'>,
+  out: { readonly isTTY?: boolean; write(text: string): unknown } = process.stderr,
+): Progress {
+  const pause = out.isTTY === true ? TERMINAL_MILLISECONDS : LINE_MILLISECONDS
+  const silent = out.isTTY === true ? TERMINAL_SILENT_MILLISECONDS : LINE_MILLISECONDS
+  let next = clock.uptime() + silent
+  let isShown = false
+  return {
+    tell(done, total) {
+      const now = clock.uptime()
+      if (now < next) return
+      next = (now + pause) as Duration
+      const percent = total === 0 ? 100 : Math.floor((100 * done) / total)
+      const text = `${what}: ${percent} % (${done} of ${total} rows)`
+      isShown = true
+      out.write(out.isTTY === true ? `\r${text}` : `${text}\n`)
+    },
+    end() {
+      // Erases the line.
+      if (isShown && out.isTTY === true) out.write('\r\u001b[K')
+      isShown = false
+    },
+  }
+}

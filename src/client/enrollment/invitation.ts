@@ -1,0 +1,127 @@
+/**
+ * The JWT that an administrator hands over: API 3.2; D-126, D-132. It says where to enroll and by which method, and is
+ * signed with the key of the server there. So a client that knows no CA yet looks at the certificate of that server,
+ * checks the JWT with it, and from then on trusts this certificate and no other.
+ */
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { decodeJwt, errors, jwtVerify } from 'jose'
+import type { Clock } from '../../base/clock.ts'
+import { ClientError, ServerUnavailable } from '../errors.ts'
+import { isText } from '../wire/answers.ts'
+import { parseOrigin } from '../wire/provider.ts'
+
+const METHODS = ['ott', 'updb', 'ottca', 'ca'] as const
+
+/** What it is exchanged for: `ott` a certificate of the server, `updb` a password, the others a certificate of a CA. */
+export type EnrollmentMethod = (typeof METHODS)[number]
+
+/** What a JWT says about itself; nothing of it is checked yet. */
+export interface Invitation {
+  readonly method: EnrollmentMethod
+  readonly url: string
+  /** Nobody is named by an invitation to all who have a certificate of a CA. */
+  readonly identityId: string | undefined
+  /** undefined: it has no end. */
+  readonly expiresAt: Date | undefined
+}
+
+/** Thrown: TypeError, when the text is no invitation. */
+export function readInvitation(jwt: string): Invitation {
+  const { method, url, identityId, expiresAt } = readClaims(jwt)
+  return {
+    method,
+    url: url.origin,
+    identityId: method === 'ca' ? undefined : identityId,
+    expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
+  }
+}
+
+export interface Claims {
+  readonly method: EnrollmentMethod
+  readonly url: URL
+  /** Empty for `ca`, which needs none. */
+  readonly token: string
+  /** Of the identity; for `ca`, of the CA. */
+  readonly identityId: string
+  readonly expiresAt: number | undefined
+}
+
+export function readClaims(jwt: string): Claims {
+  const claims = attempt(() => decodeJwt(jwt)) ?? {}
+  const { iss, sub, jti, exp, em } = claims
+  const isWhole = isText(iss) && isText(sub) && isText(em)
+  // D-132: the one of a CA has neither token nor end.
+  const hasToken = em === 'ca' || (isText(jti) && typeof exp === 'number')
+  if (!isWhole || !hasToken) throw new TypeError('this is not the JWT of an enrollment')
+  const method = METHODS.find((one) => one === em)
+  if (method === undefined) throw new TypeError('nobody here knows the method of this enrollment')
+  return {
+    method,
+    url: parseOrigin(iss, 'the issuer of the enrollment'),
+    token: jti ?? '',
+    identityId: sub,
+    expiresAt: typeof exp === 'number' ? exp * 1_000 : undefined,
+  }
+}
+
+/** Whatever a server's key signs JWTs with (D-126); nothing symmetric. */
+const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'EdDSA']
+
+/** The certificate of the server, once the JWT has proven to be signed with its key. */
+export async function signerOf(
+  jwt: string,
+  url: URL,
+  clock: Pick<Clock, 'now'>,
+  timeoutMilliseconds: number,
+): Promise<X509Certificate> {
+  const certificate = await certificateAt(url, timeoutMilliseconds)
+  try {
+    await jwtVerify(jwt, certificate.publicKey, {
+      algorithms: ALGORITHMS,
+      currentDate: new Date(clock.now()),
+    })
+  } catch (cause) {
+    if (!(cause instanceof errors.JOSEError) && !(cause instanceof TypeError)) throw cause
+    throw new ClientError(
+      'NOT_CONFIRMED',
+      'the server is not the one that made this enrollment; nothing was sent',
+      { cause },
+    )
+  }
+  return certificate
+}
+
+async function certificateAt(url: URL, timeoutMilliseconds: number): Promise<X509Certificate> {
+  let socket: TLSSocket | undefined
+  try {
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+    // Nothing is believed and nothing is sent on this connection.
+    socket = connectTls({
+      host,
+      port: url.port === '' ? 443 : Number(url.port),
+      ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }),
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: false,
+    })
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(timeoutMilliseconds) })
+    const shown = socket.getPeerX509Certificate()
+    if (shown === undefined) throw new Error('no certificate was shown')
+    return new X509Certificate(shown.raw)
+  } catch (cause) {
+    const about = { mayHaveHappened: false, cause }
+    throw new ServerUnavailable('NO_ANSWER', 'the server of the enrollment does not answer', about)
+  } finally {
+    socket?.on('error', () => undefined)
+    socket?.destroy()
+  }
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}

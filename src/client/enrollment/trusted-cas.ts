@@ -1,0 +1,47 @@
+/**
+ * What an enrolled client trusts from then on (D-175): the CAs that the server hands out, and first of all whatever
+ * vouches for the server itself, where none of them does.
+ */
+import type { X509Certificate } from 'node:crypto'
+import { readBundle } from '../certificates/fetch-ca.ts'
+import { readCertificate } from '../certificates/session-certificate.ts'
+import type { Wire } from '../wire/https-wire.ts'
+
+/** What the server was trusted by for the enrollment. */
+export type TrustedBy =
+  | { readonly kind: 'given'; readonly ca: string }
+  | { readonly kind: 'signer'; readonly certificate: X509Certificate }
+
+export const pemOf = (by: TrustedBy) => (by.kind === 'given' ? by.ca : by.certificate.toString())
+
+const PATH = '/.well-known/est/cacerts'
+
+/** Over a connection that is trusted already. Empty where the server hands out none. */
+export async function fetchCas(
+  wire: Pick<Wire, 'send'>,
+  url: URL,
+): Promise<readonly X509Certificate[]> {
+  const answer = await wire.send({ method: 'GET', url: new URL(PATH, url) })
+  return answer.status === 200 ? readBundle(Buffer.from(answer.body).toString('latin1')) : []
+}
+
+/** In PEM, for `connect`. */
+export function trustedFrom(bundle: readonly X509Certificate[], by: TrustedBy): string {
+  const others = vouches(bundle, by) ? [] : [pemOf(by)]
+  return [...others, ...bundle.map(String)].map((pem) => `${pem.trimEnd()}\n`).join('')
+}
+
+function vouches(bundle: readonly X509Certificate[], by: TrustedBy): boolean {
+  if (by.kind === 'signer') {
+    const { certificate } = by
+    return bundle.some((ca) => certificate.checkIssued(ca) && certificate.verify(ca.publicKey))
+  }
+  const given = certificatesIn(by.ca).map(({ fingerprint256 }) => fingerprint256)
+  return bundle.some(({ fingerprint256 }) => given.includes(fingerprint256))
+}
+
+/** What cannot be read is passed over, as Node does. */
+export function certificatesIn(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return blocks.flatMap((block) => readCertificate(block) ?? [])
+}

@@ -1,0 +1,39 @@
+/** `latchkey login` with options that make no sense together, or none at all: nobody is asked for anything. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freshCli } from '../support/cli.ts'
+
+test('a login that makes no sense is exit code 64, and says why', async (t) => {
+  const cli = await freshCli(t)
+  const url = 'https://localhost:1'
+  const cases: readonly (readonly [args: string[], complaint: string])[] = [
+    [[], '--url is missing: nobody has logged in here before'],
+    [['--url', 'http://localhost:1'], '--url is not https://HOST:PORT'],
+    [
+      ['--url', url, '--username', 'a', '--identity', 'b'],
+      '--username and --identity are two ways to log in',
+    ],
+    [['--url', url, '--cert', 'a'], '--cert and --key go together'],
+    [['--url', url, '--key', 'a'], '--cert and --key go together'],
+    [
+      ['--url', url, '--ca', 'a', '--ca-fingerprint', 'b'],
+      '--ca and --ca-fingerprint are two ways to say the same',
+    ],
+    [
+      ['--url', url, '--ca-fingerprint', 'abc'],
+      '--ca-fingerprint is not the SHA-256 of a certificate: 64 hexadecimal digits',
+    ],
+    [['--url', url, '--password', 'a'], "Unknown option '--password'"],
+    [
+      ['--url', url, '--context', '../x'],
+      'the name of a context is letters, digits, ".", "_" and "-", 64 at the most, with a letter or digit first',
+    ],
+  ]
+  for (const [args, complaint] of cases) {
+    const { code, stdout, stderr } = await cli.run(['login', ...args])
+    assert.deepEqual({ code, stdout }, { code: 64, stdout: '' }, stderr)
+    assert.equal(stderr.split('\n')[0], `latchkey: ${complaint}`)
+  }
+  const nobody = await cli.run(['login', '--url', url, '--username', 'a'], 'b\n')
+  assert.equal(nobody.code, 69)
+})
