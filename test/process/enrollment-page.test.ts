@@ -1,30 +1,25 @@
 /** docs/enrollment.md is run: its blocks, as they stand there, against a service of their own. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
-import { childEnvironment, startChild } from '../support/child-service.ts'
+import { startChild } from '../support/child-service.ts'
+import { runGuide } from '../support/guide.ts'
 import { administrate, logInAs } from '../support/management.ts'
 import { temporaryFolder } from '../support/service.ts'
-
-const page = await readFile(new URL('../../docs/enrollment.md', import.meta.url), 'utf8')
-const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
 
 test('the lines of docs/enrollment.md enroll a certificate and a password', async (t) => {
   const folder = await temporaryFolder(t)
   const service = await startChild(t, { home: join(folder, 'latchkey-data') })
   const admin = await administrate(service)
-  assert.ok(blocks[0]?.includes('https://localhost:1280\n'))
-  const script = blocks.join('\n').replaceAll('localhost:1280', `localhost:${service.port}`)
-  const { stdout } = await promisify(execFile)('sh', ['-euc', script], {
+  const outputs = await runGuide(t, 'docs/enrollment.md', {
     cwd: folder,
-    env: { ...childEnvironment(), ADMIN_TOKEN: admin.token },
+    environment: { ADMIN_TOKEN: admin.token },
+    replace: { 'localhost:1280': `localhost:${service.port}` },
   })
 
-  const answers = stdout.trim().replaceAll('}{', '}\n{').split('\n')
+  const answers = outputs.filter((output) => output.startsWith('{'))
   const [session, password, refreshed, removed] = answers.map((line) => JSON.parse(line))
   assert.equal(session.data.identity.name, 'laptop-7')
   assert.deepEqual(password, { data: { username: 'ada' }, meta: {} })

@@ -3,26 +3,21 @@
  * port is another one, since 1280 may be taken.
  */
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { childEnvironment, startChild } from '../support/child-service.ts'
+import { startChild } from '../support/child-service.ts'
+import { runGuide } from '../support/guide.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const README = new URL('../../README.md', import.meta.url)
 const readme = await readFile(README, 'utf8')
 const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
 
-/** The blocks for a shell under the heading that begins like this. */
-function blocksUnder(heading: string): readonly string[] {
-  const section = readme.split(/^## /m).find((text) => text.startsWith(heading)) ?? ''
-  return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
-}
-
-const [start, ...login] = blocksUnder('A first login')
+const START = 'npm ci && npm start\n'
 
 function has(command: string): boolean {
   try {
@@ -33,24 +28,8 @@ function has(command: string): boolean {
   }
 }
 
-/** Runs the script as if its lines were pasted one after the other, with what a person types on standard input. */
-function paste(shell: string, script: string, cwd: string, typed: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      shell,
-      ['-euc', script],
-      { cwd, env: childEnvironment() },
-      (error, out, err) => {
-        if (error === null) resolve(out)
-        else reject(new Error(`${error.message}\n${out}\n${err}`))
-      },
-    )
-    child.stdin?.end(typed)
-  })
-}
-
 test('the command that starts the service is the one of the package', () => {
-  assert.equal(start, 'npm ci && npm start\n')
+  assert.ok(readme.includes(START))
   assert.equal(manifest.scripts.start, 'node bin/latchkey.js run')
 })
 
@@ -61,15 +40,27 @@ for (const shell of ['bash', 'zsh']) {
   test(`the first login works as it is pasted into ${shell}`, { skip }, async (t) => {
     const folder = await temporaryFolder(t)
     const service = await startChild(t, { home: join(folder, 'latchkey-data') })
-    assert.ok(login.some((block) => block.includes('https://localhost:1280\n')))
-    const script = login.join('').replaceAll('localhost:1280', `localhost:${service.port}`)
-    const output = await paste(shell, script, folder, `${ADMIN.password}\n`)
+    for (const part of ['bin', 'node_modules']) {
+      await symlink(fileURLToPath(new URL(part, README)), join(folder, part))
+    }
+    const outputs = await runGuide(t, 'README.md', {
+      cwd: folder,
+      shell,
+      typed: `${ADMIN.password}\n`,
+      replace: { 'localhost:1280': `localhost:${service.port}` },
+      notRun: {
+        [START]: 'it runs already, on another port',
+        'npm ci && npm test': 'it runs this',
+        'npm ci && npm run demo': 'test/process/demo.test.ts does',
+      },
+    })
 
-    const [, loginUrl, tokens = '', identity = '', browserUrl = ''] = splitOutput(output)
+    const [, loginUrl, tokens = '', identity = '', browserUrl = '', checked = ''] = outputs
+    assert.equal(checked, 'The configuration is good.\n')
     assert.match(loginUrl ?? '', /\/oidc\/login\/username\?authRequestID=/)
     assert.equal(JSON.parse(tokens).token_type, 'Bearer')
     assert.equal(JSON.parse(identity).data.name, 'admin')
-    const reply = await service.call(browserUrl.slice(service.baseUrl.length), {
+    const reply = await service.call(browserUrl.trim().slice(service.baseUrl.length), {
       headers: { accept: 'text/html' },
     })
     assert.equal(reply.status, 302)
@@ -77,14 +68,8 @@ for (const shell of ['bash', 'zsh']) {
   })
 }
 
-/** The prompt, the login address, the tokens, the identity and the address for a browser. */
-function splitOutput(output: string): readonly string[] {
-  const separated = output.replace(/\}(?=https:)/, '}\n')
-  return separated.trimEnd().split('\n')
-}
-
 test('every other command of the README exists', () => {
-  for (const [, script = ''] of readme.matchAll(/npm (?:run )?((?:test|start|check)\S*)/g)) {
+  for (const [, script = ''] of readme.matchAll(/npm (?:run )?((?:test|start|check|demo)\S*)/g)) {
     assert.ok(manifest.scripts[script.replace(/[`.,]+$/, '')], script)
   }
   for (const [, path = ''] of readme.matchAll(/(?:node |latchkey\.js |^)(bin\/\S+)/gm)) {

@@ -10,14 +10,19 @@ import { createServer } from 'node:net'
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 32_000)
-    const server = createServer().listen(port, '127.0.0.1')
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    )
-    await new Promise((resolve) => server.close(resolve))
-    if (isFree) return port
+    if (await isFree(port)) return port
   }
+}
+
+/** Whether nobody listens there. */
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1')
+  const isListening = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  )
+  await new Promise((resolve) => server.close(resolve))
+  return isListening
 }
 
 /** The `web` part of a configuration with one listener on 127.0.0.1, known to clients as `localhost:<address>`. */

@@ -1,0 +1,41 @@
+/** Links from page to page lead somewhere: to a file that is there, and to a heading in it. */
+import assert from 'node:assert/strict'
+import { existsSync, globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+
+const PAGES = [...globSync('*.md'), ...globSync('docs/**/*.md')]
+
+test('every link of a page leads to a file and a heading that are there', async () => {
+  const lost: string[] = []
+  for (const page of PAGES) {
+    for (const [, link = ''] of (await proseOf(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(link)) continue
+      const [path = '', heading] = link.split('#')
+      const target = path === '' ? page : join(dirname(page), path)
+      const isThere =
+        existsSync(target) && (heading === undefined || (await headingsOf(target)).has(heading))
+      if (!isThere) lost.push(`${page}: ${link}`)
+    }
+  }
+  assert.deepEqual(lost, [])
+})
+
+/** A page without its blocks, which may hold anything. */
+async function proseOf(page: string): Promise<string> {
+  return (await readFile(page, 'utf8')).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
+}
+
+/** As GitHub writes them behind a `#`. */
+async function headingsOf(page: string): Promise<ReadonlySet<string>> {
+  const headings = (await proseOf(page)).matchAll(/^#+ (.*)$/gm)
+  return new Set(
+    [...headings].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}

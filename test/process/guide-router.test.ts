@@ -1,0 +1,21 @@
+/** docs/router.md is run: a router with a CA of its own, the gateway before a service, and a session that passes until it ends. */
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startChild } from '../support/child-service.ts'
+import { runGuide } from '../support/guide.ts'
+import { freePort } from '../support/ports.ts'
+import { ADMIN, temporaryFolder } from '../support/service.ts'
+
+test('the lines of docs/router.md put a gateway before a service, and let one session pass until it ends', async (t) => {
+  const cwd = await temporaryFolder(t)
+  const service = await startChild(t, { home: join(cwd, 'latchkey-data') })
+  await runGuide(t, 'docs/router.md', {
+    cwd,
+    typed: `${ADMIN.password}\n`,
+    replace: {
+      'localhost:1280': `localhost:${service.port}`,
+      'localhost:8443': `localhost:${await freePort()}`,
+      '8080': String(await freePort()),
+    },
+  })
+})

@@ -1,0 +1,33 @@
+/**
+ * docs/sdk-authors.md and the pages below docs/sdk are run, in the order in which they are listed, in one folder and
+ * against one service. The last one waits for a token to expire, which is the end of the administrator's too.
+ */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { CATALOGUE } from '../../src/errors/catalogue.ts'
+import { runGuide } from '../support/guide.ts'
+import { prepareSdkStage } from '../support/sdk-stage.ts'
+
+test('the lines for SDK authors are answered as the pages say', async (t) => {
+  const { pasted, atAddress, clock } = await prepareSdkStage(t)
+  await runGuide(t, 'docs/sdk-authors.md', atAddress)
+  // From here on time passes where a page says so: what is a matter of seconds does not depend on a busy machine. Not
+  // before, since openssl dates a certificate there.
+  clock.hold()
+  await runGuide(t, 'docs/sdk/login.md', atAddress)
+  await runGuide(t, 'docs/sdk/factors.md', atAddress)
+  await runGuide(t, 'docs/sdk/credentials.md', atAddress)
+  await runGuide(t, 'docs/sdk/tokens.md', atAddress)
+  await runGuide(t, 'docs/sdk/zt-session.md', pasted)
+  await runGuide(t, 'docs/sdk/certificates.md', atAddress)
+  await runGuide(t, 'docs/sdk/self-service.md', pasted)
+  await runGuide(t, 'docs/sdk/calls.md', pasted)
+})
+
+test('the guide says of every error code, once, what to do about it', async () => {
+  const guide = await readFile(new URL('../../docs/sdk-authors.md', import.meta.url), 'utf8')
+  const [, table = ''] = guide.split('## What to do about an answer')
+  const named = [...table.matchAll(/`([A-Z]{2}[A-Z_]+)`/g)].map(([, code]) => code)
+  assert.deepEqual(named.toSorted(), Object.keys(CATALOGUE).toSorted())
+})
