@@ -32,7 +32,7 @@ const reporter = process.env.CI === undefined ? 'dot' : 'spec'
 const needsPostgres = files.some((file) => readFileSync(file, 'utf8').includes('startPostgres'))
 // One server for all files: each has databases of its own in it, and a server for each would take most of the time.
 const postgres = needsPostgres
-  ? await (await import('../test/support/postgres.ts')).startPostgres()
+  ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined
 try {
   process.exitCode = await runTests()

@@ -13,7 +13,7 @@ import type { AuditOutput as OutputPlace } from '../config/config.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
 import { recorded } from '../domain/audit/recorded-event.ts'
 import { eventLine } from '../http/management-api/events.ts'
-import { RefusedStart } from './private-files.ts'
+import { RefusedStart } from './installation/private-files.ts'
 
 export interface AuditOutput {
   /** The events of one commit. Never waits and never throws. */

@@ -1,7 +1,7 @@
 /** How much a round of the clean-up removes of the events. D-134. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NOON } from '../../test/support/manual-clock.ts'
+import { NOON } from '../../test/support/clocks/manual-clock.ts'
 import type { Instant } from '../base/instant.ts'
 import { removeOldEvents } from './janitor.ts'
 

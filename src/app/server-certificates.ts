@@ -8,11 +8,16 @@ import type { Log } from '../base/log.ts'
 import type { Random } from '../base/random.ts'
 import { Secret } from '../base/secret.ts'
 import type { Config, IdentityFiles, Listener } from '../config/config.ts'
-import type { CertificateAuthorities } from '../domain/certificates/authorities.ts'
-import { needsRenewal } from '../domain/certificates/server-certificate.ts'
-import { readServerIdentity } from '../domain/certificates/server-identity.ts'
-import { homeFiles } from './home.ts'
-import { RefusedStart, readText, refuseWorldReadable, replacePrivateFile } from './private-files.ts'
+import type { CertificateAuthorities } from '../domain/certificates/own/authorities.ts'
+import { needsRenewal } from '../domain/certificates/own/server-certificate.ts'
+import { readServerIdentity } from '../domain/certificates/own/server-identity.ts'
+import { homeFiles } from './installation/home.ts'
+import {
+  RefusedStart,
+  readText,
+  refuseWorldReadable,
+  replacePrivateFile,
+} from './installation/private-files.ts'
 
 export interface ShownCertificate {
   readonly certificatePem: string

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock } from '../../test/support/manual-clock.ts'
+import { ManualClock } from '../../test/support/clocks/manual-clock.ts'
 import { milliseconds, seconds } from './duration.ts'
 import { atMostEvery } from './rarely.ts'
 

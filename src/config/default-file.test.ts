@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { loadFile } from '../../test/support/config-home.ts'
+import { loadFile } from '../../test/support/process/config-home.ts'
 import { formatHostPort } from '../base/host-port.ts'
 import { defaultConfigFile } from './default-file.ts'
 import { DEFAULT_ADDRESS } from './environment.ts'

@@ -1,6 +1,6 @@
 /** What is refused about listeners, as a table. SPEC Authentication 8 to 10, D-2, D-8, D-43. */
 import assert from 'node:assert/strict'
-import { LISTENER, OTHER, POINT, testRefusals } from '../../test/support/config-home.ts'
+import { LISTENER, OTHER, POINT, testRefusals } from '../../test/support/process/config-home.ts'
 import { parseRedirectPattern } from '../protocol/redirect-uri.ts'
 
 const NOT_THERE = 'names a file that is not there or not readable'

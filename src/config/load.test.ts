@@ -16,7 +16,7 @@ import {
   loadFile,
   OTHER,
   problemsOf,
-} from '../../test/support/config-home.ts'
+} from '../../test/support/process/config-home.ts'
 import { days, hours, minutes, seconds } from '../base/duration.ts'
 import { DEFAULT_REDIRECT_PATTERNS } from '../protocol/redirect-uri.ts'
 import { readEnvironment } from './environment.ts'

@@ -6,7 +6,12 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { configHome, FILE, problemsOf, testRefusals } from '../../test/support/config-home.ts'
+import {
+  configHome,
+  FILE,
+  problemsOf,
+  testRefusals,
+} from '../../test/support/process/config-home.ts'
 import { readEnvironment } from './environment.ts'
 import { CONFIG_FILE, loadConfig } from './load.ts'
 

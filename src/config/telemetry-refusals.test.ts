@@ -1,7 +1,7 @@
 /** What is refused under `telemetry`, with the words for it. D-43, D-139, R108: a value may be a credential. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FILE, loadFile, problemsOf } from '../../test/support/config-home.ts'
+import { FILE, loadFile, problemsOf } from '../../test/support/process/config-home.ts'
 
 const ENDPOINT = 'https://collector.example.com/v1/traces'
 const PLAIN = 'http://collector.example.com/v1/traces'

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { replacePrivateFile } from '../app/private-files.ts'
+import { replacePrivateFile } from '../app/installation/private-files.ts'
 import { systemRandom } from '../base/random.ts'
 
 export interface DemoFolder {

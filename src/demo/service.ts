@@ -1,6 +1,6 @@
 /** The service of the demo: the composition of `latchkey run`, in a home of its own, known by names of this machine. */
 import { readFile } from 'node:fs/promises'
-import { homeFiles, openHome } from '../app/home.ts'
+import { homeFiles, openHome } from '../app/installation/home.ts'
 import { type Instance, startInstance } from '../app/instance.ts'
 import type { Clock } from '../base/clock.ts'
 import { formatHostPort } from '../base/host-port.ts'

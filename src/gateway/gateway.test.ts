@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, describe, test } from 'node:test'
-import { waitFor } from '../../test/support/child-service.ts'
-import { startEdge } from '../../test/support/edge.ts'
-import { ALICE, openEdgePki } from '../../test/support/edge-pki.ts'
-import type { MadeCertificate } from '../../test/support/openssl.ts'
+import type { MadeCertificate } from '../../test/support/certificates/openssl.ts'
+import { startEdge } from '../../test/support/edge/edge.ts'
+import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
+import { waitFor } from '../../test/support/process/child-service.ts'
 import { milliseconds, seconds } from '../base/duration.ts'
 
 const pki = await openEdgePki()

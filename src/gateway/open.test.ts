@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, describe, test } from 'node:test'
-import { waitFor } from '../../test/support/child-service.ts'
-import { type Edge, startEdge } from '../../test/support/edge.ts'
-import { ALICE, openEdgePki } from '../../test/support/edge-pki.ts'
-import { ended, heartbeat } from '../../test/support/fake-controller.ts'
-import type { RawConnection } from '../../test/support/raw-connection.ts'
-import { webSocketAccept } from '../../test/support/upstream.ts'
+import { type Edge, startEdge } from '../../test/support/edge/edge.ts'
+import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
+import { ended, heartbeat } from '../../test/support/edge/fake-controller.ts'
+import type { RawConnection } from '../../test/support/edge/raw-connection.ts'
+import { webSocketAccept } from '../../test/support/edge/upstream.ts'
+import { waitFor } from '../../test/support/process/child-service.ts'
 import { days, hours, milliseconds, seconds } from '../base/duration.ts'
 
 const pki = await openEdgePki()

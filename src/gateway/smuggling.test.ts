@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startEdge } from '../../test/support/edge.ts'
-import { ALICE, openEdgePki } from '../../test/support/edge-pki.ts'
+import { startEdge } from '../../test/support/edge/edge.ts'
+import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
 
 const pki = await openEdgePki()
 after(() => pki.close())

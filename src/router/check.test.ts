@@ -4,9 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { TestClock } from '../../test/support/clock.ts'
-import { ALICE, openEdgePki, sessionUri } from '../../test/support/edge-pki.ts'
-import { CA_EXTENSIONS, LEAF_EXTENSIONS, type MadeCertificate } from '../../test/support/openssl.ts'
+import {
+  CA_EXTENSIONS,
+  LEAF_EXTENSIONS,
+  type MadeCertificate,
+} from '../../test/support/certificates/openssl.ts'
+import { TestClock } from '../../test/support/clocks/clock.ts'
+import { ALICE, openEdgePki, sessionUri } from '../../test/support/edge/edge-pki.ts'
 import { days, hours, minutes, seconds } from '../base/duration.ts'
 import { base64url, sha256 } from '../base/encoding.ts'
 import { epochSeconds, instant, plus } from '../base/instant.ts'

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { after, type TestContext, test } from 'node:test'
-import { waitFor } from '../../test/support/child-service.ts'
-import { openEdgePki } from '../../test/support/edge-pki.ts'
+import { openEdgePki } from '../../test/support/edge/edge-pki.ts'
 import {
   ended,
   type FakeController,
@@ -12,7 +11,8 @@ import {
   hello,
   ready,
   startFakeController,
-} from '../../test/support/fake-controller.ts'
+} from '../../test/support/edge/fake-controller.ts'
+import { waitFor } from '../../test/support/process/child-service.ts'
 import { systemClock } from '../base/clock.ts'
 import { milliseconds, seconds } from '../base/duration.ts'
 import { systemRandom } from '../base/random.ts'

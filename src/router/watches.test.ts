@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock, NOON } from '../../test/support/manual-clock.ts'
+import { ManualClock, NOON } from '../../test/support/clocks/manual-clock.ts'
 import { milliseconds, seconds } from '../base/duration.ts'
 import { plus } from '../base/instant.ts'
 import { createWatches } from './watches.ts'

@@ -1,7 +1,7 @@
 /** The text for Prometheus, read by an independent reader; and labels that nobody can fill. D-138. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPrometheusText, sampleOf } from '../../test/support/prometheus-text.ts'
+import { readPrometheusText, sampleOf } from '../../test/support/monitoring/prometheus-text.ts'
 import { createMetrics } from './metrics.ts'
 
 test('a counter shows every series from the start, at zero', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { promiseOf } from '../support/guide-answer.ts'
+import { promiseOf } from '../support/guides/guide-answer.ts'
 
 test('every page with lines for a shell is run by a test', async () => {
   const pages = await namesOf(['README.md', ...globSync('docs/**/*.md')], /^ *```sh/m)

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { complaintsOf } from '../support/browser-complaints.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { connectTo, whoIs } from '../support/client-sessions.ts'
+import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { connectTo, whoIs } from '../support/client/client-sessions.ts'
 import { ADMIN, startService } from '../support/service.ts'
 
 test('a person logs in to a program with a browser', async (t) => {

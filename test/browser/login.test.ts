@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { complaintsOf } from '../support/browser-complaints.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { type ClientApp, startClientApp } from '../support/client-app.ts'
-import { bearer } from '../support/login.ts'
+import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import type { SiteHost } from '../support/browser/site.ts'
+import { type ClientApp, startClientApp } from '../support/client/client-app.ts'
+import { bearer } from '../support/login/login.ts'
 import { ADMIN, startService } from '../support/service.ts'
-import type { SiteHost } from '../support/site.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { html } from '../../src/web/login/html.ts'
-import { openLogin, sendPassword } from '../support/browser-login.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { startClientApp } from '../support/client-app.ts'
-import { bearer, type Tokens } from '../support/login.ts'
+import { openLogin, sendPassword } from '../support/browser/browser-login.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { startSite } from '../support/browser/site.ts'
+import { startClientApp } from '../support/client/client-app.ts'
+import { bearer, type Tokens } from '../support/login/login.ts'
 import { ADMIN, startService } from '../support/service.ts'
-import { startSite } from '../support/site.ts'
 
 test('a person logs out with a browser', async (t) => {
   const service = await startService(t)

@@ -5,12 +5,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { enrolledPerson } from '../support/authenticator-app.ts'
-import { type BrowserApp, settled, signedIn, startBrowserApp } from '../support/browser-app.ts'
-import { complaintsOf } from '../support/browser-complaints.ts'
-import { sendCode, sendPassword } from '../support/browser-login.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { bearer, exchange } from '../support/login.ts'
+import {
+  type BrowserApp,
+  settled,
+  signedIn,
+  startBrowserApp,
+} from '../support/browser/browser-app.ts'
+import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { sendCode, sendPassword } from '../support/browser/browser-login.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { enrolledPerson } from '../support/login/authenticator-app.ts'
+import { bearer, exchange } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
 import { ADMIN, startService } from '../support/service.ts'
 

@@ -6,14 +6,20 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { enrolledPerson } from '../support/authenticator-app.ts'
-import { codeField, focused, openLogin, sendCode, sendPassword } from '../support/browser-login.ts'
-import { registerCa } from '../support/certificate-login.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { startClientApp } from '../support/client-app.ts'
-import type { Tokens } from '../support/login.ts'
+import {
+  codeField,
+  focused,
+  openLogin,
+  sendCode,
+  sendPassword,
+} from '../support/browser/browser-login.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { registerCa } from '../support/certificates/certificate-login.ts'
+import { type MadeCertificate, openOpenssl } from '../support/certificates/openssl.ts'
+import { startClientApp } from '../support/client/client-app.ts'
+import { enrolledPerson } from '../support/login/authenticator-app.ts'
+import type { Tokens } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
-import { type MadeCertificate, openOpenssl } from '../support/openssl.ts'
 import { ADMIN, startService } from '../support/service.ts'
 
 const NO_CERTIFICATE = /^Your browser has not shown a certificate\./

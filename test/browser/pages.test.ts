@@ -6,12 +6,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { accountPages } from '../support/account-pages.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { startClientApp } from '../support/client-app.ts'
-import { loginPages, openLoginForm, submit } from '../support/login-pages.ts'
+import { accountPages } from '../support/browser/account-pages.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { loginPages, openLoginForm, submit } from '../support/browser/login-pages.ts'
+import { titleWanted, type VisitedPages } from '../support/browser/visited-pages.ts'
+import { startClientApp } from '../support/client/client-app.ts'
 import { ADMIN, startService } from '../support/service.ts'
-import { titleWanted, type VisitedPages } from '../support/visited-pages.ts'
 
 const SMALL = { width: 320, height: 700 }
 

@@ -7,15 +7,21 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { Page } from 'playwright-core'
 import {
+  codeField,
+  focused,
+  openLogin,
+  sendCode,
+  sendPassword,
+} from '../support/browser/browser-login.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { startClientApp } from '../support/client/client-app.ts'
+import {
   authenticatorApp,
   enrolledPerson,
   PASSWORD,
   totpPolicy,
-} from '../support/authenticator-app.ts'
-import { codeField, focused, openLogin, sendCode, sendPassword } from '../support/browser-login.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { startClientApp } from '../support/client-app.ts'
-import type { Tokens } from '../support/login.ts'
+} from '../support/login/authenticator-app.ts'
+import type { Tokens } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
 import { startService } from '../support/service.ts'
 

@@ -7,6 +7,17 @@ import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { html, type SafeHtml } from '../../src/web/login/html.ts'
 import {
+  type BrowserLogin,
+  codeField,
+  openLogin,
+  sendPassword,
+} from '../support/browser/browser-login.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { startSite } from '../support/browser/site.ts'
+import { registerCa } from '../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../support/certificates/openssl.ts'
+import { startClientApp } from '../support/client/client-app.ts'
+import {
   authenticatorApp,
   enrolledPerson,
   PASSWORD,
@@ -15,16 +26,10 @@ import {
   submitCode,
   totpPolicy,
   verifyEnrollment,
-} from '../support/authenticator-app.ts'
-import { type BrowserLogin, codeField, openLogin, sendPassword } from '../support/browser-login.ts'
-import { registerCa } from '../support/certificate-login.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { startClientApp } from '../support/client-app.ts'
-import { answerOf, beginLogin } from '../support/login.ts'
+} from '../support/login/authenticator-app.ts'
+import { answerOf, beginLogin } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
-import { openOpenssl } from '../support/openssl.ts'
 import { serviceAt, startService } from '../support/service.ts'
-import { startSite } from '../support/site.ts'
 
 const FOREIGN_POST = 'a login was posted from another site'
 const NO_COOKIE = 'the cookie of the browser that began the login is missing'

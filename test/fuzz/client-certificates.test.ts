@@ -9,8 +9,11 @@ import fc from 'fast-check'
 import { systemClock } from '../../src/base/clock.ts'
 import { createJudgeCertificate } from '../../src/domain/certificates/judge-certificate.ts'
 import type { PresentedChain } from '../../src/domain/certificates/presented-chain.ts'
-import { readCaCertificate, readLeafCertificate } from '../../src/domain/certificates/prove-ca.ts'
-import { CA_EXTENSIONS, LEAF_EXTENSIONS, openOpenssl } from '../support/openssl.ts'
+import {
+  readCaCertificate,
+  readLeafCertificate,
+} from '../../src/domain/certificates/third-party/prove-ca.ts'
+import { CA_EXTENSIONS, LEAF_EXTENSIONS, openOpenssl } from '../support/certificates/openssl.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })

@@ -13,8 +13,16 @@ import { hours } from '../../src/base/duration.ts'
 import { plus } from '../../src/base/instant.ts'
 import { LARGEST_CSR, readCsr, SUBJECT_NAMES } from '../../src/domain/certificates/session/csr.ts'
 import { openStore } from '../../src/store/open.ts'
-import { csrPem, derOf, handMadeCsr, makeCsr, namePart, TEXT, tlv } from '../support/csr.ts'
-import { sessionCertificatesOn } from '../support/session-certificates.ts'
+import {
+  csrPem,
+  derOf,
+  handMadeCsr,
+  makeCsr,
+  namePart,
+  TEXT,
+  tlv,
+} from '../support/certificates/csr.ts'
+import { sessionCertificatesOn } from '../support/certificates/session-certificates.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })

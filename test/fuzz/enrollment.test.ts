@@ -7,14 +7,14 @@ import https from 'node:https'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '../../src/contract/envelope.ts'
-import { makeCsr } from '../support/csr.ts'
+import { makeCsr } from '../support/certificates/csr.ts'
 import {
   CLIENT,
   enrollByCsr,
   enrollByPassword,
   inviteNew,
   PASSWORD,
-} from '../support/enrollment.ts'
+} from '../support/certificates/enrollment.ts'
 import { administrate } from '../support/management.ts'
 import { startService } from '../support/service.ts'
 

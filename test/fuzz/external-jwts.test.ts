@@ -6,8 +6,8 @@ import { Secret } from '../../src/base/secret.ts'
 import { claimedSubject } from '../../src/domain/ext-jwt/claim.ts'
 import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
 import { createVerifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'
-import { externalSigner, newIdpKey } from '../support/external-idp.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { ManualClock } from '../support/clocks/manual-clock.ts'
+import { externalSigner, newIdpKey } from '../support/idp/external-idp.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })

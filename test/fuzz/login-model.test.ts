@@ -8,7 +8,7 @@
  */
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { FILE, loadFile } from '../support/config-home.ts'
+import { FILE, loadFile } from '../support/process/config-home.ts'
 import { loginCommands } from './login-model/commands.ts'
 import { Model } from './login-model/model.ts'
 import { makeSurroundings } from './login-model/surroundings.ts'

@@ -13,7 +13,7 @@ import {
   obtainCode,
   pkce,
   REDIRECT_URI,
-} from '../support/login.ts'
+} from '../support/login/login.ts'
 import { ADMIN, type Service, startService } from '../support/service.ts'
 
 // Every run is a call over the wire, and some hash a password. Short in CI, long on demand.

@@ -15,8 +15,8 @@ import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
 import { createVerifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'
 import { createExternalJwtFactor } from '../../src/domain/factors/external-jwt.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
-import { externalSigner, type IdpKey, newIdpKey } from '../support/external-idp.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { ManualClock } from '../support/clocks/manual-clock.ts'
+import { externalSigner, type IdpKey, newIdpKey } from '../support/idp/external-idp.ts'
 import { anIdentity, aPolicy, rulesOf } from '../support/people.ts'
 
 // Short in CI, long on demand.

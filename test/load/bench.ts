@@ -21,9 +21,9 @@ import { createSigningKeys } from '../../src/domain/tokens/signing-keys.ts'
 import { ACCESS_TOKEN_TYP } from '../../src/protocol/service-claims.ts'
 import { sessionCertificateUri } from '../../src/protocol/spiffe-id.ts'
 import { openStore } from '../../src/store/open.ts'
-import { derOf, type KEYS, makeCsr } from '../support/csr.ts'
+import { derOf, type KEYS, makeCsr } from '../support/certificates/csr.ts'
+import { callOf, sessionCertificatesOn } from '../support/certificates/session-certificates.ts'
 import { anIdentity, anOidcSession, aPolicy, CALLER, rulesOf } from '../support/people.ts'
-import { callOf, sessionCertificatesOn } from '../support/session-certificates.ts'
 import { slowestPages } from './lists.ts'
 
 /** Issue 4: reading the request and signing the certificate, beside one verification and one signature. */

@@ -8,8 +8,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
 import { administrate, MANAGEMENT } from '../support/management.ts'
-import { startPostgres } from '../support/postgres.ts'
 import { type Service, startService } from '../support/service.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 const ROWS = 100_000
 const LIMIT = 20

@@ -7,16 +7,16 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { EventLine } from '../../src/contract/management/events.ts'
-import { changeConfig } from '../support/child-home.ts'
+import { beginLogin, logIn, submitPassword } from '../support/login/login.ts'
+import { administrate } from '../support/management.ts'
+import { changeConfig } from '../support/process/child-home.ts'
 import {
   type ChildService,
   runLatchkey,
   spawnLatchkey,
   startChild,
   waitFor,
-} from '../support/child-service.ts'
-import { beginLogin, logIn, submitPassword } from '../support/login.ts'
-import { administrate } from '../support/management.ts'
+} from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const ENVIRONMENT = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: ADMIN.password }

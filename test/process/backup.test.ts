@@ -10,18 +10,30 @@ import { dirname, join } from 'node:path'
 import { after as afterAll, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { shellWord } from '../../src/base/shell-word.ts'
-import { authenticatorApp, enrolledPerson } from '../support/authenticator-app.ts'
-import { backUp, emptyHome, makeHome, PLACES, restore, startAt } from '../support/backups.ts'
-import { changeConfig } from '../support/child-home.ts'
-import { childEnvironment, PROGRAM, runLatchkey, startChild } from '../support/child-service.ts'
-import { TestClock } from '../support/clock.ts'
-import { inviteNew } from '../support/enrollment.ts'
+import { inviteNew } from '../support/certificates/enrollment.ts'
+import { TestClock } from '../support/clocks/clock.ts'
+import { authenticatorApp, enrolledPerson } from '../support/login/authenticator-app.ts'
+import { logInOffline } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { logInOffline } from '../support/refresh.ts'
+import {
+  backUp,
+  emptyHome,
+  makeHome,
+  PLACES,
+  restore,
+  startAt,
+} from '../support/process/backups.ts'
+import { changeConfig } from '../support/process/child-home.ts'
+import {
+  childEnvironment,
+  PROGRAM,
+  runLatchkey,
+  startChild,
+} from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
-const KILLER = fileURLToPath(new URL('../support/kill-restore.ts', import.meta.url))
+const KILLER = fileURLToPath(new URL('../support/process/kill-restore.ts', import.meta.url))
 
 afterAll(async () => (await startPostgres()).stop())
 

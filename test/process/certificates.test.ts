@@ -13,10 +13,10 @@ import { systemClock } from '../../src/base/clock.ts'
 import { days } from '../../src/base/duration.ts'
 import { systemRandom } from '../../src/base/random.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../src/base/vault.ts'
-import { loadAuthorities } from '../../src/domain/certificates/authorities.ts'
+import { loadAuthorities } from '../../src/domain/certificates/own/authorities.ts'
 import { openStore } from '../../src/store/open.ts'
-import { changeConfig } from '../support/child-home.ts'
-import { runLatchkey, startChild, waitFor } from '../support/child-service.ts'
+import { changeConfig } from '../support/process/child-home.ts'
+import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 
 /** An authority of somebody else, that issues certificates for this machine into files. */

@@ -1,11 +1,11 @@
 /** What people do about their own account without a browser: `latchkey password`, `latchkey mfa …`. API 3.1. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { authenticatorApp } from '../support/authenticator-app.ts'
-import { freshCli } from '../support/cli.ts'
-import { type CommandLine, commandLineOf } from '../support/cli-login.ts'
-import { inviteNew } from '../support/enrollment.ts'
+import { inviteNew } from '../support/certificates/enrollment.ts'
+import { authenticatorApp } from '../support/login/authenticator-app.ts'
 import { administrate, logInAs } from '../support/management.ts'
+import { freshCli } from '../support/process/cli.ts'
+import { type CommandLine, commandLineOf } from '../support/process/cli-login.ts'
 import { startService } from '../support/service.ts'
 
 const PASSWORD = 'a long password of hers'

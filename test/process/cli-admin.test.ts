@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startChild } from '../support/child-service.ts'
-import { type CommandLine, commandLineOf } from '../support/cli-login.ts'
-import { enrollByPassword, inviteNew, PASSWORD } from '../support/enrollment.ts'
+import { enrollByPassword, inviteNew, PASSWORD } from '../support/certificates/enrollment.ts'
+import { openOpenssl } from '../support/certificates/openssl.ts'
 import { administrate, logInAs } from '../support/management.ts'
-import { openOpenssl } from '../support/openssl.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { type CommandLine, commandLineOf } from '../support/process/cli-login.ts'
 
 /** What a command prints for programs. */
 async function json(cli: CommandLine, ...args: readonly string[]) {

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { commandLineOf } from '../support/cli-login.ts'
+import { openOpenssl } from '../support/certificates/openssl.ts'
 import { administrate, logInAs } from '../support/management.ts'
-import { openOpenssl } from '../support/openssl.ts'
+import { commandLineOf } from '../support/process/cli-login.ts'
 import { startService } from '../support/service.ts'
 
 const openssl = await openOpenssl()

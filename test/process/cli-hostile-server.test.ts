@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { lstat, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { commandLineOf } from '../support/cli-login.ts'
-import { inviteNew } from '../support/enrollment.ts'
+import { inviteNew } from '../support/certificates/enrollment.ts'
+import { type ForwardedAnswer, startBehindProxy } from '../support/client/meddling-proxy.ts'
 import { administrate } from '../support/management.ts'
-import { type ForwardedAnswer, startBehindProxy } from '../support/meddling-proxy.ts'
+import { commandLineOf } from '../support/process/cli-login.ts'
 
 const ESCAPES = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e'
 /** Whatever a terminal obeys, but for the ends of lines. */

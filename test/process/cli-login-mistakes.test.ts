@@ -1,7 +1,7 @@
 /** `latchkey login` with options that make no sense together, or none at all: nobody is asked for anything. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freshCli } from '../support/cli.ts'
+import { freshCli } from '../support/process/cli.ts'
 
 test('a login that makes no sense is exit code 64, and says why', async (t) => {
   const cli = await freshCli(t)

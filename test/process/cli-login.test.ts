@@ -8,18 +8,18 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { registerCa, shows } from '../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../support/certificates/openssl.ts'
+import { registerIdp } from '../support/idp/jwt-login.ts'
 import {
   authenticatorApp,
   enrolledPerson,
   PASSWORD,
   totpPolicy,
-} from '../support/authenticator-app.ts'
-import { registerCa, shows } from '../support/certificate-login.ts'
-import { waitFor } from '../support/child-service.ts'
-import { type Cli, freshCli } from '../support/cli.ts'
-import { registerIdp } from '../support/jwt-login.ts'
+} from '../support/login/authenticator-app.ts'
 import { administrate } from '../support/management.ts'
-import { openOpenssl } from '../support/openssl.ts'
+import { waitFor } from '../support/process/child-service.ts'
+import { type Cli, freshCli } from '../support/process/cli.ts'
 import { ADMIN, type Service, startService } from '../support/service.ts'
 
 async function cliFor(t: TestContext, { ca }: Service, changes?: Readonly<Record<string, string>>) {

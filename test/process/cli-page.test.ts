@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runGuide } from '../support/guide.ts'
+import { runGuide } from '../support/guides/guide.ts'
 import { administrate } from '../support/management.ts'
 import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 

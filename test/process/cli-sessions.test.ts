@@ -7,8 +7,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type Cli, freshCli } from '../support/cli.ts'
 import { administrate } from '../support/management.ts'
+import { type Cli, freshCli } from '../support/process/cli.ts'
 import { ADMIN, type Service, startService } from '../support/service.ts'
 
 async function loggedIn(t: TestContext, service: Service, ...args: string[]): Promise<Cli> {

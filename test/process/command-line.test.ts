@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { changeConfig } from '../support/child-home.ts'
-import { runLatchkey, spawnLatchkey } from '../support/child-service.ts'
+import { changeConfig } from '../support/process/child-home.ts'
+import { runLatchkey, spawnLatchkey } from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }

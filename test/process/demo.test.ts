@@ -10,13 +10,13 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { TOTP } from 'otpauth'
-import { waitFor } from '../support/child-service.ts'
-import { type DemoProcess, spawnDemo, startDemoProcess } from '../support/demo.ts'
+import { connectRaw } from '../support/edge/raw-connection.ts'
 import { httpClient } from '../support/http-client.ts'
 import { freePort } from '../support/ports.ts'
-import { connectRaw } from '../support/raw-connection.ts'
+import { waitFor } from '../support/process/child-service.ts'
+import { type DemoProcess, spawnDemo, startDemoProcess } from '../support/process/demo.ts'
+import { openShell, type Talk } from '../support/process/shell.ts'
 import { temporaryFolder } from '../support/service.ts'
-import { openShell, type Talk } from '../support/shell.ts'
 
 /** How each line of the walk-through begins, and what a person sees then. In the order in which they are printed. */
 function expectations(demo: DemoProcess): readonly Expectation[] {

@@ -12,8 +12,8 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { EXIT } from '../../src/cli/terminal/io.ts'
-import { childEnvironment, runLatchkey, startChild } from '../support/child-service.ts'
-import { bearer, logIn } from '../support/login.ts'
+import { bearer, logIn } from '../support/login/login.ts'
+import { childEnvironment, runLatchkey, startChild } from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)

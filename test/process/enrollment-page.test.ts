@@ -4,9 +4,9 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startChild } from '../support/child-service.ts'
-import { runGuide } from '../support/guide.ts'
+import { runGuide } from '../support/guides/guide.ts'
 import { administrate, logInAs } from '../support/management.ts'
+import { startChild } from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 test('the lines of docs/enrollment.md enroll a certificate and a password', async (t) => {

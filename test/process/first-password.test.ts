@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runLatchkey, startChild } from '../support/child-service.ts'
-import { beginLogin, submitPassword } from '../support/login.ts'
+import { beginLogin, submitPassword } from '../support/login/login.ts'
+import { runLatchkey, startChild } from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 async function modeOf(path: string): Promise<string> {

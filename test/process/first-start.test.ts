@@ -10,10 +10,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { readConfig } from '../support/child-home.ts'
-import { runLatchkey, spawnLatchkey, startChild, waitFor } from '../support/child-service.ts'
 import { httpClient } from '../support/http-client.ts'
-import { bearer, logIn } from '../support/login.ts'
+import { bearer, logIn } from '../support/login/login.ts'
+import { readConfig } from '../support/process/child-home.ts'
+import {
+  runLatchkey,
+  spawnLatchkey,
+  startChild,
+  waitFor,
+} from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)

@@ -6,18 +6,18 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
+import { oidcSession } from '../support/edge/live-session.ts'
+import { openTunnel, pass, travellerOf } from '../support/edge/real-edge.ts'
+import { makeRouter, writeIdentity } from '../support/edge/router-identity.ts'
+import { startUpstream } from '../support/edge/upstream.ts'
 import {
   type Child,
   runLatchkey,
   spawnLatchkey,
   startChild,
   waitFor,
-} from '../support/child-service.ts'
-import { oidcSession } from '../support/live-session.ts'
-import { openTunnel, pass, travellerOf } from '../support/real-edge.ts'
-import { makeRouter, writeIdentity } from '../support/router-identity.ts'
+} from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
-import { startUpstream } from '../support/upstream.ts'
 
 async function startGatewayProcess(
   t: TestContext,

@@ -1,9 +1,9 @@
 /** docs/backup.md is run: backups of a running service, restores into a new home and over it, and the move to PostgreSQL. */
 import { after as afterAll, test } from 'node:test'
-import { runGuide } from '../support/guide.ts'
-import { operatorMachine } from '../support/operator-machine.ts'
+import { runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { operatorMachine } from '../support/process/operator-machine.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 

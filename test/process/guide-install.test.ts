@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { runGuide } from '../support/guide.ts'
-import { operatorMachine } from '../support/operator-machine.ts'
+import { runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
+import { operatorMachine } from '../support/process/operator-machine.ts'
 
 const PAGE = 'docs/install.md'
 

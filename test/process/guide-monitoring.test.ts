@@ -1,8 +1,8 @@
 /** docs/monitoring.md is run: its configuration, with a listener for monitoring alone, and what is read there. */
 import { test } from 'node:test'
-import { guideBlocks, runGuide } from '../support/guide.ts'
-import { operatorMachine } from '../support/operator-machine.ts'
+import { guideBlocks, runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
+import { operatorMachine } from '../support/process/operator-machine.ts'
 
 const PAGE = 'docs/monitoring.md'
 

@@ -3,9 +3,9 @@
  * replaced under a running service, keys, a way back in, another installation secret.
  */
 import { test } from 'node:test'
-import { runGuide } from '../support/guide.ts'
-import { operatorMachine } from '../support/operator-machine.ts'
+import { runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
+import { operatorMachine } from '../support/process/operator-machine.ts'
 
 test('the lines of docs/operating.md run as they stand there, under a service that they start anew', async (t) => {
   const machine = await operatorMachine(t)

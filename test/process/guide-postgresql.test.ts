@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after as afterAll, test } from 'node:test'
 import { Client } from 'pg'
-import { guideBlocks, runGuide } from '../support/guide.ts'
+import { guideBlocks, runGuide } from '../support/guides/guide.ts'
 import { freePort, isFree } from '../support/ports.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 const PAGE = 'docs/postgresql.md'
 const postgres = await startPostgres()

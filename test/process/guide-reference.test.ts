@@ -3,13 +3,18 @@ import assert from 'node:assert/strict'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type ChildService, startChild } from '../support/child-service.ts'
-import { TestClock } from '../support/clock.ts'
-import { callbackPath, cookieBrowser, sentTo, startPath } from '../support/cookie-browser.ts'
-import { runGuide } from '../support/guide.ts'
-import { answerOf } from '../support/login.ts'
-import { startLoginIdp } from '../support/login-idp.ts'
+import {
+  callbackPath,
+  cookieBrowser,
+  sentTo,
+  startPath,
+} from '../support/browser/cookie-browser.ts'
+import { TestClock } from '../support/clocks/clock.ts'
+import { runGuide } from '../support/guides/guide.ts'
+import { startLoginIdp } from '../support/idp/login-idp.ts'
+import { answerOf } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
+import { type ChildService, startChild } from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 test('pages with a few lines for administrators', async (t) => {

@@ -1,9 +1,9 @@
 /** docs/router.md is run: a router with a CA of its own, the gateway before a service, and a session that passes until it ends. */
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startChild } from '../support/child-service.ts'
-import { runGuide } from '../support/guide.ts'
+import { runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
+import { startChild } from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 test('the lines of docs/router.md put a gateway before a service, and let one session pass until it ends', async (t) => {

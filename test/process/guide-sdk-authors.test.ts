@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { CATALOGUE } from '../../src/errors/catalogue.ts'
-import { runGuide } from '../support/guide.ts'
-import { prepareSdkStage } from '../support/sdk-stage.ts'
+import { runGuide } from '../support/guides/guide.ts'
+import { prepareSdkStage } from '../support/guides/sdk-stage.ts'
 
 test('the lines for SDK authors are answered as the pages say', async (t) => {
   const { pasted, atAddress, clock } = await prepareSdkStage(t)

@@ -7,10 +7,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { runLatchkey, startChild } from '../support/child-service.ts'
-import { runGuide } from '../support/guide.ts'
-import { operatorMachine } from '../support/operator-machine.ts'
+import { runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
+import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { operatorMachine } from '../support/process/operator-machine.ts'
 
 const PAGE = 'docs/upgrade.md'
 

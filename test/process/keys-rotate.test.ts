@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runLatchkey, startChild, waitFor } from '../support/child-service.ts'
-import { bearer, logIn } from '../support/login.ts'
+import { bearer, logIn } from '../support/login/login.ts'
+import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }

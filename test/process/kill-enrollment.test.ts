@@ -4,14 +4,19 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { logInByCertificate, presenting } from '../support/certificate-login.ts'
-import { changeConfig, fixPort } from '../support/child-home.ts'
-import { type ChildService, startChild, waitFor } from '../support/child-service.ts'
-import { type MadeCsr, makeCsr } from '../support/csr.ts'
-import { enrollByCsr, enrolledCertificate, type Invited, inviteNew } from '../support/enrollment.ts'
+import { logInByCertificate, presenting } from '../support/certificates/certificate-login.ts'
+import { type MadeCsr, makeCsr } from '../support/certificates/csr.ts'
+import {
+  enrollByCsr,
+  enrolledCertificate,
+  type Invited,
+  inviteNew,
+} from '../support/certificates/enrollment.ts'
+import type { MadeCertificate } from '../support/certificates/openssl.ts'
 import { administrate } from '../support/management.ts'
-import type { MadeCertificate } from '../support/openssl.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { changeConfig, fixPort } from '../support/process/child-home.ts'
+import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 const INVITED = 40
 const WORKERS = 6

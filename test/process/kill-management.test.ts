@@ -11,21 +11,21 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Secret } from '../../src/base/secret.ts'
 import { type Chance, chance } from '../support/chance.ts'
-import { changeConfig, fixPort } from '../support/child-home.ts'
-import { type ChildService, startChild, waitFor } from '../support/child-service.ts'
-import { createLedger, type Entry, settle } from '../support/ledger.ts'
-import { bearer, beginLogin, submitPassword } from '../support/login.ts'
+import { bearer, beginLogin, submitPassword } from '../support/login/login.ts'
+import { type Administrator, administrate, administratorWith } from '../support/management.ts'
+import { changeConfig, fixPort } from '../support/process/child-home.ts'
+import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
+import { createLedger, type Entry, settle } from '../support/process/ledger.ts'
 import {
   type Begun,
   lifeOfAnIdentity,
   lifeOfAPolicy,
   lifeOfASigner,
   loginOfSomebody,
-} from '../support/managed-lives.ts'
-import { type Administrator, administrate, administratorWith } from '../support/management.ts'
-import { startPostgres } from '../support/postgres.ts'
+} from '../support/process/managed-lives.ts'
 import type { Service } from '../support/service.ts'
-import { assertWhole, type StoredEvent } from '../support/whole-database.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
+import { assertWhole, type StoredEvent } from '../support/stores/whole-database.ts'
 
 /** Rounds that end at any moment, from outside. */
 const ROUNDS = 2
@@ -42,7 +42,7 @@ const LOGINS = 4
 const ANSWERS = 100
 const MOMENT_MILLISECONDS = 25
 
-const KILL_AT_COMMIT = new URL('../support/kill-at-commit.ts', import.meta.url).href
+const KILL_AT_COMMIT = new URL('../support/process/kill-at-commit.ts', import.meta.url).href
 
 type Database = Pick<Service, 'config'>
 

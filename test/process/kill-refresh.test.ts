@@ -4,17 +4,17 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fixPort } from '../support/child-home.ts'
-import { type ChildService, startChild, waitFor } from '../support/child-service.ts'
-import { handMadeCsr } from '../support/csr.ts'
-import { bearer } from '../support/login.ts'
+import { handMadeCsr } from '../support/certificates/csr.ts'
+import { bearer } from '../support/login/login.ts'
 import {
   assertRefreshRefused,
   logInOffline,
   type OfflineTokens,
   refresh,
   refreshed,
-} from '../support/refresh.ts'
+} from '../support/login/refresh.ts'
+import { fixPort } from '../support/process/child-home.ts'
+import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 
 const ROUNDS = 6
 const WORKERS = 6

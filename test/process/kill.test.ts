@@ -3,8 +3,6 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { changeConfig, fixPort } from '../support/child-home.ts'
-import { type ChildService, startChild, waitFor } from '../support/child-service.ts'
 import {
   bearer,
   beginLogin,
@@ -12,8 +10,10 @@ import {
   logIn,
   REDIRECT_URI,
   submitPassword,
-} from '../support/login.ts'
-import { startPostgres } from '../support/postgres.ts'
+} from '../support/login/login.ts'
+import { changeConfig, fixPort } from '../support/process/child-home.ts'
+import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 const WORKERS = 6
 /** These many of them never exchange their codes: the service's answer must hold without a second call. */

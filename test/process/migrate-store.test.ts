@@ -8,20 +8,20 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { after as afterAll, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { enrolledPerson } from '../support/authenticator-app.ts'
-import { environment, makeHome, PLACES, startAt, useDatabase } from '../support/backups.ts'
-import { runLatchkey, startChild } from '../support/child-service.ts'
-import { TestClock } from '../support/clock.ts'
-import { CLIENT_API } from '../support/legacy.ts'
-import { legacySession, oidcSession } from '../support/live-session.ts'
+import { TestClock } from '../support/clocks/clock.ts'
+import { legacySession, oidcSession } from '../support/edge/live-session.ts'
+import { enrolledPerson } from '../support/login/authenticator-app.ts'
+import { CLIENT_API } from '../support/login/legacy.ts'
+import { refresh, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { refresh, refreshed } from '../support/refresh.ts'
+import { environment, makeHome, PLACES, startAt, useDatabase } from '../support/process/backups.ts'
+import { runLatchkey, startChild } from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
-const KILLER = fileURLToPath(new URL('../support/kill-restore.ts', import.meta.url))
+const KILLER = fileURLToPath(new URL('../support/process/kill-restore.ts', import.meta.url))
 const ME = `${CLIENT_API}/current-identity`
 
 const freshDatabase = async () => (await startPostgres()).freshDatabase()

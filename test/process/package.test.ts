@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { childEnvironment, runLatchkey, startChild } from '../support/child-service.ts'
-import { bearer, logIn } from '../support/login.ts'
+import { bearer, logIn } from '../support/login/login.ts'
+import { childEnvironment, runLatchkey, startChild } from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)

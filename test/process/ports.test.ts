@@ -1,9 +1,9 @@
 /** A place that cannot be listened at is explained, and nothing is half open after it. Issue 2, Start. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fixPort } from '../support/child-home.ts'
-import { runLatchkey, startChild } from '../support/child-service.ts'
-import { bearer, logIn } from '../support/login.ts'
+import { bearer, logIn } from '../support/login/login.ts'
+import { fixPort } from '../support/process/child-home.ts'
+import { runLatchkey, startChild } from '../support/process/child-service.ts'
 
 test('a second instance on the same home is refused when it would use the same port', async (t) => {
   const { home, stop } = await startChild(t)

@@ -9,8 +9,8 @@ import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../support/child-service.ts'
-import { runGuide } from '../support/guide.ts'
+import { runGuide } from '../support/guides/guide.ts'
+import { startChild } from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const README = new URL('../../README.md', import.meta.url)

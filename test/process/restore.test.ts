@@ -8,7 +8,15 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { authenticatorApp, enrolledPerson } from '../support/authenticator-app.ts'
+import { enrollByPassword, inviteNew } from '../support/certificates/enrollment.ts'
+import { TestClock } from '../support/clocks/clock.ts'
+import { legacySession, oidcSession } from '../support/edge/live-session.ts'
+import { openTunnel, pass, startRealEdge, travellerOf } from '../support/edge/real-edge.ts'
+import { authenticatorApp, enrolledPerson } from '../support/login/authenticator-app.ts'
+import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
+import { bearer, beginLogin, exchange, obtainCode, submitPassword } from '../support/login/login.ts'
+import { post, refresh, refreshed } from '../support/login/refresh.ts'
+import { administrate } from '../support/management.ts'
 import {
   backUp,
   emptyHome,
@@ -17,23 +25,15 @@ import {
   PLACES,
   restore,
   startAt,
-} from '../support/backups.ts'
-import { type ChildService, runLatchkey, startChild } from '../support/child-service.ts'
-import { TestClock } from '../support/clock.ts'
-import { enrollByPassword, inviteNew } from '../support/enrollment.ts'
-import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/legacy.ts'
-import { legacySession, oidcSession } from '../support/live-session.ts'
-import { bearer, beginLogin, exchange, obtainCode, submitPassword } from '../support/login.ts'
-import { administrate } from '../support/management.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { openTunnel, pass, startRealEdge, travellerOf } from '../support/real-edge.ts'
-import { post, refresh, refreshed } from '../support/refresh.ts'
+} from '../support/process/backups.ts'
+import { type ChildService, runLatchkey, startChild } from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
 const ME = `${CLIENT_API}/current-identity`
-const KILLER = fileURLToPath(new URL('../support/kill-restore.ts', import.meta.url))
+const KILLER = fileURLToPath(new URL('../support/process/kill-restore.ts', import.meta.url))
 
 /** A code of the app, or a recovery code, at a legacy login. */
 async function proveTotp(

@@ -1,9 +1,9 @@
 /** A service with routers connected stops at once: a feed never ends by itself, so the end has to end it. D-42. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startChild } from '../support/child-service.ts'
-import { enrollRouter, openFeedAt } from '../support/feed-client.ts'
+import { enrollRouter, openFeedAt } from '../support/edge/feed-client.ts'
 import { administrate } from '../support/management.ts'
+import { startChild } from '../support/process/child-service.ts'
 
 test('SIGTERM ends the feeds of routers in good order and does not wait for them', async (t) => {
   const service = await startChild(t)

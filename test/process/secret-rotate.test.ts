@@ -7,21 +7,21 @@ import { chmod, chown, copyFile, readdir, readFile, stat, writeFile } from 'node
 import { join } from 'node:path'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type EnrolledPerson, enrolledPerson } from '../support/authenticator-app.ts'
-import { changeConfig, fixPort } from '../support/child-home.ts'
-import { type ChildService, runLatchkey, startChild } from '../support/child-service.ts'
-import { TestClock } from '../support/clock.ts'
-import { STEPS } from '../support/kill-rotation.ts'
-import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/legacy.ts'
-import { bearer } from '../support/login.ts'
+import { TestClock } from '../support/clocks/clock.ts'
+import { type EnrolledPerson, enrolledPerson } from '../support/login/authenticator-app.ts'
+import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
+import { bearer } from '../support/login/login.ts'
+import { logInOffline, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { logInOffline, refreshed } from '../support/refresh.ts'
+import { changeConfig, fixPort } from '../support/process/child-home.ts'
+import { type ChildService, runLatchkey, startChild } from '../support/process/child-service.ts'
+import { STEPS } from '../support/process/kill-rotation.ts'
 import { temporaryFolder } from '../support/service.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
-const KILLER = fileURLToPath(new URL('../support/kill-rotation.ts', import.meta.url))
+const KILLER = fileURLToPath(new URL('../support/process/kill-rotation.ts', import.meta.url))
 const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }
 
 type Prepare = (home: string) => Promise<void>

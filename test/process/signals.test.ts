@@ -6,9 +6,14 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type ChildService, spawnLatchkey, startChild, waitFor } from '../support/child-service.ts'
-import { beginLogin, exchange, REDIRECT_URI } from '../support/login.ts'
-import { connectRaw } from '../support/raw-connection.ts'
+import { connectRaw } from '../support/edge/raw-connection.ts'
+import { beginLogin, exchange, REDIRECT_URI } from '../support/login/login.ts'
+import {
+  type ChildService,
+  spawnLatchkey,
+  startChild,
+  waitFor,
+} from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 /** A login whose password is on its way: everything is sent but the end of the body. */

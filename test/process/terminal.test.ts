@@ -8,9 +8,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { shellWord } from '../../src/base/shell-word.ts'
-import { childEnvironment, PROGRAM, waitFor } from '../support/child-service.ts'
 import { type CallOptions, httpClient } from '../support/http-client.ts'
-import { beginLogin, submitPassword } from '../support/login.ts'
+import { beginLogin, submitPassword } from '../support/login/login.ts'
+import { childEnvironment, PROGRAM, waitFor } from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 /** `script` of util-linux gives a command a terminal of its own. */

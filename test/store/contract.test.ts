@@ -8,7 +8,7 @@ import { inspect } from 'node:util'
 import { hours, minutes } from '../../src/base/duration.ts'
 import type { AuthRequestKey } from '../../src/domain/login/auth-request.ts'
 import type { Store } from '../../src/domain/stores.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL } from './databases.ts'
 import {
   after,

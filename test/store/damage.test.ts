@@ -6,7 +6,7 @@ import { after as afterAll, suite, test } from 'node:test'
 import { inspect } from 'node:util'
 import { usernameKey } from '../../src/domain/identities/authenticator.ts'
 import type { Store } from '../../src/domain/stores.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { SHARED, type TestDatabase } from './databases.ts'
 import {
   aCa,

@@ -11,7 +11,7 @@ import { Client } from 'pg'
 import { Secret } from '../../src/base/secret.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { openStore, type StoreAddress } from '../../src/store/open.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
 export interface TestDatabase {
   readonly address: StoreAddress

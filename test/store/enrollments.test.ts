@@ -8,7 +8,7 @@ import type { CaId, EnrollmentId, IdentityId } from '../../src/base/ids.ts'
 import type { Instant } from '../../src/base/instant.ts'
 import type { EnrollmentKind } from '../../src/domain/enrollments/enrollment.ts'
 import type { Store } from '../../src/domain/stores.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import {
   aCertAuthenticator,

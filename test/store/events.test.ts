@@ -10,7 +10,7 @@ import type { AuditEvent } from '../../src/domain/audit/events.ts'
 import { EVENT_FIELDS } from '../../src/domain/lists/fields.ts'
 import { readFilter } from '../../src/domain/lists/read-filter.ts'
 import { openStore } from '../../src/store/open.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { SHARED } from './databases.ts'
 import { anEvent, anIdentity, NOON, sessionId } from './samples.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after as afterAll, suite, test } from 'node:test'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, postgresql, sqliteOnDisk } from './databases.ts'
 import { after, aLegacySession, aSession, hash, NOON, sessionId } from './samples.ts'
 

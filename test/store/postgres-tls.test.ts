@@ -14,7 +14,7 @@ import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@pecu
 import { Client } from 'pg'
 import { Secret } from '../../src/base/secret.ts'
 import { openStore, StoreUnavailable } from '../../src/store/open.ts'
-import { startOwnPostgres } from '../support/postgres.ts'
+import { startOwnPostgres } from '../support/stores/postgres.ts'
 
 const postgres = await startOwnPostgres()
 afterAll(() => postgres.stop())

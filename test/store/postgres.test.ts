@@ -8,7 +8,7 @@ import { Client } from 'pg'
 import { Secret } from '../../src/base/secret.ts'
 import { postgres } from '../../src/store/dialects/postgres.ts'
 import { openStore, StoreUnavailable } from '../../src/store/open.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { postgresql } from './databases.ts'
 import { anEnding } from './samples.ts'
 

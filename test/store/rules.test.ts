@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthPolicyId, CaId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/domain/stores.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import { aCa, after, anIdentity, aPolicy, aSigner, signerId } from './samples.ts'
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/domain/stores.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import {
   after,

@@ -10,7 +10,7 @@ import { after as afterAll, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { StoreAddress } from '../../src/store/open.ts'
 import { StoreUnavailable } from '../../src/store/open.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { SHARED } from './databases.ts'
 import { anAuthRequest, anEnding, aPolicy, aSession, NOON, sessionId } from './samples.ts'
 

@@ -1,7 +1,7 @@
 /** Withdrawal of signing keys in the store: all of an earlier generation, once. D-135. Their life otherwise: contract.test.ts. */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, test } from 'node:test'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import { aSigningKey } from './samples.ts'
 

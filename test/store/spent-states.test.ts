@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, test } from 'node:test'
 import type { SecretHash } from '../../src/base/vault.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import { after, NOON } from './samples.ts'
 

@@ -8,7 +8,7 @@ import { moveWhole } from '../../src/store/whole/move-whole.ts'
 import { readWhole } from '../../src/store/whole/read-whole.ts'
 import { NUMBERED, OF_ONE_EPOCH, TABLES } from '../../src/store/whole/table-order.ts'
 import { OccupiedDatabase, writeWhole } from '../../src/store/whole/write-whole.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 import { postgresql, SHARED, sqliteOnDisk } from './databases.ts'
 import { anEnding, hash } from './samples.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Reply } from './http-client.ts'
 import type { Service } from './service.ts'
-import { sql } from './sql.ts'
+import { sql } from './stores/sql.ts'
 
 export interface RecordedEvent {
   readonly type: string

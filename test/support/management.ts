@@ -12,7 +12,7 @@ import {
   REDIRECT_URI,
   submitPassword,
   type Tokens,
-} from './login.ts'
+} from './login/login.ts'
 import { ADMIN, type Service as RunningService } from './service.ts'
 
 type Service = Pick<RunningService, 'baseUrl' | 'call'>

@@ -14,7 +14,7 @@ import type {
 import { plus } from '../../src/base/instant.ts'
 import type { SecretHash } from '../../src/base/vault.ts'
 import type { Caller } from '../../src/domain/audit/events.ts'
-import type { Ca } from '../../src/domain/certificates/ca.ts'
+import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
 import { NOTHING_SECONDARY, type ProvenPrimary } from '../../src/domain/login/proven.ts'
@@ -24,7 +24,7 @@ import type { LegacySession, OidcSession } from '../../src/domain/sessions/api-s
 import { Failure } from '../../src/errors/catalogue.ts'
 import { formatChallenges } from '../../src/protocol/challenge.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
-import { NOON } from './manual-clock.ts'
+import { NOON } from './clocks/manual-clock.ts'
 
 export const CALLER: Caller = {
   address: '192.0.2.1',

@@ -6,7 +6,7 @@ import { createRecordEvent } from '../../domain/audit/record.ts'
 import { type StoreAddress, StoreUnavailable } from '../../store/open.ts'
 import { type Moved, moveWhole } from '../../store/whole/move-whole.ts'
 import { OccupiedDatabase } from '../../store/whole/write-whole.ts'
-import { exists, RefusedStart, refuseWorldReadable } from '../private-files.ts'
+import { exists, RefusedStart, refuseWorldReadable } from '../installation/private-files.ts'
 
 export type { Moved, StoreAddress }
 

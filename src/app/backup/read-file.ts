@@ -13,7 +13,7 @@ import { SHAPE } from '../../store/migrate.ts'
 import type { Row, TableName } from '../../store/whole/read-whole.ts'
 import { TABLES } from '../../store/whole/table-order.ts'
 import type { RowsOfTable } from '../../store/whole/write-whole.ts'
-import { RefusedStart } from '../private-files.ts'
+import { RefusedStart } from '../installation/private-files.ts'
 import { type Ending, FORMAT, type Header, totalOf, type Value, VERSION } from './format.ts'
 
 export interface BackupFile {

@@ -16,8 +16,12 @@ import { beginEpoch, type NewEpoch } from '../../domain/installation/begin-epoch
 import { secretFingerprint } from '../../domain/installation/installation.ts'
 import { StoreUnavailable } from '../../store/open.ts'
 import { OccupiedDatabase, writeWhole } from '../../store/whole/write-whole.ts'
-import { readInstallationSecret } from '../installation-secret.ts'
-import { createPrivateFile, RefusedStart, refuseWorldReadable } from '../private-files.ts'
+import { readInstallationSecret } from '../installation/installation-secret.ts'
+import {
+  createPrivateFile,
+  RefusedStart,
+  refuseWorldReadable,
+} from '../installation/private-files.ts'
 import { proofOf, totalOf } from './format.ts'
 import { type BackupFile, readBackupFile } from './read-file.ts'
 

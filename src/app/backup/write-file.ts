@@ -9,7 +9,7 @@ import { base64url } from '../../base/encoding.ts'
 import { toRfc3339 } from '../../base/instant.ts'
 import type { Random } from '../../base/random.ts'
 import type { Row, TableName } from '../../store/whole/read-whole.ts'
-import { RefusedStart, syncFolderOf } from '../private-files.ts'
+import { RefusedStart, syncFolderOf } from '../installation/private-files.ts'
 import { FORMAT, type Header, proofOf, VERSION } from './format.ts'
 
 /** So many characters are written at once. */

@@ -1,5 +1,5 @@
 /** What options say that is not on the command line itself: files, standard input, and what a person is asked for. */
-import { readText, refuseWorldReadable } from '../../app/private-files.ts'
+import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
 import { parseJson } from '../../base/json.ts'
 import { CommandFailed, EXIT, type Io } from '../terminal/io.ts'
 

@@ -3,7 +3,7 @@
  * folder, else over the API. `--context` is always the API.
  */
 import { join } from 'node:path'
-import { exists } from '../../app/private-files.ts'
+import { exists } from '../../app/installation/private-files.ts'
 import { DEFAULT_HOME, readEnvironment } from '../../config/environment.ts'
 import { CONFIG_FILE } from '../../config/load.ts'
 import { rotateKeys } from '../commands/keys-rotate.ts'

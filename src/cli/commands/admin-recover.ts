@@ -2,7 +2,7 @@
  * `latchkey admin recover`: a way back in for whoever has the machine (D-49, D-140). The password is drawn, and handed
  * over like the first one.
  */
-import { type Recovery, recoverOnCommand } from '../../app/recover-administrator.ts'
+import { type Recovery, recoverOnCommand } from '../../app/installation/recover-administrator.ts'
 import { passwordTo } from '../home/first-password.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'

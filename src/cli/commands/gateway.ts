@@ -2,8 +2,13 @@
  * `latchkey gateway`: the door in front of one service, from the first line to the last. It needs no home; what it
  * knows it hears from its controller. docs/router.md.
  */
+
+import {
+  RefusedStart,
+  readText,
+  refuseWorldReadable,
+} from '../../app/installation/private-files.ts'
 import { createLog } from '../../app/logging.ts'
-import { RefusedStart, readText, refuseWorldReadable } from '../../app/private-files.ts'
 import { systemClock } from '../../base/clock.ts'
 import { type Duration, seconds } from '../../base/duration.ts'
 import { formatHostPort, type HostPort, parseHostPort } from '../../base/host-port.ts'

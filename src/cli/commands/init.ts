@@ -1,7 +1,7 @@
 /** `latchkey init`: prepares a home, its database and its certificates, and stops there. */
-import { openHome } from '../../app/home.ts'
+import { openHome } from '../../app/installation/home.ts'
+import { prepare } from '../../app/installation/prepare.ts'
 import { createLog } from '../../app/logging.ts'
-import { prepare } from '../../app/prepare.ts'
 import { certificateSource } from '../../app/server-certificates.ts'
 import { systemClock } from '../../base/clock.ts'
 import { systemRandom } from '../../base/random.ts'

@@ -2,7 +2,7 @@
  * `latchkey keys rotate`: makes the next signing key in the database; running instances take it up by themselves. With
  * `--revoke-now` it takes the place of all older ones at once (D-135).
  */
-import { rotateSigningKey } from '../../app/rotate-signing-key.ts'
+import { rotateSigningKey } from '../../app/installation/rotate-signing-key.ts'
 import { toRfc3339 } from '../../base/instant.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'

@@ -1,5 +1,5 @@
 /** `latchkey run`: the service, from the first line to the last. */
-import { openHome } from '../../app/home.ts'
+import { openHome } from '../../app/installation/home.ts'
 import { type Instance, startInstance } from '../../app/instance.ts'
 import { createLog } from '../../app/logging.ts'
 import { systemClock } from '../../base/clock.ts'

@@ -1,5 +1,5 @@
 /** `latchkey secret rotate`: another installation secret in the place of the one in use (D-141). It is never printed. */
-import { rotateInstallationSecret } from '../../app/rotate-secret.ts'
+import { rotateInstallationSecret } from '../../app/installation/rotate-secret.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'

@@ -1,5 +1,5 @@
 /** The files that a login with a certificate needs: two in PEM, or one identity file as `latchkey enroll` writes it. */
-import { readText, refuseWorldReadable } from '../../app/private-files.ts'
+import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
 import { parseJson } from '../../base/json.ts'
 import type { ClientCertificate } from '../../client/client.ts'
 import { CommandFailed, EXIT } from '../terminal/io.ts'

@@ -11,7 +11,7 @@ import {
   readText,
   refuseWorldReadable,
   replacePrivateFile,
-} from '../../app/private-files.ts'
+} from '../../app/installation/private-files.ts'
 import { parseJson } from '../../base/json.ts'
 import { systemRandom } from '../../base/random.ts'
 import { readSavedSession, type SavedSession } from '../../client/saved-session.ts'

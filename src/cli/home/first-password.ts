@@ -2,8 +2,8 @@
  * Hands an administrator's password that was drawn to a person, once. D-49: printed on a terminal only; otherwise into a
  * 0600 file in the home, and the output says where.
  */
-import { homeFiles } from '../../app/home.ts'
-import { replacePrivateFile } from '../../app/private-files.ts'
+import { homeFiles } from '../../app/installation/home.ts'
+import { replacePrivateFile } from '../../app/installation/private-files.ts'
 import { systemRandom } from '../../base/random.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Io } from '../terminal/io.ts'

@@ -1,6 +1,6 @@
 /** The configuration of a home that exists, for commands that must not make one. */
 import { join, resolve } from 'node:path'
-import { exists, RefusedStart } from '../../app/private-files.ts'
+import { exists, RefusedStart } from '../../app/installation/private-files.ts'
 import type { Config } from '../../config/config.ts'
 import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
 import type { HomeOptions } from './home-options.ts'

@@ -2,7 +2,11 @@
  * The passphrase of a secret in a backup: the first line of a file that is not for everybody, or asked for on the
  * terminal, where it is not shown. Never an argument: everybody on the machine sees those.
  */
-import { RefusedStart, readText, refuseWorldReadable } from '../../app/private-files.ts'
+import {
+  RefusedStart,
+  readText,
+  refuseWorldReadable,
+} from '../../app/installation/private-files.ts'
 import { Secret } from '../../base/secret.ts'
 import { type Io, Misuse } from '../terminal/io.ts'
 import { askNewSecret } from '../terminal/new-secret.ts'

@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { replacePrivateFile } from '../../app/private-files.ts'
+import { replacePrivateFile } from '../../app/installation/private-files.ts'
 import { instant, toRfc3339 } from '../../base/instant.ts'
 import { systemRandom } from '../../base/random.ts'
 import { openSession } from '../contexts/open-session.ts'

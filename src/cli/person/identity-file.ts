@@ -3,7 +3,7 @@
  * the token is spent, which works once.
  */
 import { unlink } from 'node:fs/promises'
-import { createPrivateFile, replacePrivateFile } from '../../app/private-files.ts'
+import { createPrivateFile, replacePrivateFile } from '../../app/installation/private-files.ts'
 import { systemRandom } from '../../base/random.ts'
 import type { EnrolledCertificate } from '../../client/client.ts'
 import { CommandFailed } from '../terminal/io.ts'

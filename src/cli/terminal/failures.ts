@@ -1,5 +1,5 @@
 /** What a person is told when a command fails, and which exit code it has. Nothing of it holds a secret. */
-import { RefusedStart } from '../../app/private-files.ts'
+import { RefusedStart } from '../../app/installation/private-files.ts'
 import {
   ClientError,
   FactorRequired,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { runOpenssl } from '../../../test/support/csr.ts'
+import { runOpenssl } from '../../../test/support/certificates/csr.ts'
 import { makeCsr } from './csr.ts'
 
 const KEYS = {

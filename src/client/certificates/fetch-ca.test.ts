@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { runOpenssl } from '../../../test/support/csr.ts'
-import { openOpenssl } from '../../../test/support/openssl.ts'
+import { runOpenssl } from '../../../test/support/certificates/csr.ts'
+import { openOpenssl } from '../../../test/support/certificates/openssl.ts'
 import { UnexpectedAnswer } from '../errors.ts'
 import { readBundle } from './fetch-ca.ts'
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
 import { createServer, type TLSSocket } from 'node:tls'
-import { type EdgePki, openEdgePki } from '../../../test/support/edge-pki.ts'
+import { type EdgePki, openEdgePki } from '../../../test/support/edge/edge-pki.ts'
 import { ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
 import { createWire, type Wire } from './https-wire.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock } from '../../../test/support/manual-clock.ts'
+import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
 import { anOidcSession, refusalOf } from '../../../test/support/people.ts'
 import { milliseconds } from '../../base/duration.ts'
 import { systemRandom } from '../../base/random.ts'

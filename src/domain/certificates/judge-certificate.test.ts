@@ -9,15 +9,15 @@ import {
   chainOf,
   LEAF_EXTENSIONS,
   openOpenssl,
-} from '../../../test/support/openssl.ts'
+} from '../../../test/support/certificates/openssl.ts'
 import { systemClock } from '../../base/clock.ts'
 import { days } from '../../base/duration.ts'
 import type { CaId } from '../../base/ids.ts'
 import { plus } from '../../base/instant.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
-import type { Ca } from './ca.ts'
 import { createJudgeCertificate, type TrustedCertificate } from './judge-certificate.ts'
 import type { PresentedChain } from './presented-chain.ts'
+import type { Ca } from './third-party/ca.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

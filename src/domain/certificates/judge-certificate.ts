@@ -7,18 +7,18 @@ import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { type Instant, toRfc3339 } from '../../base/instant.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
-import type { Ca } from './ca.ts'
 import {
   fingerprintOf,
   readCertificates,
   validity,
   writeCertificates,
 } from './certificate-chain.ts'
-import { externalId } from './external-id.ts'
 import type { LeafFacts } from './paths/content.ts'
 import { type CertificatePath, findPaths, hasIssued } from './paths/find-paths.ts'
 import { type InvalidPath, type ValidPath, validatePath } from './paths/validate-path.ts'
 import { LARGEST_CHAIN_BYTES, MOST_CERTIFICATES, type PresentedChain } from './presented-chain.ts'
+import type { Ca } from './third-party/ca.ts'
+import { externalId } from './third-party/external-id.ts'
 
 /** Always a verdict: whatever the client sent, it does not throw. */
 export type JudgeCertificate = (

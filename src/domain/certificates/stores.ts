@@ -1,9 +1,9 @@
 import type { ApiSessionId, CaId, SessionCertificateId } from '../../base/ids.ts'
 import type { Instant } from '../../base/instant.ts'
 import type { Page, PageOf } from '../paging.ts'
-import type { StoredAuthority } from './authority-record.ts'
-import type { Ca } from './ca.ts'
+import type { StoredAuthority } from './own/authority-record.ts'
 import type { SessionCertificate } from './session/session-certificate.ts'
+import type { Ca } from './third-party/ca.ts'
 
 export interface Authorities {
   /** Every authority, root before issuing, oldest generation first. */

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import type { Instant } from '../../base/instant.ts'
 import type { NonEmpty } from '../../base/non-empty.ts'
 import type { Random } from '../../base/random.ts'
-import type { ServerName } from './server-name.ts'
+import type { ServerName } from './own/server-name.ts'
 
 export interface CertificateTemplate {
   readonly commonName: string

@@ -5,9 +5,9 @@
  */
 import type { CaId } from '../../base/ids.ts'
 import { ENROLLMENT_REFUSAL_REASONS, type EnrollmentRefusalReason } from '../audit/events.ts'
-import type { Ca } from '../certificates/ca.ts'
 import type { JudgeCertificate, TrustedCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
+import type { Ca } from '../certificates/third-party/ca.ts'
 
 export type CaCertificateVerdict =
   | { readonly verdict: 'trusted'; readonly certificate: TrustedCertificate; readonly ca: Ca }

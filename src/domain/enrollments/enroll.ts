@@ -7,7 +7,7 @@ import type { Caller } from '../audit/events.ts'
 import type {
   IdentityCertificate,
   IssueIdentityCertificate,
-} from '../certificates/identity-certificate.ts'
+} from '../certificates/own/identity-certificate.ts'
 import type { HashNewPassword } from '../factors/new-password.ts'
 import { usernameKey } from '../identities/authenticator.ts'
 import type { AuthPolicies } from '../policies/stores.ts'

@@ -3,7 +3,7 @@
  * the certificate is text and nothing more: it is put in once, and made a line that a name may be.
  */
 import type { IdentityId } from '../../base/ids.ts'
-import type { Ca } from '../certificates/ca.ts'
+import type { Ca } from '../certificates/third-party/ca.ts'
 
 export interface Enrolling {
   readonly ca: Pick<Ca, 'id' | 'name' | 'identityNameFormat'>

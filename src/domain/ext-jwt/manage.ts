@@ -6,7 +6,10 @@ import type { Random } from '../../base/random.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
-import { type HandedInCertificate, readLeafCertificate } from '../certificates/prove-ca.ts'
+import {
+  type HandedInCertificate,
+  readLeafCertificate,
+} from '../certificates/third-party/prove-ca.ts'
 import { changedFields } from '../changes.ts'
 import { keepAdministrator } from '../identities/last-administrator.ts'
 import { listInMemory } from '../lists/evaluate.ts'

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import type { KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import type { JWK } from 'jose'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import {
   ExternalIdp,
   externalSigner,
   type IdpKey,
   newIdpKey,
-} from '../../../test/support/external-idp.ts'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+} from '../../../test/support/idp/external-idp.ts'
 import { hours, milliseconds, minutes, seconds } from '../../base/duration.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import { plus } from '../../base/instant.ts'

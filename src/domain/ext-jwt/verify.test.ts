@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { createHmac, createPublicKey } from 'node:crypto'
 import { test } from 'node:test'
 import { CompactSign } from 'jose'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import {
   externalSigner,
   type IdpKey,
   newIdpKey,
   signJwt,
-} from '../../../test/support/external-idp.ts'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+} from '../../../test/support/idp/external-idp.ts'
 import { epochSeconds } from '../../base/instant.ts'
 import { Secret } from '../../base/secret.ts'
 import type { ExternalJwtSigner } from './signer.ts'

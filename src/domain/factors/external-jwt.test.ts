@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import {
   externalSigner,
   type IdpKey,
   newIdpKey,
   signJwt,
-} from '../../../test/support/external-idp.ts'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+} from '../../../test/support/idp/external-idp.ts'
 import { anIdentity, aPolicy, rulesOf } from '../../../test/support/people.ts'
 import type { AuthPolicyId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import { epochSeconds } from '../../base/instant.ts'

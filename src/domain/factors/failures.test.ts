@@ -1,7 +1,7 @@
 /** Failed logins for each address: D-22. Only failures count, for a minute, and each network by itself. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock } from '../../../test/support/manual-clock.ts'
+import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
 import { milliseconds, minutes, seconds } from '../../base/duration.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { createAddressFailures } from './failures.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { type TotpStores, totpStores } from '../../../test/support/totp-stores.ts'
+import { type TotpStores, totpStores } from '../../../test/support/stores/totp-stores.ts'
 import { seconds } from '../../base/duration.ts'
 import type { IdentityId, TotpEnrollmentId } from '../../base/ids.ts'
 import { instant, plus } from '../../base/instant.ts'

@@ -1,7 +1,7 @@
 /** Whether somebody with a good credential may log in by it now: D-12, D-16. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { anIdentity, aPolicy, rulesOf } from '../../../test/support/people.ts'
 import { instant } from '../../base/instant.ts'
 import type { Identity } from '../identities/identity.ts'

@@ -1,7 +1,7 @@
 /** When an instance calls itself well: D-34, D-137. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { milliseconds, seconds } from '../../base/duration.ts'
 import { plus } from '../../base/instant.ts'
 import { createCheckHealth, HEALTH_CHECKS } from './check-health.ts'

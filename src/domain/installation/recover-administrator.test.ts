@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { aLegacySession } from '../../../test/store/samples.ts'
-import { ManualClock } from '../../../test/support/manual-clock.ts'
+import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
 import { minutes } from '../../base/duration.ts'
 import {
   type AuthenticatorId,

@@ -1,7 +1,7 @@
 /** The steps from one state of a login to the next: SPEC States and transitions / Auth request; D-9, D-13, D-20. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NOON } from '../../../test/support/manual-clock.ts'
+import { NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { proven } from '../../../test/support/people.ts'
 import { minutes, seconds } from '../../base/duration.ts'
 import type { ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'

@@ -1,7 +1,7 @@
 /** The identity behind a login that is under way, as it is now: what changed since its primary factor counts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { anIdentity, aPolicy, proven, rulesOf } from '../../../test/support/people.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Identity } from '../identities/identity.ts'

@@ -1,10 +1,10 @@
 /** Which second factors a login needs, and what is still outstanding: SPEC Authentication 3 to 5; D-14, D-15, D-16. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { externalSigner } from '../../../test/support/external-idp.ts'
-import { NOON } from '../../../test/support/manual-clock.ts'
+import { NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import { anIdentity, aPolicy, rulesOf, wordsOf } from '../../../test/support/people.ts'
-import { totpStores } from '../../../test/support/totp-stores.ts'
+import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
 import { Secret } from '../../base/secret.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { externalSigner, newIdpKey, signJwt } from '../../../test/support/external-idp.ts'
+import { externalSigner, newIdpKey, signJwt } from '../../../test/support/idp/external-idp.ts'
 import { aPolicy, refusalOf, rulesOf, wordsOf } from '../../../test/support/people.ts'
 import { days, minutes } from '../../base/duration.ts'
 import { epochSeconds, instant } from '../../base/instant.ts'

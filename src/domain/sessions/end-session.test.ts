@@ -1,7 +1,7 @@
 /** Ending a session: everything ends, once, and for as long as any of its tokens could live. D-34. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { NOON } from '../../../test/support/manual-clock.ts'
+import { NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { anOidcSession, CALLER } from '../../../test/support/people.ts'
 import { type Duration, hours, minutes } from '../../base/duration.ts'
 import type { ApiSessionId } from '../../base/ids.ts'

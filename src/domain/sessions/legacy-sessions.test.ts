@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { externalSigner } from '../../../test/support/external-idp.ts'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import {
   aLegacySession,
   anIdentity,

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { type Duration, milliseconds, minutes, seconds } from '../../base/duration.ts'
 import type { ApiSessionId } from '../../base/ids.ts'
 import { plus } from '../../base/instant.ts'

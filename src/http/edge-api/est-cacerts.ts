@@ -2,7 +2,7 @@
  * GET /.well-known/est/cacerts, on both APIs and at the root: the CAs of our own PKI, for anybody. API 3.2; RFC 7030
  * §4.1.3. What is public anyway is shown without asking who wants it; whether to believe it, the client must know.
  */
-import { certsOnly } from '../../domain/certificates/certs-only.ts'
+import { certsOnly } from '../../domain/certificates/own/certs-only.ts'
 import { text } from '../answer.ts'
 import type { Router } from '../route.ts'
 import { API_ROUTE } from './route-defaults.ts'

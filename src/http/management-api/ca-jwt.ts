@@ -1,5 +1,5 @@
 /** GET /cas/{id}/jwt of the management API: API 3.3; D-132. */
-import type { InviteByCa } from '../../domain/certificates/ca-invitation.ts'
+import type { InviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
 import { text } from '../answer.ts'
 import { idIn } from '../edge-api/answers.ts'
 import type { Router } from '../route.ts'

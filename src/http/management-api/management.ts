@@ -1,8 +1,8 @@
 /** The management API beyond what both APIs have: what an administrator makes, reads and removes. API 3.3. */
 import type { Clock } from '../../base/clock.ts'
 import type { ReadEvents } from '../../domain/audit/read-events.ts'
-import type { InviteByCa } from '../../domain/certificates/ca-invitation.ts'
-import type { ManageCas } from '../../domain/certificates/manage-cas.ts'
+import type { InviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
+import type { ManageCas } from '../../domain/certificates/third-party/manage-cas.ts'
 import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
 import type { ReadEnrollments } from '../../domain/enrollments/read.ts'
 import type { CheckSigner } from '../../domain/ext-jwt/check-signer.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ManualClock, NOON } from '../../../test/support/manual-clock.ts'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { milliseconds } from '../../base/duration.ts'
 import { systemRandom } from '../../base/random.ts'
 import type { Span } from './span.ts'

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { TOTP, URI } from 'otpauth'
-import type { ManualClock } from '../../support/manual-clock.ts'
+import type { ManualClock } from '../../support/clocks/manual-clock.ts'
 import { AT_FIRST, type Demanded, type Name } from './surroundings.ts'
 import type { Outcome } from './world.ts'
 

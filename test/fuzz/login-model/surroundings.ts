@@ -14,15 +14,15 @@ import type { Config } from '../../../src/config/config.ts'
 import {
   type CertificateAuthorities,
   loadAuthorities,
-} from '../../../src/domain/certificates/authorities.ts'
+} from '../../../src/domain/certificates/own/authorities.ts'
 import type { ExternalJwtSigner } from '../../../src/domain/ext-jwt/signer.ts'
 import type { PasswordHashing } from '../../../src/domain/factors/hashing.ts'
 import type { AuthPolicy } from '../../../src/domain/policies/auth-policy.ts'
 import type { Store } from '../../../src/domain/stores.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { externalSigner } from '../../support/external-idp.ts'
-import { ManualClock, NOON } from '../../support/manual-clock.ts'
-import { openOpenssl } from '../../support/openssl.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { ManualClock, NOON } from '../../support/clocks/manual-clock.ts'
+import { externalSigner } from '../../support/idp/external-idp.ts'
 import { anIdentity, aPolicy } from '../../support/people.ts'
 
 export const NAMES = ['alice', 'bob'] as const

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { compose } from '../../../src/app/compose.ts'
+import { compose } from '../../../src/app/compose/compose.ts'
 import { utf8 } from '../../../src/base/encoding.ts'
 import type { Log } from '../../../src/base/log.ts'
 import { Secret } from '../../../src/base/secret.ts'
@@ -17,7 +17,7 @@ import { Failure, type FailureCode } from '../../../src/errors/catalogue.ts'
 import type { Issuer } from '../../../src/protocol/oidc.ts'
 import { DEFAULT_REDIRECT_PATTERNS } from '../../../src/protocol/redirect-uri.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/clocks/manual-clock.ts'
 import { CALLER } from '../../support/people.ts'
 import {
   type Demanded,

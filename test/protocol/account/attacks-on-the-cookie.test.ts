@@ -1,11 +1,17 @@
 /** Attacks on the cookie of the account pages, and what ends it. D-161, D-52; R110, R113. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formTokenOf, openAccount, post, SESSION_COOKIE, signIn } from '../../support/account.ts'
-import { PASSWORD } from '../../support/authenticator-app.ts'
-import { cookieBrowser } from '../../support/cookie-browser.ts'
-import { CLIENT_API } from '../../support/legacy.ts'
-import { bearer } from '../../support/login.ts'
+import { cookieBrowser } from '../../support/browser/cookie-browser.ts'
+import {
+  formTokenOf,
+  openAccount,
+  post,
+  SESSION_COOKIE,
+  signIn,
+} from '../../support/login/account.ts'
+import { PASSWORD } from '../../support/login/authenticator-app.ts'
+import { CLIENT_API } from '../../support/login/legacy.ts'
+import { bearer } from '../../support/login/login.ts'
 import { administrate, logInAs } from '../../support/management.ts'
 import { demand } from '../../support/policies.ts'
 import { startService } from '../../support/service.ts'

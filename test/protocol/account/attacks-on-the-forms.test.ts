@@ -2,10 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { minutes } from '../../../src/base/duration.ts'
-import { assertRefusedPage, formTokenOf, openAccount, post, signIn } from '../../support/account.ts'
-import { PASSWORD } from '../../support/authenticator-app.ts'
-import { CLIENT_API } from '../../support/legacy.ts'
-import { bearer } from '../../support/login.ts'
+import {
+  assertRefusedPage,
+  formTokenOf,
+  openAccount,
+  post,
+  signIn,
+} from '../../support/login/account.ts'
+import { PASSWORD } from '../../support/login/authenticator-app.ts'
+import { CLIENT_API } from '../../support/login/legacy.ts'
+import { bearer } from '../../support/login/login.ts'
 import { administrate, logInAs } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

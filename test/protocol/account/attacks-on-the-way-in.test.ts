@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { minutes } from '../../../src/base/duration.ts'
+import { cookieBrowser } from '../../support/browser/cookie-browser.ts'
 import {
   assertRefusedPage,
   openAccount,
@@ -9,16 +10,15 @@ import {
   signIn,
   signInUntilCallback,
   visitorWith,
-} from '../../support/account.ts'
-import { PASSWORD, partialLogin, totpPolicy } from '../../support/authenticator-app.ts'
-import { cookieBrowser } from '../../support/cookie-browser.ts'
+} from '../../support/login/account.ts'
+import { PASSWORD, partialLogin, totpPolicy } from '../../support/login/authenticator-app.ts'
 import {
   authorizationParameters,
   authorize,
   exchange,
   obtainCode,
   pkce,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { administrate } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

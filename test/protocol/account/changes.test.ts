@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { minutes, seconds } from '../../../src/base/duration.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import {
   assertRefusedPage,
   formTokenOf,
@@ -9,11 +10,14 @@ import {
   openAccount,
   post,
   signIn,
-} from '../../support/account.ts'
-import { authenticatorApp, enrolledPerson, PASSWORD } from '../../support/authenticator-app.ts'
-import { CLIENT_API, callsOf, legacyToken } from '../../support/legacy.ts'
+} from '../../support/login/account.ts'
+import {
+  authenticatorApp,
+  enrolledPerson,
+  PASSWORD,
+} from '../../support/login/authenticator-app.ts'
+import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { administrate, logInAs } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { startService } from '../../support/service.ts'
 
 const NEW_PASSWORD = 'quite another passphrase'

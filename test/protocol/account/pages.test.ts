@@ -2,10 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { minutes } from '../../../src/base/duration.ts'
-import { headingOf, openAccount, SESSION_COOKIE, signIn } from '../../support/account.ts'
-import { authenticatorApp, enrolledPerson, PASSWORD } from '../../support/authenticator-app.ts'
-import { CLIENT_API, legacyToken } from '../../support/legacy.ts'
-import { bearer } from '../../support/login.ts'
+import { headingOf, openAccount, SESSION_COOKIE, signIn } from '../../support/login/account.ts'
+import {
+  authenticatorApp,
+  enrolledPerson,
+  PASSWORD,
+} from '../../support/login/authenticator-app.ts'
+import { CLIENT_API, legacyToken } from '../../support/login/legacy.ts'
+import { bearer } from '../../support/login/login.ts'
 import { administrate, logInAs } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

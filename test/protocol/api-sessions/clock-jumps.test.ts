@@ -8,12 +8,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Duration, milliseconds, minutes } from '../../../src/base/duration.ts'
-import { enrolledPerson, partialLogin, submitCode } from '../../support/authenticator-app.ts'
 import type { CallOptions } from '../../support/http-client.ts'
-import { CLIENT_API, legacyToken, ztSession } from '../../support/legacy.ts'
-import { bearer, exchange, obtainCode } from '../../support/login.ts'
+import { enrolledPerson, partialLogin, submitCode } from '../../support/login/authenticator-app.ts'
+import { CLIENT_API, legacyToken, ztSession } from '../../support/login/legacy.ts'
+import { bearer, exchange, obtainCode } from '../../support/login/login.ts'
+import {
+  assertRefreshRefused,
+  logInOffline,
+  refresh,
+  refreshed,
+} from '../../support/login/refresh.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { assertRefreshRefused, logInOffline, refresh, refreshed } from '../../support/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const back = (time: Duration) => milliseconds(-time)

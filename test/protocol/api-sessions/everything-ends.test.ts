@@ -6,25 +6,25 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { days, minutes, seconds } from '../../../src/base/duration.ts'
 import type { Route } from '../../../src/http/route.ts'
-import { EXPIRED, INVALID, NO_SUCH_SESSION } from '../../support/challenges.ts'
-import { makeCsr } from '../../support/csr.ts'
-import { CLIENT_API } from '../../support/legacy.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
 import {
   CERTIFICATES,
   issueCertificate,
   type LiveSession,
   oidcSession,
   SESSIONS,
-} from '../../support/live-session.ts'
+} from '../../support/edge/live-session.ts'
+import { EXPIRED, INVALID, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
+import { CLIENT_API } from '../../support/login/legacy.ts'
+import { assertRefreshRefused, refresh, refreshed, revoke } from '../../support/login/refresh.ts'
 import {
   type Administrator,
   administrate,
   type CreatedIdentity,
   MANAGEMENT,
 } from '../../support/management.ts'
-import { assertRefreshRefused, refresh, refreshed, revoke } from '../../support/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const { pem: CSR } = await makeCsr()
 const PASSWORD = 'a password of somebody'

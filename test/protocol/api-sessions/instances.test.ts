@@ -4,22 +4,22 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { INVALID, NO_SUCH_SESSION } from '../../support/challenges.ts'
-import { TestClock } from '../../support/clock.ts'
-import { makeCsr } from '../../support/csr.ts'
-import { eventually } from '../../support/eventually.ts'
-import { installation } from '../../support/instances.ts'
-import { CLIENT_API } from '../../support/legacy.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
+import { TestClock } from '../../support/clocks/clock.ts'
 import {
   issueCertificate,
   type LiveSession,
   requestCertificate,
   SESSIONS,
-} from '../../support/live-session.ts'
+} from '../../support/edge/live-session.ts'
+import { eventually } from '../../support/eventually.ts'
+import { INVALID, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
+import { CLIENT_API } from '../../support/login/legacy.ts'
+import { assertRefreshRefused, refresh } from '../../support/login/refresh.ts'
 import { administrate, administratorWith } from '../../support/management.ts'
-import { startPostgres } from '../../support/postgres.ts'
-import { assertRefreshRefused, refresh } from '../../support/refresh.ts'
 import type { Service } from '../../support/service.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 const IDENTITY = `${CLIENT_API}/current-identity`
 

@@ -10,18 +10,18 @@ import {
   ApiSessionReply,
 } from '../../../src/contract/management/api-sessions.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { setUpApp, totpPolicy } from '../../support/authenticator-app.ts'
-import { makeCsr } from '../../support/csr.ts'
-import { CLIENT_API, legacyTotpQuery } from '../../support/legacy.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
 import {
   issueCertificate,
   type LiveSession,
   legacySession,
   oidcSession,
-} from '../../support/live-session.ts'
+} from '../../support/edge/live-session.ts'
+import { setUpApp, totpPolicy } from '../../support/login/authenticator-app.ts'
+import { CLIENT_API, legacyTotpQuery } from '../../support/login/legacy.ts'
 import { administrate, assertRefused, MANAGEMENT } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
 

@@ -8,9 +8,9 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { seconds } from '../../../src/base/duration.ts'
 import { EventListReply } from '../../../src/contract/management/events.ts'
-import { makeCsr } from '../../support/csr.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { CLIENT_API } from '../../support/legacy.ts'
+import { CLIENT_API } from '../../support/login/legacy.ts'
 import {
   answerOf,
   bearer,
@@ -18,9 +18,9 @@ import {
   exchange,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
+import { logInOffline, post, refresh, refreshed, revoke } from '../../support/login/refresh.ts'
 import { administrate } from '../../support/management.ts'
-import { logInOffline, post, refresh, refreshed, revoke } from '../../support/refresh.ts'
 import { startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'

@@ -5,15 +5,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { enrolledPerson, partialLogin, submitCode } from '../../support/authenticator-app.ts'
-import { handMadeCsr } from '../../support/csr.ts'
-import { enrollByCsr, inviteNew } from '../../support/enrollment.ts'
-import { CLIENT_API, legacyToken, ztSession } from '../../support/legacy.ts'
-import { bearer, exchange, obtainCode } from '../../support/login.ts'
+import { handMadeCsr } from '../../support/certificates/csr.ts'
+import { enrollByCsr, inviteNew } from '../../support/certificates/enrollment.ts'
+import { enrolledPerson, partialLogin, submitCode } from '../../support/login/authenticator-app.ts'
+import { CLIENT_API, legacyToken, ztSession } from '../../support/login/legacy.ts'
+import { bearer, exchange, obtainCode } from '../../support/login/login.ts'
+import { logInOffline, refresh, refreshed, revoke } from '../../support/login/refresh.ts'
 import { administrate } from '../../support/management.ts'
-import { logInOffline, refresh, refreshed, revoke } from '../../support/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const CERTIFICATES = `${CLIENT_API}/current-api-session/certificates`
 

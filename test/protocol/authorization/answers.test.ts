@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { clientAnswer } from '../../support/client-answer.ts'
+import { clientAnswer } from '../../support/client/client-answer.ts'
 import type { Reply } from '../../support/http-client.ts'
 import {
   authorizationParameters,
@@ -16,7 +16,7 @@ import {
   pkce,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { ADMIN, type Service, serviceAt, startService } from '../../support/service.ts'
 
 type Changes = Readonly<Record<string, string | undefined>>

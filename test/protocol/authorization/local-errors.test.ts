@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Reply } from '../../support/http-client.ts'
-import { authorizationParameters, beginLogin, pkce } from '../../support/login.ts'
+import { authorizationParameters, beginLogin, pkce } from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 /** What Chromium sends for a navigation. */

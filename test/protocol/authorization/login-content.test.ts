@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
-import { answerOf, beginLogin } from '../../support/login.ts'
+import { answerOf, beginLogin } from '../../support/login/login.ts'
 import { ADMIN, startService } from '../../support/service.ts'
 
 const LOGIN = '/oidc/login/username'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientAnswer } from '../../support/client-answer.ts'
+import { clientAnswer } from '../../support/client/client-answer.ts'
 import type { Reply } from '../../support/http-client.ts'
 import {
   authorizationParameters,
@@ -12,7 +12,7 @@ import {
   logIn,
   pkce,
   REDIRECT_URI,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 type Changes = Readonly<Record<string, string | undefined>>

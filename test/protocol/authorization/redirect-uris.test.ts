@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigProblems } from '../../../src/config/problems.ts'
-import { clientAnswer } from '../../support/client-answer.ts'
+import { clientAnswer } from '../../support/client/client-answer.ts'
 import type { Reply } from '../../support/http-client.ts'
 import {
   authorizationParameters,
@@ -15,7 +15,7 @@ import {
   obtainCode,
   pkce,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const { challenge } = pkce()

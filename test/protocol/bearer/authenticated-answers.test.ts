@@ -10,11 +10,11 @@ import { CurrentApiSessionReply } from '../../../src/contract/current-api-sessio
 import { CurrentIdentityReply } from '../../../src/contract/current-identity.ts'
 import { ApiError } from '../../../src/contract/envelope.ts'
 import { VersionReply } from '../../../src/contract/version.ts'
-import { INVALID } from '../../support/challenges.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import { INVALID } from '../../support/login/challenges.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PREFIXES = ['/edge/client/v1', '/edge/management/v1']
 

@@ -9,9 +9,15 @@ import * as oauth from 'oauth4webapi'
 import { milliseconds, minutes } from '../../../src/base/duration.ts'
 import { ApiError } from '../../../src/contract/envelope.ts'
 import { parseChallenges } from '../../../src/protocol/challenge.ts'
-import { EXPIRED, IDENTITY, INVALID, MISSING, NO_SUCH_SESSION } from '../../support/challenges.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import {
+  EXPIRED,
+  IDENTITY,
+  INVALID,
+  MISSING,
+  NO_SUCH_SESSION,
+} from '../../support/login/challenges.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
 

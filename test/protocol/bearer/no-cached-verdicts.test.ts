@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seconds } from '../../../src/base/duration.ts'
-import { answerTo, EXPIRED, INVALID } from '../../support/challenges.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import { answerTo, EXPIRED, INVALID } from '../../support/login/challenges.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'
 
 test('R060: no verdict about a token outlives the token', async (t) => {

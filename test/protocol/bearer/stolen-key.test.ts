@@ -12,8 +12,8 @@ import {
   IDENTITY,
   INVALID,
   MISSING,
-} from '../../support/challenges.ts'
-import { bearer, logIn } from '../../support/login.ts'
+} from '../../support/login/challenges.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
 

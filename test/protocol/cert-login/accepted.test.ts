@@ -14,11 +14,15 @@ import {
   presenting,
   registerCa,
   submitCertificate,
-} from '../../support/certificate-login.ts'
-import { answerOf, bearer, beginLogin, logIn } from '../../support/login.ts'
+} from '../../support/certificates/certificate-login.ts'
+import {
+  LEAF_EXTENSIONS,
+  type MadeCertificate,
+  openOpenssl,
+} from '../../support/certificates/openssl.ts'
+import { ownIssuingCa } from '../../support/certificates/own-pki.ts'
+import { answerOf, bearer, beginLogin, logIn } from '../../support/login/login.ts'
 import { administrate } from '../../support/management.ts'
-import { LEAF_EXTENSIONS, type MadeCertificate, openOpenssl } from '../../support/openssl.ts'
-import { ownIssuingCa } from '../../support/own-pki.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const openssl = await openOpenssl()

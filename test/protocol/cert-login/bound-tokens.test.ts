@@ -4,11 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { logInByCertificate, presenting, registerCa } from '../../support/certificate-login.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
-import { bearer } from '../../support/login.ts'
+import {
+  logInByCertificate,
+  presenting,
+  registerCa,
+} from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { bearer } from '../../support/login/login.ts'
 import { administrate, logInAs } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { startService } from '../../support/service.ts'
 
 const openssl = await openOpenssl()

@@ -13,8 +13,10 @@ import {
   registerCa,
   shows,
   submitCertificate,
-} from '../../support/certificate-login.ts'
-import { IDENTITY } from '../../support/challenges.ts'
+} from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { connectRaw, type RawConnection, type RawReply } from '../../support/edge/raw-connection.ts'
+import { IDENTITY } from '../../support/login/challenges.ts'
 import {
   answerOf,
   authorizationParameters,
@@ -26,10 +28,8 @@ import {
   pkce,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { administrate } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { connectRaw, type RawConnection, type RawReply } from '../../support/raw-connection.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 const openssl = await openOpenssl()

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { comparable, eventsOf, failureOf } from '../../support/audit.ts'
-import { presenting, registerCa } from '../../support/certificate-login.ts'
-import { MISSING } from '../../support/challenges.ts'
+import { presenting, registerCa } from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import type { CallOptions } from '../../support/http-client.ts'
-import { APIS, ztSession } from '../../support/legacy.ts'
+import { MISSING } from '../../support/login/challenges.ts'
+import { APIS, ztSession } from '../../support/login/legacy.ts'
 import { administrate } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { ADMIN, startService } from '../../support/service.ts'
 
 const openssl = await openOpenssl()

@@ -14,17 +14,17 @@ import {
   proofOf,
   registerCa,
   submitCertificate,
-} from '../../support/certificate-login.ts'
-import { answerTo, IDENTITY, INVALID, NO_SUCH_SESSION } from '../../support/challenges.ts'
-import { TestClock } from '../../support/clock.ts'
-import { installation } from '../../support/instances.ts'
-import { ztSession } from '../../support/legacy.ts'
-import { answerOf, beginLogin, exchange, REDIRECT_URI } from '../../support/login.ts'
+} from '../../support/certificates/certificate-login.ts'
+import { namedCas } from '../../support/certificates/named-cas.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { TestClock } from '../../support/clocks/clock.ts'
+import { answerTo, IDENTITY, INVALID, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
+import { ztSession } from '../../support/login/legacy.ts'
+import { answerOf, beginLogin, exchange, REDIRECT_URI } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { namedCas } from '../../support/named-cas.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

@@ -11,20 +11,20 @@ import {
   presenting,
   registerCa,
   submitCertificate,
-} from '../../support/certificate-login.ts'
-import { MISSING } from '../../support/challenges.ts'
-import type { Reply } from '../../support/http-client.ts'
-import { beginLogin } from '../../support/login.ts'
-import { type Administrator, administrate } from '../../support/management.ts'
+} from '../../support/certificates/certificate-login.ts'
 import {
   CA_EXTENSIONS,
   LEAF_EXTENSIONS,
   type MadeCertificate,
   openOpenssl,
-} from '../../support/openssl.ts'
-import { ownIssuingCa } from '../../support/own-pki.ts'
+} from '../../support/certificates/openssl.ts'
+import { ownIssuingCa } from '../../support/certificates/own-pki.ts'
+import type { Reply } from '../../support/http-client.ts'
+import { MISSING } from '../../support/login/challenges.ts'
+import { beginLogin } from '../../support/login/login.ts'
+import { type Administrator, administrate } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

@@ -12,7 +12,7 @@ import {
   LoginRefused,
   UnexpectedAnswer,
 } from '../../../src/client/client.ts'
-import { connectTo, failureOf, whoIs } from '../../support/client-sessions.ts'
+import { connectTo, failureOf, whoIs } from '../../support/client/client-sessions.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 /** A person at the login page: where the browser is sent to in the end. */

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { ClientError, connect, fetchCa, Refused, SessionEnded } from '../../../src/client/client.ts'
-import { asAdmin, connectTo, failureOf } from '../../support/client-sessions.ts'
-import { startBehindProxy } from '../../support/meddling-proxy.ts'
+import { assertVerifies } from '../../support/certificates/session-certificates.ts'
+import { asAdmin, connectTo, failureOf } from '../../support/client/client-sessions.ts'
+import { startBehindProxy } from '../../support/client/meddling-proxy.ts'
 import { startService } from '../../support/service.ts'
-import { assertVerifies } from '../../support/session-certificates.ts'
 
 test('a session certificate', async (t) => {
   const service = await startService(t)

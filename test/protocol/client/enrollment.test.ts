@@ -18,12 +18,12 @@ import {
   ServerUnavailable,
   UntrustedServer,
 } from '../../../src/client/client.ts'
-import { registerCa, shows } from '../../support/certificate-login.ts'
-import { failureOf, whoIs } from '../../support/client-sessions.ts'
-import { type Invited, inviteNew, PASSWORD } from '../../support/enrollment.ts'
+import { registerCa, shows } from '../../support/certificates/certificate-login.ts'
+import { type Invited, inviteNew, PASSWORD } from '../../support/certificates/enrollment.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { failureOf, whoIs } from '../../support/client/client-sessions.ts'
+import { type MeddlingProxy, startBehindProxy } from '../../support/client/meddling-proxy.ts'
 import { type Administrator, administrate } from '../../support/management.ts'
-import { type MeddlingProxy, startBehindProxy } from '../../support/meddling-proxy.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const openssl = await openOpenssl()

@@ -11,19 +11,19 @@ import {
   SessionEnded,
 } from '../../../src/client/client.ts'
 import {
-  authenticatorApp,
-  enrolledPerson,
-  PASSWORD,
-  totpPolicy,
-} from '../../support/authenticator-app.ts'
-import {
   CURRENT_IDENTITY,
   connectTo,
   failureOf,
   whoIs,
   withPassword,
-} from '../../support/client-sessions.ts'
-import { demandLater, registerIdp } from '../../support/jwt-login.ts'
+} from '../../support/client/client-sessions.ts'
+import { demandLater, registerIdp } from '../../support/idp/jwt-login.ts'
+import {
+  authenticatorApp,
+  enrolledPerson,
+  PASSWORD,
+  totpPolicy,
+} from '../../support/login/authenticator-app.ts'
 import { administrate } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

@@ -11,14 +11,14 @@ import {
   connectThrough,
   failureOf,
   whoIs,
-} from '../../support/client-sessions.ts'
+} from '../../support/client/client-sessions.ts'
 import {
   type ForwardedAnswer,
   type ForwardedRequest,
   type MeddlingProxy,
   startBehindProxy,
-} from '../../support/meddling-proxy.ts'
-import { logInOffline } from '../../support/refresh.ts'
+} from '../../support/client/meddling-proxy.ts'
+import { logInOffline } from '../../support/login/refresh.ts'
 import { ADMIN } from '../../support/service.ts'
 
 /** Changes the answers of one path. */

@@ -10,25 +10,25 @@ import {
   logInLegacy,
   SessionEnded,
 } from '../../../src/client/client.ts'
-import {
-  authenticatorApp,
-  enrolledPerson,
-  PASSWORD,
-  totpPolicy,
-} from '../../support/authenticator-app.ts'
-import { registerCa, shows } from '../../support/certificate-login.ts'
+import { registerCa, shows } from '../../support/certificates/certificate-login.ts'
+import { type Openssl, openOpenssl } from '../../support/certificates/openssl.ts'
+import { assertVerifies } from '../../support/certificates/session-certificates.ts'
 import {
   asAdmin,
   CURRENT_IDENTITY,
   failureOf,
   whoIs,
   withPassword,
-} from '../../support/client-sessions.ts'
-import { demandLater, registerIdp } from '../../support/jwt-login.ts'
+} from '../../support/client/client-sessions.ts'
+import { demandLater, registerIdp } from '../../support/idp/jwt-login.ts'
+import {
+  authenticatorApp,
+  enrolledPerson,
+  PASSWORD,
+  totpPolicy,
+} from '../../support/login/authenticator-app.ts'
 import { administrate } from '../../support/management.ts'
-import { type Openssl, openOpenssl } from '../../support/openssl.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
-import { assertVerifies } from '../../support/session-certificates.ts'
 
 let openssl: Openssl
 before(async () => {

@@ -11,21 +11,21 @@ import {
   ServerUnavailable,
   SessionEnded,
 } from '../../../src/client/client.ts'
-import { enrolledPerson } from '../../support/authenticator-app.ts'
 import {
   asAdmin,
   connectThrough,
   failureOf,
   whoIs,
   withPassword,
-} from '../../support/client-sessions.ts'
-import { administrate } from '../../support/management.ts'
+} from '../../support/client/client-sessions.ts'
 import {
   type Meddling,
   type MeddlingProxy,
   startBehindProxy,
-} from '../../support/meddling-proxy.ts'
-import { eventsOf } from '../../support/refresh.ts'
+} from '../../support/client/meddling-proxy.ts'
+import { enrolledPerson } from '../../support/login/authenticator-app.ts'
+import { eventsOf } from '../../support/login/refresh.ts'
+import { administrate } from '../../support/management.ts'
 import { ADMIN, type Service } from '../../support/service.ts'
 
 interface World {

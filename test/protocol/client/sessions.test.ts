@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { rotateSigningKey } from '../../../src/app/rotate-signing-key.ts'
+import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
 import { days, hours, minutes, seconds } from '../../../src/base/duration.ts'
 import { type SavedSession, ServerUnavailable, SessionEnded } from '../../../src/client/client.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
@@ -15,10 +15,10 @@ import {
   connectTo,
   failureOf,
   whoIs,
-} from '../../support/client-sessions.ts'
+} from '../../support/client/client-sessions.ts'
 import { eventually } from '../../support/eventually.ts'
+import { eventsOf } from '../../support/login/refresh.ts'
 import { administrate } from '../../support/management.ts'
-import { eventsOf } from '../../support/refresh.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 const refreshesOf = async (service: Service, sessionId: string) =>

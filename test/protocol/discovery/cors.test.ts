@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Reply } from '../../support/http-client.ts'
-import { bearer, beginLogin, logIn } from '../../support/login.ts'
+import { bearer, beginLogin, logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'
 
 const LISTED = 'https://console.example.com'

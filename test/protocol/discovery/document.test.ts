@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientAnswer } from '../../support/client-answer.ts'
+import { clientAnswer } from '../../support/client/client-answer.ts'
 import {
   authorizationParameters,
   authorize,
@@ -12,9 +12,9 @@ import {
   exchange,
   logIn,
   pkce,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { serviceAt, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const ADDRESSES = [
   '/.well-known/openid-configuration',

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { connectRaw, type RawReply } from '../../support/raw-connection.ts'
+import { connectRaw, type RawReply } from '../../support/edge/raw-connection.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const DISCOVERY = '/oidc/.well-known/openid-configuration'

@@ -9,14 +9,22 @@ import { connect } from 'node:tls'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
 import { days } from '../../../src/base/duration.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { certificateLogin, presenting, registerCa } from '../../support/certificate-login.ts'
+import {
+  certificateLogin,
+  presenting,
+  registerCa,
+} from '../../support/certificates/certificate-login.ts'
+import {
+  LEAF_EXTENSIONS,
+  type MadeCertificate,
+  openOpenssl,
+} from '../../support/certificates/openssl.ts'
+import { ownIssuingCa } from '../../support/certificates/own-pki.ts'
+import { CLIENT, whoLogsIn } from '../../support/certificates/renewal.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { administrate, assertRefused, MANAGEMENT } from '../../support/management.ts'
-import { LEAF_EXTENSIONS, type MadeCertificate, openOpenssl } from '../../support/openssl.ts'
-import { ownIssuingCa } from '../../support/own-pki.ts'
-import { startPostgres } from '../../support/postgres.ts'
-import { CLIENT, whoLogsIn } from '../../support/renewal.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

@@ -1,9 +1,9 @@
 /** The CAs of our own PKI for anybody, as EST clients fetch them. API 3.2; RFC 7030 §4.1.3. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runOpenssl } from '../../support/csr.ts'
+import { runOpenssl } from '../../support/certificates/csr.ts'
+import { blocksOf } from '../../support/certificates/session-certificates.ts'
 import { startService } from '../../support/service.ts'
-import { blocksOf } from '../../support/session-certificates.ts'
 
 const PATH = '/.well-known/est/cacerts'
 

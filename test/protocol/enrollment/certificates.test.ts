@@ -7,18 +7,18 @@ import { test } from 'node:test'
 import { hours } from '../../../src/base/duration.ts'
 import { EnrolledCertificateReply } from '../../../src/contract/enroll.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { logInByCertificate, presenting } from '../../support/certificate-login.ts'
-import { handMadeCsr, makeCsr, runOpenssl } from '../../support/csr.ts'
+import { logInByCertificate, presenting } from '../../support/certificates/certificate-login.ts'
+import { handMadeCsr, makeCsr, runOpenssl } from '../../support/certificates/csr.ts'
 import {
   CLIENT,
   enrollByCsr,
   enrolledCertificate,
   type Invited,
   inviteNew,
-} from '../../support/enrollment.ts'
+} from '../../support/certificates/enrollment.ts'
+import { pass, startRealEdge } from '../../support/edge/real-edge.ts'
 import { eventually } from '../../support/eventually.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { pass, startRealEdge } from '../../support/real-edge.ts'
 import { startService } from '../../support/service.ts'
 
 test('a token is exchanged for a certificate', async (t) => {

@@ -9,12 +9,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import tls from 'node:tls'
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
-import { enrolledCertificate, inviteNew } from '../../support/enrollment.ts'
-import { installation } from '../../support/instances.ts'
+import { enrolledCertificate, inviteNew } from '../../support/certificates/enrollment.ts'
+import { type KeyKind, openOpenssl } from '../../support/certificates/openssl.ts'
 import { administrate } from '../../support/management.ts'
-import { type KeyKind, openOpenssl } from '../../support/openssl.ts'
 import { freePort, webAt } from '../../support/ports.ts'
 import { startService, temporaryFolder } from '../../support/service.ts'
+import { installation } from '../../support/stores/instances.ts'
 
 /** The certificate that a new handshake shows at the issuer of the JWT. */
 async function shownAt(iss: string | undefined) {

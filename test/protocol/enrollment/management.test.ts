@@ -11,8 +11,12 @@ import {
 } from '../../../src/contract/management/enrollments.ts'
 import { IdentityReply } from '../../../src/contract/management/identities.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { logInByCertificate, presenting, registerCa } from '../../support/certificate-login.ts'
-import { makeCsr } from '../../support/csr.ts'
+import {
+  logInByCertificate,
+  presenting,
+  registerCa,
+} from '../../support/certificates/certificate-login.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
 import {
   CLIENT,
   enrollByCsr,
@@ -20,9 +24,9 @@ import {
   enrolledCertificate,
   inviteNew,
   PASSWORD,
-} from '../../support/enrollment.ts'
+} from '../../support/certificates/enrollment.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { ADMIN, startService } from '../../support/service.ts'
 
 const DAY = days(1)

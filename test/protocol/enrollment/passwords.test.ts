@@ -9,8 +9,8 @@ import {
   type Invited,
   inviteNew,
   PASSWORD,
-} from '../../support/enrollment.ts'
-import { beginLogin, submitPassword } from '../../support/login.ts'
+} from '../../support/certificates/enrollment.ts'
+import { beginLogin, submitPassword } from '../../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
-import { makeCsr } from '../../support/csr.ts'
-import { enrollByCsr, enrollByPassword, inviteNew, PASSWORD } from '../../support/enrollment.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
+import {
+  enrollByCsr,
+  enrollByPassword,
+  inviteNew,
+  PASSWORD,
+} from '../../support/certificates/enrollment.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { installation } from '../../support/instances.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { temporaryFolder } from '../../support/service.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
 

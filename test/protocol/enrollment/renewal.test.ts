@@ -13,14 +13,9 @@ import {
   logInByCertificate,
   presenting,
   registerCa,
-} from '../../support/certificate-login.ts'
-import { makeCsr } from '../../support/csr.ts'
-import { eventually } from '../../support/eventually.ts'
-import { bearer } from '../../support/login.ts'
-import { administrate, assertRefused, logInAs } from '../../support/management.ts'
-import { type MadeCertificate, openOpenssl } from '../../support/openssl.ts'
-import { openTunnel, pass, startRealEdge } from '../../support/real-edge.ts'
-import { refresh } from '../../support/refresh.ts'
+} from '../../support/certificates/certificate-login.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
+import { type MadeCertificate, openOpenssl } from '../../support/certificates/openssl.ts'
 import {
   CLIENT,
   enrolledPerson,
@@ -28,9 +23,14 @@ import {
   extendVerify,
   renewal,
   whoLogsIn,
-} from '../../support/renewal.ts'
+} from '../../support/certificates/renewal.ts'
+import { assertVerifies, extensionsOf } from '../../support/certificates/session-certificates.ts'
+import { openTunnel, pass, startRealEdge } from '../../support/edge/real-edge.ts'
+import { eventually } from '../../support/eventually.ts'
+import { bearer } from '../../support/login/login.ts'
+import { refresh } from '../../support/login/refresh.ts'
+import { administrate, assertRefused, logInAs } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
-import { assertVerifies, extensionsOf } from '../../support/session-certificates.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

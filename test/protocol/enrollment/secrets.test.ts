@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { makeCsr } from '../../support/csr.ts'
-import { CLIENT, enrollByCsr, enrollByPassword, inviteNew } from '../../support/enrollment.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
+import {
+  CLIENT,
+  enrollByCsr,
+  enrollByPassword,
+  inviteNew,
+} from '../../support/certificates/enrollment.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 test('R110: a stolen copy of the database yields no usable token', async (t) => {
   // Attack: somebody reads the database and enrolls with what he finds there.

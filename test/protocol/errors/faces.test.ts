@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Reply } from '../../support/http-client.ts'
-import { bearer, beginLogin, logIn } from '../../support/login.ts'
+import { bearer, beginLogin, logIn } from '../../support/login/login.ts'
 import { ADMIN, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const META = { apiVersion: '1.0.0', apiEnrollmentVersion: '1.0.0' }
 

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
-import { logLines } from '../../support/log-lines.ts'
 import {
   authorizationParameters,
   bearer,
@@ -16,9 +15,10 @@ import {
   pkce,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
+import { logLines } from '../../support/monitoring/log-lines.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 /** Everything that the service wrote about what happened. */
 async function written(service: Service): Promise<string> {

@@ -8,7 +8,8 @@ import { after, test } from 'node:test'
 import { decodeJwt, SignJWT } from 'jose'
 import { epochSeconds } from '../../../src/base/instant.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { newIdpKey, signJwt } from '../../support/external-idp.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { newIdpKey, signJwt } from '../../support/idp/external-idp.ts'
 import {
   AUDIENCE,
   bearers,
@@ -18,11 +19,10 @@ import {
   registerIdp,
   submitJwt,
   tokensOf,
-} from '../../support/jwt-login.ts'
-import { APIS, ztSession } from '../../support/legacy.ts'
-import { answerOf, bearer, beginLogin } from '../../support/login.ts'
+} from '../../support/idp/jwt-login.ts'
+import { APIS, ztSession } from '../../support/login/legacy.ts'
+import { answerOf, bearer, beginLogin } from '../../support/login/login.ts'
 import { administrate } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { ADMIN, startService } from '../../support/service.ts'
 
 const openssl = await openOpenssl()

@@ -6,10 +6,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { minutes } from '../../../src/base/duration.ts'
 import { failureOf } from '../../support/audit.ts'
-import { callbackPath, cookieBrowser, sentTo, startPath } from '../../support/cookie-browser.ts'
-import { JSON_PLEASE, prepareIdpLogin } from '../../support/idp-login.ts'
-import { tokensOf } from '../../support/jwt-login.ts'
-import { startLoginIdp } from '../../support/login-idp.ts'
+import {
+  callbackPath,
+  cookieBrowser,
+  sentTo,
+  startPath,
+} from '../../support/browser/cookie-browser.ts'
+import { JSON_PLEASE, prepareIdpLogin } from '../../support/idp/idp-login.ts'
+import { tokensOf } from '../../support/idp/jwt-login.ts'
+import { startLoginIdp } from '../../support/idp/login-idp.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 
 const UNKNOWN = 'this browser was not sent to an IdP with that state'

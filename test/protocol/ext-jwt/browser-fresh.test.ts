@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { inSeconds } from '../../../src/base/duration.ts'
 import { epochSeconds } from '../../../src/base/instant.ts'
 import { AUTH_REQUEST_LIFE } from '../../../src/domain/login/start.ts'
-import { cookieBrowser, sentTo, startPath } from '../../support/cookie-browser.ts'
-import { prepareIdpLogin } from '../../support/idp-login.ts'
+import { cookieBrowser, sentTo, startPath } from '../../support/browser/cookie-browser.ts'
+import { prepareIdpLogin } from '../../support/idp/idp-login.ts'
 
 test('a fresh login', async (t) => {
   const kit = await prepareIdpLogin(t)

@@ -5,10 +5,15 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { enrolledPerson } from '../../support/authenticator-app.ts'
-import { callbackPath, cookieBrowser, sentTo, startPath } from '../../support/cookie-browser.ts'
-import { tokensOf } from '../../support/jwt-login.ts'
-import { CLIENT_ID, startLoginIdp } from '../../support/login-idp.ts'
+import {
+  callbackPath,
+  cookieBrowser,
+  sentTo,
+  startPath,
+} from '../../support/browser/cookie-browser.ts'
+import { tokensOf } from '../../support/idp/jwt-login.ts'
+import { CLIENT_ID, startLoginIdp } from '../../support/idp/login-idp.ts'
+import { enrolledPerson } from '../../support/login/authenticator-app.ts'
 import { administrate } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

@@ -1,10 +1,10 @@
 /** GET /oidc/login/ext-jwt/start: who is sent to an IdP, and who and what is refused. D-47, D-154, D-156, R106. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cookieBrowser, startPath } from '../../support/cookie-browser.ts'
-import { JSON_PLEASE, prepareIdpLogin } from '../../support/idp-login.ts'
-import { beginLogin } from '../../support/login.ts'
-import { type LoginIdp, startLoginIdp } from '../../support/login-idp.ts'
+import { cookieBrowser, startPath } from '../../support/browser/cookie-browser.ts'
+import { JSON_PLEASE, prepareIdpLogin } from '../../support/idp/idp-login.ts'
+import { type LoginIdp, startLoginIdp } from '../../support/idp/login-idp.ts'
+import { beginLogin } from '../../support/login/login.ts'
 import { assertRefused } from '../../support/management.ts'
 
 test('the way to the IdP', async (t) => {

@@ -1,11 +1,16 @@
 /** What the token endpoint of an IdP may answer, and whom its tokens are good for. D-12, D-14, D-47, D-156; R104, R106. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callbackPath, cookieBrowser, sentTo, startPath } from '../../support/cookie-browser.ts'
-import { newIdpKey, signJwt } from '../../support/external-idp.ts'
-import { JSON_PLEASE, prepareIdpLogin } from '../../support/idp-login.ts'
-import { AUDIENCE, secondaryChallenge } from '../../support/jwt-login.ts'
-import type { LoginIdp } from '../../support/login-idp.ts'
+import {
+  callbackPath,
+  cookieBrowser,
+  sentTo,
+  startPath,
+} from '../../support/browser/cookie-browser.ts'
+import { newIdpKey, signJwt } from '../../support/idp/external-idp.ts'
+import { JSON_PLEASE, prepareIdpLogin } from '../../support/idp/idp-login.ts'
+import { AUDIENCE, secondaryChallenge } from '../../support/idp/jwt-login.ts'
+import type { LoginIdp } from '../../support/idp/login-idp.ts'
 import { assertRefused } from '../../support/management.ts'
 
 const PASSWORD = 'a password of somebody'

@@ -6,15 +6,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import { parseChallenges } from '../../../src/protocol/challenge.ts'
-import { MISSING } from '../../support/challenges.ts'
-import { assertChallenged, jwtLogin, primaryChallenge } from '../../support/jwt-login.ts'
+import { assertChallenged, jwtLogin, primaryChallenge } from '../../support/idp/jwt-login.ts'
+import { MISSING } from '../../support/login/challenges.ts'
 import {
   answerOf,
   beginLogin,
   exchange,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { administrate, administratorWith } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

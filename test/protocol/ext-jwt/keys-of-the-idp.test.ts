@@ -11,18 +11,18 @@ import { gzipSync } from 'node:zlib'
 import { minutes, seconds } from '../../../src/base/duration.ts'
 import { epochSeconds } from '../../../src/base/instant.ts'
 import { failureOf } from '../../support/audit.ts'
-import { newIdpKey, signJwt } from '../../support/external-idp.ts'
+import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
+import { newIdpKey, signJwt } from '../../support/idp/external-idp.ts'
 import {
   AUDIENCE,
   assertChallenged,
   jwtLogin,
   primaryChallenge,
   registerIdp,
-} from '../../support/jwt-login.ts'
-import { bearer, logIn } from '../../support/login.ts'
+} from '../../support/idp/jwt-login.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { type Administrator, administrate } from '../../support/management.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
-import { UptimeClock } from '../../support/uptime-clock.ts'
 
 async function start(t: TestContext, config: ServiceOptions['config'] = {}) {
   const clock = new UptimeClock()

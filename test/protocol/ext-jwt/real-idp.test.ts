@@ -13,10 +13,10 @@ import {
   primaryChallenge,
   secondaryChallenge,
   tokensOf,
-} from '../../support/jwt-login.ts'
-import { beginLogin } from '../../support/login.ts'
+} from '../../support/idp/jwt-login.ts'
+import { API, APP, startRealIdp } from '../../support/idp/real-idp.ts'
+import { beginLogin } from '../../support/login/login.ts'
 import { administrate } from '../../support/management.ts'
-import { API, APP, startRealIdp } from '../../support/real-idp.ts'
 import { startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'

@@ -10,9 +10,8 @@ import { decodeJwt, exportSPKI, importJWK } from 'jose'
 import { milliseconds, seconds } from '../../../src/base/duration.ts'
 import { epochSeconds } from '../../../src/base/instant.ts'
 import { comparable, failureOf } from '../../support/audit.ts'
-import { MISSING } from '../../support/challenges.ts'
-import { newIdpKey, signJwt } from '../../support/external-idp.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
+import { newIdpKey, signJwt } from '../../support/idp/external-idp.ts'
 import {
   AUDIENCE,
   assertChallenged,
@@ -24,9 +23,10 @@ import {
   type KnownIdp,
   primaryChallenge,
   registerIdp,
-} from '../../support/jwt-login.ts'
-import { APIS } from '../../support/legacy.ts'
-import { bearer, beginLogin } from '../../support/login.ts'
+} from '../../support/idp/jwt-login.ts'
+import { MISSING } from '../../support/login/challenges.ts'
+import { APIS } from '../../support/login/legacy.ts'
+import { bearer, beginLogin } from '../../support/login/login.ts'
 import { administrate } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 

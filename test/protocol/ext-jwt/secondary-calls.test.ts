@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { minutes } from '../../../src/base/duration.ts'
-import { EXPIRED, INVALID, MISSING, NO_SUCH_SESSION } from '../../support/challenges.ts'
+import { connectRaw } from '../../support/edge/raw-connection.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
 import {
   assertBlocked,
@@ -17,11 +17,11 @@ import {
   registerIdp,
   secondaryChallenge,
   tokensOf,
-} from '../../support/jwt-login.ts'
-import { APIS, CLIENT_API, MANAGEMENT_API } from '../../support/legacy.ts'
-import { bearer, beginLogin } from '../../support/login.ts'
+} from '../../support/idp/jwt-login.ts'
+import { EXPIRED, INVALID, MISSING, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
+import { APIS, CLIENT_API, MANAGEMENT_API } from '../../support/login/legacy.ts'
+import { bearer, beginLogin } from '../../support/login/login.ts'
 import { administrate, assertRefused, type CreatedIdentity } from '../../support/management.ts'
-import { connectRaw } from '../../support/raw-connection.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { failureOf } from '../../support/audit.ts'
-import { presenting, registerCa } from '../../support/certificate-login.ts'
-import { MISSING } from '../../support/challenges.ts'
+import { presenting, registerCa } from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import type { Reply } from '../../support/http-client.ts'
 import {
   assertBlocked,
@@ -17,13 +17,13 @@ import {
   registerIdp,
   secondaryChallenge,
   tokensOf,
-} from '../../support/jwt-login.ts'
-import { APIS, CLIENT_API, callsOf } from '../../support/legacy.ts'
-import { bearer, beginLogin } from '../../support/login.ts'
+} from '../../support/idp/jwt-login.ts'
+import { MISSING } from '../../support/login/challenges.ts'
+import { APIS, CLIENT_API, callsOf } from '../../support/login/legacy.ts'
+import { bearer, beginLogin } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

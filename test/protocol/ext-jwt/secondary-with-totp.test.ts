@@ -4,8 +4,6 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { enrolledPerson, PASSWORD, submitCode } from '../../support/authenticator-app.ts'
-import { NO_SUCH_SESSION } from '../../support/challenges.ts'
 import {
   assertBlocked,
   assertChallenged,
@@ -14,9 +12,11 @@ import {
   registerIdp,
   secondaryChallenge,
   tokensOf,
-} from '../../support/jwt-login.ts'
-import { CLIENT_API } from '../../support/legacy.ts'
-import { beginLogin } from '../../support/login.ts'
+} from '../../support/idp/jwt-login.ts'
+import { enrolledPerson, PASSWORD, submitCode } from '../../support/login/authenticator-app.ts'
+import { NO_SUCH_SESSION } from '../../support/login/challenges.ts'
+import { CLIENT_API } from '../../support/login/legacy.ts'
+import { beginLogin } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

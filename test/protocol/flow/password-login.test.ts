@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bearer, logIn } from '../../support/login.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'
 
 test('a password login ends in an authorized API call', async (t) => {

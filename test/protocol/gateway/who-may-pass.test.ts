@@ -10,17 +10,15 @@ import {
   presenting,
   registerCa,
   shows,
-} from '../../support/certificate-login.ts'
-import { waitFor } from '../../support/child-service.ts'
-import { legacyToken } from '../../support/legacy.ts'
+} from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import {
   CERTIFICATES,
   type LiveSession,
   legacySession,
   oidcSession,
   SESSIONS,
-} from '../../support/live-session.ts'
-import { openOpenssl } from '../../support/openssl.ts'
+} from '../../support/edge/live-session.ts'
 import {
   openTunnel,
   pass,
@@ -28,7 +26,9 @@ import {
   startRealEdge,
   type Traveller,
   travellerOf,
-} from '../../support/real-edge.ts'
+} from '../../support/edge/real-edge.ts'
+import { legacyToken } from '../../support/login/legacy.ts'
+import { waitFor } from '../../support/process/child-service.ts'
 import { startService } from '../../support/service.ts'
 
 async function assertRefused(

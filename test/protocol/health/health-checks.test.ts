@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventually } from '../../support/eventually.ts'
-import { logLines } from '../../support/log-lines.ts'
 import { assertRefused } from '../../support/management.ts'
-import { startMonitored } from '../../support/monitoring.ts'
+import { logLines } from '../../support/monitoring/log-lines.ts'
+import { startMonitored } from '../../support/monitoring/monitoring.ts'
 import { startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 /** As pino counts them. */
 const DEBUG = 20

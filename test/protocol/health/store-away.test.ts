@@ -5,9 +5,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { eventually } from '../../support/eventually.ts'
-import { type Monitored, startMonitored } from '../../support/monitoring.ts'
-import { startPostgres } from '../../support/postgres.ts'
-import { sampleOf } from '../../support/prometheus-text.ts'
+import { type Monitored, startMonitored } from '../../support/monitoring/monitoring.ts'
+import { sampleOf } from '../../support/monitoring/prometheus-text.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { bearer, logIn } from '../../support/login.ts'
-import { startPostgres } from '../../support/postgres.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { type ServiceOptions, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const DATABASES: Readonly<Record<string, () => Promise<ServiceOptions>>> = {
   SQLite: async () => ({}),

@@ -12,21 +12,21 @@ import {
   certificateLogin,
   logInByCertificate,
   presenting,
-} from '../../support/certificate-login.ts'
-import { TestClock } from '../../support/clock.ts'
-import { makeCsr } from '../../support/csr.ts'
+} from '../../support/certificates/certificate-login.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
+import { namedCas } from '../../support/certificates/named-cas.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { CLIENT, enrolledPerson, whoLogsIn } from '../../support/certificates/renewal.ts'
+import { assertVerifies, blocksOf } from '../../support/certificates/session-certificates.ts'
+import { TestClock } from '../../support/clocks/clock.ts'
+import { pass, startRealEdge } from '../../support/edge/real-edge.ts'
 import { eventually } from '../../support/eventually.ts'
-import { installation } from '../../support/instances.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { namedCas } from '../../support/named-cas.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { startPostgres } from '../../support/postgres.ts'
-import { pass, startRealEdge } from '../../support/real-edge.ts'
-import { CLIENT, enrolledPerson, whoLogsIn } from '../../support/renewal.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { assertVerifies, blocksOf } from '../../support/session-certificates.ts'
-import { sql } from '../../support/sql.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { Client } from 'pg'
 import { seconds } from '../../../src/base/duration.ts'
-import { IDENTITY, INVALID } from '../../support/challenges.ts'
-import { TestClock } from '../../support/clock.ts'
-import { installation } from '../../support/instances.ts'
+import { TestClock } from '../../support/clocks/clock.ts'
+import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
+import { IDENTITY, INVALID } from '../../support/login/challenges.ts'
 import {
   answerOf,
   bearer,
@@ -20,11 +20,11 @@ import {
   obtainCode,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
-import { startPostgres } from '../../support/postgres.ts'
+} from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
-import { UptimeClock } from '../../support/uptime-clock.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const freshDatabase = async () => (await startPostgres()).freshDatabase()
 

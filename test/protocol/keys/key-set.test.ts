@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { decodeProtectedHeader, type JWK } from 'jose'
 import { inSeconds } from '../../../src/base/duration.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
-import { logIn } from '../../support/login.ts'
+import { logIn } from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 /** The members that RFC 7638 §3.2 hashes, in its order, and what RFC 7518 §6 makes public. */
 const KINDS = {

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
-import { rotateSigningKey } from '../../../src/app/rotate-signing-key.ts'
+import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
 import { milliseconds, minutes } from '../../../src/base/duration.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
-import { EXPIRED, IDENTITY } from '../../support/challenges.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import { EXPIRED, IDENTITY } from '../../support/login/challenges.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { freePort, webAt } from '../../support/ports.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 async function kidsOf(service: Service): Promise<string[]> {
   const { keys } = (await service.call('/oidc/keys')).json()

@@ -8,12 +8,12 @@ import {
   AuthenticateReply,
   CurrentApiSessionReply,
 } from '../../../src/contract/current-api-session.ts'
-import { MISSING } from '../../support/challenges.ts'
 import type { CallOptions } from '../../support/http-client.ts'
-import { APIS, authenticate, CLIENT_API, callsOf } from '../../support/legacy.ts'
+import { MISSING } from '../../support/login/challenges.ts'
+import { APIS, authenticate, CLIENT_API, callsOf } from '../../support/login/legacy.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { ADMIN, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 test('a legacy login by password', async (t) => {
   const service = await startService(t)

@@ -10,6 +10,7 @@ import {
   RecoveryCodesLeftReply,
   StartedMfaEnrollmentReply,
 } from '../../../src/contract/mfa.ts'
+import type { CallOptions, Reply } from '../../support/http-client.ts'
 import {
   type AuthenticatorApp,
   authenticatorApp,
@@ -17,13 +18,12 @@ import {
   PASSWORD,
   partialLogin,
   submitCode,
-} from '../../support/authenticator-app.ts'
-import type { CallOptions, Reply } from '../../support/http-client.ts'
-import { APIS, authenticate, CLIENT_API, callsOf, legacyToken } from '../../support/legacy.ts'
-import { answerOf, bearer } from '../../support/login.ts'
+} from '../../support/login/authenticator-app.ts'
+import { APIS, authenticate, CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
+import { answerOf, bearer } from '../../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 async function start(t: TestContext) {
   const service = await startService(t)

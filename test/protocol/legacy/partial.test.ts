@@ -6,13 +6,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { seconds } from '../../../src/base/duration.ts'
 import { AuthenticateReply } from '../../../src/contract/current-api-session.ts'
+import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import {
   authenticatorApp,
   enrolledPerson,
   PASSWORD,
   totpPolicy,
-} from '../../support/authenticator-app.ts'
-import { installation } from '../../support/instances.ts'
+} from '../../support/login/authenticator-app.ts'
 import {
   APIS,
   assertPartial,
@@ -21,13 +21,13 @@ import {
   callsOf,
   legacyToken,
   legacyTotpQuery,
-} from '../../support/legacy.ts'
-import { bearer } from '../../support/login.ts'
+} from '../../support/login/legacy.ts'
+import { bearer } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
-import { UptimeClock } from '../../support/uptime-clock.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 async function start(t: TestContext) {
   const service = await startService(t)

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
-import { MISSING, NO_SUCH_SESSION } from '../../support/challenges.ts'
+import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { installation } from '../../support/instances.ts'
+import { MISSING, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
 import {
   APIS,
   authenticate,
@@ -15,13 +15,13 @@ import {
   callsOf,
   legacyToken,
   ztSession,
-} from '../../support/legacy.ts'
-import { bearer, logIn } from '../../support/login.ts'
+} from '../../support/login/legacy.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
-import { UptimeClock } from '../../support/uptime-clock.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
 const IDENTITY = `${CLIENT_API}/current-identity`

@@ -7,10 +7,10 @@ import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
-import { answerTo, INVALID } from '../../support/challenges.ts'
-import { startPostgres } from '../../support/postgres.ts'
-import { logInOffline } from '../../support/refresh.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { logInOffline } from '../../support/login/refresh.ts'
 import { ADMIN, type Service, type ServiceOptions, startService } from '../../support/service.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
 

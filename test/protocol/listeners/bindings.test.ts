@@ -16,7 +16,7 @@ import {
   pkce,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { type Service, serviceAt, startService } from '../../support/service.ts'
 
 /** One address of each API that answers 200 without a credential. */

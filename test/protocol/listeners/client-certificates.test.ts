@@ -12,8 +12,8 @@ import { systemRandom } from '../../../src/base/random.ts'
 import { Secret } from '../../../src/base/secret.ts'
 import { presentedChain, presentedFingerprint } from '../../../src/http/peer-certificate.ts'
 import { openTlsListener, type TlsListener } from '../../../src/http/tls-listener.ts'
-import { type MadeCertificate, openOpenssl } from '../../support/openssl.ts'
-import { connectRaw, type RawConnection } from '../../support/raw-connection.ts'
+import { type MadeCertificate, openOpenssl } from '../../support/certificates/openssl.ts'
+import { connectRaw, type RawConnection } from '../../support/edge/raw-connection.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { logLines } from '../../support/log-lines.ts'
-import { connectRaw, type RawConnection } from '../../support/raw-connection.ts'
+import { connectRaw, type RawConnection } from '../../support/edge/raw-connection.ts'
+import { logLines } from '../../support/monitoring/log-lines.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 async function open(t: TestContext, service: Service): Promise<RawConnection> {

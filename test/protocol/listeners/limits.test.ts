@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { answerOf, beginLogin, logIn } from '../../support/login.ts'
-import { connectRaw, type RawConnection, type RawReply } from '../../support/raw-connection.ts'
+import { connectRaw, type RawConnection, type RawReply } from '../../support/edge/raw-connection.ts'
+import { answerOf, beginLogin, logIn } from '../../support/login/login.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 const KIB = 1024

@@ -18,8 +18,8 @@ import {
   newKeyPair,
   signCertificate,
 } from '../../../src/domain/certificates/x509.ts'
-import { beginLogin } from '../../support/login.ts'
-import { connectRaw } from '../../support/raw-connection.ts'
+import { connectRaw } from '../../support/edge/raw-connection.ts'
+import { beginLogin } from '../../support/login/login.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { milliseconds, seconds } from '../../../src/base/duration.ts'
+import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { APIS, CLIENT_API } from '../../support/legacy.ts'
-import { beginLogin } from '../../support/login.ts'
+import { APIS, CLIENT_API } from '../../support/login/legacy.ts'
+import { beginLogin } from '../../support/login/login.ts'
 import { assertRefused } from '../../support/management.ts'
 import { ADMIN, type Service, type ServiceOptions, startService } from '../../support/service.ts'
-import { UptimeClock } from '../../support/uptime-clock.ts'
 
 const LIMIT = 3
 

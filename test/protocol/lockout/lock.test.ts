@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { milliseconds, minutes } from '../../../src/base/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { authenticate } from '../../support/legacy.ts'
-import { beginLogin, submitPassword } from '../../support/login.ts'
+import { authenticate } from '../../support/login/legacy.ts'
+import { beginLogin, submitPassword } from '../../support/login/login.ts'
 import {
   type Administrator,
   administrate,
@@ -15,7 +15,7 @@ import {
   type CreatedIdentity,
 } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
 

@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { installation } from '../../support/instances.ts'
-import { authenticate, CLIENT_API } from '../../support/legacy.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import { authenticate, CLIENT_API } from '../../support/login/legacy.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
 /** No limit by address, which would stop the guesses before they are counted; room for all of them in the queue. */

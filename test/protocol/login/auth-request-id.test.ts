@@ -10,7 +10,7 @@ import {
   beginLogin,
   pkce,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 const NAMES = ['authRequestId', 'authRequestID', 'id'] as const

@@ -12,9 +12,9 @@ import {
   obtainCode,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const WRONG = { ...ADMIN, password: 'wrong horse battery' }
 

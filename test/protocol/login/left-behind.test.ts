@@ -8,12 +8,12 @@ import { type TestContext, test } from 'node:test'
 import { sweep } from '../../../src/app/janitor.ts'
 import { days, hours } from '../../../src/base/duration.ts'
 import { eventually } from '../../support/eventually.ts'
-import { heldBytes } from '../../support/heap.ts'
-import { jwtLogin, registerIdp, submitJwt, tokensOf } from '../../support/jwt-login.ts'
-import { beginLogin } from '../../support/login.ts'
+import { jwtLogin, registerIdp, submitJwt, tokensOf } from '../../support/idp/jwt-login.ts'
+import { beginLogin } from '../../support/login/login.ts'
 import { administrate } from '../../support/management.ts'
+import { heldBytes } from '../../support/monitoring/heap.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 /** Tables that grow with logins. Events are kept for their own time (D-134). */
 const TABLES = [

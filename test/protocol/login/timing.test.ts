@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
 import { test } from 'node:test'
-import { beginLogin, submitPassword } from '../../support/login.ts'
+import { beginLogin, submitPassword } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Route } from '../../../src/http/route.ts'
-import { MISSING } from '../../support/challenges.ts'
-import { bearer } from '../../support/login.ts'
+import { MISSING } from '../../support/login/challenges.ts'
+import { bearer } from '../../support/login/login.ts'
 import { administrate, assertRefused, logInAs, MANAGEMENT } from '../../support/management.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 

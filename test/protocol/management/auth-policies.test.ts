@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthPolicyReply } from '../../../src/contract/management/auth-policies.ts'
-import { beginLogin, submitPassword } from '../../support/login.ts'
+import { beginLogin, submitPassword } from '../../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

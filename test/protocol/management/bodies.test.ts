@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bearer } from '../../support/login.ts'
+import { bearer } from '../../support/login/login.ts'
 import { administrate, assertRefused, MANAGEMENT } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

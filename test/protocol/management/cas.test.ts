@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { days } from '../../../src/base/duration.ts'
 import { DoneReply } from '../../../src/contract/envelope.ts'
 import { CaReply } from '../../../src/contract/management/cas.ts'
-import { bearer } from '../../support/login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { bearer } from '../../support/login/login.ts'
 import { administrate, assertRefused, MANAGEMENT } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { startService } from '../../support/service.ts'
 
 test('third-party CAs', async (t) => {

@@ -11,11 +11,16 @@ import {
   obtainCode,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
+import {
+  assertRefreshRefused,
+  logInOffline,
+  refresh,
+  refreshed,
+} from '../../support/login/refresh.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
-import { assertRefreshRefused, logInOffline, refresh, refreshed } from '../../support/refresh.ts'
 import { ADMIN, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
 

@@ -6,8 +6,8 @@ import {
   ExternalJwtSignerReply,
   PublicSignerListReply,
 } from '../../../src/contract/management/external-jwt-signers.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { startService } from '../../support/service.ts'
 
 const PUBLIC = '/edge/client/v1/external-jwt-signers'

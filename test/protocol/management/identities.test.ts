@@ -5,8 +5,8 @@ import { decodeJwt } from 'jose'
 import { milliseconds, minutes } from '../../../src/base/duration.ts'
 import { CreatedReply, DoneReply } from '../../../src/contract/envelope.ts'
 import { IdentityReply } from '../../../src/contract/management/identities.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
-import { beginLogin, submitPassword } from '../../support/login.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { beginLogin, submitPassword } from '../../support/login/login.ts'
 import {
   administrate,
   assertRefused,
@@ -15,7 +15,7 @@ import {
   MANAGEMENT,
 } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
 

@@ -10,8 +10,8 @@ import { CaListReply } from '../../../src/contract/management/cas.ts'
 import { ExternalJwtSignerListReply } from '../../../src/contract/management/external-jwt-signers.ts'
 import { IdentityListReply } from '../../../src/contract/management/identities.ts'
 import { PUBLIC_SIGNER_FIELDS } from '../../../src/domain/lists/fields.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
 import { startService } from '../../support/service.ts'
 
 const LISTS: Readonly<Record<string, z.ZodType>> = {

@@ -9,12 +9,12 @@ import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { chance } from '../../support/chance.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { installation } from '../../support/instances.ts'
-import { logIn } from '../../support/login.ts'
+import { logIn } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const NAMES = 200
 /** How often each name is asked for. */

@@ -10,9 +10,9 @@ import {
   SigningKeyReply,
 } from '../../../src/contract/management/signing-keys.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
-import { IDENTITY, INVALID } from '../../support/challenges.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import { IDENTITY, INVALID } from '../../support/login/challenges.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 

@@ -10,27 +10,27 @@ import {
   logInByCertificate,
   presenting,
   registerCa,
-} from '../../support/certificate-login.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
-import { authenticate, callsOf, legacyToken } from '../../support/legacy.ts'
+} from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { ownIssuingCa } from '../../support/certificates/own-pki.ts'
+import { enrolledPerson, renewal } from '../../support/certificates/renewal.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { authenticate, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import {
   answerOf,
   beginLogin,
   exchange,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import {
   type Administrator,
   administrate,
   assertRefused,
   logInAs,
 } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { ownIssuingCa } from '../../support/own-pki.ts'
-import { enrolledPerson, renewal } from '../../support/renewal.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
 const OTHER = 'quite another password'

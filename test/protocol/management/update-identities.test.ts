@@ -5,17 +5,17 @@ import { milliseconds } from '../../../src/base/duration.ts'
 import { DoneReply } from '../../../src/contract/envelope.ts'
 import { IdentityReply } from '../../../src/contract/management/identities.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
-import { callsOf, legacyToken } from '../../support/legacy.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { callsOf, legacyToken } from '../../support/login/legacy.ts'
 import {
   answerOf,
   beginLogin,
   exchange,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
+import { logInOffline, refresh } from '../../support/login/refresh.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
-import { logInOffline, refresh } from '../../support/refresh.ts'
 import { startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'

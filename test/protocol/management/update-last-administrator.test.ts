@@ -4,18 +4,18 @@
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import { registerCa } from '../../support/certificate-login.ts'
+import { registerCa } from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { installation } from '../../support/instances.ts'
 import {
   type Administrator,
   administrate,
   administratorWith,
   assertRefused,
 } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 const PASSWORD = 'a password of somebody'
 

@@ -9,14 +9,18 @@ import { AuthPolicyReply } from '../../../src/contract/management/auth-policies.
 import { CaReply } from '../../../src/contract/management/cas.ts'
 import { ExternalJwtSignerReply } from '../../../src/contract/management/external-jwt-signers.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { certificateLogin, presenting, registerCa } from '../../support/certificate-login.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
+import {
+  certificateLogin,
+  presenting,
+  registerCa,
+} from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { jwtLogin, logInByJwt, registerIdp } from '../../support/jwt-login.ts'
-import { authenticate } from '../../support/legacy.ts'
+import { jwtLogin, logInByJwt, registerIdp } from '../../support/idp/jwt-login.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { authenticate } from '../../support/login/legacy.ts'
+import { logInOffline, refresh, refreshed } from '../../support/login/refresh.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { logInOffline, refresh, refreshed } from '../../support/refresh.ts'
 import { startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { eventually } from '../../support/eventually.ts'
-import { startMonitored } from '../../support/monitoring.ts'
-import type { Family } from '../../support/prometheus-text.ts'
+import { startMonitored } from '../../support/monitoring/monitoring.ts'
+import type { Family } from '../../support/monitoring/prometheus-text.ts'
 
 const FILE = join(import.meta.dirname, '../../../deploy/grafana/latchkey.json')
 

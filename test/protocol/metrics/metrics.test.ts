@@ -2,25 +2,30 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, test } from 'node:test'
-import { logInByCertificate, presenting } from '../../support/certificate-login.ts'
-import { makeCsr } from '../../support/csr.ts'
+import { logInByCertificate, presenting } from '../../support/certificates/certificate-login.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
 import {
   enrollByCsr,
   enrollByPassword,
   enrolledCertificate,
   inviteNew,
-} from '../../support/enrollment.ts'
+} from '../../support/certificates/enrollment.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { enrolledPerson, renewal } from '../../support/certificates/renewal.ts'
+import { issueCertificate, oidcSession } from '../../support/edge/live-session.ts'
 import { eventually } from '../../support/eventually.ts'
-import { jwtLogin, registerIdp } from '../../support/jwt-login.ts'
-import { legacyToken } from '../../support/legacy.ts'
-import { issueCertificate, oidcSession } from '../../support/live-session.ts'
-import { beginLogin, submitPassword } from '../../support/login.ts'
+import { jwtLogin, registerIdp } from '../../support/idp/jwt-login.ts'
+import { legacyToken } from '../../support/login/legacy.ts'
+import { beginLogin, submitPassword } from '../../support/login/login.ts'
+import {
+  assertRefreshRefused,
+  logInOffline,
+  refresh,
+  refreshed,
+} from '../../support/login/refresh.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { type Monitored, startMonitored } from '../../support/monitoring.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { type Family, sampleOf } from '../../support/prometheus-text.ts'
-import { assertRefreshRefused, logInOffline, refresh, refreshed } from '../../support/refresh.ts'
-import { enrolledPerson, renewal } from '../../support/renewal.ts'
+import { type Monitored, startMonitored } from '../../support/monitoring/monitoring.ts'
+import { type Family, sampleOf } from '../../support/monitoring/prometheus-text.ts'
 import { ADMIN } from '../../support/service.ts'
 
 /** How much one series grows while something happens. */

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { days, hours } from '../../../src/base/duration.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import {
   assertOauthError,
   assertRefreshRefused,
@@ -17,10 +17,10 @@ import {
   type OfflineTokens,
   refresh,
   refreshed,
-} from '../../support/refresh.ts'
+} from '../../support/login/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const URL_PATH = '/oidc/end_session'
 const BYE = 'http://127.0.0.1:9876/bye'

@@ -3,11 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { hours, minutes } from '../../../src/base/duration.ts'
-import { INVALID, MISSING } from '../../support/challenges.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { bearer, logIn } from '../../support/login.ts'
+import { INVALID, MISSING } from '../../support/login/challenges.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
+import {
+  assertOauthError,
+  logInOffline,
+  post,
+  refreshed,
+  revoke,
+} from '../../support/login/refresh.ts'
 import { administrate, logInAs } from '../../support/management.ts'
-import { assertOauthError, logInOffline, post, refreshed, revoke } from '../../support/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
 

@@ -4,12 +4,10 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { minutes } from '../../../src/base/duration.ts'
-import { answerTo, EXPIRED, INVALID } from '../../support/challenges.ts'
-import { TestClock } from '../../support/clock.ts'
+import { TestClock } from '../../support/clocks/clock.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
-import { installation } from '../../support/instances.ts'
-import { logIn } from '../../support/login.ts'
-import { startPostgres } from '../../support/postgres.ts'
+import { answerTo, EXPIRED, INVALID } from '../../support/login/challenges.ts'
+import { logIn } from '../../support/login/login.ts'
 import {
   assertOauthError,
   assertRefreshRefused,
@@ -18,10 +16,12 @@ import {
   refresh,
   refreshed,
   revoke,
-} from '../../support/refresh.ts'
+} from '../../support/login/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
-import { sql } from '../../support/sql.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 after(async () => (await startPostgres()).stop())
 

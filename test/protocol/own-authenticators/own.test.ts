@@ -7,9 +7,11 @@ import {
   AuthenticatorReply,
 } from '../../../src/contract/management/authenticators.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { APIS, authenticate, callsOf, legacyToken } from '../../support/legacy.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { APIS, authenticate, callsOf, legacyToken } from '../../support/login/legacy.ts'
+import { logInOffline, refreshed } from '../../support/login/refresh.ts'
 import {
   type Administrator,
   administrate,
@@ -17,8 +19,6 @@ import {
   type CreatedIdentity,
   logInAs,
 } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { logInOffline, refreshed } from '../../support/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'

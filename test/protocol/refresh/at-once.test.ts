@@ -6,12 +6,10 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { rotateSigningKey } from '../../../src/app/rotate-signing-key.ts'
+import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
-import { TestClock } from '../../support/clock.ts'
-import { installation } from '../../support/instances.ts'
-import { startPostgres } from '../../support/postgres.ts'
+import { TestClock } from '../../support/clocks/clock.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
 import {
   assertRefreshRefused,
   eventsOf,
@@ -19,9 +17,11 @@ import {
   refresh,
   refreshed,
   revoke,
-} from '../../support/refresh.ts'
+} from '../../support/login/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 after(async () => (await startPostgres()).stop())
 

@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { answerTo, INVALID } from '../../support/challenges.ts'
-import { type Administrator, administrate, type CreatedIdentity } from '../../support/management.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
 import {
   assertRefreshRefused,
   eventsOf,
@@ -14,9 +13,10 @@ import {
   type OfflineTokens,
   refresh,
   refreshed,
-} from '../../support/refresh.ts'
+} from '../../support/login/refresh.ts'
+import { type Administrator, administrate, type CreatedIdentity } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a perfectly fine password'
 

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { type Duration, hours, milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
-import { answerTo, INVALID } from '../../support/challenges.ts'
-import { bearer } from '../../support/login.ts'
+import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { bearer } from '../../support/login/login.ts'
 import {
   assertRefreshRefused,
   eventsOf,
@@ -15,9 +15,9 @@ import {
   type OfflineTokens,
   refresh,
   refreshed,
-} from '../../support/refresh.ts'
+} from '../../support/login/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const ISSUED = 'token.issued'
 const REFRESHED = 'token.refreshed'

@@ -6,17 +6,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import { hours, milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
-import { answerTo, EXPIRED } from '../../support/challenges.ts'
-import { exchange, logIn, obtainCode, REDIRECT_URI } from '../../support/login.ts'
+import { answerTo, EXPIRED } from '../../support/login/challenges.ts'
+import { exchange, logIn, obtainCode, REDIRECT_URI } from '../../support/login/login.ts'
 import {
   assertOauthError,
   assertRefreshRefused,
   logInOffline,
   refresh,
   refreshed,
-} from '../../support/refresh.ts'
+} from '../../support/login/refresh.ts'
 import { serviceAt, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 test('a refresh token', async (t) => {
   const service = await startService(t)

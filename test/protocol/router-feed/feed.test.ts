@@ -5,26 +5,26 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { rotateSigningKey } from '../../../src/app/rotate-signing-key.ts'
+import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
 import { hours } from '../../../src/base/duration.ts'
 import { failureOf } from '../../support/audit.ts'
-import { presenting } from '../../support/certificate-login.ts'
-import { makeCsr } from '../../support/csr.ts'
-import { eventually } from '../../support/eventually.ts'
-import { enroll, enrollRouter, openFeed, readyFeed } from '../../support/feed-client.ts'
-import { CLIENT_API } from '../../support/legacy.ts'
+import { presenting } from '../../support/certificates/certificate-login.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import { ownIssuingCa } from '../../support/certificates/own-pki.ts'
+import { enroll, enrollRouter, openFeed, readyFeed } from '../../support/edge/feed-client.ts'
 import {
   CERTIFICATES,
   issueCertificate,
   oidcSession,
   SESSIONS,
-} from '../../support/live-session.ts'
+} from '../../support/edge/live-session.ts'
+import { eventually } from '../../support/eventually.ts'
+import { CLIENT_API } from '../../support/login/legacy.ts'
+import { revoke } from '../../support/login/refresh.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { openOpenssl } from '../../support/openssl.ts'
-import { ownIssuingCa } from '../../support/own-pki.ts'
-import { revoke } from '../../support/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const FEED = `${CLIENT_API}/router-feed`
 

@@ -4,19 +4,19 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TestClock } from '../../support/clock.ts'
-import { makeCsr } from '../../support/csr.ts'
-import { installation } from '../../support/instances.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
+import { assertVerifies } from '../../support/certificates/session-certificates.ts'
+import { TestClock } from '../../support/clocks/clock.ts'
 import {
   CERTIFICATES,
   issueCertificate,
   oidcSession,
   requestCertificate,
-} from '../../support/live-session.ts'
+} from '../../support/edge/live-session.ts'
 import { assertRefused } from '../../support/management.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { startService } from '../../support/service.ts'
-import { assertVerifies } from '../../support/session-certificates.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 test('R103: certificates of two instances of one installation', async (t) => {
   const shared = await installation(await (await startPostgres()).freshDatabase())

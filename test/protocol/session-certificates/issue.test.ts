@@ -13,7 +13,14 @@ import {
   SessionCertificateReply,
 } from '../../../src/contract/session-certificates.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { type KEYS, makeCsr } from '../../support/csr.ts'
+import { type KEYS, makeCsr } from '../../support/certificates/csr.ts'
+import {
+  assertVerifies,
+  blocksOf,
+  extensionsOf,
+  textOf,
+  validityOf,
+} from '../../support/certificates/session-certificates.ts'
 import {
   CERTIFICATES,
   issueCertificate,
@@ -21,15 +28,8 @@ import {
   oidcSession,
   requestCertificate,
   SESSIONS,
-} from '../../support/live-session.ts'
+} from '../../support/edge/live-session.ts'
 import { startService } from '../../support/service.ts'
-import {
-  assertVerifies,
-  blocksOf,
-  extensionsOf,
-  textOf,
-  validityOf,
-} from '../../support/session-certificates.ts'
 
 for (const [kind, begin] of Object.entries(SESSIONS)) {
   test(`D-40, D-41: an ${kind} session gets a certificate that openssl believes, with its chain and its CAs`, async (t) => {

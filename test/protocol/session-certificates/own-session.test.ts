@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SessionCertificateListReply } from '../../../src/contract/session-certificates.ts'
 import { eventsOf } from '../../support/audit.ts'
-import { makeCsr } from '../../support/csr.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
 import {
   CERTIFICATES,
   issueCertificate,
@@ -13,7 +13,7 @@ import {
   legacySession,
   oidcSession,
   SESSIONS,
-} from '../../support/live-session.ts'
+} from '../../support/edge/live-session.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

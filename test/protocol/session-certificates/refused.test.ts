@@ -5,10 +5,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hours, minutes } from '../../../src/base/duration.ts'
-import { totpPolicy } from '../../support/authenticator-app.ts'
-import { MISSING } from '../../support/challenges.ts'
-import { csrPem, derOf, handMadeCsr, makeCsr, namePart, tlv } from '../../support/csr.ts'
-import { assertPartial, CLIENT_API } from '../../support/legacy.ts'
+import {
+  csrPem,
+  derOf,
+  handMadeCsr,
+  makeCsr,
+  namePart,
+  tlv,
+} from '../../support/certificates/csr.ts'
 import {
   CERTIFICATES,
   issueCertificate,
@@ -16,11 +20,14 @@ import {
   legacySession,
   oidcSession,
   requestCertificate,
-} from '../../support/live-session.ts'
+} from '../../support/edge/live-session.ts'
+import { totpPolicy } from '../../support/login/authenticator-app.ts'
+import { MISSING } from '../../support/login/challenges.ts'
+import { assertPartial, CLIENT_API } from '../../support/login/legacy.ts'
+import { refreshed } from '../../support/login/refresh.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { refreshed } from '../../support/refresh.ts'
 import { startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const countOf = async (session: LiveSession) =>
   (await session.call(CERTIFICATES)).json().meta.pagination.totalCount

@@ -12,7 +12,7 @@ import {
   partialLogin,
   submitCode,
   totpPolicy,
-} from '../../support/authenticator-app.ts'
+} from '../../support/login/authenticator-app.ts'
 import {
   answerOf,
   authorizationParameters,
@@ -22,7 +22,7 @@ import {
   pkce,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 

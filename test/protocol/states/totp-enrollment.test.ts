@@ -15,8 +15,8 @@ import {
   submitCode,
   totpPolicy,
   verifyEnrollment,
-} from '../../support/authenticator-app.ts'
-import { answerOf } from '../../support/login.ts'
+} from '../../support/login/authenticator-app.ts'
+import { answerOf } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

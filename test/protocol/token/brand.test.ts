@@ -9,7 +9,7 @@ import {
   exchange,
   obtainCode,
   pkce,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const CLIENT = { client_id: 'acme' }

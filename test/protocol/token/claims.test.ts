@@ -21,9 +21,9 @@ import {
   pkce,
   REDIRECT_URI,
   type Tokens,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 /** The hash inside `at_hash`: OIDC Core §3.1.3.6, and for Ed25519 the one that RFC 8032 signs with. */
 const ALGORITHMS = [

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { milliseconds, seconds } from '../../../src/base/duration.ts'
-import { IDENTITY, INVALID } from '../../support/challenges.ts'
 import type { Reply } from '../../support/http-client.ts'
-import { bearer, exchange, obtainCode, REDIRECT_URI } from '../../support/login.ts'
+import { IDENTITY, INVALID } from '../../support/login/challenges.ts'
+import { bearer, exchange, obtainCode, REDIRECT_URI } from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const good = ({ code, verifier }: { code: string; verifier: string }) => ({
   code,

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
-import { exchange, logIn, obtainCode, REDIRECT_URI } from '../../support/login.ts'
+import { exchange, logIn, obtainCode, REDIRECT_URI } from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const post = (service: Service, options: CallOptions) =>
   service.call('/oidc/token', { method: 'POST', ...options })

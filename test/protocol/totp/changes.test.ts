@@ -17,9 +17,9 @@ import {
   submitCode,
   totpPolicy,
   verifyEnrollment,
-} from '../../support/authenticator-app.ts'
-import { assertPartial, CLIENT_API, callsOf, legacyToken } from '../../support/legacy.ts'
-import { answerOf, submitPassword } from '../../support/login.ts'
+} from '../../support/login/authenticator-app.ts'
+import { assertPartial, CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
+import { answerOf, submitPassword } from '../../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 

@@ -10,14 +10,14 @@ import {
   exchangeOf,
   partialLogin,
   submitCode,
-} from '../../support/authenticator-app.ts'
-import { installation } from '../../support/instances.ts'
-import { CLIENT_API, callsOf, legacyToken } from '../../support/legacy.ts'
-import { answerOf } from '../../support/login.ts'
+} from '../../support/login/authenticator-app.ts'
+import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
+import { answerOf } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 async function start(t: TestContext) {
   const service = await startService(t)

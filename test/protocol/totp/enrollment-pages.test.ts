@@ -12,14 +12,14 @@ import {
   scanned,
   startEnrollment,
   totpPolicy,
-} from '../../support/authenticator-app.ts'
+} from '../../support/login/authenticator-app.ts'
 import {
   answerOf,
   authorizationParameters,
   authorize,
   beginLogin,
   pkce,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

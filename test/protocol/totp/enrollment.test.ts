@@ -16,8 +16,8 @@ import {
   submitCode,
   totpPolicy,
   verifyEnrollment,
-} from '../../support/authenticator-app.ts'
-import { answerOf, beginLogin, submitPassword } from '../../support/login.ts'
+} from '../../support/login/authenticator-app.ts'
+import { answerOf, beginLogin, submitPassword } from '../../support/login/login.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
 

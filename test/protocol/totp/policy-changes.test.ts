@@ -15,10 +15,16 @@ import {
   submitCode,
   totpPolicy,
   verifyEnrollment,
-} from '../../support/authenticator-app.ts'
-import { INVALID, NO_SUCH_SESSION } from '../../support/challenges.ts'
-import { APIS, assertPartial, CLIENT_API, callsOf, legacyToken } from '../../support/legacy.ts'
-import { answerOf, bearer, beginLogin, submitPassword } from '../../support/login.ts'
+} from '../../support/login/authenticator-app.ts'
+import { INVALID, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
+import {
+  APIS,
+  assertPartial,
+  CLIENT_API,
+  callsOf,
+  legacyToken,
+} from '../../support/login/legacy.ts'
+import { answerOf, bearer, beginLogin, submitPassword } from '../../support/login/login.ts'
 import {
   administrate,
   assertRefused,

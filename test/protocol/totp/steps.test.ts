@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { CallOptions } from '../../support/http-client.ts'
 import {
   enrolledPerson,
   PASSWORD,
@@ -14,9 +15,8 @@ import {
   submitCode,
   totpPolicy,
   verifyEnrollment,
-} from '../../support/authenticator-app.ts'
-import type { CallOptions } from '../../support/http-client.ts'
-import { answerOf, beginLogin, submitPassword } from '../../support/login.ts'
+} from '../../support/login/authenticator-app.ts'
+import { answerOf, beginLogin, submitPassword } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { ADMIN, startService } from '../../support/service.ts'
 

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
+import type { Reply } from '../../support/http-client.ts'
 import {
   type EnrolledPerson,
   enrolledPerson,
@@ -16,13 +17,12 @@ import {
   submitCode,
   totpPolicy,
   verifyEnrollment,
-} from '../../support/authenticator-app.ts'
-import type { Reply } from '../../support/http-client.ts'
-import { authenticate, CLIENT_API, callsOf, legacyToken } from '../../support/legacy.ts'
-import { answerOf } from '../../support/login.ts'
+} from '../../support/login/authenticator-app.ts'
+import { authenticate, CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
+import { answerOf } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/sql.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 async function start(t: TestContext) {
   const service = await startService(t)

@@ -1,19 +1,23 @@
 /** Spans as a collector gets them from a running service: D-139, D-39, R108. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { attributeOf, type CollectedSpan, startCollector } from '../../support/collector.ts'
 import { eventually } from '../../support/eventually.ts'
-import { jwtLogin, registerIdp } from '../../support/jwt-login.ts'
+import { jwtLogin, registerIdp } from '../../support/idp/jwt-login.ts'
 import {
   answerOf,
   beginLogin,
   exchange,
   REDIRECT_URI,
   submitPassword,
-} from '../../support/login.ts'
+} from '../../support/login/login.ts'
 import { administrate } from '../../support/management.ts'
-import { startMonitored } from '../../support/monitoring.ts'
-import { sampleOf } from '../../support/prometheus-text.ts'
+import {
+  attributeOf,
+  type CollectedSpan,
+  startCollector,
+} from '../../support/monitoring/collector.ts'
+import { startMonitored } from '../../support/monitoring/monitoring.ts'
+import { sampleOf } from '../../support/monitoring/prometheus-text.ts'
 import { ADMIN, startService } from '../../support/service.ts'
 
 const SERVER = 2

@@ -1,7 +1,7 @@
 /** R099, D-130: renewals that nobody confirms are bounded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock } from '../../../../test/support/manual-clock.ts'
+import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts'
 import { minutes } from '../../../base/duration.ts'
 import type { AuthenticatorId } from '../../../base/ids.ts'
 import { Failure } from '../../../errors/catalogue.ts'

@@ -12,7 +12,7 @@ import type {
   NameConstraints,
 } from 'pkijs'
 import { validity } from '../certificate-chain.ts'
-import type { CertificateNames } from '../external-id.ts'
+import type { CertificateNames } from '../third-party/external-id.ts'
 
 export type Library = typeof import('pkijs')
 

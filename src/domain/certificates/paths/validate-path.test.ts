@@ -10,7 +10,7 @@ import {
   LEAF_EXTENSIONS,
   type MadeCertificate,
   openOpenssl,
-} from '../../../../test/support/openssl.ts'
+} from '../../../../test/support/certificates/openssl.ts'
 import { systemClock } from '../../../base/clock.ts'
 import { days } from '../../../base/duration.ts'
 import { findPaths } from './find-paths.ts'

@@ -16,7 +16,7 @@ import {
   spkiOf,
   TEXT,
   tlv,
-} from '../../../../test/support/csr.ts'
+} from '../../../../test/support/certificates/csr.ts'
 import { LARGEST_CSR, readCsr } from './csr.ts'
 
 function taken(pem: string) {

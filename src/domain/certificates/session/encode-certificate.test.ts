@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { derOf, pemOf, runOpenssl, spkiOf } from '../../../../test/support/csr.ts'
-import { openOpenssl } from '../../../../test/support/openssl.ts'
+import { derOf, pemOf, runOpenssl, spkiOf } from '../../../../test/support/certificates/csr.ts'
+import { openOpenssl } from '../../../../test/support/certificates/openssl.ts'
 import {
   assertVerifies,
   extensionsOf,
   sessionCertificatesOn,
   textOf,
-} from '../../../../test/support/session-certificates.ts'
+} from '../../../../test/support/certificates/session-certificates.ts'
 import { systemClock } from '../../../base/clock.ts'
 import { hours } from '../../../base/duration.ts'
 import { instant, plus } from '../../../base/instant.ts'

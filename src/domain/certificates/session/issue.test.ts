@@ -5,8 +5,14 @@
 import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
-import { makeCsr } from '../../../../test/support/csr.ts'
-import { ManualClock, NOON } from '../../../../test/support/manual-clock.ts'
+import { makeCsr } from '../../../../test/support/certificates/csr.ts'
+import {
+  blocksOf,
+  callOf,
+  sessionCertificatesOn,
+  validityOf,
+} from '../../../../test/support/certificates/session-certificates.ts'
+import { ManualClock, NOON } from '../../../../test/support/clocks/manual-clock.ts'
 import {
   aLegacySession,
   anOidcSession,
@@ -14,12 +20,6 @@ import {
   refusalOf,
   wordsOf,
 } from '../../../../test/support/people.ts'
-import {
-  blocksOf,
-  callOf,
-  sessionCertificatesOn,
-  validityOf,
-} from '../../../../test/support/session-certificates.ts'
 import { type Duration, hours, milliseconds, minutes, seconds } from '../../../base/duration.ts'
 import type { ApiSessionId } from '../../../base/ids.ts'
 import { type Instant, plus } from '../../../base/instant.ts'

@@ -1,8 +1,8 @@
 /** Discovery of an IdP: D-154. What a document may say is tested over the wire too (test/protocol/ext-jwt). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { externalSigner } from '../../../../test/support/external-idp.ts'
-import { ManualClock } from '../../../../test/support/manual-clock.ts'
+import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts'
+import { externalSigner } from '../../../../test/support/idp/external-idp.ts'
 import { hours, milliseconds, minutes, seconds } from '../../../base/duration.ts'
 import { createFindEndpoints, offered } from './endpoints.ts'
 

@@ -1,0 +1,309 @@
+/**
+ * Config → every use case, wired. Reads as a list of what depends on what; nothing runs yet.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { milliseconds } from '../../base/duration.ts'
+import type { Log } from '../../base/log.ts'
+import type { Random } from '../../base/random.ts'
+import type { Vault } from '../../base/vault.ts'
+import type { Config } from '../../config/config.ts'
+import { createRecordEvent } from '../../domain/audit/record.ts'
+import { createJudgeCertificate } from '../../domain/certificates/judge-certificate.ts'
+import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
+import { createSessionCertificates } from '../../domain/certificates/session/issue.ts'
+import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
+import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
+import { createRedeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
+import { createVerifyExternalJwt } from '../../domain/ext-jwt/verify.ts'
+import { createCertificateFactor } from '../../domain/factors/client-certificate.ts'
+import { createTotpEnrollments } from '../../domain/factors/enroll-totp.ts'
+import {
+  createCheckSecondaryJwt,
+  createExternalJwtFactor,
+} from '../../domain/factors/external-jwt.ts'
+import { createAddressFailures } from '../../domain/factors/failures.ts'
+import type { PasswordHashing } from '../../domain/factors/hashing.ts'
+import { createHashNewPassword } from '../../domain/factors/new-password.ts'
+import { createPasswordFactor } from '../../domain/factors/password.ts'
+import { createCheckCode } from '../../domain/factors/totp.ts'
+import { createOwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
+import { createCheckAgain } from '../../domain/login/check-again.ts'
+import { createFindDemands } from '../../domain/login/demands.ts'
+import { createEnrollInLogin } from '../../domain/login/enroll-totp.ts'
+import { createComeBack } from '../../domain/login/external/come-back.ts'
+import { createKeepPrimary } from '../../domain/login/external/kept-primary.ts'
+import { createSendAway } from '../../domain/login/external/send-away.ts'
+import { createFindRequest } from '../../domain/login/find-request.ts'
+import { createFinishStep } from '../../domain/login/finish.ts'
+import { createQueriesOf } from '../../domain/login/outstanding-queries.ts'
+import { createProvePrimary } from '../../domain/login/prove-primary.ts'
+import { createRefuseCode } from '../../domain/login/refuse-code.ts'
+import { createStartLogin } from '../../domain/login/start.ts'
+import { createSubmitKept, createSubmitPrimary } from '../../domain/login/submit-primary.ts'
+import { createSubmitTotp } from '../../domain/login/submit-totp.ts'
+import { createRules } from '../../domain/policies/rules.ts'
+import { createAuthenticateCall } from '../../domain/sessions/authenticate-call.ts'
+import { createAuthenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
+import { createAuthenticateRouter } from '../../domain/sessions/authenticate-router.ts'
+import { createCheckForRouter } from '../../domain/sessions/check-for-router.ts'
+import {
+  createCurrentIdentity,
+  createCurrentSession,
+  createLogOut,
+  createUserinfo,
+} from '../../domain/sessions/current-session.ts'
+import { createDemandSecondaryJwt } from '../../domain/sessions/demand-secondary-jwt.ts'
+import { createEndByHint } from '../../domain/sessions/end-by-hint.ts'
+import { createEndExpired } from '../../domain/sessions/end-expired.ts'
+import { createEndSession, createEndSessionsWithin } from '../../domain/sessions/end-session.ts'
+import { createEndedSessions } from '../../domain/sessions/ended-sessions.ts'
+import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
+import { createRouterFeed } from '../../domain/sessions/router-feed.ts'
+import { createDescribeSession } from '../../domain/sessions/session-detail.ts'
+import { createSessionMfa } from '../../domain/sessions/session-mfa.ts'
+import type { Store } from '../../domain/stores.ts'
+import { createExchangeCode } from '../../domain/tokens/exchange-code.ts'
+import { createIntrospect } from '../../domain/tokens/introspect.ts'
+import { createIssueTokens } from '../../domain/tokens/issue.ts'
+import { createManageKeys } from '../../domain/tokens/manage-keys.ts'
+import { createOwnTokens } from '../../domain/tokens/own-token.ts'
+import { createRecordRefusal } from '../../domain/tokens/record-refusal.ts'
+import { createRefresh } from '../../domain/tokens/refresh.ts'
+import { createRevokeToken } from '../../domain/tokens/revoke.ts'
+import { createRotateKeys } from '../../domain/tokens/rotate-keys.ts'
+import { createSignTokens } from '../../domain/tokens/sign-tokens.ts'
+import { createSigningKeys, type SigningKeys } from '../../domain/tokens/signing-keys.ts'
+import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
+import { createPostForm } from '../../outbound/post-form.ts'
+import type { Issuer } from '../../protocol/oidc.ts'
+import { composeAccount } from './compose-account.ts'
+import { composeEnrollment } from './compose-enrollment.ts'
+import { composeManagement } from './compose-management.ts'
+
+export interface Parts {
+  readonly config: Config
+  readonly store: Store
+  readonly vault: Vault
+  readonly hashing: PasswordHashing
+  readonly authorities: CertificateAuthorities
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  /** Every issuer of this controller; known once its listeners listen. */
+  readonly issuers: () => readonly Issuer[]
+  /** Where the client API is reached, and what is shown there; known once its listener listens. */
+  readonly clientApi: () => ClientApi | undefined
+  readonly onKeyFetch?: (outcome: FetchOutcome) => void
+  /** Where fetches are traced. */
+  readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
+}
+
+export function compose(parts: Parts) {
+  const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
+  const { brand, tokens } = config
+  const lifetimes = { accessToken: tokens.accessTokenDuration, idToken: tokens.idTokenDuration }
+  const sessionLife = {
+    timeout: config.api.sessionTimeout,
+    maxSessionDuration: tokens.maxSessionDuration,
+    refreshTokenDuration: tokens.refreshTokenDuration,
+    refreshRetryWindow: tokens.refreshRetryWindow,
+    accessTokenLife: tokens.accessTokenDuration,
+  }
+
+  // What is kept in memory, fed from the store (D-34).
+  const rules = createRules({ ...store, clock })
+  const endedSessions = createEndedSessions({ ...store, clock })
+  const signingKeys = composeSigningKeys(parts)
+  const plainFetch = createFetchJson(config.externalJwtSigners.fetch)
+  const fetchJson = parts.traceFetch?.(plainFetch) ?? plainFetch
+  const signerKeys = createSignerKeys({
+    fetchJson,
+    clock,
+    log,
+    ...(parts.onKeyFetch === undefined ? {} : { onFetch: parts.onKeyFetch }),
+  })
+
+  /** What nearly everybody needs; functions take from it what they ask for. */
+  const recordEvent = createRecordEvent({ clock, random })
+  const names = { brand, clientId: brand, audience: brand }
+  const common = { ...store, clock, random, vault, ...names, recordEvent, rules, endedSessions }
+
+  // Factors: each judges one kind of proof.
+  const verifyExternalJwt = createVerifyExternalJwt({ clock, signerKeys })
+  const ownAnchors = () => authorities.anchorPems
+  const judgeCertificate = createJudgeCertificate({ ownAnchors, clock })
+  const password = createPasswordFactor({ ...common, hashing })
+  const certificate = createCertificateFactor({ ...common, judgeCertificate })
+  const externalJwt = createExternalJwtFactor({ ...common, verifyExternalJwt })
+  const checkSecondaryJwt = createCheckSecondaryJwt({ verifyExternalJwt })
+  const checkCode = createCheckCode(common)
+  const totpEnrolling = createTotpEnrollments(common)
+  const hashNewPassword = createHashNewPassword({
+    hashing,
+    brand,
+    rejectsCommonPasswords: config.passwords.rejectCommon,
+  })
+  const addressFailures = createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
+
+  // Enrollment: how there comes to be something to prove.
+  const enrolling = composeEnrollment({
+    ...common,
+    config,
+    authorities,
+    clientApi: parts.clientApi,
+    hashNewPassword,
+    addressFailures,
+    judgeCertificate,
+  })
+
+  // Logins: what the proofs lead to.
+  const provePrimary = createProvePrimary({
+    ...common,
+    password,
+    certificate,
+    externalJwt,
+    addressFailures,
+  })
+  const steps = {
+    ...common,
+    provePrimary,
+    checkSecondaryJwt,
+    checkCode,
+    totpEnrolling,
+    checkAgain: createCheckAgain(common),
+    findDemands: createFindDemands(common),
+    finishStep: createFinishStep(common),
+    refuseCode: createRefuseCode(common),
+    recordRefusal: createRecordRefusal(common),
+  }
+
+  const findRequest = createFindRequest(common)
+  const submitPrimary = createSubmitPrimary(steps)
+
+  // Logins that go through an IdP: D-47.
+  const { fetch: fetchRules } = config.externalJwtSigners
+  const findEndpoints = createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp })
+  const external = {
+    sendAway: createSendAway({ ...common, findEndpoints }),
+    comeBack: createComeBack({
+      ...common,
+      findRequest,
+      findEndpoints,
+      redeemCode: createRedeemCode({ postForm: createPostForm(fetchRules) }),
+      submitPrimary,
+      submitKept: createSubmitKept(steps),
+      tripFailures: createAddressFailures({ limit: config.limits.failuresPerAddress, clock }),
+    }),
+  }
+
+  // Sessions and tokens: what a finished login leaves behind.
+  const endSession = createEndSession({ ...common, ...sessionLife })
+  const endSessionsWithin = createEndSessionsWithin({ ...common, ...sessionLife })
+  const describeSession = createDescribeSession(common)
+  const ownTokens = createOwnTokens({ ...common, issuers, signingKeys })
+  const signTokens = createSignTokens({ ...common, signingKeys, lifetimes })
+  const issueTokens = createIssueTokens({ ...common, ...sessionLife, signTokens })
+  const demandSecondaryJwt = createDemandSecondaryJwt({ ...common, checkSecondaryJwt })
+  const rotateKeys = createRotateKeys({ ...common, signingKeys })
+  const legacySessions = createLegacySessions({ ...common, ...sessionLife, demandSecondaryJwt })
+  const startLogin = createStartLogin(common)
+  const exchangeCode = createExchangeCode({ ...steps, issueTokens, endSession })
+  const authenticateCall = createAuthenticateCall({
+    ...common,
+    issuers,
+    signingKeys,
+    legacySessions,
+    demandSecondaryJwt,
+  })
+
+  return {
+    rules,
+    signingKeys,
+    rotateKeys,
+    signerKeys,
+    endedSessions,
+    startLogin,
+    findRequest,
+    submitPrimary,
+    ...external,
+    keepPrimary: createKeepPrimary(common),
+    submitTotp: createSubmitTotp(steps),
+    enrollInLogin: createEnrollInLogin(steps),
+    queriesOf: createQueriesOf(steps),
+    exchangeCode,
+    refresh: createRefresh({ ...steps, ...sessionLife, signTokens, endSession }),
+    revokeToken: createRevokeToken({ ...common, ownTokens, endSession }),
+    introspect: createIntrospect({ ...common, ownTokens }),
+    endByHint: createEndByHint({ ...common, ownTokens, endSession }),
+    userinfo: createUserinfo(common),
+    authenticateLegacy: createAuthenticateLegacy({ ...steps, ...sessionLife }),
+    sessionMfa: createSessionMfa({ ...steps, legacySessions }),
+    authenticateCall,
+    sessionCertificates: createSessionCertificates({
+      ...common,
+      authorities,
+      trustDomain: config.trustDomain,
+      duration: config.api.sessionCertificateDuration,
+    }),
+    authenticateRouter: createAuthenticateRouter({ clock, provePrimary }),
+    openRouterFeed: createRouterFeed({
+      ...common,
+      issuers,
+      signingKeys,
+      trustDomain: config.trustDomain,
+      caBundlePem: () => authorities.caBundlePem,
+    }),
+    caBundlePem: () => authorities.caBundlePem,
+    checkForRouter: createCheckForRouter({ ...common, legacySessions }),
+    currentSession: createCurrentSession({ ...common, describeSession }),
+    currentIdentity: createCurrentIdentity(common),
+    ownAuthenticators: createOwnAuthenticators({
+      ...common,
+      provePrimary,
+      hashNewPassword,
+      endSessionsWithin,
+    }),
+    ...composeAccount({
+      ...common,
+      startLogin,
+      exchangeCode,
+      authenticateCall,
+      endSessionsWithin,
+    }),
+    endExpired: createEndExpired({ ...common, endSessionsWithin }),
+    logOut: createLogOut({ endSession }),
+    enroll: enrolling.enroll,
+    enrollByCa: enrolling.enrollByCa,
+    renewCertificate: enrolling.renewCertificate,
+    management: composeManagement({
+      ...common,
+      hashNewPassword,
+      invite: enrolling.invite,
+      inviteByCa: enrolling.inviteByCa,
+      endSessionsWithin,
+      describeSession,
+      manageKeys: createManageKeys({ signingKeys, rotateKeys }),
+      signerKeys,
+      ownAnchors,
+      issuers,
+      allowHttp: config.externalJwtSigners.fetch.allowHttp,
+    }),
+  }
+}
+
+/** Apart, because `latchkey keys rotate` needs these and nothing else. */
+export function composeSigningKeys(
+  parts: Pick<Parts, 'config' | 'store' | 'vault' | 'clock'>,
+): SigningKeys {
+  const { config, store, vault, clock } = parts
+  const { accessTokenDuration, idTokenDuration } = config.tokens
+  return createSigningKeys({
+    store: store.signingKeys,
+    vault,
+    clock,
+    algorithm: config.keys.algorithm,
+    rotation: config.keys.rotation,
+    tokenLife: milliseconds(Math.max(accessTokenDuration, idTokenDuration)),
+  })
+}

@@ -1,0 +1,65 @@
+/**
+ * The CAs of our own PKI in a running instance: found or made at the start, looked after while it runs (D-129), and
+ * written into the home for clients to be given.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { toRfc3339 } from '../../base/instant.ts'
+import type { Log } from '../../base/log.ts'
+import type { Random } from '../../base/random.ts'
+import type { Vault } from '../../base/vault.ts'
+import { createRecordEvent } from '../../domain/audit/record.ts'
+import {
+  type CertificateAuthorities,
+  loadAuthorities,
+} from '../../domain/certificates/own/authorities.ts'
+import { recordAuthorities } from '../../domain/certificates/own/record-authorities.ts'
+import type { Store } from '../../domain/stores.ts'
+import { homeFiles } from '../installation/home.ts'
+import { readText, replacePrivateFile } from '../installation/private-files.ts'
+
+export async function openAuthorities(deps: {
+  readonly home: string
+  readonly store: Store
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly random: Random
+}): Promise<CertificateAuthorities> {
+  const { home, store, random } = deps
+  const recordEvent = createRecordEvent(deps)
+  const authorities = recordAuthorities({ ...store, recordEvent })
+  const opened = await loadAuthorities({ ...deps, authorities })
+  await writeCaFile(home, opened, random)
+  return opened
+}
+
+/** One round: successors of our own and of other instances. `onChange` is told when others are trusted than before. */
+export function followAuthorities(deps: {
+  readonly home: string
+  readonly authorities: CertificateAuthorities
+  readonly random: Random
+  readonly log: Log
+  readonly onChange: () => void
+}): () => Promise<void> {
+  const { home, authorities, random, log, onChange } = deps
+  let seen = authorities.caBundlePem
+  return async () => {
+    for (const { role, generation, notAfter } of await authorities.refresh()) {
+      log.warn({ role, generation, notAfter: toRfc3339(notAfter) }, 'a CA of our own was made')
+    }
+    const { caBundlePem } = authorities
+    if (caBundlePem === seen) return
+    await writeCaFile(home, authorities, random)
+    onChange()
+    seen = caBundlePem
+    log.info({ file: homeFiles(home).ca }, 'the CAs that clients are given to trust have changed')
+  }
+}
+
+async function writeCaFile(
+  home: string,
+  { caBundlePem }: CertificateAuthorities,
+  random: Random,
+): Promise<void> {
+  const { ca } = homeFiles(home)
+  if ((await readText(ca)) !== caBundlePem) await replacePrivateFile(ca, caBundlePem, { random })
+}

@@ -1,0 +1,205 @@
+/**
+ * What must exist before anything can be served: the installation secret, the database with its tables, the default
+ * policy, the first administrator and the certificate authorities. Every start does this first.
+ */
+import { availableParallelism } from 'node:os'
+import type { Clock } from '../../base/clock.ts'
+import { base64url } from '../../base/encoding.ts'
+import type { Random } from '../../base/random.ts'
+import { Secret } from '../../base/secret.ts'
+import type { SecretHash, Vault } from '../../base/vault.ts'
+import type { Config } from '../../config/config.ts'
+import { createRecordEvent } from '../../domain/audit/record.ts'
+import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
+import { refuseGuessable } from '../../domain/factors/guessable-passwords.ts'
+import {
+  createPasswordHashing,
+  type HashStrength,
+  type MeasuredHashing,
+} from '../../domain/factors/hashing.ts'
+import { refusePassword } from '../../domain/factors/password-rules.ts'
+import {
+  ADMINISTRATOR,
+  ForeignDatabase,
+  install,
+  type OpenInstallation,
+  openInstallation,
+} from '../../domain/installation/installation.ts'
+import { keepSealed } from '../../domain/installation/keep-sealed.ts'
+import { defaultPolicy } from '../../domain/policies/auth-policy.ts'
+import type { Store } from '../../domain/stores.ts'
+import { type OnEvents, openStore, StoreUnavailable } from '../../store/open.ts'
+import { openAuthorities } from '../compose/own-authorities.ts'
+import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
+import { exists, RefusedStart, refuseWorldReadable } from './private-files.ts'
+import { takeUpWaitingSecret, waitingSecretFile } from './waiting-secret.ts'
+
+/** Bits of a password that nobody chose: 120, so that it can be typed in one go. */
+const RANDOM_PASSWORD_BYTES = 15
+
+/** Hashing shares four threads with everything else that cannot run on the main one; one is left free (R081). */
+const MOST_HASHING = 3
+
+export interface OpenedInstallation {
+  readonly store: Store
+  readonly vault: Vault
+  /** Of the installation secret that the vault seals under. */
+  readonly secretFingerprint: SecretHash
+}
+
+export interface Prepared extends OpenedInstallation {
+  /** What the vault hashes under, as it is stored: another text after a restore (D-159). */
+  readonly sealedHashingSecret: string
+  readonly hashing: MeasuredHashing
+  readonly authorities: CertificateAuthorities
+}
+
+/** Opens the installation, and makes it when the database is empty. Thrown: RefusedStart. */
+export async function prepare(deps: {
+  readonly config: Config
+  readonly adminPassword: Secret | undefined
+  readonly clock: Clock
+  readonly random: Random
+  /** Called when the administrator was made with a password that nobody has seen, and that is shown nowhere else. */
+  readonly handOver: (password: Secret) => Promise<void>
+  readonly onEvents?: OnEvents
+  readonly hashStrength?: HashStrength | undefined
+}): Promise<Prepared> {
+  const { config, clock, random } = deps
+  const opened = await openDatabase(config, deps.onEvents)
+  return closeOnFailure(opened.store, async () => {
+    const hashing = composeHashing(config, random, deps.hashStrength)
+    let installation = await inspect(config, opened, random)
+    if (installation === undefined) {
+      const secret = opened.secret ?? (await firstSecret(config, random))
+      await makeAdministrator(deps, { store: opened.store, secret, hashing })
+      // Read again, also by the one who made it: another instance may have been faster.
+      installation = await inspect(config, { ...opened, secret }, random)
+    }
+    if (installation === undefined) throw new Error('the installation was removed meanwhile')
+    const { vault, fingerprint, sealedHashingSecret } = installation
+    const store = keepSealed(opened.store, fingerprint)
+    const { home } = config
+    const authorities = await openAuthorities({ home, store, vault, clock, random })
+    const secretFingerprint = fingerprint
+    return { store, vault, secretFingerprint, sealedHashingSecret, hashing, authorities }
+  })
+}
+
+async function makeAdministrator(
+  { config, adminPassword, clock, random, handOver }: Parameters<typeof prepare>[0],
+  { store, secret, hashing }: Pick<Prepared, 'store' | 'hashing'> & { readonly secret: Uint8Array },
+): Promise<void> {
+  const password = adminPassword ?? drawPassword(random)
+  const { minPasswordLength } = defaultPolicy(clock.now()).primary.updb
+  const fault =
+    refusePassword(password, minPasswordLength) ??
+    (config.passwords.rejectCommon
+      ? await refuseGuessable(password, [ADMINISTRATOR, config.brand])
+      : undefined)
+  if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault}`)
+  const recordEvent = createRecordEvent({ clock, random })
+  const { transaction } = store
+  const needs = { transaction, secret, hashing, clock, random, recordEvent }
+  const isOurs = await install(needs, password)
+  // At once: whatever fails later in this start, the password is known by then.
+  if (isOurs && adminPassword === undefined) await handOver(password)
+}
+
+export function drawPassword(random: Random): Secret {
+  return new Secret(base64url(random.bytes(RANDOM_PASSWORD_BYTES)))
+}
+
+/** Opens an installation that exists; refuses to make one. */
+export async function openPrepared(config: Config, random: Random): Promise<OpenedInstallation> {
+  const nothing = `nothing is installed in ${config.home} yet; run: latchkey init`
+  // Opening a database would make it.
+  const { db } = config
+  if (db.kind === 'sqlite' && !(await exists(db.path))) throw new RefusedStart(nothing)
+  const opened = await openDatabase(config)
+  return closeOnFailure(opened.store, async () => {
+    const installation = await inspect(config, opened, random)
+    if (installation === undefined) throw new RefusedStart(nothing)
+    const { vault, fingerprint } = installation
+    return { store: keepSealed(opened.store, fingerprint), vault, secretFingerprint: fingerprint }
+  })
+}
+
+async function openDatabase(config: Config, onEvents?: OnEvents) {
+  if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
+  const secret = await readInstallationSecret(config.secret)
+  try {
+    return { secret, store: await openStore(config.db, onEvents) }
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
+    throw error
+  }
+}
+
+async function closeOnFailure<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/**
+ * Opens what is in the database: undefined when that is empty. A rotation of the secret that was killed after its commit
+ * is finished here (D-142).
+ */
+async function inspect(
+  config: Config,
+  opened: { readonly store: Store; readonly secret: Uint8Array | undefined },
+  random: Random,
+): Promise<OpenInstallation | undefined> {
+  const { installation } = opened.store
+  const fingerprint = await installation.findSecretFingerprint()
+  if (fingerprint === undefined) return undefined
+  const movedTo = await installation.findMove()
+  if (movedTo !== undefined) {
+    throw new RefusedStart(`this database was moved to ${movedTo}; set "db" to that one`)
+  }
+  const open = (secret: Uint8Array) => openInstallation({ installation, secret, random })
+  try {
+    if (opened.secret !== undefined) return await open(opened.secret)
+  } catch (error) {
+    if (!(error instanceof ForeignDatabase)) throw error
+  }
+  const next = await takeUpWaitingSecret(config, fingerprint, random)
+  if (next !== undefined) return open(next)
+  throw new RefusedStart(await describeForeign(config, opened.secret, fingerprint))
+}
+
+async function describeForeign(
+  config: Config,
+  secret: Uint8Array | undefined,
+  fingerprint: SecretHash,
+): Promise<string> {
+  const source = config.secret
+  const where = source.kind === 'file' ? source.path : `the variable ${source.variable}`
+  if (secret === undefined) {
+    return `the installation secret ${where} is missing, but the database was made with one; copy it here`
+  }
+  const message = `${new ForeignDatabase().message} than the one in ${where}; every instance needs the same one`
+  const waiting = waitingSecretFile(config, fingerprint)
+  return (await exists(waiting)) ? `${message}; the right one is in ${waiting}` : message
+}
+
+/** A secret is made only for an empty database: beside a full one its loss must be noticed, not papered over. */
+async function firstSecret(config: Config, random: Random): Promise<Uint8Array> {
+  if (config.secret.kind === 'environment')
+    throw new RefusedStart('there is no installation secret')
+  return createInstallationSecret(config.secret.path, random)
+}
+
+export function composeHashing(
+  { passwords }: Config,
+  random: Random,
+  strength?: HashStrength,
+): MeasuredHashing {
+  const { hashing, queue } = passwords
+  const concurrency = hashing === 'auto' ? Math.min(availableParallelism(), MOST_HASHING) : hashing
+  return createPasswordHashing({ random, concurrency, queue, strength })
+}

@@ -1,0 +1,135 @@
+/**
+ * Files with secrets: 0600 in a folder of 0700, written whole or not at all. A start refuses when the world can
+ * get at them; a group may (R063, D-101).
+ */
+import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { base64url } from '../../base/encoding.ts'
+import type { Random } from '../../base/random.ts'
+import { shellWord } from '../../base/shell-word.ts'
+
+/** Reading gives a secret away; writing lets everybody choose it. */
+const WORLD_READS_OR_WRITES = 0o006
+const WORLD_DOES_ANYTHING = 0o007
+
+/** A refusal to start that the operator can mend; the sentence says how. */
+export class RefusedStart extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RefusedStart'
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return (await modeOf(path)) !== undefined
+}
+
+/** Makes the folder when it is missing; refuses one that strangers can enter. */
+export async function makePrivateFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  await refuseMode(path, WORLD_DOES_ANYTHING, '700')
+}
+
+/** Refuses a file that everybody on the machine can read or change. A missing file is no fault. */
+export async function refuseWorldReadable(path: string): Promise<void> {
+  await refuseMode(path, WORLD_READS_OR_WRITES, '600')
+}
+
+async function refuseMode(path: string, forbidden: number, remedy: string): Promise<void> {
+  if (process.platform === 'win32') return // permissions are not in the mode there
+  const mode = await modeOf(path)
+  if (mode !== undefined && (mode & forbidden) !== 0) {
+    throw new RefusedStart(
+      `everybody on this machine can get at ${path}; run: chmod ${remedy} ${shellWord(path)}`,
+    )
+  }
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  return unlessMissing(stat(path).then(({ mode }) => mode))
+}
+
+/** Creates the file, or answers false when it exists: of two starting instances one writes it. */
+export async function createPrivateFile(
+  path: string,
+  text: string,
+  { random }: { readonly random: Random },
+): Promise<boolean> {
+  try {
+    // A link, unlike a file that is being written, is there with its whole text or not at all.
+    await putInPlace(path, text, random, async (beside) => {
+      await link(beside, path)
+      await unlink(beside)
+    })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Replaces the file in one step: a reader sees the old text or the new one, also after a crash. */
+export async function replacePrivateFile(
+  path: string,
+  text: string,
+  { random }: { readonly random: Random },
+): Promise<void> {
+  await putInPlace(path, text, random, (beside) => rename(beside, path))
+}
+
+/** After a rename in it: without this, the old name may be back after a power cut. */
+export async function syncFolderOf(path: string): Promise<void> {
+  await syncFolder(dirname(path))
+}
+
+export async function readText(path: string): Promise<string | undefined> {
+  return unlessMissing(readFile(path, 'utf8'))
+}
+
+async function putInPlace(
+  path: string,
+  text: string,
+  random: Random,
+  place: (beside: string) => Promise<void>,
+): Promise<void> {
+  const folder = dirname(path)
+  const beside = join(folder, `.${base64url(random.bytes(6))}`)
+  try {
+    await writeAndSync(beside, text)
+    await place(beside)
+  } catch (error) {
+    await unlessMissing(unlink(beside))
+    throw error
+  }
+  await syncFolder(folder)
+}
+
+async function writeAndSync(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Without it, a name that is new in its folder may be gone after a power cut. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return // a folder cannot be opened there
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,41 @@
+/** A way back in, on command (D-49), beside or without running instances. */
+import { systemClock } from '../../base/clock.ts'
+import { systemRandom } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Config } from '../../config/config.ts'
+import { createRecordEvent } from '../../domain/audit/record.ts'
+import {
+  type Recovery,
+  recoverAdministrator,
+} from '../../domain/installation/recover-administrator.ts'
+import { createEndSessionsWithin } from '../../domain/sessions/end-session.ts'
+import { composeHashing, drawPassword, openPrepared } from './prepare.ts'
+
+export type { Recovery }
+
+/** With a password that was drawn for it, and that is known nowhere else. `wanted` is a name or an id. */
+export async function recoverOnCommand(
+  config: Config,
+  wanted: string | undefined,
+): Promise<{ readonly recovery: Recovery; readonly password: Secret }> {
+  const clock = systemClock
+  const random = systemRandom
+  const { store } = await openPrepared(config, random)
+  try {
+    const recordEvent = createRecordEvent({ clock, random })
+    const endSessionsWithin = createEndSessionsWithin({
+      clock,
+      recordEvent,
+      accessTokenLife: config.tokens.accessTokenDuration,
+      // Nobody is served here; running instances read the ends from the database.
+      endedSessions: { add() {} },
+    })
+    const { transaction } = store
+    const hashing = composeHashing(config, random)
+    const needs = { transaction, hashing, clock, random, recordEvent, endSessionsWithin }
+    const password = drawPassword(random)
+    return { recovery: await recoverAdministrator(needs, wanted, password), password }
+  } finally {
+    await store.close()
+  }
+}

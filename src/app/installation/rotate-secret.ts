@@ -1,0 +1,55 @@
+/**
+ * Rotation of the installation secret on command (D-141), beside or without running instances. The order is what
+ * makes it safe to be killed at any moment (D-142): the new secret is on the disk, then the database changes, then the
+ * new secret takes the place of the old one.
+ */
+import { rm } from 'node:fs/promises'
+import { systemClock } from '../../base/clock.ts'
+import { systemRandom } from '../../base/random.ts'
+import { INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
+import type { Config } from '../../config/config.ts'
+import { createRecordEvent } from '../../domain/audit/record.ts'
+import { secretFingerprint } from '../../domain/installation/installation.ts'
+import { rotateSecret, SecretReplaced } from '../../domain/installation/rotate-secret.ts'
+import { readInstallationSecret } from './installation-secret.ts'
+import { openPrepared } from './prepare.ts'
+import { RefusedStart } from './private-files.ts'
+import { placeWaitingSecret, waitingSecretFile, writeWaitingSecret } from './waiting-secret.ts'
+
+export interface RotatedSecret {
+  /** The file with the new secret. */
+  readonly path: string
+  /** How many values were sealed again. */
+  readonly count: number
+}
+
+export async function rotateInstallationSecret(config: Config): Promise<RotatedSecret> {
+  const random = systemRandom
+  const { store } = await openPrepared(config, random)
+  try {
+    // Read now: opening may have finished a rotation that was killed.
+    const previous = await readInstallationSecret(config.secret)
+    if (previous === undefined) throw new RefusedStart('there is no installation secret')
+    const next = random.bytes(INSTALLATION_SECRET_BYTES)
+    const waiting = waitingSecretFile(config, secretFingerprint(next, random))
+    await writeWaitingSecret(config, waiting, next, random)
+
+    const recordEvent = createRecordEvent({ clock: systemClock, random })
+    const { transaction } = store
+    const secrets = { previous, next }
+    const count = await rotateSecret({ transaction, random, recordEvent }, secrets).catch(
+      async (error) => {
+        // After any other failure it stays: a commit may have happened whose answer was lost.
+        if (!(error instanceof SecretReplaced)) throw error
+        await rm(waiting, { force: true })
+        throw new RefusedStart(error.message, { cause: error })
+      },
+    )
+    if (config.secret.kind === 'environment') return { path: waiting, count }
+    const { path } = config.secret
+    await placeWaitingSecret(waiting, path)
+    return { path, count }
+  } finally {
+    await store.close()
+  }
+}

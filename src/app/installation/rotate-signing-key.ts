@@ -1,0 +1,30 @@
+/** Rotation on command (D-23), beside or without a running instance. */
+import { systemClock } from '../../base/clock.ts'
+import { systemRandom } from '../../base/random.ts'
+import type { Config } from '../../config/config.ts'
+import { createRecordEvent } from '../../domain/audit/record.ts'
+import { createRotateKeys } from '../../domain/tokens/rotate-keys.ts'
+import type { StoredSigningKey } from '../../domain/tokens/signing-key.ts'
+import { composeSigningKeys } from '../compose/compose.ts'
+import { openPrepared } from './prepare.ts'
+
+/** `older-keys`: they are withdrawn at once (D-135). */
+export async function rotateSigningKey(
+  config: Config,
+  revokes: 'nothing' | 'older-keys' = 'nothing',
+): Promise<StoredSigningKey> {
+  const clock = systemClock
+  const random = systemRandom
+  const { store, vault } = await openPrepared(config, random)
+  try {
+    const signingKeys = composeSigningKeys({ config, store, vault, clock })
+    const { transaction } = store
+    const recordEvent = createRecordEvent({ clock, random })
+    const rotateKeys = createRotateKeys({ signingKeys, transaction, recordEvent, clock })
+    return await (revokes === 'nothing'
+      ? rotateKeys.next(undefined)
+      : rotateKeys.revokeOlder(undefined))
+  } finally {
+    await store.close()
+  }
+}

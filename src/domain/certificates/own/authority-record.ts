@@ -1,0 +1,19 @@
+/**
+ * A certificate authority of our own PKI, as it is stored: the root, and the issuing CA below it. D-48: the
+ * keys are in the database, encrypted under the installation secret, so that instances need nothing else.
+ */
+import type { Instant } from '../../../base/instant.ts'
+
+export const AUTHORITY_ROLES = ['root', 'issuing'] as const
+export type AuthorityRole = (typeof AUTHORITY_ROLES)[number]
+
+export interface StoredAuthority {
+  readonly role: AuthorityRole
+  /** 1 for the first of its role, one more for each that follows. Unique within the role. */
+  readonly generation: number
+  readonly certificatePem: string
+  /** PKCS#8 in DER, encrypted with `<role>/<generation>` as context. */
+  readonly sealedKey: string
+  readonly createdAt: Instant
+  readonly notAfter: Instant
+}

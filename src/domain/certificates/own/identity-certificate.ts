@@ -1,0 +1,76 @@
+/**
+ * The certificate that an identity logs in with, issued by our own PKI for a CSR: API 3.2. The profile is that of D-40,
+ * the name is the identity alone, and it lasts as long as the configuration says, never past its CA.
+ */
+import { X509Certificate } from 'node:crypto'
+import type { Clock } from '../../../base/clock.ts'
+import type { Duration } from '../../../base/duration.ts'
+import type { IdentityId } from '../../../base/ids.ts'
+import { earlier, type Instant, minus, plus } from '../../../base/instant.ts'
+import type { Random } from '../../../base/random.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+import { identityUri } from '../../../protocol/spiffe-id.ts'
+import { fingerprintOf, writeCertificates } from '../certificate-chain.ts'
+import { readCsr } from '../session/csr.ts'
+import type { CertificateAuthorities } from './authorities.ts'
+import { BACKDATE } from './server-certificate.ts'
+
+export interface IdentityCertificate {
+  /** The leaf by itself, as an authenticator holds it. */
+  readonly certPem: string
+  readonly fingerprint: string
+  /** Leaf first, then intermediates, no root: what its holder presents (D-41). */
+  readonly chainPem: string
+  /** What its holder needs to trust us. */
+  readonly caBundlePem: string
+}
+
+/** Signs at once; nothing is stored. Throws COULD_NOT_PROCESS_CSR that names `field`. */
+export type IssueIdentityCertificate = (
+  identityId: IdentityId,
+  csr: { readonly pem: string; readonly field: string },
+) => IdentityCertificate
+
+const SERIAL_BYTES = 16
+
+export function createIssueIdentityCertificate(deps: {
+  readonly authorities: Pick<
+    CertificateAuthorities,
+    'signSessionCertificate' | 'issuingEnd' | 'issuingPem' | 'caBundlePem'
+  >
+  readonly trustDomain: string
+  readonly duration: Duration
+  readonly clock: Pick<Clock, 'now'>
+  readonly random: Random
+}): IssueIdentityCertificate {
+  const { authorities, trustDomain, duration, clock, random } = deps
+
+  return (identityId, { pem, field }) => {
+    const request = readCsr(pem)
+    if ('fault' in request) {
+      throw new Failure('COULD_NOT_PROCESS_CSR', { field: { field, reason: request.fault } })
+    }
+    const now = clock.now()
+    const bytes = authorities.signSessionCertificate({
+      serial: random.bytes(SERIAL_BYTES),
+      subject: request.subject,
+      publicKey: request.publicKey,
+      uri: identityUri({ trustDomain, identityId }),
+      notBefore: wholeSeconds(minus(now, BACKDATE)),
+      notAfter: wholeSeconds(earlier(plus(now, duration), authorities.issuingEnd)),
+    })
+    const certificate = new X509Certificate(bytes)
+    const certPem = writeCertificates([certificate])
+    return {
+      certPem,
+      fingerprint: fingerprintOf(certificate),
+      chainPem: `${certPem}${authorities.issuingPem}`,
+      caBundlePem: authorities.caBundlePem,
+    }
+  }
+}
+
+/** Certificates tell time in seconds. */
+function wholeSeconds(at: Instant): Instant {
+  return (Math.floor(at / 1_000) * 1_000) as Instant
+}

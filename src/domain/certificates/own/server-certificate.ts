@@ -1,0 +1,114 @@
+/**
+ * The certificate that an instance issues to itself for its listeners (D-48), and the rule when it is time
+ * for the next one. Each certificate has a fresh key.
+ */
+import { createPrivateKey, type X509Certificate } from 'node:crypto'
+import type { Clock } from '../../../base/clock.ts'
+import { days, minutes } from '../../../base/duration.ts'
+import { earlier, type Instant, minus, plus } from '../../../base/instant.ts'
+import { isNonEmpty, type NonEmpty } from '../../../base/non-empty.ts'
+import type { Random } from '../../../base/random.ts'
+import { Secret } from '../../../base/secret.ts'
+import { isSignedBy, readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
+import { type Issuer, newKeyPair, signCertificate } from '../x509.ts'
+import type { ServerIdentity } from './server-identity.ts'
+import { parseServerName, type ServerName } from './server-name.ts'
+
+const LIFETIME = days(90)
+
+/** For clients whose clock is a little behind ours. */
+export const BACKDATE = minutes(1)
+
+/** What a listener needs its certificate to be. */
+export interface WantedCertificate {
+  /** Host names and IP addresses, as people write them. */
+  readonly names: readonly string[]
+}
+
+export type RenewalReason =
+  | 'unreadable'
+  | 'not-yet-valid'
+  | 'near-its-end'
+  | 'other-issuer'
+  | 'other-names'
+
+/**
+ * A new key and a certificate for it: the leaf, then the issuing CA, without the root (RFC 8446 §4.4.2).
+ * Throws when a name is neither a host name nor an IP address, or when there is none.
+ */
+export async function issueServerCertificate(
+  wanted: WantedCertificate,
+  issuer: Issuer,
+  deps: { readonly random: Random; readonly clock: Pick<Clock, 'now'> },
+): Promise<ServerIdentity> {
+  const names = typedNames(wanted.names)
+  const now = deps.clock.now()
+  const { publicKey, privateKey } = await newKeyPair()
+  const leaf = await signCertificate(
+    {
+      commonName: commonName(names),
+      publicKey,
+      notBefore: minus(now, BACKDATE),
+      notAfter: earlier(plus(now, LIFETIME), validity(issuer.certificate).notAfter),
+      profile: { kind: 'server', names },
+    },
+    issuer,
+    deps.random,
+  )
+  return {
+    certificatePem: writeCertificates([leaf, issuer.certificate]),
+    keyPem: new Secret(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()),
+    ...validity(leaf),
+  }
+}
+
+/** Why the certificate at hand must be replaced by a new one; false when it may stay. */
+export function needsRenewal(
+  held: Pick<ServerIdentity, 'certificatePem' | 'keyPem'>,
+  wanted: WantedCertificate & { readonly issuingPem: string },
+  now: Instant,
+): RenewalReason | false {
+  const [leaf, intermediate] = readCertificates(held.certificatePem)
+  if (leaf === undefined || !belongsTo(held.keyPem, leaf)) return 'unreadable'
+  const { notBefore, notAfter } = validity(leaf)
+  // It was issued while the clock was wrong.
+  if (notBefore > now) return 'not-yet-valid'
+  if ((notAfter - now) * 3 < notAfter - notBefore) return 'near-its-end'
+  const [issuing] = readCertificates(wanted.issuingPem)
+  if (issuing === undefined || intermediate?.fingerprint256 !== issuing.fingerprint256) {
+    return 'other-issuer'
+  }
+  if (!isSignedBy(leaf, issuing)) return 'other-issuer'
+  return typedNames(wanted.names).every((name) => carries(leaf, name)) ? false : 'other-names'
+}
+
+function typedNames(texts: readonly string[]): NonEmpty<ServerName> {
+  const names = new Map<string, ServerName>()
+  for (const text of texts) {
+    const name = parseServerName(text)
+    if (name === undefined) throw new Error(`"${text}" is neither a host name nor an IP address`)
+    names.set(name.value, name)
+  }
+  const list = [...names.values()]
+  if (!isNonEmpty(list)) throw new Error('a server certificate needs at least one name')
+  return list
+}
+
+// RFC 5280 A.1 (ub-common-name): 64 characters. Clients read the alternative names; this one is for people.
+function commonName(names: NonEmpty<ServerName>): string {
+  return names.find((name) => name.value.length <= 64)?.value ?? 'Latchkey'
+}
+
+function belongsTo(keyPem: Secret, leaf: X509Certificate): boolean {
+  try {
+    return leaf.checkPrivateKey(createPrivateKey(keyPem.reveal()))
+  } catch {
+    return false
+  }
+}
+
+function carries(leaf: X509Certificate, name: ServerName): boolean {
+  return name.type === 'ip'
+    ? leaf.checkIP(name.value) !== undefined
+    : leaf.checkHost(name.value, { subject: 'never' }) !== undefined
+}

@@ -1,0 +1,29 @@
+/**
+ * The JWT that tells holders of a third-party CA's certificates where to enroll. API 3.3; D-132. It is no secret: what
+ * it leads to asks for the certificate.
+ */
+import type { CaId } from '../../../base/ids.ts'
+import type { Secret } from '../../../base/secret.ts'
+import type { SignEnrollmentJwt } from '../../enrollments/enrollment-jwt.ts'
+import { invalid, notFound } from '../../refusals.ts'
+import type { Cas } from '../stores.ts'
+
+/** Thrown: NOT_FOUND, also where this instance has no client API to sign for (D-126); COULD_NOT_VALIDATE. */
+export type InviteByCa = (id: CaId) => Promise<Secret>
+
+export function createInviteByCa(deps: {
+  readonly cas: Pick<Cas, 'find'>
+  readonly signEnrollmentJwt: SignEnrollmentJwt
+}): InviteByCa {
+  return async (caId) => {
+    const ca = await deps.cas.find(caId)
+    if (ca === undefined) throw notFound()
+    if (!ca.isVerified) throw invalid('isVerified', 'is false: nobody can enroll with this CA yet')
+    if (!ca.isAutoCaEnrollmentEnabled) {
+      throw invalid('isAutoCaEnrollmentEnabled', 'is false: nobody can enroll with it alone')
+    }
+    const jwt = await deps.signEnrollmentJwt({ method: 'ca', caId })
+    if (jwt === undefined) throw notFound()
+    return jwt
+  }
+}

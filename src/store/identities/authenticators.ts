@@ -1,0 +1,253 @@
+/**
+ * The authenticators that prove identities: passwords and certificates in one table, at most one of each for an
+ * identity. A username is found by its folded form, a certificate by its fingerprint; both are unique.
+ */
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import type { Instant } from '../../base/instant.ts'
+import {
+  type Authenticator,
+  type CertAuthenticator,
+  type FreshAuthenticator,
+  type UpdbAuthenticator,
+  usernameKey,
+} from '../../domain/identities/authenticator.ts'
+import type { Authenticators } from '../../domain/identities/stores.ts'
+import type { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
+import type { ListFacts } from '../dialects/list-facts.ts'
+import { insertUnique } from '../insert-unique.ts'
+import { type Listed, listRows } from '../lists/list-rows.ts'
+import { integer, json, oneOf, optional, reading, tags, text, truth } from '../reading.ts'
+import { isStorable } from '../storable.ts'
+import type { AuthenticatorRow, Tables } from '../tables.ts'
+import { updateUnique } from '../update-unique.ts'
+
+const LIST: Listed<'authenticators', typeof AUTHENTICATOR_FIELDS> = {
+  table: 'authenticators',
+  columns: {
+    id: 'id',
+    identityId: 'identity_id',
+    method: 'method',
+    username: 'username',
+    fingerprint: 'fingerprint',
+    isIssuedByNetwork: 'is_issued_by_network',
+    createdAt: 'created_at',
+    updatedAt: 'updated_at',
+    tags: 'tags',
+  },
+  order: { field: 'createdAt', direction: 'asc' },
+}
+
+export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authenticators {
+  const select = db.selectFrom('authenticators').selectAll()
+  return {
+    async find(id) {
+      if (!isStorable(id)) return undefined
+      const row = await select.where('id', '=', id).executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async findUpdb(key) {
+      if (!isStorable(key)) return undefined
+      const row = await select.where('username_key', '=', key).executeTakeFirst()
+      return row && updb(row)
+    },
+
+    async findCert(fingerprint) {
+      if (!isStorable(fingerprint)) return undefined
+      const row =
+        (await select.where('fingerprint', '=', fingerprint).executeTakeFirst()) ??
+        (await select.where('renewal_fingerprint', '=', fingerprint).executeTakeFirst())
+      return row && cert(row)
+    },
+
+    async listOf(identityId) {
+      const query = select.where('identity_id', '=', identityId).orderBy('created_at').orderBy('id')
+      return (await query.execute()).map(fromRow)
+    },
+
+    async list(query) {
+      const { rows, totalCount } = await listRows(db, facts, LIST, query)
+      return { rows: rows.map(fromRow), totalCount }
+    },
+
+    insert: (authenticator) =>
+      insertUnique(db, 'authenticators', toRow(authenticator), {
+        'method-in-use': ['identity_id', 'method'],
+        'username-in-use': ['username_key'],
+        'certificate-in-use': ['fingerprint'],
+      }),
+
+    async remove(id) {
+      const query = db.deleteFrom('authenticators').where('id', '=', id)
+      const { numDeletedRows } = await query.executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    replaceUpdb(id, version, { username, passwordHash, tags }, at) {
+      const changes = {
+        username,
+        username_key: usernameKey(username),
+        tags: JSON.stringify(tags),
+        updated_at: at,
+        ...(passwordHash === undefined
+          ? {}
+          : {
+              password_hash: passwordHash,
+              credential_version: version + 1,
+              failed_attempts: 0,
+              locked_until: null,
+            }),
+      }
+      const where = { id, method: 'updb', credential_version: version }
+      return updateUnique(db, 'authenticators', where, changes, {
+        'username-in-use': 'username_key',
+      })
+    },
+
+    replaceCert(id, version, { certificate, tags }, at) {
+      const changes = {
+        tags: JSON.stringify(tags),
+        updated_at: at,
+        ...(certificate === undefined
+          ? {}
+          : {
+              cert_pem: certificate.certPem,
+              fingerprint: certificate.fingerprint,
+              is_issued_by_network: certificate.isIssuedByNetwork ? 1 : 0,
+              credential_version: version + 1,
+              // A renewal that was under way renews what is no longer there.
+              renewal_cert_pem: null,
+              renewal_fingerprint: null,
+            }),
+      }
+      const where = { id, method: 'cert', credential_version: version }
+      return updateUnique(db, 'authenticators', where, changes, {
+        'certificate-in-use': 'fingerprint',
+      })
+    },
+
+    async markUsed(id, version, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('authenticators')
+        .set({ last_used_at: at })
+        .where('id', '=', id)
+        .where('credential_version', '=', version)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async replacePasswordHash(id, previous, next, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('authenticators')
+        .set({ password_hash: next, updated_at: at })
+        .where('id', '=', id)
+        .where('password_hash', '=', previous)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async addFailure(id, { maxAttempts, lockUntil }, now) {
+      // A row that the condition lets through has no lock, or one that has run out.
+      const failures = sql<number>`case when locked_until is null then failed_attempts + 1 else 1 end`
+      const locks = sql<boolean>`${maxAttempts} > 0 and ${failures} >= ${maxAttempts}`
+      const row = await db
+        .updateTable('authenticators')
+        .set({
+          failed_attempts: failures,
+          locked_until: sql`case when ${locks} then cast(${lockUntil} as bigint) end`,
+        })
+        .where('id', '=', id)
+        .where(({ or, eb }) => or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
+        .returning('locked_until')
+        .executeTakeFirst()
+      // Not while a lock holds: then another failure locked it.
+      return { isLockedNow: row !== undefined && row.locked_until !== null }
+    },
+
+    async clearFailures(id, now) {
+      const { numUpdatedRows } = await db
+        .updateTable('authenticators')
+        .set({ failed_attempts: 0, locked_until: null })
+        .where('id', '=', id)
+        .where(({ or, eb }) => or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async unlock(id) {
+      const { numUpdatedRows } = await db
+        .updateTable('authenticators')
+        .set({ failed_attempts: 0, locked_until: null })
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+  }
+}
+
+function toRow(authenticator: FreshAuthenticator): Insertable<AuthenticatorRow> {
+  const { method } = authenticator
+  const isUpdb = method === 'updb'
+  return {
+    id: authenticator.id,
+    identity_id: authenticator.identityId,
+    method,
+    username: isUpdb ? authenticator.username : null,
+    username_key: isUpdb ? usernameKey(authenticator.username) : null,
+    password_hash: isUpdb ? authenticator.passwordHash : null,
+    locked_until: isUpdb ? (authenticator.lockedUntil ?? null) : null,
+    cert_pem: isUpdb ? null : authenticator.certPem,
+    fingerprint: isUpdb ? null : authenticator.fingerprint,
+    is_issued_by_network: isUpdb ? null : authenticator.isIssuedByNetwork ? 1 : 0,
+    tags: JSON.stringify(authenticator.tags),
+    created_at: authenticator.createdAt,
+    updated_at: authenticator.updatedAt,
+  }
+}
+
+function fromRow(row: Selectable<AuthenticatorRow>): Authenticator {
+  const read = reading('authenticators', row.id, row)
+  return read('method', oneOf('updb', 'cert')) === 'updb' ? updb(row) : cert(row)
+}
+
+function updb(row: Selectable<AuthenticatorRow>): UpdbAuthenticator {
+  const read = reading('authenticators', row.id, row)
+  return {
+    ...common(row),
+    method: read('method', oneOf('updb')),
+    username: read('username', text),
+    passwordHash: read('password_hash', text),
+    lockedUntil: read('locked_until', optional(integer<Instant>)),
+  }
+}
+
+function cert(row: Selectable<AuthenticatorRow>): CertAuthenticator {
+  const read = reading('authenticators', row.id, row)
+  return {
+    ...common(row),
+    method: read('method', oneOf('cert')),
+    certPem: read('cert_pem', text),
+    fingerprint: read('fingerprint', text),
+    isIssuedByNetwork: read('is_issued_by_network', truth),
+    ...renewalOf(row),
+  }
+}
+
+function renewalOf(row: Selectable<AuthenticatorRow>): Pick<CertAuthenticator, 'renewal'> {
+  if (row.renewal_fingerprint === null) return {}
+  const certPem = reading('authenticators', row.id, row)('renewal_cert_pem', text)
+  return { renewal: { certPem, fingerprint: row.renewal_fingerprint } }
+}
+
+function common(row: Selectable<AuthenticatorRow>) {
+  const read = reading('authenticators', row.id, row)
+  return {
+    id: row.id,
+    identityId: row.identity_id,
+    tags: read('tags', json(tags)),
+    credentialVersion: row.credential_version,
+    lastUsedAt: read('last_used_at', optional(integer<Instant>)),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

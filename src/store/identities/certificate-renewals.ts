@@ -1,0 +1,57 @@
+/** Certificates that wait to take the place of an authenticator's own one: D-130. */
+import { type Kysely, sql } from 'kysely'
+import type { CertificateRenewals } from '../../domain/certificates/enrolled/stores.ts'
+import { json, reading } from '../reading.ts'
+import { PROVEN } from '../sessions/proof.ts'
+import type { Tables } from '../tables.ts'
+
+export function sqlCertificateRenewals(db: Kysely<Tables>): CertificateRenewals {
+  return {
+    async replacePending(id, current, { certPem, fingerprint }, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('authenticators')
+        .set({ renewal_cert_pem: certPem, renewal_fingerprint: fingerprint, updated_at: at })
+        .where('id', '=', id)
+        .where('fingerprint', '=', current)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async takePending(id, fingerprint, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('authenticators')
+        .set({
+          cert_pem: sql.ref('renewal_cert_pem'),
+          fingerprint: sql.ref('renewal_fingerprint'),
+          renewal_cert_pem: null,
+          renewal_fingerprint: null,
+          // What the old one proved, but did not begin yet, begins nothing (D-122).
+          credential_version: sql<number>`credential_version + 1`,
+          updated_at: at,
+        })
+        .where('id', '=', id)
+        .where('renewal_fingerprint', '=', fingerprint)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async rebindSessions(id, from, to) {
+      const rows = await db
+        .selectFrom('api_sessions')
+        .select(['id', 'proof'])
+        .where('authenticator_id', '=', id)
+        .execute()
+      for (const row of rows) {
+        const proven = reading('api_sessions', row.id, row)('proof', json(PROVEN))
+        const { certificate } = proven.primary
+        if (certificate?.fingerprint !== from) continue
+        const primary = { ...proven.primary, certificate: { ...certificate, fingerprint: to } }
+        await db
+          .updateTable('api_sessions')
+          .set({ proof: JSON.stringify({ ...proven, primary }) })
+          .where('id', '=', row.id)
+          .execute()
+      }
+    },
+  }
+}

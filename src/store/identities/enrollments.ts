@@ -1,0 +1,209 @@
+/**
+ * Enrollments by the hash of their token: taken once, at most one that is not used for each method of an identity, and
+ * for each username. A used one stays until the clean-up comes for it. API 4.3.
+ */
+import type { Kysely, Selectable } from 'kysely'
+import type { CaId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { SecretHash } from '../../base/vault.ts'
+import {
+  ENROLLMENT_METHODS,
+  type Enrollment,
+  type EnrollmentKind,
+  type EnrollmentMethod,
+} from '../../domain/enrollments/enrollment.ts'
+import type { Enrollments, OpenedBy } from '../../domain/enrollments/stores.ts'
+import { usernameKey } from '../../domain/identities/authenticator.ts'
+import type { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
+import type { ListFacts } from '../dialects/list-facts.ts'
+import { type Listed, listRows } from '../lists/list-rows.ts'
+import { json, oneOf, reading, tags, text } from '../reading.ts'
+import { removeBefore } from '../remove-before.ts'
+import { isStorable } from '../storable.ts'
+import type { EnrollmentRow, Tables } from '../tables.ts'
+
+const LIST: Listed<'enrollments', typeof ENROLLMENT_FIELDS> = {
+  table: 'enrollments',
+  columns: {
+    id: 'id',
+    identityId: 'identity_id',
+    method: 'method',
+    username: 'username',
+    caId: 'ca_id',
+    expiresAt: 'expires_at',
+    usedAt: 'used_at',
+    createdAt: 'created_at',
+    updatedAt: 'updated_at',
+    tags: 'tags',
+  },
+  order: { field: 'createdAt', direction: 'asc' },
+}
+
+/** What was in the way of a row can be gone when it is looked for; then the next attempt inserts. */
+const ATTEMPTS = 3
+
+export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollments {
+  const select = db.selectFrom('enrollments').selectAll()
+  const unused = select.where('used_at', 'is', null)
+
+  async function findByToken<Method extends EnrollmentMethod>(
+    tokenHash: SecretHash,
+    method: Method,
+    now: Instant,
+  ): Promise<OpenedBy<Method>> {
+    const row = await select
+      .where('token_hash', '=', tokenHash)
+      .where('method', '=', method)
+      .executeTakeFirst()
+    if (row === undefined) return { state: 'unknown' }
+    const { identity_id: identityId } = row
+    if (row.used_at !== null) return { state: 'used', identityId }
+    return row.expires_at > now ? opened(row) : { state: 'expired', identityId }
+  }
+
+  return {
+    async find(id) {
+      if (!isStorable(id)) return undefined
+      const row = await select.where('id', '=', id).executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    findByToken,
+
+    async listOf(identityId) {
+      const query = select.where('identity_id', '=', identityId).orderBy('created_at').orderBy('id')
+      return (await query.execute()).map(fromRow)
+    },
+
+    async list(query) {
+      const { rows, totalCount } = await listRows(db, facts, LIST, query)
+      return { rows: rows.map(fromRow), totalCount }
+    },
+
+    async insert(enrollment) {
+      const row = toRow(enrollment)
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+        const { numInsertedOrUpdatedRows } = await db
+          .insertInto('enrollments')
+          .values(row)
+          .onConflict((conflict) => conflict.doNothing())
+          .executeTakeFirstOrThrow()
+        if (numInsertedOrUpdatedRows === 1n) return 'inserted'
+        const ofIdentity = unused.where('identity_id', '=', row.identity_id)
+        if (await ofIdentity.where('method', '=', row.method).executeTakeFirst()) {
+          return 'method-open'
+        }
+        const ofName = unused.where('username_key', '=', row.username_key)
+        if (await ofName.executeTakeFirst()) return 'username-in-use'
+      }
+      throw new Error('table enrollments: there is a row of this key already')
+    },
+
+    async removeExpiredLike(enrollment, now) {
+      const { identity_id, method, username_key } = toRow(enrollment)
+      const rows = await db
+        .deleteFrom('enrollments')
+        .where('used_at', 'is', null)
+        .where('expires_at', '<=', now)
+        .where(({ and, or, eb }) =>
+          or([
+            and([eb('identity_id', '=', identity_id), eb('method', '=', method)]),
+            eb('username_key', '=', username_key),
+          ]),
+        )
+        .returning(['id', 'identity_id'])
+        .execute()
+      return rows.map((row) => ({ id: row.id, identityId: row.identity_id }))
+    },
+
+    async replaceToken(id, { tokenHash, expiresAt }, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('enrollments')
+        .set({ token_hash: tokenHash, expires_at: expiresAt, updated_at: at })
+        .where('id', '=', id)
+        .where('used_at', 'is', null)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async take(tokenHash, method, now) {
+      // One statement finds the enrollment and spends it: of several at once, one gets the row back.
+      const row = await db
+        .updateTable('enrollments')
+        .set({ used_at: now, updated_at: now })
+        .where('token_hash', '=', tokenHash)
+        .where('method', '=', method)
+        .where('used_at', 'is', null)
+        .where('expires_at', '>', now)
+        .returningAll()
+        .executeTakeFirst()
+      if (row !== undefined) return opened(row)
+      const found = await findByToken(tokenHash, method, now)
+      // Not taken, whatever has happened to it since.
+      return found.state === 'open' ? { state: 'unknown' } : found
+    },
+
+    async remove(id) {
+      const query = db.deleteFrom('enrollments').where('id', '=', id)
+      const { numDeletedRows } = await query.executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    removeExpired: (before, limit) =>
+      removeBefore(db, { table: 'enrollments', key: 'id', time: 'expires_at' }, before, limit),
+  }
+}
+
+function toRow(enrollment: Enrollment): EnrollmentRow {
+  const { method } = enrollment
+  return {
+    id: enrollment.id,
+    identity_id: enrollment.identityId,
+    method,
+    token_hash: enrollment.tokenHash,
+    username: method === 'updb' ? enrollment.username : null,
+    username_key: method === 'updb' ? usernameKey(enrollment.username) : null,
+    ca_id: method === 'ottca' ? enrollment.caId : null,
+    expires_at: enrollment.expiresAt,
+    used_at: enrollment.usedAt ?? null,
+    tags: JSON.stringify(enrollment.tags),
+    created_at: enrollment.createdAt,
+    updated_at: enrollment.updatedAt,
+  }
+}
+
+/** For a row that was asked for by its method. */
+function opened<Method extends EnrollmentMethod>(row: Selectable<EnrollmentRow>): OpenedBy<Method> {
+  return {
+    state: 'open',
+    enrollment: fromRow(row) as Extract<Enrollment, { readonly method: Method }>,
+  }
+}
+
+function fromRow(row: Selectable<EnrollmentRow>): Enrollment {
+  const read = reading('enrollments', row.id, row)
+  return {
+    ...kindOf(row),
+    id: row.id,
+    identityId: row.identity_id,
+    tokenHash: row.token_hash,
+    expiresAt: row.expires_at,
+    usedAt: row.used_at ?? undefined,
+    tags: read('tags', json(tags)),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+function kindOf(row: Selectable<EnrollmentRow>): EnrollmentKind {
+  const read = reading('enrollments', row.id, row)
+  const method = read('method', oneOf(...ENROLLMENT_METHODS))
+  switch (method) {
+    case 'ott':
+      return { method }
+    case 'updb':
+      return { method, username: read('username', text) }
+    case 'ottca':
+      return { method, caId: read('ca_id', text<CaId>) }
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The authenticator app of an identity, pending or verified, with its recovery codes (D-17, D-19). Codes refer to
+ * the enrollment and go with it. Everything that is spent is spent in one statement.
+ */
+import type { Kysely, Selectable } from 'kysely'
+import type { IdentityId } from '../../base/ids.ts'
+import type { SecretHash } from '../../base/vault.ts'
+import type { TotpEnrollments } from '../../domain/factors/stores.ts'
+import type { TotpEnrollment } from '../../domain/factors/totp-enrollment.ts'
+import { atomically } from '../atomically.ts'
+import type { Tables, TotpEnrollmentRow } from '../tables.ts'
+
+export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
+  return {
+    async find(identityId) {
+      const row = await db
+        .selectFrom('totp_enrollments')
+        .selectAll()
+        .where('identity_id', '=', identityId)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    replacePending: (enrollment, recoveryCodes) =>
+      atomically(db, async (tx) => {
+        const pending = {
+          id: enrollment.id,
+          sealed_secret: enrollment.sealedSecret,
+          created_at: enrollment.createdAt,
+        }
+        const { numInsertedOrUpdatedRows } = await tx
+          .insertInto('totp_enrollments')
+          .values({ identity_id: enrollment.identityId, ...pending })
+          .onConflict((conflict) =>
+            conflict
+              .column('identity_id')
+              .doUpdateSet(pending)
+              .where('totp_enrollments.verified_at', 'is', null),
+          )
+          .executeTakeFirstOrThrow()
+        if (numInsertedOrUpdatedRows !== 1n) return false
+        await replaceCodes(tx, enrollment.identityId, recoveryCodes)
+        return true
+      }),
+
+    async markVerified({ identityId, id }, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('totp_enrollments')
+        .set({ verified_at: at })
+        .where('identity_id', '=', identityId)
+        .where('id', '=', id)
+        .where('verified_at', 'is', null)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async removePending(identityId) {
+      const { numDeletedRows } = await db
+        .deleteFrom('totp_enrollments')
+        .where('identity_id', '=', identityId)
+        .where('verified_at', 'is', null)
+        .executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    async remove(identityId) {
+      const query = db.deleteFrom('totp_enrollments').where('identity_id', '=', identityId)
+      const { numDeletedRows } = await query.executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    async takeStep(identityId, step) {
+      const { numUpdatedRows } = await db
+        .updateTable('totp_enrollments')
+        .set({ last_step: step })
+        .where('identity_id', '=', identityId)
+        .where('verified_at', 'is not', null)
+        .where('last_step', '<', step)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async takeRecoveryCode(identityId, code) {
+      const { numDeletedRows } = await db
+        .deleteFrom('recovery_codes')
+        .where('identity_id', '=', identityId)
+        .where('code_hash', '=', code)
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('totp_enrollments')
+              .select('id')
+              .where('identity_id', '=', identityId)
+              .where('verified_at', 'is not', null),
+          ),
+        )
+        .executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    async countRecoveryCodes(identityId) {
+      const { count } = await db
+        .selectFrom('recovery_codes')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('identity_id', '=', identityId)
+        .executeTakeFirstOrThrow()
+      return count
+    },
+
+    replaceRecoveryCodes: (identityId, codes) =>
+      atomically(db, async (tx) => {
+        // Holds the row, so that of two at once the codes of one are left, not those of both.
+        const { numUpdatedRows } = await tx
+          .updateTable('totp_enrollments')
+          .set((row) => ({ last_step: row.ref('last_step') }))
+          .where('identity_id', '=', identityId)
+          .where('verified_at', 'is not', null)
+          .executeTakeFirst()
+        if (numUpdatedRows === 1n) await replaceCodes(tx, identityId, codes)
+      }),
+  }
+}
+
+async function replaceCodes(
+  db: Kysely<Tables>,
+  identityId: IdentityId,
+  codes: readonly SecretHash[],
+): Promise<void> {
+  await db.deleteFrom('recovery_codes').where('identity_id', '=', identityId).execute()
+  if (codes.length === 0) return
+  await db
+    .insertInto('recovery_codes')
+    .values(codes.map((code) => ({ identity_id: identityId, code_hash: code })))
+    // Thirty bits each: one day two of them are the same, and that code is good once.
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+function fromRow(row: Selectable<TotpEnrollmentRow>): TotpEnrollment {
+  return {
+    id: row.id,
+    identityId: row.identity_id,
+    isVerified: row.verified_at !== null,
+    sealedSecret: row.sealed_secret,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,88 @@
+/** Whose database this is (D-48): one row. */
+import type { Kysely } from 'kysely'
+import type { Installation } from '../../domain/installation/stores.ts'
+import type { Tables } from '../tables.ts'
+
+const THE_ROW = 1
+
+export function sqlInstallation(db: Kysely<Tables>): Installation {
+  return {
+    async find() {
+      const row = await db
+        .selectFrom('installation')
+        .select(['secret_fingerprint', 'sealed_hashing_secret'])
+        .where('id', '=', THE_ROW)
+        .executeTakeFirst()
+      return (
+        row && {
+          secretFingerprint: row.secret_fingerprint,
+          sealedHashingSecret: row.sealed_hashing_secret,
+        }
+      )
+    },
+
+    async findSecretFingerprint() {
+      const row = await db
+        .selectFrom('installation')
+        .select('secret_fingerprint')
+        .where('id', '=', THE_ROW)
+        .executeTakeFirst()
+      return row?.secret_fingerprint
+    },
+
+    async insert({ secretFingerprint, sealedHashingSecret, createdAt }) {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('installation')
+        .values({
+          id: THE_ROW,
+          secret_fingerprint: secretFingerprint,
+          sealed_hashing_secret: sealedHashingSecret,
+          created_at: createdAt,
+        })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .executeTakeFirstOrThrow()
+      return numInsertedOrUpdatedRows === 1n
+    },
+
+    async holdSecret(fingerprint) {
+      const { numUpdatedRows } = await db
+        .updateTable('installation')
+        .set((row) => ({ created_at: row.ref('created_at') }))
+        .where('id', '=', THE_ROW)
+        .where('secret_fingerprint', '=', fingerprint)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async replaceSecret(previous, { secretFingerprint, sealedHashingSecret }) {
+      const { numUpdatedRows } = await db
+        .updateTable('installation')
+        .set({
+          secret_fingerprint: secretFingerprint,
+          sealed_hashing_secret: sealedHashingSecret,
+        })
+        .where('id', '=', THE_ROW)
+        .where('secret_fingerprint', '=', previous)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async findMove() {
+      const row = await db
+        .selectFrom('installation')
+        .select('moved_to')
+        .where('id', '=', THE_ROW)
+        .executeTakeFirst()
+      return row?.moved_to ?? undefined
+    },
+
+    async touch() {
+      // Another value each time: SQLite writes nothing where nothing changes.
+      await db
+        .updateTable('installation')
+        .set((row) => ({ touches: row('touches', '+', 1) }))
+        .where('id', '=', THE_ROW)
+        .executeTakeFirstOrThrow()
+    },
+  }
+}

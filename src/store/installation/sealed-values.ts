@@ -1,0 +1,69 @@
+/**
+ * Everything that is sealed under the installation secret, for the day when that is replaced (D-141). A new column with
+ * something sealed gets its part here; `installation` seals its own.
+ */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { SealedValue, SealedValues } from '../../domain/installation/stores.ts'
+import type { Tables } from '../tables.ts'
+
+/** A statement for a few hundred rows: a transaction may not take long, and a statement has not room for all. */
+const BATCH = 200
+
+export function sqlSealedValues(db: Kysely<Tables>): SealedValues {
+  return {
+    async list() {
+      const totp = await db
+        .selectFrom('totp_enrollments')
+        .select(['identity_id as key', 'id as context', 'sealed_secret as sealed'])
+        .execute()
+      const keys = await db
+        .selectFrom('signing_keys')
+        .select(['kid as key', 'kid as context', 'sealed_private_jwk as sealed'])
+        .execute()
+      const authorities = await db
+        .selectFrom('authorities')
+        .select(['role', 'generation', 'sealed_key as sealed'])
+        .execute()
+      return [
+        ...totp.map((row) => ({ purpose: 'totp-secret' as const, ...row })),
+        ...keys.map((row) => ({ purpose: 'signing-key' as const, ...row })),
+        ...authorities.map(({ role, generation, sealed }) => {
+          const key = `${role}/${generation}`
+          return { purpose: 'authority-key' as const, key, context: key, sealed }
+        }),
+      ]
+    },
+
+    async replace(values) {
+      let count = 0n
+      for (const purpose of ['totp-secret', 'signing-key', 'authority-key'] as const) {
+        const rows = values.filter((value) => value.purpose === purpose)
+        for (let from = 0; from < rows.length; from += BATCH) {
+          const update = updateOf(purpose, rows.slice(from, from + BATCH))
+          count += (await update.execute(db)).numAffectedRows ?? 0n
+        }
+      }
+      return Number(count)
+    },
+  }
+}
+
+const COLUMNS = {
+  'totp-secret': ['totp_enrollments', 'sealed_secret', sql`identity_id`],
+  'signing-key': ['signing_keys', 'sealed_private_jwk', sql`kid`],
+  'authority-key': ['authorities', 'sealed_key', sql`(role || '/' || generation)`],
+} as const
+
+function updateOf(
+  purpose: SealedValue['purpose'],
+  rows: readonly SealedValue[],
+): RawBuilder<unknown> {
+  const [table, column, key] = COLUMNS[purpose]
+  const cases = rows.map((row) => sql`when ${row.key} then ${row.sealed}`)
+  const keys = rows.map((row) => row.key)
+  return sql`
+    update ${sql.table(table)}
+    set ${sql.ref(column)} = case ${key} ${sql.join(cases, sql` `)} end
+    where ${key} in (${sql.join(keys)})
+  `
+}

@@ -1,0 +1,103 @@
+/** Authentication policies. What a policy demands is one JSON column: nothing searches in it. */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
+import type { AuthPolicies } from '../../domain/policies/stores.ts'
+import { insertUnique } from '../insert-unique.ts'
+import {
+  boolean,
+  integer,
+  json,
+  listOf,
+  object,
+  optional,
+  reading,
+  tags,
+  text,
+} from '../reading.ts'
+import { isStorable } from '../storable.ts'
+import type { AuthPolicyRow, Tables } from '../tables.ts'
+import { updateUnique } from '../update-unique.ts'
+
+const BODY = object({
+  primary: object({
+    cert: object({ allowed: boolean, allowExpiredCerts: boolean, bindTokens: boolean }),
+    extJwt: object({ allowed: boolean, allowedSigners: listOf(text<ExternalJwtSignerId>) }),
+    updb: object({
+      allowed: boolean,
+      minPasswordLength: integer,
+      maxAttempts: integer,
+      lockoutDurationMinutes: integer,
+    }),
+  }),
+  secondary: object({
+    requireTotp: boolean,
+    requireExtJwt: optional(text<ExternalJwtSignerId>),
+  }),
+})
+
+export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
+  const select = db.selectFrom('auth_policies').selectAll()
+  return {
+    async find(id) {
+      if (!isStorable(id)) return undefined
+      const row = await select.where('id', '=', id).executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async hold(id) {
+      if (!isStorable(id)) return undefined
+      // Writes what is there already, which locks the row on PostgreSQL.
+      const row = await db
+        .updateTable('auth_policies')
+        .set({ updated_at: sql.ref<Instant>('updated_at') })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async list() {
+      return (await select.orderBy('name').execute()).map(fromRow)
+    },
+
+    insert: (policy) =>
+      insertUnique(db, 'auth_policies', toRow(policy), { 'name-in-use': ['name'] }),
+
+    replace(policy) {
+      const { id, created_at: _, ...changes } = toRow(policy)
+      return updateUnique(db, 'auth_policies', { id }, changes, { 'name-in-use': 'name' })
+    },
+
+    async remove(id) {
+      const query = db.deleteFrom('auth_policies').where('id', '=', id)
+      const { numDeletedRows } = await query.executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+  }
+}
+
+function toRow({ primary, secondary, ...policy }: AuthPolicy): AuthPolicyRow {
+  const body: ReturnType<typeof BODY> = { primary, secondary }
+  return {
+    id: policy.id,
+    name: policy.name,
+    body: JSON.stringify(body),
+    tags: JSON.stringify(policy.tags),
+    created_at: policy.createdAt,
+    updated_at: policy.updatedAt,
+  }
+}
+
+function fromRow(row: Selectable<AuthPolicyRow>): AuthPolicy {
+  const read = reading('auth_policies', row.id, row)
+  return {
+    id: row.id,
+    name: row.name,
+    ...read('body', json(BODY)),
+    tags: read('tags', json(tags)),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * API sessions, OIDC and legacy in one table: one row for each, removed when it ends or some time after it has
+ * expired.
+ */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Instant } from '../../base/instant.ts'
+import type { SecretHash } from '../../base/vault.ts'
+import type { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
+import type { Comparator, Filter, FilterValue } from '../../domain/lists/list-query.ts'
+import type { ApiSession, LegacySession, OidcSession } from '../../domain/sessions/api-session.ts'
+import type { ApiSessions } from '../../domain/sessions/stores.ts'
+import type { ListFacts } from '../dialects/list-facts.ts'
+import { type Listed, listRows } from '../lists/list-rows.ts'
+import { integer, json, listOf, oneOf, optional, reading, text, truth } from '../reading.ts'
+import { isStorable } from '../storable.ts'
+import type { ApiSessionRow, Tables } from '../tables.ts'
+import { PROVEN, proofOf } from './proof.ts'
+
+const LIST: Listed<'api_sessions', typeof API_SESSION_FIELDS> = {
+  table: 'api_sessions',
+  columns: {
+    id: 'id',
+    kind: 'kind',
+    identityId: 'identity_id',
+    authenticatorId: 'authenticator_id',
+    clientId: 'client_id',
+    ipAddress: 'address',
+    userAgent: 'user_agent',
+    createdAt: 'created_at',
+    expiresAt: 'expires_at',
+  },
+  order: { field: 'createdAt', direction: 'desc' },
+}
+
+export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSessions {
+  const select = db.selectFrom('api_sessions').selectAll()
+  const oldestFirst = select.orderBy('created_at').orderBy('id')
+  return {
+    async find(id) {
+      if (!isStorable(id)) return undefined
+      const row = await select.where('id', '=', id).executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async hold(id) {
+      // Writes what is there already, which locks the row on PostgreSQL.
+      const row = await db
+        .updateTable('api_sessions')
+        .set({ created_at: sql.ref('created_at') })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async findLegacy(tokenHash) {
+      const row = await select.where('token_hash', '=', tokenHash).executeTakeFirst()
+      return row && legacy(row)
+    },
+
+    async listOf(identityId) {
+      const rows = await oldestFirst.where('identity_id', '=', identityId).execute()
+      return rows.map(fromRow)
+    },
+
+    async hasLive(identityId, at) {
+      const query = db
+        .selectFrom('api_sessions')
+        .select('id')
+        .where('identity_id', '=', identityId)
+        .where('expires_at', '>', at)
+        .limit(1)
+      return (await query.executeTakeFirst()) !== undefined
+    },
+
+    async countLive(at) {
+      const rows = await db
+        .selectFrom('api_sessions')
+        .select(['kind', (sessions) => sessions.fn.countAll().as('count')])
+        .where('expires_at', '>', at)
+        .groupBy('kind')
+        .execute()
+      const counted = (kind: ApiSession['kind']) =>
+        Number(rows.find((row) => row.kind === kind)?.count ?? 0)
+      return { oidc: counted('oidc'), legacy: counted('legacy') }
+    },
+
+    async list({ of, at, createdUntil }, query) {
+      const parts = [
+        ...(of === undefined ? [] : [compared('identityId', '=', of)]),
+        ...(createdUntil === undefined ? [] : [compared('createdAt', '<=', createdUntil)]),
+        ...(query.filter === undefined ? [] : [query.filter]),
+      ]
+      const filter: Filter | undefined = parts.length === 0 ? undefined : { op: 'and', parts }
+      const isLive = compared('expiresAt', '>', at)
+      const { rows, totalCount } = await listRows(db, facts, LIST, { ...query, filter }, isLive)
+      return { rows: rows.map(fromRow), totalCount }
+    },
+
+    async listByAuthenticator(id) {
+      const rows = await oldestFirst.where('authenticator_id', '=', id).execute()
+      return rows.map(fromRow)
+    },
+
+    async insert(session) {
+      await db.insertInto('api_sessions').values(toRow(session)).execute()
+    },
+
+    async renewOidc(id, expiresAt) {
+      const { numUpdatedRows } = await db
+        .updateTable('api_sessions')
+        .set({ expires_at: later('expires_at', expiresAt) })
+        .where('id', '=', id)
+        .where('kind', '=', 'oidc')
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async renewLegacy(id, lastActivityAt, expiresAt) {
+      // Of two calls at once the earlier may be written later: no time goes back. What had expired by then is not
+      // brought back to life.
+      await db
+        .updateTable('api_sessions')
+        .set({
+          last_activity_at: later('last_activity_at', lastActivityAt),
+          expires_at: later('expires_at', expiresAt),
+        })
+        .where('id', '=', id)
+        .where('kind', '=', 'legacy')
+        .where('expires_at', '>', lastActivityAt)
+        .execute()
+    },
+
+    async markTotpProven(id, amr) {
+      const { numUpdatedRows } = await db
+        .updateTable('api_sessions')
+        .set({ is_totp_proven: 1, amr: JSON.stringify(amr) })
+        .where('id', '=', id)
+        .where('kind', '=', 'legacy')
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async remove(id) {
+      const query = db.deleteFrom('api_sessions').where('id', '=', id)
+      const { numDeletedRows } = await query.executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    async takeExpired(by, limit) {
+      const expired = db
+        .selectFrom('api_sessions')
+        .select('id')
+        .where('expires_at', '<=', by)
+        .orderBy('expires_at')
+        .limit(limit)
+      // Asked again of the row itself: it may have been renewed since it was found.
+      const rows = await db
+        .deleteFrom('api_sessions')
+        .where('id', 'in', expired)
+        .where('expires_at', '<=', by)
+        .returningAll()
+        .execute()
+      return rows.map(fromRow)
+    },
+  }
+}
+
+function compared(
+  name: keyof typeof LIST.columns,
+  comparator: Comparator,
+  value: FilterValue,
+): Filter {
+  return { op: 'compare', field: { kind: 'field', name }, comparator, value }
+}
+
+function later(column: 'last_activity_at' | 'expires_at', time: Instant) {
+  const stored = sql.ref<Instant>(column)
+  return sql<Instant>`case when ${stored} < ${time} then ${time} else ${stored} end`
+}
+
+function toRow(session: ApiSession): ApiSessionRow {
+  const { primary, secondary } = session
+  const proven: ReturnType<typeof PROVEN> = { primary: proofOf(primary), extJwt: secondary.extJwt }
+  return {
+    id: session.id,
+    kind: session.kind,
+    identity_id: session.identityId,
+    authenticator_id: primary.authenticatorId ?? null,
+    proof: JSON.stringify(proven),
+    is_totp_proven: secondary.totp ? 1 : 0,
+    amr: JSON.stringify(session.amr),
+    config_types: JSON.stringify(session.configTypes),
+    address: session.address,
+    user_agent: session.userAgent ?? null,
+    ...kindColumns(session),
+    created_at: session.createdAt,
+    ends_at: session.endsAt,
+    expires_at: session.expiresAt,
+  }
+}
+
+const NO_OIDC = { issuer: null, client_id: null, scopes: null }
+const NO_LEGACY = {
+  token_hash: null,
+  last_activity_at: null,
+  is_totp_demanded: null,
+}
+
+function kindColumns(session: ApiSession) {
+  if (session.kind === 'oidc') {
+    const { issuer, clientId, scopes } = session
+    return { ...NO_LEGACY, issuer, client_id: clientId, scopes: JSON.stringify(scopes) }
+  }
+  return {
+    ...NO_OIDC,
+    token_hash: session.tokenHash,
+    last_activity_at: session.lastActivityAt,
+    is_totp_demanded: session.isTotpDemanded ? 1 : 0,
+  }
+}
+
+function fromRow(row: Selectable<ApiSessionRow>): ApiSession {
+  const read = reading('api_sessions', row.id, row)
+  return read('kind', oneOf('oidc', 'legacy')) === 'oidc' ? oidc(row) : legacy(row)
+}
+
+function oidc(row: Selectable<ApiSessionRow>): OidcSession {
+  const read = reading('api_sessions', row.id, row)
+  return {
+    ...common(row),
+    kind: read('kind', oneOf('oidc')),
+    issuer: read('issuer', text<OidcSession['issuer']>),
+    clientId: read('client_id', text),
+    scopes: read('scopes', json(listOf(text<OidcSession['scopes'][number]>))),
+  }
+}
+
+function legacy(row: Selectable<ApiSessionRow>): LegacySession {
+  const read = reading('api_sessions', row.id, row)
+  return {
+    ...common(row),
+    kind: read('kind', oneOf('legacy')),
+    tokenHash: read('token_hash', text<SecretHash>),
+    lastActivityAt: read('last_activity_at', integer<Instant>),
+    isTotpDemanded: read('is_totp_demanded', truth),
+  }
+}
+
+function common(row: Selectable<ApiSessionRow>) {
+  const read = reading('api_sessions', row.id, row)
+  const { primary, extJwt } = read('proof', json(PROVEN))
+  return {
+    id: row.id,
+    identityId: row.identity_id,
+    primary: { ...primary, identityId: row.identity_id },
+    secondary: { totp: read('is_totp_proven', truth), extJwt },
+    amr: read('amr', json(listOf(text))),
+    configTypes: read('config_types', json(listOf(text))),
+    address: row.address,
+    userAgent: read('user_agent', optional(text)),
+    createdAt: row.created_at,
+    endsAt: row.ends_at,
+    expiresAt: row.expires_at,
+  }
+}

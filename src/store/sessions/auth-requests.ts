@@ -1,0 +1,205 @@
+/**
+ * Logins from their first proven factor on (D-7). The states are a union in one table: columns for what is searched
+ * or changes in one statement, one JSON column for the rest.
+ */
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import type { ApiSessionId, ExternalJwtSignerId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import type { SecretHash } from '../../base/vault.ts'
+import type {
+  ClientAsk,
+  CodeIssued,
+  PartiallyAuthenticated,
+  StoredAuthRequest,
+  TokensIssued,
+} from '../../domain/login/auth-request.ts'
+import type { AuthRequests } from '../../domain/login/stores.ts'
+import {
+  boolean,
+  integer,
+  json,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  reading,
+  text,
+} from '../reading.ts'
+import { removeBefore } from '../remove-before.ts'
+import type { AuthRequestRow, Tables } from '../tables.ts'
+import { PROOF, proofOf } from './proof.ts'
+
+const BODY = object({
+  ask: object({
+    clientId: text,
+    redirectUri: text<ClientAsk['redirectUri']>,
+    responseMode: text<ClientAsk['responseMode']>,
+    issuer: text<ClientAsk['issuer']>,
+    scopes: listOf(text<ClientAsk['scopes'][number]>),
+    codeChallenge: text,
+    state: optional(text),
+    nonce: optional(text),
+    prompt: optional(text<'login'>),
+    configTypes: listOf(text),
+  }),
+  browser: optional(text<SecretHash>),
+  primary: PROOF,
+  secondary: object({ totp: boolean, extJwt: optional(text<ExternalJwtSignerId>) }),
+  /** Of a code; false where there is none yet. */
+  byEnrollment: boolean,
+})
+
+/** The others are where a login ends: nothing leads out of them. */
+const OPEN_STATES = ['partially-authenticated', 'code-issued'] as const
+const STATES = [...OPEN_STATES, 'tokens-issued', 'ended'] as const
+
+export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
+  const select = db.selectFrom('auth_requests').selectAll()
+  return {
+    async find(key) {
+      const row = await select.where('key', '=', key).executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async insert(request) {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('auth_requests')
+        .values({ key: request.key, ...columns(request) })
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .executeTakeFirstOrThrow()
+      return numInsertedOrUpdatedRows === 1n
+    },
+
+    async replace(previous, next) {
+      const { numUpdatedRows } = await db
+        .updateTable('auth_requests')
+        .set(columns(next))
+        .where('key', '=', next.key)
+        .where('revision', '=', previous)
+        .where('state', 'in', OPEN_STATES)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async addWrongCode(key, most) {
+      const row = await db
+        .updateTable('auth_requests')
+        .set((columns) => ({
+          wrong_codes: columns('wrong_codes', '+', 1),
+          state: sql`case when wrong_codes + 1 >= ${most} then 'ended' else state end`,
+        }))
+        .where('key', '=', key)
+        .where('state', 'in', OPEN_STATES)
+        .returning('state')
+        .executeTakeFirst()
+      const current = row ?? (await select.where('key', '=', key).executeTakeFirst())
+      return { isEnded: current?.state === 'ended' }
+    },
+
+    async takeByCode(codeHash, redemption) {
+      // One statement finds the code and spends it: of several at once, one gets the row back.
+      const row = await db
+        .updateTable('auth_requests')
+        .set({
+          state: 'tokens-issued',
+          session_id: redemption.sessionId,
+          redeemed_at: redemption.at,
+        })
+        .where('code_hash', '=', codeHash)
+        .where('state', '=', 'code-issued')
+        .returningAll()
+        .executeTakeFirst()
+      return row && codeIssued(row)
+    },
+
+    async findRedeemed(codeHash) {
+      const row = await select
+        .where('code_hash', '=', codeHash)
+        .where('state', '=', 'tokens-issued')
+        .executeTakeFirst()
+      return row && tokensIssued(row)
+    },
+
+    removeExpired: (before, limit) =>
+      removeBefore(db, { table: 'auth_requests', key: 'key', time: 'expires_at' }, before, limit),
+  }
+}
+
+/** Everything but the key, and but the wrong codes, which no other change touches. */
+function columns(
+  request: PartiallyAuthenticated | CodeIssued,
+): Omit<Insertable<AuthRequestRow>, 'key' | 'wrong_codes'> {
+  const { ask, browser, primary, secondary } = request
+  const code = request.state === 'code-issued' ? request : undefined
+  const body: ReturnType<typeof BODY> = {
+    ask,
+    browser,
+    primary: proofOf(primary),
+    secondary,
+    byEnrollment: code?.byEnrollment ?? false,
+  }
+  return {
+    state: request.state,
+    revision: request.revision,
+    identity_id: primary.identityId,
+    code_hash: code?.codeHash ?? null,
+    code_expires_at: code?.codeExpiresAt ?? null,
+    session_id: null,
+    redeemed_at: null,
+    expires_at: request.expiresAt,
+    body: JSON.stringify(body),
+  }
+}
+
+function fromRow(row: Selectable<AuthRequestRow>): StoredAuthRequest {
+  const read = reading('auth_requests', row.key, row)
+  const state = read('state', oneOf(...STATES))
+  switch (state) {
+    case 'partially-authenticated':
+      return { state, ...common(row).stored }
+    case 'code-issued':
+      return codeIssued(row)
+    case 'tokens-issued':
+      return tokensIssued(row)
+    case 'ended':
+      return { state, key: row.key }
+  }
+}
+
+function codeIssued(row: Selectable<AuthRequestRow>): CodeIssued {
+  const read = reading('auth_requests', row.key, row)
+  const { stored, byEnrollment } = common(row)
+  return {
+    state: 'code-issued',
+    ...stored,
+    codeHash: read('code_hash', text<SecretHash>),
+    codeExpiresAt: read('code_expires_at', integer<Instant>),
+    byEnrollment,
+  }
+}
+
+function tokensIssued(row: Selectable<AuthRequestRow>): TokensIssued {
+  const read = reading('auth_requests', row.key, row)
+  return {
+    state: 'tokens-issued',
+    ...common(row).stored,
+    codeHash: read('code_hash', text<SecretHash>),
+    redemption: {
+      at: read('redeemed_at', integer<Instant>),
+      sessionId: read('session_id', text<ApiSessionId>),
+    },
+  }
+}
+
+function common(row: Selectable<AuthRequestRow>) {
+  const read = reading('auth_requests', row.key, row)
+  const { primary, byEnrollment, ...body } = read('body', json(BODY))
+  const stored = {
+    key: row.key,
+    revision: row.revision,
+    ...body,
+    primary: { ...primary, identityId: row.identity_id },
+    expiresAt: row.expires_at,
+  }
+  return { stored, byEnrollment }
+}

@@ -1,0 +1,26 @@
+/**
+ * A proven primary factor as JSON, for logins and sessions. Whose it is stands in a column of the row, once: a
+ * factor never belongs to another identity than the login (D-13).
+ */
+import type { AuthenticatorId, ExternalJwtSignerId } from '../../base/ids.ts'
+import type { Instant } from '../../base/instant.ts'
+import { PRIMARY_METHODS, type ProvenPrimary } from '../../domain/login/proven.ts'
+import { boolean, integer, object, oneOf, optional, text } from '../reading.ts'
+
+export const PROOF = object({
+  method: oneOf(...PRIMARY_METHODS),
+  authenticatorId: optional(text<AuthenticatorId>),
+  credentialVersion: optional(integer),
+  certificate: optional(object({ fingerprint: text, isIssuedByNetwork: boolean })),
+  signerId: optional(text<ExternalJwtSignerId>),
+  at: integer<Instant>,
+})
+
+/** What was proven at the login of a session; a code that is proven later has a column of its own. */
+export const PROVEN = object({ primary: PROOF, extJwt: optional(text<ExternalJwtSignerId>) })
+
+export type Proof = ReturnType<typeof PROOF>
+
+export function proofOf({ identityId: _, ...proof }: ProvenPrimary): Proof {
+  return proof
+}

@@ -1,0 +1,62 @@
+/** Refresh tokens by their hash, spent ones too until they would have expired (D-27). */
+import type { Kysely, Selectable } from 'kysely'
+import type { SecretHash } from '../../base/vault.ts'
+import type { RefreshToken } from '../../domain/tokens/refresh-token.ts'
+import type { RefreshTokens } from '../../domain/tokens/stores.ts'
+import { reading, text } from '../reading.ts'
+import { removeBefore } from '../remove-before.ts'
+import type { RefreshTokenRow, Tables } from '../tables.ts'
+
+export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
+  return {
+    async find(hash) {
+      const query = db.selectFrom('refresh_tokens').selectAll().where('hash', '=', hash)
+      const row = await query.executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async insert(token) {
+      await db.insertInto('refresh_tokens').values(toRow(token)).execute()
+    },
+
+    async take(hash, { at, successor }) {
+      const { numUpdatedRows } = await db
+        .updateTable('refresh_tokens')
+        .set({ spent_at: at, successor })
+        .where('hash', '=', hash)
+        .where('spent_at', 'is', null)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async removeOf(sessionId) {
+      await db.deleteFrom('refresh_tokens').where('session_id', '=', sessionId).execute()
+    },
+
+    removeExpired: (before, limit) =>
+      removeBefore(db, { table: 'refresh_tokens', key: 'hash', time: 'expires_at' }, before, limit),
+  }
+}
+
+function toRow(token: RefreshToken): RefreshTokenRow {
+  return {
+    hash: token.hash,
+    session_id: token.sessionId,
+    issued_at: token.issuedAt,
+    expires_at: token.expiresAt,
+    spent_at: token.spent?.at ?? null,
+    successor: token.spent?.successor ?? null,
+  }
+}
+
+function fromRow(row: Selectable<RefreshTokenRow>): RefreshToken {
+  const read = reading('refresh_tokens', row.session_id, row)
+  const { spent_at: at } = row
+  return {
+    hash: row.hash,
+    sessionId: row.session_id,
+    issuedAt: row.issued_at,
+    expiresAt: row.expires_at,
+    spent: at === null ? undefined : { at, successor: read('successor', text<SecretHash>) },
+  }
+}

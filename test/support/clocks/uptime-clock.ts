@@ -1,0 +1,21 @@
+/** A clock whose uptime can be moved too: for the intervals that a service in this process measures by itself. */
+import { type Duration, milliseconds } from '../../../src/base/duration.ts'
+import { TestClock } from './clock.ts'
+
+export class UptimeClock extends TestClock {
+  #later = milliseconds(0)
+  #held: Duration | undefined
+
+  override uptime(): Duration {
+    return milliseconds((this.#held ?? super.uptime()) + this.#later)
+  }
+
+  /** From here on the uptime moves by `pass` alone, in whole milliseconds. */
+  holdUptime(): void {
+    this.#held ??= milliseconds(Math.floor(super.uptime()))
+  }
+
+  pass(time: Duration): void {
+    this.#later = milliseconds(this.#later + time)
+  }
+}

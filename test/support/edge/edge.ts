@@ -1,0 +1,123 @@
+/**
+ * A whole edge in this process: a controller as far as a router sees one, a router, a gateway on it, and a service
+ * behind. Nothing of ours is replaced; the controller's words are the test's.
+ */
+import type { TestContext } from 'node:test'
+import { milliseconds, seconds } from '../../../src/base/duration.ts'
+import { systemRandom } from '../../../src/base/random.ts'
+import { Secret } from '../../../src/base/secret.ts'
+import { startGateway } from '../../../src/gateway/gateway.ts'
+import type { GatewayTimes } from '../../../src/gateway/upstream.ts'
+import { type Router, startRouter } from '../../../src/router/router.ts'
+import type { MadeCertificate } from '../certificates/openssl.ts'
+import { UptimeClock } from '../clocks/uptime-clock.ts'
+import { waitFor } from '../process/child-service.ts'
+import { ALICE, type EdgePki } from './edge-pki.ts'
+import { type FeedConnection, startFakeController } from './fake-controller.ts'
+import { connectRaw, type RawConnection } from './raw-connection.ts'
+import { startUpstream, type TestUpstream, type UpstreamOptions } from './upstream.ts'
+
+export interface Edge {
+  readonly clock: UptimeClock
+  readonly url: string
+  readonly router: Router
+  readonly feed: FeedConnection
+  readonly upstream: TestUpstream
+  /** Every log line so far. */
+  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+  readonly log: readonly any[]
+  /** A bare TLS connection to the gateway, with alice's certificate unless told otherwise. */
+  connect(shown?: MadeCertificate | 'nothing'): Promise<RawConnection>
+  /** One request of alice's, as lines without the token; answers its connection. */
+  request(lines: readonly string[], body?: string): Promise<RawConnection>
+  stop(): Promise<void>
+}
+
+export interface EdgeOptions extends UpstreamOptions {
+  readonly times?: GatewayTimes
+  /** Where nobody listens, say. */
+  readonly upstreamPort?: number
+}
+
+export async function startEdge(
+  t: TestContext,
+  pki: EdgePki,
+  alice: MadeCertificate,
+  options: EdgeOptions = {},
+): Promise<Edge> {
+  const controller = await startFakeController(t, pki)
+  const upstream = await startUpstream(t, options)
+  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+  const log: any[] = []
+  const logAt = (level: string) => (fields: object, msg: string) =>
+    void log.push({ level, msg, ...fields })
+  const said = {
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
+  }
+  const { keyPem } = pki.server
+  const pem = `${pki.server.pem}${pki.issuing.pem}`
+  const clock = new UptimeClock()
+  const router = startRouter({
+    clock,
+    controller: controller.url,
+    identity: { id: 'router', cert: pem, key: keyPem, ca: pki.root.pem },
+    log: said,
+    times: {
+      // Heartbeats come when the test sends one.
+      silence: seconds(600),
+      connect: seconds(30),
+      firstPause: milliseconds(1),
+      longestPause: milliseconds(10),
+    },
+  })
+  t.after(() => router.stop())
+  const feed = await controller.connection()
+  feed.greet()
+  await waitFor(
+    () => !router.isCutOff(),
+    () => 'a heartbeat',
+  )
+  const gateway = await startGateway({
+    router,
+    listen: { host: '127.0.0.1', port: 0 },
+    upstream: { host: '127.0.0.1', port: options.upstreamPort ?? upstream.port },
+    certificatePem: pem,
+    keyPem: new Secret(keyPem),
+    log: said,
+    random: systemRandom,
+    ...(options.times === undefined ? {} : { times: options.times }),
+  })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= gateway.stop(milliseconds(500))
+    return stopped
+  }
+  t.after(stop)
+
+  const url = `https://localhost:${gateway.port}`
+  async function connect(shown: MadeCertificate | 'nothing' = alice): Promise<RawConnection> {
+    const own = shown === 'nothing' ? {} : { cert: shown.pem, key: shown.keyPem }
+    const connection = await connectRaw({ baseUrl: url, ca: pki.root.pem }, own)
+    t.after(() => connection.socket.destroy())
+    return connection
+  }
+  return {
+    clock,
+    url,
+    router,
+    feed,
+    upstream,
+    log,
+    connect,
+    async request(lines, body = '') {
+      const connection = await connect()
+      const token = await pki.token({ z_asid: ALICE.sessionId })
+      connection.send(`${[...lines, `authorization: Bearer ${token}`].join('\r\n')}\r\n\r\n${body}`)
+      return connection
+    },
+    stop,
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * A router and a gateway in this process that follow a real controller, with a service behind; and people who come
+ * through it with what the controller gave them.
+ */
+import type { TestContext } from 'node:test'
+import { milliseconds } from '../../../src/base/duration.ts'
+import { systemRandom } from '../../../src/base/random.ts'
+import { Secret } from '../../../src/base/secret.ts'
+import { startGateway } from '../../../src/gateway/gateway.ts'
+import { type Router, startRouter } from '../../../src/router/router.ts'
+import { makeCsr } from '../certificates/csr.ts'
+import { UptimeClock } from '../clocks/uptime-clock.ts'
+import type { Service } from '../service.ts'
+import { issueCertificate, type LiveSession } from './live-session.ts'
+import { connectRaw, type RawConnection } from './raw-connection.ts'
+import { makeRouter, type NewRouter } from './router-identity.ts'
+import { startUpstream, type TestUpstream } from './upstream.ts'
+
+/** What somebody shows on a connection. */
+export interface Shown {
+  readonly cert: string
+  readonly key: string
+}
+
+export interface Traveller {
+  /** Undefined: none is shown. */
+  readonly shown?: Shown | undefined
+  /** The fields that carry the credential; empty: none is sent. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface RealEdge extends NewRouter {
+  readonly url: string
+  readonly router: Router
+  /** Of the router. */
+  readonly clock: UptimeClock
+  readonly upstream: TestUpstream
+  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+  readonly log: readonly any[]
+}
+
+export async function startRealEdge(
+  t: TestContext,
+  service: Pick<Service, 'baseUrl' | 'call' | 'ca'>,
+  given: { readonly made?: NewRouter } = {},
+): Promise<RealEdge> {
+  const made = given.made ?? (await makeRouter(t, service))
+  const clock = new UptimeClock()
+  const upstream = await startUpstream(t)
+  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+  const log: any[] = []
+  const logAt = (level: string) => (fields: object, msg: string) =>
+    void log.push({ level, msg, ...fields })
+  const said = {
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
+  }
+  const { identity } = made
+  const router = startRouter({ controller: service.baseUrl, identity, clock, log: said })
+  t.after(() => router.stop())
+  await router.ready
+  const gateway = await startGateway({
+    router,
+    listen: { host: '127.0.0.1', port: 0 },
+    upstream: { host: '127.0.0.1', port: upstream.port },
+    certificatePem: identity.cert,
+    keyPem: new Secret(identity.key),
+    log: said,
+    random: systemRandom,
+  })
+  t.after(() => gateway.stop(milliseconds(100)))
+  return { ...made, url: `https://localhost:${gateway.port}`, router, clock, upstream, log }
+}
+
+/** A session with a fresh certificate of its own. */
+export async function travellerOf(
+  session: LiveSession,
+): Promise<Traveller & { readonly shown: Shown; readonly certificateId: string }> {
+  const { pem, keyPem } = await makeCsr()
+  const { id, certificate } = await issueCertificate(session, pem)
+  return {
+    shown: { cert: certificate, key: keyPem },
+    headers: session.headers,
+    certificateId: id,
+  }
+}
+
+type Gateway = Pick<RealEdge, 'url' | 'gatewayCa'>
+
+/** Connects to the gateway; destroyed with the test. */
+export async function travel(
+  t: TestContext,
+  { url, gatewayCa }: Gateway,
+  { shown }: Traveller,
+): Promise<RawConnection> {
+  const connection = await connectRaw({ baseUrl: url, ca: gatewayCa }, shown ?? {})
+  t.after(() => connection.socket.destroy())
+  return connection
+}
+
+/** One request through the gateway, on a connection of its own. */
+export async function pass(t: TestContext, gateway: Gateway, traveller: Traveller) {
+  const { send, reply, socket } = await travel(t, gateway, traveller)
+  send(head('GET / HTTP/1.1', traveller))
+  const answer = await reply()
+  socket.destroy()
+  return answer
+}
+
+/** A WebSocket through the gateway; the upstream sends back what it hears. */
+export async function openTunnel(
+  t: TestContext,
+  gateway: Gateway,
+  traveller: Traveller,
+): Promise<RawConnection & { readonly status: number | undefined }> {
+  const connection = await travel(t, gateway, traveller)
+  connection.send(
+    head('GET /socket HTTP/1.1', traveller, [
+      'connection: upgrade',
+      'upgrade: websocket',
+      'sec-websocket-version: 13',
+      'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+    ]),
+  )
+  return { ...connection, status: (await connection.reply())?.status }
+}
+
+function head(first: string, { headers }: Traveller, more: readonly string[] = []): string {
+  const own = Object.entries(headers).map((field) => field.join(': '))
+  return `${[first, 'host: gateway.example', ...more, ...own].join('\r\n')}\r\n\r\n`
+}

@@ -1,0 +1,80 @@
+/** Homes on either database, and the commands that copy what is in them: backup, restore and migrate-store. */
+import assert from 'node:assert/strict'
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { temporaryFolder } from '../service.ts'
+import { startPostgres } from '../stores/postgres.ts'
+import { changeConfig, fixPort } from './child-home.ts'
+import { type ChildService, type Finished, runLatchkey, startChild } from './child-service.ts'
+
+export const environment = {
+  LATCHKEY_ADDRESS: 'localhost:0',
+  LATCHKEY_ADMIN_PASSWORD: 'correct horse battery',
+}
+
+/** Where a home has its database: undefined is the file in the home. */
+export interface Place {
+  readonly name: string
+  database(): Promise<string | undefined>
+}
+
+export const PLACES: readonly Place[] = [
+  { name: 'SQLite', database: async () => undefined },
+  { name: 'PostgreSQL', database: async () => (await startPostgres()).freshDatabase() },
+]
+
+/** A running service that always listens at the same port: tokens are for an address. */
+export async function startAt(t: TestContext, place: Place): Promise<ChildService> {
+  const first = await startChild(t)
+  await first.stop()
+  const db = await place.database()
+  if (db !== undefined) await useDatabase(first.home, db)
+  await fixPort(first.home)
+  return startChild(t, { home: first.home })
+}
+
+export function useDatabase(home: string, db: string): Promise<void> {
+  return changeConfig(home, (config) => {
+    config.db = db
+  })
+}
+
+/** A home in which nothing runs. */
+export async function makeHome(t: TestContext): Promise<string> {
+  const home = join(await temporaryFolder(t), 'home')
+  const { code, stderr } = await runLatchkey(t, ['init', '--home', home], { environment })
+  assert.equal(code, 0, stderr)
+  return home
+}
+
+/** The configuration and the secret of a home in another folder, and nothing else: as after the loss of a machine. */
+export async function emptyHome(t: TestContext, home: string, place?: Place): Promise<string> {
+  const other = join(await temporaryFolder(t), 'other')
+  await mkdir(other, { mode: 0o700 })
+  for (const name of ['controller.yml', 'secret'])
+    await copyFile(join(home, name), join(other, name))
+  if (place !== undefined) await useDatabase(other, (await place.database()) ?? 'latchkey.db')
+  return other
+}
+
+/** A backup of the home, which must succeed. */
+export async function backUp(
+  t: TestContext,
+  home: string,
+  more: readonly string[] = [],
+): Promise<string> {
+  const path = join(await temporaryFolder(t), 'backup.lkb')
+  const made = await runLatchkey(t, ['backup', '--home', home, '--out', path, ...more])
+  assert.equal(made.code, 0, made.stderr)
+  return path
+}
+
+export function restore(
+  t: TestContext,
+  path: string,
+  home: string,
+  more: readonly string[] = [],
+): Promise<Finished> {
+  return runLatchkey(t, ['restore', path, '--home', home, ...more])
+}

