@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { milliseconds } from '../base/duration.ts'
+import { milliseconds } from '../base/time/duration.ts'
 import { runInBackground } from './background.ts'
 import { createLog } from './logging.ts'
 

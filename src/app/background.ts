@@ -2,8 +2,9 @@
  * Work that repeats while the service runs: one round after the other, never two at a time. A round that fails is
  * logged when the trouble begins and when it ends, and tried again.
  */
-import type { Duration } from '../base/duration.ts'
+
 import type { Log } from '../base/log.ts'
+import type { Duration } from '../base/time/duration.ts'
 
 export interface RepeatedWork {
   readonly name: string

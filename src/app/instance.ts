@@ -3,17 +3,17 @@
  * everything it answered.
  */
 
-import type { Clock } from '../base/clock.ts'
-import { type Duration, milliseconds, seconds } from '../base/duration.ts'
 import type { Log } from '../base/log.ts'
-import type { Random } from '../base/random.ts'
-import type { Secret } from '../base/secret.ts'
+import type { Random } from '../base/secrets/random.ts'
+import type { Secret } from '../base/secrets/secret.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Config } from '../config/config.ts'
 import type { Ca } from '../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { HashStrength } from '../domain/factors/hashing.ts'
 import { createCheckHealth } from '../domain/health/check-health.ts'
-import type { RotateKeys } from '../domain/tokens/rotate-keys.ts'
+import type { RotateKeys } from '../domain/tokens/keys/rotate-keys.ts'
 import type { Issuer } from '../protocol/oidc.ts'
 import { openAuditOutput } from './audit-output.ts'
 import { runInBackground } from './background.ts'

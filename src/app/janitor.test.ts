@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON } from '../../test/support/clocks/manual-clock.ts'
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import { removeOldEvents } from './janitor.ts'
 
 /** Events of which so many are old. */

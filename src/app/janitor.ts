@@ -3,9 +3,9 @@
  * long. Sessions are not among it: they end (`sessions/end-expired.ts`).
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Clock } from '../base/clock.ts'
-import { type Duration, days, minutes } from '../base/duration.ts'
-import { type Instant, minus } from '../base/instant.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { type Duration, days, minutes } from '../base/time/duration.ts'
+import { type Instant, minus } from '../base/time/instant.ts'
 import type { Stores } from '../domain/stores.ts'
 
 /** Rows a statement removes at the most. */

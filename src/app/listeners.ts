@@ -2,11 +2,12 @@
  * Opens the web listeners of the configuration: certificates, routes, sockets. When the last one listens, the set of
  * issuers is complete (D-2).
  */
-import type { Clock } from '../base/clock.ts'
-import type { Duration } from '../base/duration.ts'
+
 import { formatHostPort, type HostPort } from '../base/host-port.ts'
 import type { Log } from '../base/log.ts'
-import type { Random } from '../base/random.ts'
+import type { Random } from '../base/secrets/random.ts'
+import type { Clock } from '../base/time/clock.ts'
+import type { Duration } from '../base/time/duration.ts'
 import type { Config, Listener } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/own/authorities.ts'
 import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'

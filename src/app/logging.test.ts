@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Secret } from '../base/secret.ts'
+import { Secret } from '../base/secrets/secret.ts'
 import { createLog, type LogSettings } from './logging.ts'
 
 function logInto(settings: LogSettings) {

@@ -3,10 +3,10 @@
  * operator gives are read again when their files change. Neither needs a restart.
  */
 import { readFile, stat } from 'node:fs/promises'
-import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { Random } from '../base/random.ts'
-import { Secret } from '../base/secret.ts'
+import type { Random } from '../base/secrets/random.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Config, IdentityFiles, Listener } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/own/authorities.ts'
 import { needsRenewal } from '../domain/certificates/own/server-certificate.ts'

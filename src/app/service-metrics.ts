@@ -3,9 +3,9 @@
  * logins and the like are counted from the audit events of commits that have happened, the rest is asked when somebody
  * reads. D-138. `deploy/grafana/latchkey.json` shows all of it.
  */
-import type { Clock } from '../base/clock.ts'
-import { type Duration, seconds } from '../base/duration.ts'
-import { atMostEvery } from '../base/rarely.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { type Duration, seconds } from '../base/time/duration.ts'
+import { atMostEvery } from '../base/time/rarely.ts'
 import { EVENT_TYPES } from '../domain/audit/event-types.ts'
 import { type AuditEvent, type EventType, LOGIN_FAILURE_REASONS } from '../domain/audit/events.ts'
 import type { Enroll } from '../domain/enrollments/enroll.ts'
@@ -13,7 +13,7 @@ import type { FetchOutcome } from '../domain/ext-jwt/signer-keys.ts'
 import type { HashingLoad } from '../domain/factors/hashing.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
 import { PRIMARY_METHODS } from '../domain/login/proven.ts'
-import type { EndedSessions } from '../domain/sessions/ended-sessions.ts'
+import type { EndedSessions } from '../domain/sessions/ending/ended-sessions.ts'
 import type { ApiSessions } from '../domain/sessions/stores.ts'
 import type { RefreshTokensOf } from '../domain/tokens/refresh.ts'
 import { Failure } from '../errors/catalogue.ts'

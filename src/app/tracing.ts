@@ -2,10 +2,11 @@
  * Traces, where they are configured: wraps what takes its time – requests, transactions, password hashing, fetches –
  * so that none of it knows of traces. D-139. Without the key nothing of this is loaded but this file.
  */
-import type { Clock } from '../base/clock.ts'
+
 import { newId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
-import type { Random } from '../base/random.ts'
+import type { Random } from '../base/secrets/random.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Config } from '../config/config.ts'
 import type { PasswordHashing } from '../domain/factors/hashing.ts'
 import type { Store } from '../domain/stores.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type IdentityId, newId } from './ids.ts'
-import { systemRandom } from './random.ts'
+import { systemRandom } from './secrets/random.ts'
 
 const SHAPE = /^[0-9a-z]{19}$/
 

@@ -3,7 +3,7 @@
  * How they look is decided here; who they name is not.
  */
 import type { Brand } from './brand.ts'
-import type { Random } from './random.ts'
+import type { Random } from './secrets/random.ts'
 
 export type IdentityId = Brand<string, 'IdentityId'>
 export type AuthenticatorId = Brand<string, 'AuthenticatorId'>

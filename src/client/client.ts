@@ -2,8 +2,9 @@
  * `latchkey/client`: for programs that log in. Every method and factor, sessions that refresh themselves, session
  * certificates, and the login of a person in a browser. docs/client.md. Needs Node and jose, and nothing of the server.
  */
-import { type Clock, systemClock } from '../base/clock.ts'
-import { type Random, systemRandom } from '../base/random.ts'
+
+import { type Random, systemRandom } from '../base/secrets/random.ts'
+import { type Clock, systemClock } from '../base/time/clock.ts'
 import { createIdTokens } from './id-token.ts'
 import type { Wishes } from './login/authorization.ts'
 import { type BrowserLogin, type BrowserLoginOptions, beginBrowserLogin } from './login/browser.ts'

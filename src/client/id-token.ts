@@ -4,8 +4,8 @@
  */
 import { createHash, createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
-import type { Clock } from '../base/clock.ts'
 import { base64url } from '../base/encoding.ts'
+import type { Clock } from '../base/time/clock.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { UnexpectedAnswer } from './errors.ts'
 import { asObject, isText, jsonOf, refusalOf } from './wire/answers.ts'

@@ -3,8 +3,8 @@
  * that both rely on. SPEC Refresh token, SPEC 401 challenges. One refresh at a time, and what it brings is kept before
  * it is used (D-150).
  */
-import type { Clock } from '../base/clock.ts'
-import { instant } from '../base/instant.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { instant } from '../base/time/instant.ts'
 import type { ExtJwtQuery } from '../protocol/auth-query.ts'
 import { type Call, responseOf, sendCall } from './api-call.ts'
 import { faultOf } from './call-faults.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FILE, loadFile, problemsOf } from '../../test/support/process/config-home.ts'
-import { days } from '../base/duration.ts'
+import { days } from '../base/time/duration.ts'
 
 for (const word of ['none', 'stdout'] as const) {
   test(`the audit output may be ${word}`, async (t) => {

@@ -3,11 +3,12 @@
  * paths, deeply frozen. How people write it is schema.ts; how one becomes the other is load.ts.
  * D-46.
  */
-import type { Duration } from '../base/duration.ts'
+
 import type { HostPort } from '../base/host-port.ts'
 import type { HostOrNetwork, Network } from '../base/network.ts'
 import type { NonEmpty } from '../base/non-empty.ts'
-import type { Secret } from '../base/secret.ts'
+import type { Secret } from '../base/secrets/secret.ts'
+import type { Duration } from '../base/time/duration.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import type { SigningAlgorithm } from '../protocol/signing-algorithms.ts'
 

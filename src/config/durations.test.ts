@@ -4,7 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { days, formatDuration, hours, milliseconds, minutes, seconds } from '../base/duration.ts'
+import {
+  days,
+  formatDuration,
+  hours,
+  milliseconds,
+  minutes,
+  seconds,
+} from '../base/time/duration.ts'
 import {
   adjustDurations,
   DURATION_RULES,

@@ -12,7 +12,7 @@ import {
   minutes,
   parseDuration,
   seconds,
-} from '../base/duration.ts'
+} from '../base/time/duration.ts'
 import type { Timeouts } from './config.ts'
 
 export interface DurationRule {

@@ -4,7 +4,7 @@
  */
 import { isAbsolute } from 'node:path'
 import process from 'node:process'
-import { Secret } from '../base/secret.ts'
+import { Secret } from '../base/secrets/secret.ts'
 
 export interface Environment {
   /** LATCHKEY_HOME. An empty variable counts as unset, for this and the next two. */

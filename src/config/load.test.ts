@@ -17,7 +17,7 @@ import {
   OTHER,
   problemsOf,
 } from '../../test/support/process/config-home.ts'
-import { days, hours, minutes, seconds } from '../base/duration.ts'
+import { days, hours, minutes, seconds } from '../base/time/duration.ts'
 import { DEFAULT_REDIRECT_PATTERNS } from '../protocol/redirect-uri.ts'
 import { readEnvironment } from './environment.ts'
 import { CONFIG_FILE, loadConfig } from './load.ts'

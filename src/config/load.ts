@@ -5,7 +5,7 @@
  */
 import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
-import { Secret } from '../base/secret.ts'
+import { Secret } from '../base/secrets/secret.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
 import { missingFiles, spanningProblems, withPortOf } from './checks.ts'
 import {

@@ -7,7 +7,7 @@
  * working.
  */
 import { z } from 'zod'
-import { formatDuration } from '../base/duration.ts'
+import { formatDuration } from '../base/time/duration.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { BINDINGS, LOG_FORMATS, LOG_LEVELS } from './config.ts'
 import { DURATION_RULES } from './durations.ts'

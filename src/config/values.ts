@@ -4,7 +4,6 @@
  * it.
  */
 import { z } from 'zod'
-import { formatDuration } from '../base/duration.ts'
 import { type HostPort, isLoopbackHost, isWildcardHost, parseHostPort } from '../base/host-port.ts'
 import {
   type HostOrNetwork,
@@ -12,7 +11,8 @@ import {
   parseHostOrNetwork,
   parseNetwork,
 } from '../base/network.ts'
-import { Secret } from '../base/secret.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import { formatDuration } from '../base/time/duration.ts'
 import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect-uri.ts'
 import type { AuditOutput, Database } from './config.ts'
 import { type DurationRule, readDuration } from './durations.ts'

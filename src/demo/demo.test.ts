@@ -1,8 +1,8 @@
 /** The small parts of the demo that need no service: passwords, the phone, ends. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { instant } from '../base/instant.ts'
-import { systemRandom } from '../base/random.ts'
+import { systemRandom } from '../base/secrets/random.ts'
+import { instant } from '../base/time/instant.ts'
 import { createEndings } from './endings.ts'
 import { drawPasswords, WITH_PASSWORD } from './people.ts'
 import { startPhone } from './phone.ts'

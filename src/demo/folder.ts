@@ -7,7 +7,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { replacePrivateFile } from '../app/installation/private-files.ts'
-import { systemRandom } from '../base/random.ts'
+import { systemRandom } from '../base/secrets/random.ts'
 
 export interface DemoFolder {
   readonly path: string

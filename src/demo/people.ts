@@ -1,6 +1,6 @@
 /** Who there is in the demo: one for each way of logging in, called after it. */
 import { BASE32_ALPHABET } from '../base/base32.ts'
-import type { Random } from '../base/random.ts'
+import type { Random } from '../base/secrets/random.ts'
 
 /** Those with a password; the first administrator among them. */
 export const WITH_PASSWORD = ['admin', 'paula', 'tina', 'tom', 'dora'] as const

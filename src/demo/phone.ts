@@ -2,8 +2,9 @@
  * The authenticator app of somebody in the demo, for people without one at hand: a file that always has the code of the
  * moment (RFC 6238).
  */
-import type { Clock } from '../base/clock.ts'
+
 import type { Log } from '../base/log.ts'
+import type { Clock } from '../base/time/clock.ts'
 import { totpCode, totpStep } from '../protocol/totp.ts'
 
 /** A code that has just become old is still accepted (D-17). */

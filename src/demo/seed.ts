@@ -3,7 +3,7 @@
  * theirs alone with a login of their own. Nothing is written past the service (D-169).
  */
 import { fromBase32 } from '../base/base32.ts'
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import { connect, enroll, type Session } from '../client/client.ts'
 import { totpCode, totpStep } from '../protocol/totp.ts'
 import type { DemoFolder } from './folder.ts'

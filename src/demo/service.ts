@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises'
 import { homeFiles, openHome } from '../app/installation/home.ts'
 import { type Instance, startInstance } from '../app/instance.ts'
-import type { Clock } from '../base/clock.ts'
 import { formatHostPort } from '../base/host-port.ts'
 import type { Log } from '../base/log.ts'
-import type { Random } from '../base/random.ts'
-import { Secret } from '../base/secret.ts'
+import type { Random } from '../base/secrets/random.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import type { Clock } from '../base/time/clock.ts'
 
 /** Loopback: `config/default-file.ts` lets nobody else in. */
 export const HOST = 'localhost'

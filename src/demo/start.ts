@@ -3,10 +3,11 @@
  * run`, people, an identity provider, a gateway, and a service behind it (D-169). What has been started when something
  * fails is ended again.
  */
-import { systemClock } from '../base/clock.ts'
-import { seconds } from '../base/duration.ts'
+
 import { formatHostPort } from '../base/host-port.ts'
-import { systemRandom } from '../base/random.ts'
+import { systemRandom } from '../base/secrets/random.ts'
+import { systemClock } from '../base/time/clock.ts'
+import { seconds } from '../base/time/duration.ts'
 import { startGateway } from '../gateway/gateway.ts'
 import { startRouter } from '../router/router.ts'
 import { startEcho } from './echo.ts'

@@ -6,7 +6,7 @@ import type { MadeCertificate } from '../../test/support/certificates/openssl.ts
 import { startEdge } from '../../test/support/edge/edge.ts'
 import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
 import { waitFor } from '../../test/support/process/child-service.ts'
-import { milliseconds, seconds } from '../base/duration.ts'
+import { milliseconds, seconds } from '../base/time/duration.ts'
 
 const pki = await openEdgePki()
 after(() => pki.close())

@@ -11,7 +11,7 @@ import { ended, heartbeat } from '../../test/support/edge/fake-controller.ts'
 import type { RawConnection } from '../../test/support/edge/raw-connection.ts'
 import { webSocketAccept } from '../../test/support/edge/upstream.ts'
 import { waitFor } from '../../test/support/process/child-service.ts'
-import { days, hours, milliseconds, seconds } from '../base/duration.ts'
+import { days, hours, milliseconds, seconds } from '../base/time/duration.ts'
 
 const pki = await openEdgePki()
 after(() => pki.close())

@@ -8,7 +8,7 @@ import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { HostPort } from '../base/host-port.ts'
-import type { Secret } from '../base/secret.ts'
+import type { Secret } from '../base/secrets/secret.ts'
 import { type AnswerCode, ownAnswer } from './answers.ts'
 
 /** D-44, but for bodies: they are passed on as they come, of any length, as long as they move. */

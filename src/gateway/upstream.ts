@@ -3,8 +3,8 @@
  * nobody else's answer is there to be mixed up with it. Nothing but the given fields is sent. D-42.
  */
 import { type ClientRequest, request } from 'node:http'
-import type { Duration } from '../base/duration.ts'
 import { formatHostPort, type HostPort } from '../base/host-port.ts'
+import type { Duration } from '../base/time/duration.ts'
 import { type Field, flat } from './fields.ts'
 import type { Body } from './read-request.ts'
 

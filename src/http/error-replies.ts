@@ -3,7 +3,7 @@
  * browsers, and the WWW-Authenticate header of every 401. Anything that is no Failure is answered as UNHANDLED.
  */
 import { CATALOGUE, Failure, type FailureCode } from '../errors/catalogue.ts'
-import { errorPage } from '../web/login/error-page.ts'
+import { errorPage } from '../web/login/pages/error-page.ts'
 import { errorText } from '../web/login/texts.ts'
 import { type Answer, json, page } from './answer.ts'
 import { apiErrorBody } from './faces/api-envelope.ts'

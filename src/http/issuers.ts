@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import { formatHostPort, type HostPort, parseHostPort } from '../base/host-port.ts'
 import { Failure } from '../errors/catalogue.ts'
 import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
-import { rawValues } from './bearers.ts'
+import { rawValues } from './reading/bearers.ts'
 
 const HTTPS_PORT = 443
 

@@ -5,11 +5,11 @@
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { newId, type RequestId } from '../base/ids.ts'
 import { isIn, type Network, parseAddress } from '../base/network.ts'
-import type { Random } from '../base/random.ts'
+import type { Random } from '../base/secrets/random.ts'
 import { Failure } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
-import { rawValues } from './bearers.ts'
-import { addBodyParsers } from './body.ts'
+import { rawValues } from './reading/bearers.ts'
+import { addBodyParsers } from './reading/body.ts'
 import type { RequestObserver, RequestTrace } from './request-observer.ts'
 import {
   answerError,

@@ -3,25 +3,25 @@
  * it from another origin, and which statuses it answers; `routeTable` lists all of that for the tests.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '../base/clock.ts'
 import { type FormFields, parseForm } from '../base/form.ts'
 import type { IdentityId, RequestId } from '../base/ids.ts'
-import { type Instant, toRfc3339 } from '../base/instant.ts'
 import type { Log } from '../base/log.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { type Instant, toRfc3339 } from '../base/time/instant.ts'
 import type { Caller } from '../domain/audit/events.ts'
 import type { AuthenticateCall } from '../domain/sessions/authenticate-call.ts'
-import type { AuthenticateRouter } from '../domain/sessions/authenticate-router.ts'
 import type { CallSession } from '../domain/sessions/call-session.ts'
+import type { AuthenticateRouter } from '../domain/sessions/routers/authenticate-router.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
 import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
 import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
-import { bearersOf, ztSessionOf } from './bearers.ts'
-import type { Body } from './body.ts'
 import { type Cors, corsHeaders, preflightHeaders } from './cors.ts'
 import { asFailure, type Face, failureAnswer } from './error-replies.ts'
-import { wantedContent } from './negotiation.ts'
-import { presentedChain, presentedFingerprint } from './peer-certificate.ts'
+import { bearersOf, ztSessionOf } from './reading/bearers.ts'
+import type { Body } from './reading/body.ts'
+import { wantedContent } from './reading/negotiation.ts'
+import { presentedChain, presentedFingerprint } from './reading/peer-certificate.ts'
 
 /**
  * Who may call. `public`: anybody, and no answer ever carries a challenge (D-37, R071). `login`: anybody, who proves

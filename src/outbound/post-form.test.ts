@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { milliseconds } from '../base/duration.ts'
+import { milliseconds } from '../base/time/duration.ts'
 import { createPostForm } from './post-form.ts'
 
 const RULES = { allowHttp: false, blockPrivateAddresses: false, allowed: [], denied: [] }

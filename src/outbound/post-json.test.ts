@@ -5,8 +5,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { milliseconds, seconds } from '../base/duration.ts'
-import { Secret } from '../base/secret.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import { milliseconds, seconds } from '../base/time/duration.ts'
 import { createPostJson } from './post-json.ts'
 
 async function serve(t: TestContext, listener: RequestListener): Promise<URL> {

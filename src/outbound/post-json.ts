@@ -4,8 +4,8 @@
  */
 import { type IncomingMessage, Agent as PlainAgent, request as requestHttp } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
-import { type Duration, formatDuration } from '../base/duration.ts'
-import type { Secret } from '../base/secret.ts'
+import type { Secret } from '../base/secrets/secret.ts'
+import { type Duration, formatDuration } from '../base/time/duration.ts'
 import { Refusal, reasonOf } from './refusal.ts'
 import { verifying } from './verifying.ts'
 

@@ -2,7 +2,7 @@
  * Proof Key for Code Exchange with the one method we know, S256: RFC 7636 §4.
  */
 import { base64url, sha256 } from '../base/encoding.ts'
-import { equalInConstantTime } from '../base/vault.ts'
+import { equalInConstantTime } from '../base/secrets/vault.ts'
 
 /** RFC 7636 §4.2 with S256: base64url of 32 bytes without padding, 43 characters (R003). */
 export function isCodeChallenge(text: string): boolean {

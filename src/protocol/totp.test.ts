@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { utf8 } from '../base/encoding.ts'
-import { instant } from '../base/instant.ts'
+import { instant } from '../base/time/instant.ts'
 import { provisioningUrl, totpCode, totpStep } from './totp.ts'
 
 /** The secret of both RFCs. */

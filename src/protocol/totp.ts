@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { base32 } from '../base/base32.ts'
-import { epochSeconds, type Instant } from '../base/instant.ts'
+import { epochSeconds, type Instant } from '../base/time/instant.ts'
 
 const STEP_SECONDS = 30
 const DIGITS = 6

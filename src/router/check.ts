@@ -3,8 +3,8 @@
  * Limits; D-42; R101, R102. Yes with the session, or no with a reason for the operator. Anything that is not certain
  * is a no.
  */
-import type { Clock } from '../base/clock.ts'
-import type { Instant } from '../base/instant.ts'
+import type { Clock } from '../base/time/clock.ts'
+import type { Instant } from '../base/time/instant.ts'
 import {
   type CertificateName,
   type ClientCertificate,

@@ -4,7 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { base64url, sha256 } from '../base/encoding.ts'
-import { type Instant, instant } from '../base/instant.ts'
+import { type Instant, instant } from '../base/time/instant.ts'
 import { parseSessionCertificateUri } from '../protocol/spiffe-id.ts'
 import type { TrustedCas } from './trusted-cas.ts'
 

@@ -13,10 +13,10 @@ import {
   startFakeController,
 } from '../../test/support/edge/fake-controller.ts'
 import { waitFor } from '../../test/support/process/child-service.ts'
-import { systemClock } from '../base/clock.ts'
-import { milliseconds, seconds } from '../base/duration.ts'
-import { systemRandom } from '../base/random.ts'
-import { Secret } from '../base/secret.ts'
+import { systemRandom } from '../base/secrets/random.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import { systemClock } from '../base/time/clock.ts'
+import { milliseconds, seconds } from '../base/time/duration.ts'
 import { type FeedTimes, startFeedClient } from './feed-client.ts'
 import { createFeedCopy } from './feed-copy.ts'
 

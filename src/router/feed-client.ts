@@ -4,9 +4,9 @@
  */
 import { get } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Duration, milliseconds, seconds } from '../base/duration.ts'
 import type { Log } from '../base/log.ts'
-import type { Random } from '../base/random.ts'
+import type { Random } from '../base/secrets/random.ts'
+import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { FeedCopy } from './feed-copy.ts'
 import { createLineReader, FeedFault } from './feed-lines.ts'
 import { ROUTER_FEED_PATH } from './paths.ts'

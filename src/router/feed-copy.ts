@@ -6,9 +6,9 @@
  * snapshot lacks it: the controller's instances do not all hear of an end at the same moment. Everything else counts
  * from `ready` on: a feed that is cut before that has changed nothing.
  */
-import type { Clock } from '../base/clock.ts'
-import { type Duration, seconds } from '../base/duration.ts'
-import type { Instant } from '../base/instant.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { type Duration, seconds } from '../base/time/duration.ts'
+import type { Instant } from '../base/time/instant.ts'
 import { FeedFault, type FeedLine } from './feed-lines.ts'
 import { readTokenKeys, type TokenKeys } from './token-keys.ts'
 import { readTrustedCas, type TrustedCas } from './trusted-cas.ts'

@@ -3,8 +3,8 @@
  * format. Knows the form of each line and not what follows from it.
  */
 import { fromUtf8 } from '../base/encoding.ts'
-import { type Instant, instant } from '../base/instant.ts'
 import { parseJson } from '../base/json.ts'
+import { type Instant, instant } from '../base/time/instant.ts'
 
 export type FeedLine =
   | {

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { SecureContextOptions } from 'node:tls'
-import type { Secret } from '../base/secret.ts'
+import type { Secret } from '../base/secrets/secret.ts'
 
 export interface RouterIdentity {
   readonly id: string

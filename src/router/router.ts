@@ -3,10 +3,11 @@
  * session token beside it, with keys, CAs and endings that it follows from the controller. D-42; docs/router.md.
  * Needs nothing of the server; what to do with a verdict is its user's matter.
  */
-import { type Clock, systemClock } from '../base/clock.ts'
+
 import type { Log } from '../base/log.ts'
-import { type Random, systemRandom } from '../base/random.ts'
-import { Secret } from '../base/secret.ts'
+import { type Random, systemRandom } from '../base/secrets/random.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import { type Clock, systemClock } from '../base/time/clock.ts'
 import { createRouterCheck, type RouterCheck } from './check.ts'
 import { type FeedTimes, startFeedClient } from './feed-client.ts'
 import { createFeedCopy, type FeedCopy } from './feed-copy.ts'

@@ -3,9 +3,9 @@ import { after, describe, type TestContext, test } from 'node:test'
 import { ManualClock } from '../../test/support/clocks/manual-clock.ts'
 import { openEdgePki } from '../../test/support/edge/edge-pki.ts'
 import { startFakeController } from '../../test/support/edge/fake-controller.ts'
-import { milliseconds, seconds } from '../base/duration.ts'
-import { instant } from '../base/instant.ts'
-import { Secret } from '../base/secret.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import { milliseconds, seconds } from '../base/time/duration.ts'
+import { instant } from '../base/time/instant.ts'
 import { createSessionChecks } from './session-checks.ts'
 
 const TOKEN = 'a'.repeat(43)

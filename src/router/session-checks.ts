@@ -3,11 +3,11 @@
  * answer is kept for a second; two who ask about the same token at once ask once.
  */
 import { Agent, request } from 'node:https'
-import type { Clock } from '../base/clock.ts'
-import { type Duration, milliseconds, seconds } from '../base/duration.ts'
 import { base64url, fromUtf8, sha256 } from '../base/encoding.ts'
-import { type Instant, instant } from '../base/instant.ts'
 import { parseJson } from '../base/json.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
+import { type Instant, instant } from '../base/time/instant.ts'
 import { ROUTER_CHECKS_PATH } from './paths.ts'
 import { controllerTls, type RouterIdentity } from './router-identity.ts'
 

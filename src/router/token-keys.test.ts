@@ -3,10 +3,10 @@ import { createHmac, createPublicKey } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { ALICE, BRAND, ISSUER, openEdgePki } from '../../test/support/edge/edge-pki.ts'
-import { systemClock } from '../base/clock.ts'
-import { hours, seconds } from '../base/duration.ts'
 import { base64url, utf8 } from '../base/encoding.ts'
-import { epochSeconds, instant, plus } from '../base/instant.ts'
+import { systemClock } from '../base/time/clock.ts'
+import { hours, seconds } from '../base/time/duration.ts'
+import { epochSeconds, instant, plus } from '../base/time/instant.ts'
 import { readTokenKeys } from './token-keys.ts'
 
 const pki = await openEdgePki()

@@ -4,7 +4,7 @@
  */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
-import { type Instant, instant } from '../base/instant.ts'
+import { type Instant, instant } from '../base/time/instant.ts'
 import {
   ACCESS_TOKEN_TYP,
   ACCESS_TOKEN_TYPE,

@@ -3,7 +3,7 @@
  * Nothing that a client sends beside its own certificate is ever used.
  */
 import { X509Certificate } from 'node:crypto'
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 
 export interface TrustedCas {
   /** Signed by one of them, without anything in between, and that one is in date. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../test/support/clocks/manual-clock.ts'
-import { milliseconds, seconds } from '../base/duration.ts'
-import { plus } from '../base/instant.ts'
+import { milliseconds, seconds } from '../base/time/duration.ts'
+import { plus } from '../base/time/instant.ts'
 import { createWatches } from './watches.ts'
 
 function startWatches() {

@@ -2,7 +2,7 @@
  * Who wants to hear when what was accepted is so no longer: its session, token or certificate has ended, its certificate
  * has expired, or the router is cut off. D-42: what is open is closed within a second. Each is told once.
  */
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Accepted } from './check.ts'
 import type { FeedCopy } from './feed-copy.ts'
 

@@ -3,7 +3,7 @@
  * which database is behind it.
  */
 import { Kysely } from 'kysely'
-import type { Secret } from '../base/secret.ts'
+import type { Secret } from '../base/secrets/secret.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
 import type { Store, Stores } from '../domain/stores.ts'
 import { type Database, StoreUnavailable } from './dialects/database.ts'

@@ -2,7 +2,7 @@
  * Removes old rows a little at a time, so that no clean-up holds a lock for long.
  */
 import { type Kysely, sql } from 'kysely'
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import type { Tables } from './tables.ts'
 
 /** Removes at most `limit` rows whose `time` is before `before`, oldest first; answers how many. */

@@ -5,7 +5,6 @@
  * about JSON, states and other words is checked when a row is read (`reading.ts`).
  */
 import type { Generated } from 'kysely'
-import type { Duration } from '../base/duration.ts'
 import type {
   ApiSessionId,
   AuthenticatorId,
@@ -19,9 +18,10 @@ import type {
   SessionCertificateId,
   TotpEnrollmentId,
 } from '../base/ids.ts'
-import type { Instant } from '../base/instant.ts'
-import type { SecretHash } from '../base/vault.ts'
-import type { AuthRequestKey } from '../domain/login/auth-request.ts'
+import type { SecretHash } from '../base/secrets/vault.ts'
+import type { Duration } from '../base/time/duration.ts'
+import type { Instant } from '../base/time/instant.ts'
+import type { AuthRequestKey } from '../domain/login/request/auth-request.ts'
 import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.ts'
 
 export interface Tables {

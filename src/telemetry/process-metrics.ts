@@ -4,8 +4,8 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import process from 'node:process'
-import type { Clock } from '../base/clock.ts'
-import { type Duration, seconds } from '../base/duration.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { type Duration, seconds } from '../base/time/duration.ts'
 import type { Metrics, Reading } from './metrics.ts'
 
 /** How far back the lag of the event loop is looked at, at least. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { minutes } from '../../src/base/duration.ts'
+import { minutes } from '../../src/base/time/duration.ts'
 import { html } from '../../src/web/login/html.ts'
 import { complaintsOf } from '../support/browser/browser-complaints.ts'
 import { sendCode, sendPassword } from '../support/browser/browser-login.ts'

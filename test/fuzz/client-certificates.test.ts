@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { createPrivateKey, sign } from 'node:crypto'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { systemClock } from '../../src/base/clock.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
 import { createJudgeCertificate } from '../../src/domain/certificates/judge-certificate.ts'
 import type { PresentedChain } from '../../src/domain/certificates/presented-chain.ts'
 import {

@@ -11,7 +11,7 @@ import {
   milliseconds,
   parseDuration,
   seconds,
-} from '../../src/base/duration.ts'
+} from '../../src/base/time/duration.ts'
 import {
   adjustDurations,
   DURATION_RULES,

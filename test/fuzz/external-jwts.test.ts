@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Secret } from '../../src/base/secret.ts'
+import { Secret } from '../../src/base/secrets/secret.ts'
 import { claimedSubject } from '../../src/domain/ext-jwt/claim.ts'
 import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
 import { createVerifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'

@@ -7,13 +7,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { fromBase64url } from '../../src/base/encoding.ts'
-import { instant } from '../../src/base/instant.ts'
-import { systemRandom } from '../../src/base/random.ts'
-import type { SecretHash } from '../../src/base/vault.ts'
-import { createVault, INSTALLATION_SECRET_BYTES, type Purpose } from '../../src/base/vault.ts'
-import type { AuthRequestKey, AwaitingPrimary } from '../../src/domain/login/auth-request.ts'
-import { openRequest, sealRequest } from '../../src/domain/login/sealed-request.ts'
-import type { VerifiedRedirect } from '../../src/domain/login/verified-redirect.ts'
+import { systemRandom } from '../../src/base/secrets/random.ts'
+import type { SecretHash } from '../../src/base/secrets/vault.ts'
+import {
+  createVault,
+  INSTALLATION_SECRET_BYTES,
+  type Purpose,
+} from '../../src/base/secrets/vault.ts'
+import { instant } from '../../src/base/time/instant.ts'
+import type {
+  AuthRequestKey,
+  AwaitingPrimary,
+} from '../../src/domain/login/request/auth-request.ts'
+import { openRequest, sealRequest } from '../../src/domain/login/request/sealed-request.ts'
+import type { VerifiedRedirect } from '../../src/domain/login/request/verified-redirect.ts'
 import { type Issuer, RESPONSE_MODES, SCOPES } from '../../src/protocol/oidc.ts'
 
 // Short in CI, long on demand.

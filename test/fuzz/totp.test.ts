@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Secret, TOTP, URI } from 'otpauth'
 import { base32 } from '../../src/base/base32.ts'
-import { instant } from '../../src/base/instant.ts'
+import { instant } from '../../src/base/time/instant.ts'
 import { provisioningUrl, totpCode, totpStep } from '../../src/protocol/totp.ts'
 
 // Short in CI, long on demand.

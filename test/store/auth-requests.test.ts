@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { IdentityId } from '../../src/base/ids.ts'
-import type { AuthRequestKey } from '../../src/domain/login/auth-request.ts'
+import type { AuthRequestKey } from '../../src/domain/login/request/auth-request.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'

@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, test } from 'node:test'
-import { minutes } from '../../src/base/duration.ts'
 import type { ApiSessionId, EventId, IdentityId, RequestId } from '../../src/base/ids.ts'
-import { plus } from '../../src/base/instant.ts'
+import { minutes } from '../../src/base/time/duration.ts'
+import { plus } from '../../src/base/time/instant.ts'
 import type { AuditEvent } from '../../src/domain/audit/events.ts'
 import { EVENT_FIELDS } from '../../src/domain/lists/fields.ts'
 import { readFilter } from '../../src/domain/lists/read-filter.ts'

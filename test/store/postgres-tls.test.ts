@@ -12,7 +12,7 @@ import { setTimeout } from 'node:timers/promises'
 import 'reflect-metadata'
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import { Client } from 'pg'
-import { Secret } from '../../src/base/secret.ts'
+import { Secret } from '../../src/base/secrets/secret.ts'
 import { openStore, StoreUnavailable } from '../../src/store/open.ts'
 import { startOwnPostgres } from '../support/stores/postgres.ts'
 

@@ -1,5 +1,5 @@
 /** Values to store. Every member is filled, unless a test says otherwise. */
-import { minutes } from '../../src/base/duration.ts'
+
 import type {
   ApiSessionId,
   AuthenticatorId,
@@ -12,8 +12,9 @@ import type {
   RequestId,
   TotpEnrollmentId,
 } from '../../src/base/ids.ts'
-import { type Instant, instant } from '../../src/base/instant.ts'
-import type { SecretHash } from '../../src/base/vault.ts'
+import type { SecretHash } from '../../src/base/secrets/vault.ts'
+import { minutes } from '../../src/base/time/duration.ts'
+import { type Instant, instant } from '../../src/base/time/instant.ts'
 import type { AuditEvent } from '../../src/domain/audit/events.ts'
 import type { StoredAuthority } from '../../src/domain/certificates/own/authority-record.ts'
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
@@ -25,21 +26,21 @@ import type {
   UpdbAuthenticator,
 } from '../../src/domain/identities/authenticator.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
+import type { ProvenPrimary } from '../../src/domain/login/proven.ts'
 import type {
   AuthRequestKey,
   CodeIssued,
   PartiallyAuthenticated,
-} from '../../src/domain/login/auth-request.ts'
-import type { ProvenPrimary } from '../../src/domain/login/proven.ts'
-import type { VerifiedRedirect } from '../../src/domain/login/verified-redirect.ts'
+} from '../../src/domain/login/request/auth-request.ts'
+import type { VerifiedRedirect } from '../../src/domain/login/request/verified-redirect.ts'
 import type { AuthPolicy } from '../../src/domain/policies/auth-policy.ts'
 import type {
   LegacySession,
   OidcSession,
   SessionEnding,
 } from '../../src/domain/sessions/api-session.ts'
+import type { StoredSigningKey } from '../../src/domain/tokens/keys/signing-key.ts'
 import type { RefreshToken } from '../../src/domain/tokens/refresh-token.ts'
-import type { StoredSigningKey } from '../../src/domain/tokens/signing-key.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
 
 /** Larger than 32 bits, like every time of today. */

@@ -1,7 +1,7 @@
 /** The states of logins that came back from an IdP, on every database: each works once. D-155. */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, test } from 'node:test'
-import type { SecretHash } from '../../src/base/vault.ts'
+import type { SecretHash } from '../../src/base/secrets/vault.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import { after, NOON } from './samples.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { IdentityId, TotpEnrollmentId } from '../../src/base/ids.ts'
-import type { Instant } from '../../src/base/instant.ts'
+import type { Instant } from '../../src/base/time/instant.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'

@@ -2,7 +2,7 @@
  * A process of its own that opens a store and ends sessions: `writer.ts <address as JSON> <name> <count>`.
  * It prints each session id when the store has answered, not before.
  */
-import { Secret } from '../../src/base/secret.ts'
+import { Secret } from '../../src/base/secrets/secret.ts'
 import { openStore } from '../../src/store/open.ts'
 import { anEnding } from './samples.ts'
 

@@ -3,7 +3,6 @@
  * somebody. All of them stand still at the noon of the manual clock.
  */
 import assert from 'node:assert/strict'
-import { days, minutes } from '../../src/base/duration.ts'
 import type {
   ApiSessionId,
   AuthenticatorId,
@@ -11,8 +10,9 @@ import type {
   IdentityId,
   RequestId,
 } from '../../src/base/ids.ts'
-import { plus } from '../../src/base/instant.ts'
-import type { SecretHash } from '../../src/base/vault.ts'
+import type { SecretHash } from '../../src/base/secrets/vault.ts'
+import { days, minutes } from '../../src/base/time/duration.ts'
+import { plus } from '../../src/base/time/instant.ts'
 import type { Caller } from '../../src/domain/audit/events.ts'
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'

@@ -13,8 +13,8 @@ import {
   type JWTPayload,
 } from 'jose'
 import { fromUtf8 } from '../../src/base/encoding.ts'
-import { systemRandom } from '../../src/base/random.ts'
-import { createVault, type Vault } from '../../src/base/vault.ts'
+import { systemRandom } from '../../src/base/secrets/random.ts'
+import { createVault, type Vault } from '../../src/base/secrets/vault.ts'
 import type { Service } from './service.ts'
 
 export interface Signer {

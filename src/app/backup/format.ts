@@ -3,10 +3,11 @@
  * it and one line for each row, then a line with the SHA-256 of all bytes before it and with a proof that somebody who
  * has the installation secret wrote it.
  */
-import type { Instant } from '../../base/instant.ts'
-import type { PassphraseBox } from '../../base/passphrase.ts'
-import type { Random } from '../../base/random.ts'
-import { createVault, type SecretHash } from '../../base/vault.ts'
+
+import type { PassphraseBox } from '../../base/secrets/passphrase.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import { createVault, type SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Row, TableName } from '../../store/whole/read-whole.ts'
 
 export const FORMAT = 'latchkey-backup'

@@ -3,11 +3,11 @@
  * sealed under the installation secret, which is left out unless a passphrase is given for it.
  */
 import { resolve } from 'node:path'
-import { systemClock } from '../../base/clock.ts'
-import { sealWithPassphrase } from '../../base/passphrase.ts'
-import { systemRandom } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import { sealWithPassphrase } from '../../base/secrets/passphrase.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { secretFingerprint } from '../../domain/installation/installation.ts'
 import { SHAPE } from '../../store/migrate.ts'

@@ -1,7 +1,7 @@
 /** `latchkey migrate-store`: everything from one database into another, SQLite to PostgreSQL or back (D-160). */
 import { resolve } from 'node:path'
-import { systemClock } from '../../base/clock.ts'
-import { systemRandom } from '../../base/random.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
 import { type StoreAddress, StoreUnavailable } from '../../store/open.ts'
 import { type Moved, moveWhole } from '../../store/whole/move-whole.ts'

@@ -1,7 +1,8 @@
 /** Enrollment, wired: how identities are invited, and what an invitation is exchanged for. API 3.2. */
-import type { Clock } from '../../base/clock.ts'
-import type { Random } from '../../base/random.ts'
-import type { Vault } from '../../base/vault.ts'
+
+import type { Random } from '../../base/secrets/random.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { RecordEvent } from '../../domain/audit/record.ts'
 import { createRenewCertificate } from '../../domain/certificates/enrolled/renew.ts'
@@ -19,7 +20,7 @@ import { createUseEnrollment } from '../../domain/enrollments/use-enrollment.ts'
 import type { AddressFailures } from '../../domain/factors/failures.ts'
 import type { HashNewPassword } from '../../domain/factors/new-password.ts'
 import type { Rules } from '../../domain/policies/rules.ts'
-import type { EndedSessions } from '../../domain/sessions/ended-sessions.ts'
+import type { EndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { Store } from '../../domain/stores.ts'
 
 export function composeEnrollment(

@@ -1,6 +1,7 @@
 /** The use cases of the management API, wired: the part of `compose.ts` that only administrators reach. API 3.3. */
-import type { Clock } from '../../base/clock.ts'
-import type { Random } from '../../base/random.ts'
+
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { createReadEvents } from '../../domain/audit/read-events.ts'
 import type { RecordEvent } from '../../domain/audit/record.ts'
 import type { InviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
@@ -20,11 +21,11 @@ import { createUpdateIdentity } from '../../domain/identities/update-identity.ts
 import { createChangeRules } from '../../domain/policies/change-rules.ts'
 import { createManageAuthPolicies } from '../../domain/policies/manage.ts'
 import type { Rules } from '../../domain/policies/rules.ts'
-import type { EndSessionsWithin } from '../../domain/sessions/end-session.ts'
+import type { EndSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import { createManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import type { DescribeSession } from '../../domain/sessions/session-detail.ts'
 import type { Store } from '../../domain/stores.ts'
-import type { ManageKeys } from '../../domain/tokens/manage-keys.ts'
+import type { ManageKeys } from '../../domain/tokens/keys/manage-keys.ts'
 import type { Management } from '../../http/management-api/management.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 

@@ -2,11 +2,12 @@
  * The CAs of our own PKI in a running instance: found or made at the start, looked after while it runs (D-129), and
  * written into the home for clients to be given.
  */
-import type { Clock } from '../../base/clock.ts'
-import { toRfc3339 } from '../../base/instant.ts'
+
 import type { Log } from '../../base/log.ts'
-import type { Random } from '../../base/random.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { toRfc3339 } from '../../base/time/instant.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
 import {
   type CertificateAuthorities,

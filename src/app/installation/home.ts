@@ -3,7 +3,7 @@
  * what is in it already is never overwritten.
  */
 import { join, resolve } from 'node:path'
-import { systemRandom } from '../../base/random.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
 import { defaultConfigFile } from '../../config/default-file.ts'
 import { DEFAULT_ADDRESS, type Environment } from '../../config/environment.ts'
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../../config/load.ts'

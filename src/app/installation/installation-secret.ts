@@ -3,8 +3,8 @@
  * Everything at rest is encrypted or hashed under it; losing it loses the signing keys and the PKI.
  */
 import { base64url, fromBase64url } from '../../base/encoding.ts'
-import type { Random } from '../../base/random.ts'
-import { INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
 import type { SecretSource } from '../../config/config.ts'
 import { createPrivateFile, RefusedStart, readText, refuseWorldReadable } from './private-files.ts'
 

@@ -3,11 +3,11 @@
  * policy, the first administrator and the certificate authorities. Every start does this first.
  */
 import { availableParallelism } from 'node:os'
-import type { Clock } from '../../base/clock.ts'
 import { base64url } from '../../base/encoding.ts'
-import type { Random } from '../../base/random.ts'
-import { Secret } from '../../base/secret.ts'
-import type { SecretHash, Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'

@@ -5,7 +5,7 @@
 import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { base64url } from '../../base/encoding.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
 import { shellWord } from '../../base/shell-word.ts'
 
 /** Reading gives a secret away; writing lets everybody choose it. */

@@ -1,14 +1,15 @@
 /** A way back in, on command (D-49), beside or without running instances. */
-import { systemClock } from '../../base/clock.ts'
-import { systemRandom } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
+
+import { systemRandom } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
 import {
   type Recovery,
   recoverAdministrator,
 } from '../../domain/installation/recover-administrator.ts'
-import { createEndSessionsWithin } from '../../domain/sessions/end-session.ts'
+import { createEndSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import { composeHashing, drawPassword, openPrepared } from './prepare.ts'
 
 export type { Recovery }

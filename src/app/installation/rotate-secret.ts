@@ -4,9 +4,9 @@
  * new secret takes the place of the old one.
  */
 import { rm } from 'node:fs/promises'
-import { systemClock } from '../../base/clock.ts'
-import { systemRandom } from '../../base/random.ts'
-import { INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
 import { secretFingerprint } from '../../domain/installation/installation.ts'

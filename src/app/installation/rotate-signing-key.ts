@@ -1,10 +1,11 @@
 /** Rotation on command (D-23), beside or without a running instance. */
-import { systemClock } from '../../base/clock.ts'
-import { systemRandom } from '../../base/random.ts'
+
+import { systemRandom } from '../../base/secrets/random.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
-import { createRotateKeys } from '../../domain/tokens/rotate-keys.ts'
-import type { StoredSigningKey } from '../../domain/tokens/signing-key.ts'
+import { createRotateKeys } from '../../domain/tokens/keys/rotate-keys.ts'
+import type { StoredSigningKey } from '../../domain/tokens/keys/signing-key.ts'
 import { composeSigningKeys } from '../compose/compose.ts'
 import { openPrepared } from './prepare.ts'
 

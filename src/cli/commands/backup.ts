@@ -1,6 +1,6 @@
 /** `latchkey backup`: the whole database in one file (D-158). */
 import { makeBackup } from '../../app/backup/make.ts'
-import { systemClock } from '../../base/clock.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { newPassphrase } from '../home/passphrase.ts'

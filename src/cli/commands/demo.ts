@@ -2,7 +2,7 @@
  * `latchkey demo`: everything at once in a folder that is gone afterwards, and the lines to try it with. The only way to
  * what is in `demo/`. docs/demo.md.
  */
-import { systemClock } from '../../base/clock.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import { startDemo } from '../../demo/start.ts'
 import { walkthroughOf } from '../../demo/walkthrough.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'

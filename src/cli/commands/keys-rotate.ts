@@ -3,7 +3,7 @@
  * `--revoke-now` it takes the place of all older ones at once (D-135).
  */
 import { rotateSigningKey } from '../../app/installation/rotate-signing-key.ts'
-import { toRfc3339 } from '../../base/instant.ts'
+import { toRfc3339 } from '../../base/time/instant.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'

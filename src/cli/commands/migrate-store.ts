@@ -1,8 +1,8 @@
 /** `latchkey migrate-store`: everything to another database (D-160). It needs no home and no secret. */
 import { resolve } from 'node:path'
 import { moveStore, type StoreAddress } from '../../app/backup/move.ts'
-import { systemClock } from '../../base/clock.ts'
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { createProgress } from '../terminal/progress.ts'
 

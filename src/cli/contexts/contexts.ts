@@ -13,7 +13,7 @@ import {
   replacePrivateFile,
 } from '../../app/installation/private-files.ts'
 import { parseJson } from '../../base/json.ts'
-import { systemRandom } from '../../base/random.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
 import { readSavedSession, type SavedSession } from '../../client/saved-session.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
 import { CommandFailed, EXIT, Misuse } from '../terminal/io.ts'

@@ -4,7 +4,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { systemClock } from '../../base/clock.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import { CommandFailed, EXIT } from '../terminal/io.ts'
 
 const SQLITE_BUSY = 5

@@ -3,7 +3,7 @@
  * refresh happens under the lock of its context and on the tokens that are in the file by then: a refresh token is
  * good for one refresh, and other processes have the same one (D-165).
  */
-import { systemClock } from '../../base/clock.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import type { Call } from '../../client/api-call.ts'
 import { requestCertificate } from '../../client/certificates/session-certificate.ts'
 import {

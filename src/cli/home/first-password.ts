@@ -4,8 +4,8 @@
  */
 import { homeFiles } from '../../app/installation/home.ts'
 import { replacePrivateFile } from '../../app/installation/private-files.ts'
-import { systemRandom } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import type { Io } from '../terminal/io.ts'
 
 export function passwordTo(

@@ -7,7 +7,7 @@ import {
   readText,
   refuseWorldReadable,
 } from '../../app/installation/private-files.ts'
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
 import { type Io, Misuse } from '../terminal/io.ts'
 import { askNewSecret } from '../terminal/new-secret.ts'
 

@@ -3,8 +3,8 @@
  * certificate, a password that is asked for, or a certificate of a CA that somebody has already. D-126, D-127, D-131.
  */
 import { resolve } from 'node:path'
-import { instant, toRfc3339 } from '../../base/instant.ts'
 import { shellWord } from '../../base/shell-word.ts'
+import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import {
   type Enrolled,
   type EnrolledCertificate,

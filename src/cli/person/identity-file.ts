@@ -4,7 +4,7 @@
  */
 import { unlink } from 'node:fs/promises'
 import { createPrivateFile, replacePrivateFile } from '../../app/installation/private-files.ts'
-import { systemRandom } from '../../base/random.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
 import type { EnrolledCertificate } from '../../client/client.ts'
 import { CommandFailed } from '../terminal/io.ts'
 

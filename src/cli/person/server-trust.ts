@@ -3,7 +3,7 @@
  * trusted because it was the first to answer (D-152, D-166).
  */
 import { X509Certificate } from 'node:crypto'
-import { instant, toRfc3339 } from '../../base/instant.ts'
+import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import {
   type Client,
   connect,

@@ -1,5 +1,5 @@
 /** `latchkey token`: a fresh access token for another program. This is where a secret is asked for, and printed. */
-import { instant, toRfc3339 } from '../../base/instant.ts'
+import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import { openSession } from '../contexts/open-session.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { printJson } from '../terminal/output.ts'

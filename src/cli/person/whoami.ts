@@ -1,6 +1,7 @@
 /** `latchkey whoami`: who is logged in, as the server sees it now. */
-import { instant, toRfc3339 } from '../../base/instant.ts'
+
 import { parseJson } from '../../base/json.ts'
+import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import { UnexpectedAnswer } from '../../client/client.ts'
 import { refusalOf } from '../../client/wire/answers.ts'
 import { openContexts } from '../contexts/contexts.ts'

@@ -1,7 +1,7 @@
 /** What is told of a command that takes its time, and when. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { milliseconds } from '../../base/duration.ts'
+import { milliseconds } from '../../base/time/duration.ts'
 import { createProgress } from './progress.ts'
 
 function told(isTTY: boolean, times: readonly number[]): string[] {

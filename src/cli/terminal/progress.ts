@@ -2,8 +2,8 @@
  * How far a command has come that may take its time: said on standard error, on a terminal from the first second on in
  * one line that changes, elsewhere in a line every ten seconds.
  */
-import type { Clock } from '../../base/clock.ts'
-import type { Duration } from '../../base/duration.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Duration } from '../../base/time/duration.ts'
 
 export interface Progress {
   readonly tell: (done: number, total: number) => void

@@ -3,7 +3,7 @@
  * for from the first moment on, so that none is lost, or deadly, while the service starts.
  */
 import { isatty } from 'node:tty'
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { EXIT } from './io.ts'
 
 export interface Signals {

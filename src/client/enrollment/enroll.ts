@@ -3,7 +3,7 @@
  * JWT says by which method. Nothing is sent before the server has proven to be the one that made it, and whatever is
  * refused leaves the token good.
  */
-import { type Clock, systemClock } from '../../base/clock.ts'
+import { type Clock, systemClock } from '../../base/time/clock.ts'
 import { makeCsr } from '../certificates/csr.ts'
 import {
   type CertificateOptions,

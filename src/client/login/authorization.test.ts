@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { systemRandom } from '../../base/random.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
 import { LoginRefused, UnexpectedAnswer } from '../errors.ts'
 import { authorizationUrl, newProof, readClientAnswer } from './authorization.ts'
 

@@ -4,7 +4,7 @@
  */
 import { base64url, sha256 } from '../../base/encoding.ts'
 import { parseForm } from '../../base/form.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
 import { LoginRefused, UnexpectedAnswer } from '../errors.ts'
 import type { Provider } from '../wire/provider.ts'
 

@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
 import { LoginCancelled } from '../errors.ts'
 import type { Session, SessionOptions } from '../session.ts'
 import type { Provider } from '../wire/provider.ts'

@@ -2,7 +2,7 @@
  * The OIDC login of a program: authorization request, first credential, whatever else is asked for, code. SPEC States
  * and transitions / Auth request. Every answer must be one to this login, from this server.
  */
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
 import { UnexpectedAnswer } from '../errors.ts'
 import { refusalIn, refusalOf } from '../wire/answers.ts'

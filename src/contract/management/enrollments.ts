@@ -1,6 +1,6 @@
 /** /enrollments of the management API: API 3.3, 4.3. Token and JWT are in the answers of create and refresh alone. */
 import { z } from 'zod'
-import { fromRfc3339 } from '../../base/instant.ts'
+import { fromRfc3339 } from '../../base/time/instant.ts'
 import { detail, Entity, Links, list, Reference, Timestamp } from '../envelope.ts'
 import { Id, Name, NewTags } from './fields.ts'
 

@@ -1,7 +1,8 @@
 /** Authorization codes of the IdP of the demo: each is good once, for a minute, for the request that it was made for. */
-import type { Clock } from '../../base/clock.ts'
+
 import { base64url } from '../../base/encoding.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
 
 export interface Approved {
   readonly account: string

@@ -4,13 +4,14 @@
  * cookie of the browser that began, with the `state` as the context of the seal: another browser, another state or
  * another address opens nothing. Nothing is stored, so strangers can begin as often as they like (D-7).
  */
-import type { Clock } from '../../base/clock.ts'
+
 import { base64url, fromUtf8, sha256, utf8 } from '../../base/encoding.ts'
 import type { IdentityId } from '../../base/ids.ts'
-import { type Instant, plus } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { Caller } from '../audit/events.ts'

@@ -5,12 +5,13 @@
  *
  * And what a form of it must show: that the page came from us, for this session and this form (D-162).
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, minutes } from '../../base/duration.ts'
+
 import { fromUtf8, utf8 } from '../../base/encoding.ts'
-import { plus } from '../../base/instant.ts'
-import { Secret } from '../../base/secret.ts'
-import { equalInConstantTime, type Vault } from '../../base/vault.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { equalInConstantTime, type Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, minutes } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'

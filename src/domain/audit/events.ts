@@ -10,7 +10,7 @@ import type {
   RequestId,
   SessionCertificateId,
 } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { PrimaryMethod } from '../login/proven.ts'
 
 /** Where a call came from, as far as the audit log cares. */

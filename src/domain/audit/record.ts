@@ -2,9 +2,10 @@
  * Makes an event out of what happened: who asked, when, and an id of its own. Use cases insert it in the
  * transaction that does what it tells of.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import { newId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { AuditEvent, Caller, Happening } from './events.ts'
 
 export type RecordEvent = (caller: Caller | undefined, happening: Happening) => AuditEvent

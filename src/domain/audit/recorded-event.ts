@@ -3,7 +3,7 @@
  * management API shows it and how the audit output writes it. API 4.8.
  */
 import type { ApiSessionId, EventId, IdentityId, RequestId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { AuditEvent } from './events.ts'
 
 export interface RecordedEvent {

@@ -10,10 +10,10 @@ import {
   LEAF_EXTENSIONS,
   openOpenssl,
 } from '../../../test/support/certificates/openssl.ts'
-import { systemClock } from '../../base/clock.ts'
-import { days } from '../../base/duration.ts'
 import type { CaId } from '../../base/ids.ts'
-import { plus } from '../../base/instant.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import { days } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import { createJudgeCertificate, type TrustedCertificate } from './judge-certificate.ts'
 import type { PresentedChain } from './presented-chain.ts'

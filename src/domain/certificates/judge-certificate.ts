@@ -4,8 +4,8 @@
  * the factor. Each refusal has its reason for the operator.
  */
 import { X509Certificate } from 'node:crypto'
-import type { Clock } from '../../base/clock.ts'
-import { type Instant, toRfc3339 } from '../../base/instant.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import {
   fingerprintOf,

@@ -1,5 +1,5 @@
 import type { ApiSessionId, CaId, SessionCertificateId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Page, PageOf } from '../paging.ts'
 import type { StoredAuthority } from './own/authority-record.ts'
 import type { SessionCertificate } from './session/session-certificate.ts'

@@ -6,9 +6,9 @@
  */
 import { generateKeyPair, type KeyObject, webcrypto, X509Certificate } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { Instant } from '../../base/instant.ts'
 import type { NonEmpty } from '../../base/non-empty.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { ServerName } from './own/server-name.ts'
 
 export interface CertificateTemplate {

@@ -4,10 +4,10 @@
  * D-131. Nobody gets more by it than those settings give. A refusal counts as a failed login of its address (D-22).
  */
 import { X509Certificate } from 'node:crypto'
-import type { Clock } from '../../base/clock.ts'
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'

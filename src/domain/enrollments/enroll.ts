@@ -2,7 +2,7 @@
  * Enrolling by token: with a CSR for a certificate of ours, or with a password that its holder chooses. API 3.2; D-127.
  * The token is looked at before anything is signed or hashed, and both come before the transaction that takes it.
  */
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
 import type {
   IdentityCertificate,

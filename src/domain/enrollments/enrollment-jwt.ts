@@ -7,8 +7,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { base64url, sha256 } from '../../base/encoding.ts'
 import type { CaId, IdentityId } from '../../base/ids.ts'
-import { epochSeconds, type Instant } from '../../base/instant.ts'
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { epochSeconds, type Instant } from '../../base/time/instant.ts'
 import type { EnrollmentMethod } from './enrollment.ts'
 
 /** The client API as it is reached from outside, with what its listener shows at this moment. */

@@ -5,10 +5,10 @@
  */
 import { base64url } from '../../base/encoding.ts'
 import type { CaId, EnrollmentId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import { Secret } from '../../base/secret.ts'
-import type { SecretHash, Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 

@@ -3,13 +3,14 @@
  * 4.3; D-125. In two steps, because nothing is signed inside a transaction; whoever makes something else with it (an
  * identity, the end of an authenticator) does both in one.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, days } from '../../base/duration.ts'
+
 import { type CaId, type EnrollmentId, type IdentityId, newId } from '../../base/ids.ts'
-import { type Instant, plus } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, days } from '../../base/time/duration.ts'
+import { type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'

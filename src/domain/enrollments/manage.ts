@@ -2,7 +2,7 @@
  * What an administrator does to enrollments. API 3.3, 4.3; D-125. Each change is one transaction with its audit event;
  * what is signed is signed before it.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import {
   type AuthenticatorId,
   type CaId,
@@ -10,8 +10,9 @@ import {
   type IdentityId,
   newId,
 } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'

@@ -3,11 +3,12 @@
  * strangers, and taken in the transaction that stores the authenticator. API 3.2; D-127. Whatever is refused spends
  * nothing. A token that opens nothing counts as a failed login of its address (D-22).
  */
-import type { Clock } from '../../base/clock.ts'
+
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Failure, type FailureCode } from '../../errors/catalogue.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'

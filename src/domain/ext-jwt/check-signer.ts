@@ -6,12 +6,12 @@
  * shown that are compared with something. Keys are fetched no more often than for logins.
  */
 import { compactVerify, decodeJwt, errors, type JWTPayload, UnsecuredJWT } from 'jose'
-import type { Clock } from '../../base/clock.ts'
-import { inSeconds } from '../../base/duration.ts'
 import { base64url, utf8 } from '../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import { type Instant, instant, minus, plus, toRfc3339 } from '../../base/instant.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { inSeconds } from '../../base/time/duration.ts'
+import { type Instant, instant, minus, plus, toRfc3339 } from '../../base/time/instant.ts'
 import { findOwner } from '../factors/external-jwt.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'

@@ -1,8 +1,9 @@
 /** What an administrator does to External JWT Signers. API 3.3, 4.5. */
-import type { Clock } from '../../base/clock.ts'
+
 import { isLoopbackHost } from '../../base/host-port.ts'
 import { type ExternalJwtSignerId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'

@@ -10,9 +10,9 @@ import {
   type IdpKey,
   newIdpKey,
 } from '../../../test/support/idp/external-idp.ts'
-import { hours, milliseconds, minutes, seconds } from '../../base/duration.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import { plus } from '../../base/instant.ts'
+import { hours, milliseconds, minutes, seconds } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import { createFetchJson } from '../../outbound/fetch-json.ts'
 import { createSignerKeys, type FetchJson, type SignerKeyCache } from './signer-keys.ts'
 

@@ -4,11 +4,11 @@
  * How a document is fetched, and from where one may be, is decided by whoever hands in `fetchJson`.
  */
 import type { KeyObject } from 'node:crypto'
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, hours, milliseconds, minutes, seconds } from '../../base/duration.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
 import type { Log } from '../../base/log.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, hours, milliseconds, minutes, seconds } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { ExternalJwtSigner, SignerKeys } from './signer.ts'
 import {
   type CertificateKey,

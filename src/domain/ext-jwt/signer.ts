@@ -2,7 +2,7 @@
  * An External JWT Signer: somebody else whose tokens count here. API 4.5.
  */
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Tags } from '../identities/identity.ts'
 
 export const TARGET_TOKENS = ['ACCESS', 'ID'] as const

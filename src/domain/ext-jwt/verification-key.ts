@@ -3,7 +3,7 @@
  * type (R053, R107). Where they come from is signer-keys.ts.
  */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject, X509Certificate } from 'node:crypto'
-import { type Instant, instant } from '../../base/instant.ts'
+import { type Instant, instant } from '../../base/time/instant.ts'
 
 const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const
 

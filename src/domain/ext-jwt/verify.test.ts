@@ -10,8 +10,8 @@ import {
   newIdpKey,
   signJwt,
 } from '../../../test/support/idp/external-idp.ts'
-import { epochSeconds } from '../../base/instant.ts'
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { epochSeconds } from '../../base/time/instant.ts'
 import type { ExternalJwtSigner } from './signer.ts'
 import { createSignerKeys } from './signer-keys.ts'
 import { EXTERNAL_JWT_ALGORITHMS } from './verification-key.ts'

@@ -4,10 +4,10 @@
  * belongs to is told by its issuer, and which identity its claim is, elsewhere.
  */
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
-import type { Clock } from '../../base/clock.ts'
-import { inSeconds, seconds } from '../../base/duration.ts'
-import { epochSeconds, type Instant } from '../../base/instant.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { inSeconds, seconds } from '../../base/time/duration.ts'
+import { epochSeconds, type Instant } from '../../base/time/instant.ts'
 import { claimedIssuer } from '../tokens/claimed-issuer.ts'
 import { claimedSubject } from './claim.ts'
 import type { ExternalJwtSigner } from './signer.ts'

@@ -2,7 +2,7 @@
  * The primary factor client certificate: the one of the connection that posts the login. D-21, R093. Whether it is
  * trusted is judged in certificates/; here it finds its identity.
  */
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { CertificateVerdict, JudgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'

@@ -3,10 +3,11 @@
  * OIDC flow; D-19; R084, R087, R089, R090. Who may do it, and what it counts for, is decided by the callers, who also
  * record the events: each `take` belongs into the transaction that does the rest.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import { type IdentityId, newId, type TotpEnrollmentId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { provisioningUrl } from '../../protocol/totp.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { Stores, Transaction } from '../stores.ts'

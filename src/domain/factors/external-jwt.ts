@@ -2,9 +2,10 @@
  * External JWTs as factors: as the primary one (D-12), and beside another as the secondary one (D-14). Which signer
  * must check a token is told by its issuer; whether it is good, in ext-jwt/.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import type { IdentityId } from '../../base/ids.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { type Challenge, primaryExtJwt } from '../../protocol/challenge.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
-import { milliseconds, minutes, seconds } from '../../base/duration.ts'
+import { milliseconds, minutes, seconds } from '../../base/time/duration.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { createAddressFailures } from './failures.ts'
 

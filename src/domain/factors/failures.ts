@@ -2,9 +2,10 @@
  * Failed logins for each address: D-22. Generous, and only failures count: a crowd behind one address may log in as
  * often as it likes. In memory, for each instance by itself: it slows guessing down, the lock of the password stops it.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, inSeconds, milliseconds, minutes } from '../../base/duration.ts'
+
 import { parseAddress } from '../../base/network.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, inSeconds, milliseconds, minutes } from '../../base/time/duration.ts'
 import { Failure } from '../../errors/catalogue.ts'
 
 export interface AddressFailures {

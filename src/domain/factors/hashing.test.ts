@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemRandom } from '../../base/random.ts'
-import { Secret } from '../../base/secret.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 

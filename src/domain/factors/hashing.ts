@@ -4,8 +4,8 @@
  */
 import { hash, type Options, verify } from '@node-rs/argon2'
 import { base64url } from '../../base/encoding.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 
 export interface PasswordHashing {

@@ -4,10 +4,11 @@
  * Every refusal costs the same work: one hash, whether the name exists or not (R077). Failures in a row lock the
  * password; they are counted in the store, so on every instance together (R079). D-107 for the order.
  */
-import type { Clock } from '../../base/clock.ts'
-import { minutes } from '../../base/duration.ts'
-import { type Instant, instant, plus, toRfc3339 } from '../../base/instant.ts'
-import type { Secret } from '../../base/secret.ts'
+
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { minutes } from '../../base/time/duration.ts'
+import { type Instant, instant, plus, toRfc3339 } from '../../base/time/instant.ts'
 import type { Caller, LoginFailureReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import { type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'

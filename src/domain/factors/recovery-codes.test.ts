@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IdentityId } from '../../base/ids.ts'
-import { type Random, systemRandom } from '../../base/random.ts'
-import { createVault } from '../../base/vault.ts'
+import { type Random, systemRandom } from '../../base/secrets/random.ts'
+import { createVault } from '../../base/secrets/vault.ts'
 import { isRecoveryCode, newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts'
 
 const ADA = 'ada' as IdentityId

@@ -4,8 +4,8 @@
  */
 import { BASE32_ALPHABET } from '../../base/base32.ts'
 import type { IdentityId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
-import type { SecretHash, Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
 
 const RECOVERY_CODES = 20
 const CODE_LENGTH = 6

@@ -1,6 +1,6 @@
 import type { IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 /** At most one enrollment for each identity, pending or verified. */

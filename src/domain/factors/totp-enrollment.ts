@@ -3,7 +3,7 @@
  * has proven it, then verified. D-17, D-19.
  */
 import type { IdentityId, TotpEnrollmentId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 
 export interface TotpEnrollment {
   readonly id: TotpEnrollmentId

@@ -4,11 +4,12 @@
  * It returns a verdict and never touches the auth request or session. Every guess is counted before it is judged; what
  * a right one spends is spent by `take`, in the transaction that accepts the factor (R085).
  */
-import type { Clock } from '../../base/clock.ts'
-import { hours, milliseconds, seconds } from '../../base/duration.ts'
+
 import type { IdentityId } from '../../base/ids.ts'
-import { type Instant, plus } from '../../base/instant.ts'
-import { equalInConstantTime, type Vault } from '../../base/vault.ts'
+import { equalInConstantTime, type Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { hours, milliseconds, seconds } from '../../base/time/duration.ts'
+import { type Instant, plus } from '../../base/time/instant.ts'
 import { totpCode, totpStep } from '../../protocol/totp.ts'
 import type { Stores } from '../stores.ts'
 import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from './recovery-codes.ts'

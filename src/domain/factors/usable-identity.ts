@@ -2,7 +2,7 @@
  * Whether the identity that a primary factor found may log in by that method now. The same questions for every
  * method, asked after the proof (D-12, R077): who is refused for them has shown a good credential.
  */
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'

@@ -2,14 +2,14 @@
  * Whether this instance can do its work: what a load balancer and a supervisor ask (D-34, D-137). Anybody may ask,
  * so the one check that costs something, a commit, is made once a second at most, whatever the number of callers.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, seconds } from '../../base/duration.ts'
-import type { Instant } from '../../base/instant.ts'
-import { atMostEvery } from '../../base/rarely.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { atMostEvery } from '../../base/time/rarely.ts'
 import type { Installation } from '../installation/stores.ts'
 import type { Rules } from '../policies/rules.ts'
-import type { EndedSessions } from '../sessions/ended-sessions.ts'
-import type { SigningKeys } from '../tokens/signing-keys.ts'
+import type { EndedSessions } from '../sessions/ending/ended-sessions.ts'
+import type { SigningKeys } from '../tokens/keys/signing-keys.ts'
 
 /** In the order in which they are shown. */
 export const HEALTH_CHECKS = {

@@ -3,7 +3,7 @@
  * each method.
  */
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Tags } from './identity.ts'
 
 interface Common {

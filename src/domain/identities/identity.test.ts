@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
-import { type Instant, instant } from '../../base/instant.ts'
+import { type Instant, instant } from '../../base/time/instant.ts'
 import { usernameKey } from './authenticator.ts'
 import { type Identity, isDisabled } from './identity.ts'
 

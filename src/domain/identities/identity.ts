@@ -2,7 +2,7 @@
  * Who can log in. API 4.1.
  */
 import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 
 export const IDENTITY_TYPES = ['Default', 'Router'] as const
 export type IdentityType = (typeof IDENTITY_TYPES)[number]

@@ -6,7 +6,7 @@
  * and the signer alive, nobody can see from here.
  */
 import type { IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'

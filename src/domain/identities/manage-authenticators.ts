@@ -2,16 +2,17 @@
  * What an administrator does to the passwords and certificates of identities. API 3.3, 4.2; D-34, D-49. A password
  * is hashed before the transaction begins: nobody waits for argon2 with the database in his hands.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { HashNewPassword } from '../factors/new-password.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
-import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { Authenticator, FreshAuthenticator } from './authenticator.ts'
 import type { Tags } from './identity.ts'

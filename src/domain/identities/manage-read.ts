@@ -1,6 +1,7 @@
 /** What an administrator sees of identities and authenticators. API 3.3, 4.1, 4.2. Reads only. */
-import type { Clock } from '../../base/clock.ts'
+
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Enrollment } from '../enrollments/enrollment.ts'
 import type { Enrollments } from '../enrollments/stores.ts'
 import type { TotpEnrollments } from '../factors/stores.ts'

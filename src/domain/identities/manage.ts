@@ -2,17 +2,18 @@
  * What an administrator does to identities. API 3.3, 4.1; D-34, D-49. Everything that belongs together is one
  * transaction, the audit event with it; sessions end in it, and on this instance at once.
  */
-import type { Clock } from '../../base/clock.ts'
-import { minutes } from '../../base/duration.ts'
+
 import { type IdentityId, newId } from '../../base/ids.ts'
-import { plus } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { minutes } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, SessionEndReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
-import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'

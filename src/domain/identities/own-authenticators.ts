@@ -2,9 +2,10 @@
  * A person's own password and certificate, from inside a session. API 3.1. Another password or username needs the
  * present password, which is judged, counted and locked like a login (D-22); it ends the person's other sessions.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import type { AuthenticatorId } from '../../base/ids.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
@@ -17,7 +18,7 @@ import type { ProvePrimary } from '../login/prove-primary.ts'
 import type { PageOf } from '../paging.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import { type CallSession, sessionGone } from '../sessions/call-session.ts'
-import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { Authenticator, UpdbAuthenticator } from './authenticator.ts'
 import type { Tags } from './identity.ts'

@@ -2,16 +2,17 @@
  * An administrator changes somebody's password, username or certificate. API 3.3, 4.2; D-34, D-122. The password is
  * hashed before the transaction begins, which then reads again what it changes: two changes at once both stand.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import type { AuthenticatorId } from '../../base/ids.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
 import type { HashNewPassword } from '../factors/new-password.ts'
 import { inUse, notFound } from '../refusals.ts'
-import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { Authenticator, CertAuthenticator, UpdbAuthenticator } from './authenticator.ts'
 import type { Tags } from './identity.ts'

@@ -2,8 +2,9 @@
  * An administrator replaces an identity, or changes a part of it. API 1, 4.1; D-34, D-49. Read and written in one
  * transaction that holds the row, so that two changes of different fields at once both stand.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import type { IdentityId } from '../../base/ids.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
@@ -11,7 +12,7 @@ import { changedFields } from '../changes.ts'
 import { endsSessions } from '../login/hold-owner.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
-import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'

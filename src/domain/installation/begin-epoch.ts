@@ -3,10 +3,11 @@
  * again. Another hashing secret does most of it: no hash of before, no cursor of a router and no login that was begun
  * means anything under it. Signing keys, sessions and the like are in no backup.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Instant, toRfc3339 } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import { INSTALLATION_SECRET_BYTES } from '../../base/vault.ts'
+
+import type { Random } from '../../base/secrets/random.ts'
+import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import { lastAcceptedStep } from '../factors/totp.ts'
 import type { Stores } from '../stores.ts'

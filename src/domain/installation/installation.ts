@@ -2,17 +2,18 @@
  * The first start of an installation: whose database this is, the default policy and the administrator.
  * D-48: a start with another secret is refused. D-49 decides where a random password is shown.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import {
   createVault,
   INSTALLATION_SECRET_BYTES,
   type SecretHash,
   type Vault,
-} from '../../base/vault.ts'
+} from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { PasswordHashing } from '../factors/hashing.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'

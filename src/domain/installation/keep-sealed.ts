@@ -3,7 +3,7 @@
  * the secret was replaced would write what nobody can open: each such write first holds the installation, in the same
  * transaction, and fails when the secret is another one.
  */
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Store, Stores } from '../stores.ts'
 import { SecretReplaced } from './rotate-secret.ts'
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { aLegacySession } from '../../../test/store/samples.ts'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
-import { minutes } from '../../base/duration.ts'
 import {
   type AuthenticatorId,
   type AuthPolicyId,
@@ -12,10 +11,11 @@ import {
   newId,
   type TotpEnrollmentId,
 } from '../../base/ids.ts'
-import { plus } from '../../base/instant.ts'
-import { systemRandom } from '../../base/random.ts'
-import { Secret } from '../../base/secret.ts'
-import { INSTALLATION_SECRET_BYTES, type SecretHash } from '../../base/vault.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { INSTALLATION_SECRET_BYTES, type SecretHash } from '../../base/secrets/vault.ts'
+import { minutes } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
 import { createRecordEvent } from '../audit/record.ts'
 import { createPasswordHashing } from '../factors/hashing.ts'
@@ -27,7 +27,7 @@ import {
   defaultPolicy,
   PRODUCTION_POLICY_ID,
 } from '../policies/auth-policy.ts'
-import { createEndSessionsWithin } from '../sessions/end-session.ts'
+import { createEndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Store } from '../stores.ts'
 import { install } from './installation.ts'
 import { recoverAdministrator } from './recover-administrator.ts'

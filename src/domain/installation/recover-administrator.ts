@@ -3,10 +3,11 @@
  * administrator and a login with a password is taken away in one transaction, with the event that says what it was.
  * Certificates and other people are left alone.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import { type AuthenticatorId, type AuthPolicyId, type IdentityId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { RecoveredPart } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { PasswordHashing } from '../factors/hashing.ts'
@@ -14,7 +15,7 @@ import type { UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Filter } from '../lists/list-query.ts'
 import { type AuthPolicy, DEFAULT_POLICY_ID, defaultPolicy } from '../policies/auth-policy.ts'
-import type { EndSessionsWithin } from '../sessions/end-session.ts'
+import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import { newAdministrator } from './installation.ts'
 

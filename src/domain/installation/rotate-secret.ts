@@ -3,8 +3,8 @@
  * fingerprint becomes the new one's, in one transaction; what hashes are made under stays, so that nothing that people
  * hold dies with the old secret. Where the new secret is kept is not known here.
  */
-import type { Random } from '../../base/random.ts'
-import { createVault, type Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import { createVault, type Vault } from '../../base/secrets/vault.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Transaction } from '../stores.ts'
 import { openHashingSecret, secretFingerprint, secretRecord } from './installation.ts'

@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 
 /** What the database knows of the installation secret. */
 export interface SecretRecord {

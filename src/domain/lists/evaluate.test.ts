@@ -1,7 +1,7 @@
 /** Short lists in memory: what is found, in which order, which part. API 2. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { instant } from '../../base/instant.ts'
+import { instant } from '../../base/time/instant.ts'
 import { listInMemory } from './evaluate.ts'
 import type { ListFields, ListQuery } from './list-query.ts'
 import { readFilter } from './read-filter.ts'

@@ -5,7 +5,7 @@
  * A field has one value, none, or several (`anyOf`); a leaf holds when one of them passes. So there are only true and
  * false: what has no value passes nothing, and `not` – and with it `!=` – is the opposite, which takes it in.
  */
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Page } from '../paging.ts'
 
 export type FieldType = 'text' | 'number' | 'boolean' | 'time'

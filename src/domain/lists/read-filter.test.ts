@@ -1,7 +1,7 @@
 /** How filters are read: what they mean, and what is refused where. API 2. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { instant } from '../../base/instant.ts'
+import { instant } from '../../base/time/instant.ts'
 import { FilterFault } from './filter-tokens.ts'
 import type { FieldReference, Filter, ListFields } from './list-query.ts'
 import { readFilter } from './read-filter.ts'

@@ -4,7 +4,7 @@
  * `skip` and `limit`. Only fields that the list names can be asked for, each by values of its own type. Depth and
  * number of comparisons are bounded, for the text comes from outside.
  */
-import { fromRfc3339, type Instant } from '../../base/instant.ts'
+import { fromRfc3339, type Instant } from '../../base/time/instant.ts'
 import { FilterFault, type Token, tokenize } from './filter-tokens.ts'
 import {
   type Comparator,

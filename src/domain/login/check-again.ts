@@ -2,7 +2,7 @@
  * The identity behind a login that is under way, as it is now. It may have been disabled, deleted, or given a policy
  * that forbids the method or demands more since its primary factor was proven.
  */
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { type UsableRefusal, usableIdentity } from '../factors/usable-identity.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import type { Identities } from '../identities/stores.ts'

@@ -6,7 +6,7 @@ import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import { anIdentity, aPolicy, rulesOf, wordsOf } from '../../../test/support/people.ts'
 import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import {
   checkDemandedJwt,

@@ -2,7 +2,7 @@
  * Which second factors a login needs, and what is still outstanding. SPEC Authentication 3; D-14, D-15, D-16. One
  * place for OIDC logins, legacy sessions and the checks that come later.
  */
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import {
   type AuthQuery,

@@ -6,12 +6,12 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { StartedEnrollment, TotpEnrolling } from '../factors/enroll-totp.ts'
-import { acceptTotp, type PartiallyAuthenticated } from './auth-request.ts'
 import type { CheckAgain } from './check-again.ts'
 import type { FindDemands } from './demands.ts'
-import { startAgain } from './find-request.ts'
 import type { FinishStep, LoginStep } from './finish.ts'
 import type { RefuseCode } from './refuse-code.ts'
+import { acceptTotp, type PartiallyAuthenticated } from './request/auth-request.ts'
+import { startAgain } from './request/find-request.ts'
 
 export interface EnrollInLogin {
   start(request: PartiallyAuthenticated, hostname: string): Promise<StartedEnrollment>

@@ -2,27 +2,28 @@
  * The end of every login step that went well: it is saved, with the code when nothing is outstanding any more. What a
  * step spends (a time step, a recovery code) is spent in the same transaction, or not at all.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, seconds } from '../../base/duration.ts'
+
 import { base64url } from '../../base/encoding.ts'
 import type { IdentityId } from '../../base/ids.ts'
-import { plus } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import { amrOf } from '../tokens/amr.ts'
+import { type Demands, outstandingQueries, secondaryJwtUnmet, unprovenSigner } from './demands.ts'
 import {
   type AuthRequest,
   type CodeIssued,
   issueCode,
   type PartiallyAuthenticated,
-} from './auth-request.ts'
-import { type ClientAnswer, codeAnswer } from './client-answer.ts'
-import { type Demands, outstandingQueries, secondaryJwtUnmet, unprovenSigner } from './demands.ts'
-import { startAgain } from './find-request.ts'
+} from './request/auth-request.ts'
+import { type ClientAnswer, codeAnswer } from './request/client-answer.ts'
+import { startAgain } from './request/find-request.ts'
 
 /** D-7: a code lives 60 seconds. */
 export const CODE_LIFE: Duration = seconds(60)

@@ -3,7 +3,7 @@
  * of the identity is held, so whoever disables it, changes it or takes what proved it away meanwhile finds the session
  * afterwards, and ends it.
  */
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
 import type { ProvenPrimary } from './proven.ts'

@@ -2,7 +2,7 @@
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { CheckAgain } from './check-again.ts'
 import { type FindDemands, outstandingQueries } from './demands.ts'
-import { type OpenRequest, startAgain } from './find-request.ts'
+import { type OpenRequest, startAgain } from './request/find-request.ts'
 
 export type QueriesOf = (request: OpenRequest) => Promise<readonly AuthQuery[]>
 

@@ -3,7 +3,7 @@
  * Refusals are recorded with their exact reason and thrown with one dull sentence. A failure counts against the
  * address it came from (D-22).
  */
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'

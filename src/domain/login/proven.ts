@@ -3,7 +3,7 @@
  * belongs to the identity of the primary factor (D-13).
  */
 import type { AuthenticatorId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 
 /** SPEC Authorization names them; the `method` hint and the login endpoints agree. */
 export const PRIMARY_METHODS = ['password', 'cert', 'ext-jwt'] as const

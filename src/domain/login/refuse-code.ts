@@ -6,7 +6,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Transaction } from '../stores.ts'
-import type { CodeIssued, PartiallyAuthenticated } from './auth-request.ts'
+import type { CodeIssued, PartiallyAuthenticated } from './request/auth-request.ts'
 
 /** D-18, R086. */
 export const MOST_WRONG_CODES = 10

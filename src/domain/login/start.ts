@@ -6,22 +6,22 @@
  * answer to the client, made by somebody who holds a VerifiedRedirect.
  */
 
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, minutes } from '../../base/duration.ts'
 import { base64url } from '../../base/encoding.ts'
-import { plus } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, minutes } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
-import type { AuthRequestId, AuthRequestKey, AwaitingPrimary } from './auth-request.ts'
-import { bindBrowser } from './browser-binding.ts'
-import { type ClientAnswer, refusalAnswer } from './client-answer.ts'
 import type { PrimaryMethod } from './proven.ts'
-import { type Parameters, type Refusal, readAsk, readResponseMode } from './read-ask.ts'
-import { sealRequest } from './sealed-request.ts'
-import { verifyRedirect } from './verified-redirect.ts'
+import type { AuthRequestId, AuthRequestKey, AwaitingPrimary } from './request/auth-request.ts'
+import { bindBrowser } from './request/browser-binding.ts'
+import { type ClientAnswer, refusalAnswer } from './request/client-answer.ts'
+import { type Parameters, type Refusal, readAsk, readResponseMode } from './request/read-ask.ts'
+import { sealRequest } from './request/sealed-request.ts'
+import { verifyRedirect } from './request/verified-redirect.ts'
 
 /** D-7: ten minutes from creation, never extended. */
 export const AUTH_REQUEST_LIFE: Duration = minutes(10)

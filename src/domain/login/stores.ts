@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type {
   AuthRequestKey,
   CodeIssued,
@@ -7,7 +7,7 @@ import type {
   Redemption,
   StoredAuthRequest,
   TokensIssued,
-} from './auth-request.ts'
+} from './request/auth-request.ts'
 
 export interface AuthRequests {
   find(key: AuthRequestKey): Promise<StoredAuthRequest | undefined>

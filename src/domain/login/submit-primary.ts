@@ -3,7 +3,7 @@
  * partially authenticated; failed, it leaves the request as it was, to be tried again. `submitKept` goes on with a
  * credential that was accepted before and kept while the person fetched a demanded external JWT (D-156).
  */
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
@@ -11,7 +11,6 @@ import type { Events } from '../audit/stores.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
 import type { Accepted } from '../factors/verdict.ts'
-import { acceptPrimary } from './auth-request.ts'
 import type { CheckAgain } from './check-again.ts'
 import {
   checkDemandedJwt,
@@ -21,11 +20,12 @@ import {
   secondaryJwtUnmet,
 } from './demands.ts'
 import type { KeptPrimary } from './external/kept-primary.ts'
-import { type OpenRequest, startAgain } from './find-request.ts'
 import type { FinishStep, LoginStep } from './finish.ts'
 import type { PrimaryCredential, ProvePrimary } from './prove-primary.ts'
 import { NOTHING_SECONDARY, type ProvenSecondary } from './proven.ts'
-import { addConfigTypes } from './read-ask.ts'
+import { acceptPrimary } from './request/auth-request.ts'
+import { type OpenRequest, startAgain } from './request/find-request.ts'
+import { addConfigTypes } from './request/read-ask.ts'
 
 export interface LoginSubmission {
   /** From `findRequest`, on this very call. */

@@ -4,12 +4,12 @@
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { CheckCode } from '../factors/totp.ts'
-import { acceptTotp, type CodeIssued, type PartiallyAuthenticated } from './auth-request.ts'
 import type { CheckAgain } from './check-again.ts'
 import type { FindDemands } from './demands.ts'
-import { startAgain } from './find-request.ts'
 import type { FinishStep, LoginStep } from './finish.ts'
 import type { RefuseCode } from './refuse-code.ts'
+import { acceptTotp, type CodeIssued, type PartiallyAuthenticated } from './request/auth-request.ts'
+import { startAgain } from './request/find-request.ts'
 
 export type SubmitTotp = (submission: {
   readonly request: PartiallyAuthenticated | CodeIssued

@@ -3,7 +3,7 @@
  * Authentication Policy fields referenced.
  */
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Tags } from '../identities/identity.ts'
 
 export interface AuthPolicy {

@@ -1,7 +1,8 @@
 /** What an administrator does to authentication policies. API 3.3, 4.4. */
-import type { Clock } from '../../base/clock.ts'
+
 import { type AuthPolicyId, type ExternalJwtSignerId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'

@@ -4,9 +4,10 @@
  * A copy that is read again when the store's version number has grown. The number is raised in the transaction of the
  * change, which other raises wait for, so a number that was seen has everything below it committed.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, milliseconds } from '../../base/duration.ts'
+
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, milliseconds } from '../../base/time/duration.ts'
 import type { Cas } from '../certificates/stores.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'

@@ -2,7 +2,7 @@
  * An API session: what a finished login leaves behind. SPEC What the service does 3 and 4; API 4.7.
  * `z_asid` of every token of the session is its id, for life.
  */
-import { type Duration, minutes } from '../../base/duration.ts'
+
 import type {
   ApiSessionId,
   AuthenticatorId,
@@ -10,8 +10,9 @@ import type {
   SessionCertificateId,
   TokenId,
 } from '../../base/ids.ts'
-import { type Instant, plus } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import { type Duration, minutes } from '../../base/time/duration.ts'
+import { type Instant, plus } from '../../base/time/instant.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../login/proven.ts'
 

@@ -3,7 +3,7 @@
  * SPEC Authentication 1 and 401 challenges; D-35, D-36, D-52. A bearer call needs no look-up: signature, times, and
  * the copies of ended sessions, policies and signers.
  */
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import {
   bearerExpired,
@@ -19,10 +19,10 @@ import type { Rules } from '../policies/rules.ts'
 import { type AccessToken, certificateThumbprint, readAccessToken } from '../tokens/access-token.ts'
 import { AMR_TOTP } from '../tokens/amr.ts'
 import { claimedIssuer } from '../tokens/claimed-issuer.ts'
-import type { SigningKeys } from '../tokens/signing-keys.ts'
+import type { SigningKeys } from '../tokens/keys/signing-keys.ts'
 import type { CallNeeds, CallSession } from './call-session.ts'
 import type { DemandSecondaryJwt } from './demand-secondary-jwt.ts'
-import type { EndedSessions } from './ended-sessions.ts'
+import type { EndedSessions } from './ending/ended-sessions.ts'
 import type { LegacySessions } from './legacy-sessions.ts'
 
 export interface CallCredentials {

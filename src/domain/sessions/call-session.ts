@@ -1,6 +1,6 @@
 /** What an API call knows about its caller, whichever credential it came with. SPEC Access token; D-34, D-36. */
 import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid, ztSessionInvalid } from '../../protocol/challenge.ts'
 

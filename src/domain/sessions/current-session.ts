@@ -10,7 +10,7 @@ import type { Authenticators, Identities } from '../identities/stores.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
-import type { EndSession } from './end-session.ts'
+import type { EndSession } from './ending/end-session.ts'
 import type { DescribeSession, SessionDetail } from './session-detail.ts'
 import type { ApiSessions } from './stores.ts'
 

@@ -3,7 +3,7 @@
  * D-14, R069.
  */
 import type { IdentityId } from '../../base/ids.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import { type AuthQuery, extJwtQuery } from '../../protocol/auth-query.ts'
 import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
 import { checkDemandedJwt, demandedSigner, secondaryJwtUnmet } from '../login/demands.ts'

@@ -14,12 +14,12 @@ import {
   rulesOf,
   wordsOf,
 } from '../../../test/support/people.ts'
-import { type Duration, days, milliseconds, minutes, seconds } from '../../base/duration.ts'
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
-import { type Instant, instant, plus } from '../../base/instant.ts'
-import { systemRandom } from '../../base/random.ts'
-import { Secret } from '../../base/secret.ts'
-import { createVault } from '../../base/vault.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { createVault } from '../../base/secrets/vault.ts'
+import { type Duration, days, milliseconds, minutes, seconds } from '../../base/time/duration.ts'
+import { type Instant, instant, plus } from '../../base/time/instant.ts'
 import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
 import type { TotpEnrollment } from '../factors/totp-enrollment.ts'
 import type { Identity } from '../identities/identity.ts'

@@ -2,12 +2,13 @@
  * Calls that come with a `zt-session` token. D-36, D-51, D-52: one read by the token's hash, kept for at most a second;
  * renewed by every call, written at most every tenth of the idle timeout.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, seconds } from '../../base/duration.ts'
+
 import type { ApiSessionId } from '../../base/ids.ts'
-import { earlier, type Instant, plus } from '../../base/instant.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { SecretHash, Vault } from '../../base/vault.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import { earlier, type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { type TotpQuery, totpQuery } from '../../protocol/auth-query.ts'
 import { ztSessionInvalid } from '../../protocol/challenge.ts'
@@ -18,7 +19,7 @@ import type { Rules } from '../policies/rules.ts'
 import type { LegacySession } from './api-session.ts'
 import type { CallNeeds, CallSession } from './call-session.ts'
 import type { DemandSecondaryJwt } from './demand-secondary-jwt.ts'
-import type { EndedSessions } from './ended-sessions.ts'
+import type { EndedSessions } from './ending/ended-sessions.ts'
 import { isTotpOpen } from './session-detail.ts'
 import type { ApiSessions } from './stores.ts'
 

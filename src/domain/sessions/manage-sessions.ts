@@ -2,15 +2,16 @@
  * The registry of API sessions, for administrators: both kinds listed and ended alike. API 3.3, 4.7; D-34, R051. Never
  * a token.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { Identities } from '../identities/stores.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import type { Transaction } from '../stores.ts'
-import type { EndSessionsWithin } from './end-session.ts'
+import type { EndSessionsWithin } from './ending/end-session.ts'
 import type { DescribeSession, SessionDetail } from './session-detail.ts'
 import type { ApiSessions } from './stores.ts'
 

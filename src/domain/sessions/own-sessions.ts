@@ -2,15 +2,16 @@
  * A person's own API sessions, of both kinds: seen, and ended one by one or all but the one that asks. R051 for
  * administrators, this for everybody else (D-163). Never a token.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import type { ApiSessionId } from '../../base/ids.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Caller } from '../audit/events.ts'
 import type { PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
 import type { Transaction } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
-import type { EndSessionsWithin } from './end-session.ts'
+import type { EndSessionsWithin } from './ending/end-session.ts'
 import type { ApiSessions } from './stores.ts'
 
 export interface OwnSessions {

@@ -1,6 +1,6 @@
 import type { ApiSessionId, AuthenticatorId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import type { ApiSession, LegacySession, SessionEnding } from './api-session.ts'

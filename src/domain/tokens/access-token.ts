@@ -3,11 +3,11 @@
  * SPEC Access token; D-24; RFC 9068.
  */
 import type { JWTPayload } from 'jose'
-import { type Duration, inSeconds } from '../../base/duration.ts'
 import { base64url } from '../../base/encoding.ts'
 import type { ApiSessionId, AuthPolicyId, IdentityId, TokenId } from '../../base/ids.ts'
-import { epochSeconds, type Instant, instant } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import { type Duration, inSeconds } from '../../base/time/duration.ts'
+import { epochSeconds, type Instant, instant } from '../../base/time/instant.ts'
 import { ACCESS_TOKEN_TYPE, type AccessTokenClaims } from '../../protocol/service-claims.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { OidcSession } from '../sessions/api-session.ts'

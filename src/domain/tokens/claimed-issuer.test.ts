@@ -1,7 +1,7 @@
 /** Whose token a text claims to be: D-14, R059. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
 import { claimedIssuer } from './claimed-issuer.ts'
 
 const part = (text: string) => Buffer.from(text).toString('base64url')

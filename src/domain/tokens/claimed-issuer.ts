@@ -4,7 +4,7 @@
  */
 import { fromBase64url, fromUtf8 } from '../../base/encoding.ts'
 import { parseJson } from '../../base/json.ts'
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 
 /** As deep as any JSON that we read (D-44). */
 const DEEPEST = 32

@@ -4,13 +4,14 @@
  * Spending comes first and is committed before anything can fail: a wrong verifier, then the right one, fails.
  * A code that comes again more than 2 s after its exchange was stolen, then or now; its session ends.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, seconds } from '../../base/duration.ts'
+
 import { type ApiSessionId, newId } from '../../base/ids.ts'
-import { plus } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
@@ -19,7 +20,7 @@ import type { Authenticators } from '../identities/stores.ts'
 import type { CheckAgain } from '../login/check-again.ts'
 import { isShortOf } from '../login/demands.ts'
 import type { AuthRequests } from '../login/stores.ts'
-import type { EndSession } from '../sessions/end-session.ts'
+import type { EndSession } from '../sessions/ending/end-session.ts'
 import type { IssuedTokens, IssueTokens } from './issue.ts'
 import type { RecordRefusal } from './record-refusal.ts'
 

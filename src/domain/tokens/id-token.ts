@@ -3,13 +3,13 @@
  */
 import { createHash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
-import { type Duration, inSeconds } from '../../base/duration.ts'
 import { base64url } from '../../base/encoding.ts'
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
-import { epochSeconds, type Instant } from '../../base/instant.ts'
+import { type Duration, inSeconds } from '../../base/time/duration.ts'
+import { epochSeconds, type Instant } from '../../base/time/instant.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
-import type { SigningAlgorithm } from './signing-key.ts'
+import type { SigningAlgorithm } from './keys/signing-key.ts'
 
 /** JWT header `typ` of an ID token. Anything but that of an access token (R055). */
 export const ID_TOKEN_TYP = 'JWT'

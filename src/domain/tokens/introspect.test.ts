@@ -10,12 +10,12 @@ import {
   aPolicy,
   refusalOf,
 } from '../../../test/support/people.ts'
-import { hours, minutes } from '../../base/duration.ts'
 import type { AuthPolicyId, IdentityId, TokenId } from '../../base/ids.ts'
-import { plus } from '../../base/instant.ts'
-import { systemRandom } from '../../base/random.ts'
-import { Secret } from '../../base/secret.ts'
-import { createVault, type SecretHash } from '../../base/vault.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { createVault, type SecretHash } from '../../base/secrets/vault.ts'
+import { hours, minutes } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
 import type { EndedSubject } from '../sessions/api-session.ts'
 import type { CallSession } from '../sessions/call-session.ts'

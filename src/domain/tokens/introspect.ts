@@ -1,15 +1,16 @@
 /**
  * POST /oidc/introspect: RFC 7662, D-31. For administrators and routers; what is not active says nothing else.
  */
-import type { Clock } from '../../base/clock.ts'
+
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Identities } from '../identities/stores.ts'
 import type { CallSession } from '../sessions/call-session.ts'
-import type { EndedSessions } from '../sessions/ended-sessions.ts'
+import type { EndedSessions } from '../sessions/ending/ended-sessions.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
 import type { OwnTokens } from './own-token.ts'
 import { refreshTokenHash } from './refresh-token.ts'

@@ -1,24 +1,25 @@
 /**
  * The one place that turns a finished OIDC login into a session and its tokens. SPEC Token response.
  */
-import type { Clock } from '../../base/clock.ts'
-import type { Duration } from '../../base/duration.ts'
+
 import type { ApiSessionId } from '../../base/ids.ts'
-import { earlier, later, plus } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Duration } from '../../base/time/duration.ts'
+import { earlier, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { CodeIssued } from '../login/auth-request.ts'
 import { holdLogin } from '../login/hold-owner.ts'
+import type { CodeIssued } from '../login/request/auth-request.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import type { Transaction } from '../stores.ts'
 import { amrOf } from './amr.ts'
+import type { SignedTokens, SignTokens } from './keys/sign-tokens.ts'
 import { newRefreshToken, type RefreshToken, refreshTokenHash } from './refresh-token.ts'
-import type { SignedTokens, SignTokens } from './sign-tokens.ts'
 
 export interface FinishedAuthentication {
   readonly request: CodeIssued

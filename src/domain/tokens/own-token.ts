@@ -2,12 +2,12 @@
  * A token of ours in somebody's hands, read for what it names: for logout hints, revocation and introspection. It
  * authorizes nothing here.
  */
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
 import { type AccessToken, readAccessToken } from './access-token.ts'
 import { ID_TOKEN_TYP, type NamedSession, readIdTokenSession } from './id-token.ts'
-import type { SigningKeys } from './signing-keys.ts'
+import type { SigningKeys } from './keys/signing-keys.ts'
 
 export interface OwnTokens {
   /** A good access token, not looked up among the ended ones. */

@@ -5,9 +5,10 @@
  * What nobody was ever given is not recorded: strangers could fill the database. Whoever holds a genuine token could
  * too, by showing it again and again, so one session has a few events a minute; the log has the rest.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, minutes } from '../../base/duration.ts'
+
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, minutes } from '../../base/time/duration.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'

@@ -15,12 +15,12 @@ import {
   proven,
   refusalOf,
 } from '../../../test/support/people.ts'
-import { days, hours, milliseconds, minutes, seconds } from '../../base/duration.ts'
 import type { ApiSessionId, AuthenticatorId, ExternalJwtSignerId } from '../../base/ids.ts'
-import { plus } from '../../base/instant.ts'
-import { systemRandom } from '../../base/random.ts'
-import { Secret } from '../../base/secret.ts'
-import { createVault } from '../../base/vault.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { createVault } from '../../base/secrets/vault.ts'
+import { days, hours, milliseconds, minutes, seconds } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import type { Scope } from '../../protocol/oidc.ts'
 import { openStore } from '../../store/open.ts'
 import type { AuditEvent, TokenRefusalReason } from '../audit/events.ts'
@@ -29,12 +29,12 @@ import type { Authenticator } from '../identities/authenticator.ts'
 import { createCheckAgain } from '../login/check-again.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
-import { createEndSession } from '../sessions/end-session.ts'
+import { createEndSession } from '../sessions/ending/end-session.ts'
+import { createSignTokens } from './keys/sign-tokens.ts'
+import { createSigningKeys } from './keys/signing-keys.ts'
 import { createRecordRefusal } from './record-refusal.ts'
 import { createRefresh, type Refresh } from './refresh.ts'
 import { newRefreshToken, refreshTokenHash } from './refresh-token.ts'
-import { createSignTokens } from './sign-tokens.ts'
-import { createSigningKeys } from './signing-keys.ts'
 
 const ACCESS = minutes(30)
 const REFRESH = hours(24)

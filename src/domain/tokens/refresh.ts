@@ -5,12 +5,13 @@
  * are one commit, made before the answer leaves. A spent token that comes again is a lost answer or a thief: which of
  * the two is told by whether its successor has been used, and by the time.
  */
-import type { Clock } from '../../base/clock.ts'
-import { type Duration, seconds } from '../../base/duration.ts'
-import { earlier, type Instant, later, plus } from '../../base/instant.ts'
-import type { Random } from '../../base/random.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import { earlier, type Instant, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
@@ -22,9 +23,10 @@ import type { CheckAgain } from '../login/check-again.ts'
 import { isShortOf } from '../login/demands.ts'
 import { holdOwner } from '../login/hold-owner.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
-import type { EndSession } from '../sessions/end-session.ts'
+import type { EndSession } from '../sessions/ending/end-session.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
 import type { Transaction } from '../stores.ts'
+import type { SignedTokens, SignTokens } from './keys/sign-tokens.ts'
 import type { RecordRefusal } from './record-refusal.ts'
 import {
   derivedSuccessor,
@@ -32,7 +34,6 @@ import {
   type RefreshToken,
   refreshTokenHash,
 } from './refresh-token.ts'
-import type { SignedTokens, SignTokens } from './sign-tokens.ts'
 import type { RefreshTokens } from './stores.ts'
 
 /** D-27: a repeat this soon, of a token whose successor nobody has used, is no theft. */

@@ -2,14 +2,15 @@
  * POST /oidc/revoke: RFC 7009, D-31. A refresh token takes its session along; an access token goes alone. Nothing is
  * stored for a token that is not ours, and the caller learns nothing about it (R050).
  */
-import type { Clock } from '../../base/clock.ts'
-import type { Secret } from '../../base/secret.ts'
-import type { Vault } from '../../base/vault.ts'
+
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import { endingOf } from '../sessions/api-session.ts'
-import type { EndSession } from '../sessions/end-session.ts'
-import type { EndedSessions } from '../sessions/ended-sessions.ts'
+import type { EndSession } from '../sessions/ending/end-session.ts'
+import type { EndedSessions } from '../sessions/ending/ended-sessions.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
 import type { Transaction } from '../stores.ts'
 import type { OwnTokens } from './own-token.ts'

@@ -1,9 +1,9 @@
-import type { Duration } from '../../base/duration.ts'
 import type { ApiSessionId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Duration } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import type { StoredSigningKey } from './keys/signing-key.ts'
 import type { RefreshToken } from './refresh-token.ts'
-import type { StoredSigningKey } from './signing-key.ts'
 
 export interface SigningKeyStore {
   /** Every key, oldest generation first. */

@@ -4,7 +4,7 @@
  * something is a POST, which Lax keeps from other sites.
  */
 import type { FastifyRequest } from 'fastify'
-import { inSeconds } from '../../base/duration.ts'
+import { inSeconds } from '../../base/time/duration.ts'
 import { isAccountState } from '../../domain/account/login.ts'
 import { AUTH_REQUEST_LIFE } from '../../domain/login/start.ts'
 import { NOTES, type Note } from '../../web/account/texts.ts'

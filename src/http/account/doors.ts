@@ -2,15 +2,15 @@
  * The way in and out: GET /account/callback, where the login comes back to; GET /account/confirm, a fresh login on the way
  * to a change; POST /account/sign-out and what follows it. D-161, D-162, R113.
  */
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
 import { isAccountState } from '../../domain/account/login.ts'
 import type { LogOut } from '../../domain/sessions/current-session.ts'
 import { CONFIRM_PATH } from '../../web/account/confirm.ts'
 import { type AccountPage, PAGE_PATHS, SIGN_OUT_PATH } from '../../web/account/layout.ts'
 import { signedOutPage } from '../../web/account/message-page.ts'
 import { type Answer, withCookies } from '../answer.ts'
-import { bodyFields } from '../body.ts'
-import { invalid } from '../fields.ts'
+import { bodyFields } from '../reading/body.ts'
+import { invalid } from '../reading/fields.ts'
 import type { Call, Router } from '../route.ts'
 import {
   ACCOUNT_ROUTE,

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import type { AccountSessions } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { type Fields, textField } from '../fields.ts'
 import type { ListenerAddresses } from '../issuers.ts'
+import { type Fields, textField } from '../reading/fields.ts'
 
 /** D-162: before the token is looked at. Browsers send both fields with a form; what sends neither has no cookies. */
 export function refuseForeign(

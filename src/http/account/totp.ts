@@ -21,7 +21,7 @@ import {
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
-import type { Fields } from '../fields.ts'
+import type { Fields } from '../reading/fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
 

@@ -1,5 +1,5 @@
 /** The answers of the management API, in its envelope: API 1. */
-import { type Instant, toRfc3339 } from '../../base/instant.ts'
+import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { Tags } from '../../domain/identities/identity.ts'
 import { type ListFields, namesOf } from '../../domain/lists/list-query.ts'
 import type { Page, PageOf } from '../../domain/paging.ts'

@@ -3,8 +3,8 @@
  * session, with its token once, in the body and in the header `zt-session`.
  */
 import type { FastifyRequest } from 'fastify'
-import type { Clock } from '../../base/clock.ts'
 import type { FormFields } from '../../base/form.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { LegacyApiSession } from '../../contract/current-api-session.ts'
 import type { PrimaryCredential } from '../../domain/login/prove-primary.ts'
 import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/login/proven.ts'
@@ -12,15 +12,15 @@ import type { AuthenticateLegacy } from '../../domain/sessions/authenticate-lega
 import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
 import { json } from '../answer.ts'
-import { bearersOf } from '../bearers.ts'
-import { bodyFields } from '../body.ts'
 import { totpRequired } from '../faces/challenge-header.ts'
-import { codeField, type Fields, invalid, textList } from '../fields.ts'
-import { passwordCredentials } from '../password-fields.ts'
-import { presentedChain } from '../peer-certificate.ts'
+import { bearersOf } from '../reading/bearers.ts'
+import { bodyFields } from '../reading/body.ts'
+import { codeField, type Fields, invalid, textList } from '../reading/fields.ts'
+import { passwordCredentials } from '../reading/password-fields.ts'
+import { presentedChain } from '../reading/peer-certificate.ts'
 import { expiryHeaders, type Router } from '../route.ts'
 import { readClient } from './client-info.ts'
-import { sessionBody } from './current-api-session.ts'
+import { sessionBody } from './current/current-api-session.ts'
 import { API_ROUTE } from './route-defaults.ts'
 
 export function addAuthenticate(

@@ -2,8 +2,8 @@
  * Bodies of PUT and PATCH: API 1, D-121. Either becomes the body that would make the entity as it is to be, which is then
  * read as that of a create. So a change is judged by its result, and no field has its rule twice.
  */
-import type { Body } from '../body.ts'
-import { invalid } from '../fields.ts'
+import type { Body } from '../reading/body.ts'
+import { invalid } from '../reading/fields.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -5,7 +5,7 @@
 import { isLine } from '../../contract/management/fields.ts'
 import type { ClientInfo } from '../../domain/identities/identity.ts'
 import type { LegacyClient } from '../../domain/sessions/authenticate-legacy.ts'
-import type { Fields } from '../fields.ts'
+import type { Fields } from '../reading/fields.ts'
 import { isMembers } from './changed-body.ts'
 
 /** As the SDKs of such controllers spell them. */

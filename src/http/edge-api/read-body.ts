@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { Failure } from '../../errors/catalogue.ts'
-import type { Body } from '../body.ts'
+import type { Body } from '../reading/body.ts'
 
 /** D-11: no body at all counts as `{}`. */
 export function readBody<T extends z.ZodType>(shape: T, body: Body): z.output<T> {

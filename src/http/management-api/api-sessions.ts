@@ -1,14 +1,14 @@
 /** /api-sessions and /identities/{id}/api-sessions of the management API: API 3.3, 4.7. Never a token. */
 
-import type { Clock } from '../../base/clock.ts'
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { CurrentApiSession } from '../../contract/current-api-session.ts'
 import { EndAll } from '../../contract/management/api-sessions.ts'
 import { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
 import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
 import { done, found, idIn, listed } from '../edge-api/answers.ts'
-import { sessionBody } from '../edge-api/current-api-session.ts'
+import { sessionBody } from '../edge-api/current/current-api-session.ts'
 import { selfLink } from '../edge-api/links.ts'
 import { readBody } from '../edge-api/read-body.ts'
 import { readList } from '../edge-api/read-list.ts'

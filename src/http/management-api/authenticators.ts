@@ -1,10 +1,10 @@
 /** /authenticators of the management API: API 3.3, 4.2. The hash of a password never leaves. */
 
 import type { z } from 'zod'
-import type { Clock } from '../../base/clock.ts'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import {
   type Authenticator,
   ChangedAuthenticator,

@@ -3,7 +3,7 @@
  * in the answer that makes them.
  */
 import type { AuthenticatorId, CaId, EnrollmentId, IdentityId } from '../../base/ids.ts'
-import { fromRfc3339, type Instant, toRfc3339 } from '../../base/instant.ts'
+import { fromRfc3339, type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import * as contract from '../../contract/management/enrollments.ts'
 import {
   type Enrollment,

@@ -1,6 +1,6 @@
 /** /events of the management API: the audit log. API 3.3, 4.8. */
 import type { EventId } from '../../base/ids.ts'
-import { toRfc3339 } from '../../base/instant.ts'
+import { toRfc3339 } from '../../base/time/instant.ts'
 import type { Event, EventLine } from '../../contract/management/events.ts'
 import type { ReadEvents } from '../../domain/audit/read-events.ts'
 import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'

@@ -1,9 +1,9 @@
 /** /identities of the management API: API 3.3, 4.1. */
 
 import type { z } from 'zod'
-import type { Clock } from '../../base/clock.ts'
 import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import {
   ChosenIdentity,
   Disablement,

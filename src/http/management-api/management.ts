@@ -1,5 +1,5 @@
 /** The management API beyond what both APIs have: what an administrator makes, reads and removes. API 3.3. */
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { ReadEvents } from '../../domain/audit/read-events.ts'
 import type { InviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
 import type { ManageCas } from '../../domain/certificates/third-party/manage-cas.ts'
@@ -14,7 +14,7 @@ import type { UpdateAuthenticator } from '../../domain/identities/update-authent
 import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
 import type { ManageAuthPolicies } from '../../domain/policies/manage.ts'
 import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
-import type { ManageKeys } from '../../domain/tokens/manage-keys.ts'
+import type { ManageKeys } from '../../domain/tokens/keys/manage-keys.ts'
 import type { Router } from '../route.ts'
 import { addApiSessions } from './api-sessions.ts'
 import { addAuthPolicies } from './auth-policies.ts'

@@ -1,5 +1,5 @@
 /** POST /external-jwt-signers/{id}/check: would a login with this JWT be accepted, and if not, why not. API 3.3, D-136. */
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
 import { type CheckedJwt, SignerCheck } from '../../contract/management/signer-check.ts'
 import type { CheckSigner } from '../../domain/ext-jwt/check-signer.ts'
 import { found, idIn } from '../edge-api/answers.ts'

@@ -1,8 +1,8 @@
 /** /signing-keys of the management API: which keys sign and verify, and the next one. API 3.3, D-23. */
-import { toRfc3339 } from '../../base/instant.ts'
+import { toRfc3339 } from '../../base/time/instant.ts'
 import { NewSigningKey, type SigningKey } from '../../contract/management/signing-keys.ts'
 import { SIGNING_KEY_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManageKeys, SigningKeyDetail } from '../../domain/tokens/manage-keys.ts'
+import type { ManageKeys, SigningKeyDetail } from '../../domain/tokens/keys/manage-keys.ts'
 import { created, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
 import { selfLink } from '../edge-api/links.ts'
 import { readBody } from '../edge-api/read-body.ts'

@@ -2,7 +2,7 @@
  * GET /health-checks: whether this instance can do its work, for load balancers; GET /health-checks/live: whether the
  * process answers at all, for whoever would restart it. D-34, D-137. Nothing here tells a stranger what runs, or where.
  */
-import { toRfc3339 } from '../../base/instant.ts'
+import { toRfc3339 } from '../../base/time/instant.ts'
 import { type CheckHealth, HEALTH_CHECKS } from '../../domain/health/check-health.ts'
 import { json } from '../answer.ts'
 import type { Router } from '../route.ts'

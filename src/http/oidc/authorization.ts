@@ -7,10 +7,10 @@ import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { type Answer, redirect } from '../answer.ts'
 import type { ListenerAddresses } from '../issuers.ts'
-import { presentedChain } from '../peer-certificate.ts'
+import { presentedChain } from '../reading/peer-certificate.ts'
 import type { Call, Route, Router } from '../route.ts'
-import { hasFetchMetadata, setCookie } from './browser-cookie.ts'
 import { sendToClient } from './client-answers.ts'
+import { hasFetchMetadata, setCookie } from './login/browser-cookie.ts'
 import { METHOD_PATHS, PATHS } from './paths.ts'
 
 export interface AuthorizationDependencies {

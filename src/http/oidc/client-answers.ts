@@ -1,9 +1,9 @@
 /**
  * How an answer travels to the client: in the query of a redirect, or posted by a form. D-3, D-11, D-50.
  */
-import type { ClientAnswer } from '../../domain/login/client-answer.ts'
+import type { ClientAnswer } from '../../domain/login/request/client-answer.ts'
 import { formActionSource } from '../../protocol/redirect-uri.ts'
-import { formPostPage } from '../../web/login/form-post-page.ts'
+import { formPostPage } from '../../web/login/pages/form-post-page.ts'
 import { type Answer, type HeaderFields, page, redirect } from '../answer.ts'
 
 export function sendToClient(

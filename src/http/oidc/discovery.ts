@@ -1,5 +1,5 @@
 /** The discovery document: SPEC Discovery, D-3; OIDC Discovery §3, RFC 8414 §2. It lists only what works. */
-import type { SigningKeys } from '../../domain/tokens/signing-keys.ts'
+import type { SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import { GRANT_TYPES } from '../../protocol/oauth.ts'
 import { RESPONSE_MODES, SCOPES } from '../../protocol/oidc.ts'
 import { json } from '../answer.ts'

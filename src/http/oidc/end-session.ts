@@ -2,13 +2,13 @@
  * GET and POST /oidc/end_session: logout on a client's word. D-30; OIDC RP-Initiated Logout §2. Faults are shown here,
  * never redirected: the address to go to is one of the things that may be wrong.
  */
-import { Secret } from '../../base/secret.ts'
-import type { EndByHint } from '../../domain/sessions/end-by-hint.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import type { EndByHint } from '../../domain/sessions/ending/end-by-hint.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
-import { signedOutPage } from '../../web/login/signed-out-page.ts'
+import { signedOutPage } from '../../web/login/pages/signed-out-page.ts'
 import { type Answer, json, page, redirect } from '../answer.ts'
-import { bearersOf } from '../bearers.ts'
-import { invalid } from '../fields.ts'
+import { bearersOf } from '../reading/bearers.ts'
+import { invalid } from '../reading/fields.ts'
 import type { Call, Route, Router } from '../route.ts'
 import { PATHS } from './paths.ts'
 

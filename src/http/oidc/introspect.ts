@@ -1,10 +1,11 @@
 /** POST /oidc/introspect: RFC 7662, D-31. The caller shows the bearer token of an administrator or a router. */
-import { epochSeconds } from '../../base/instant.ts'
-import { Secret } from '../../base/secret.ts'
+
+import { Secret } from '../../base/secrets/secret.ts'
+import { epochSeconds } from '../../base/time/instant.ts'
 import type { Introspect, Introspection } from '../../domain/tokens/introspect.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
-import { invalid } from '../fields.ts'
+import { invalid } from '../reading/fields.ts'
 import type { Router } from '../route.ts'
 import { PATHS } from './paths.ts'
 import { singleFields } from './token.ts'

@@ -1,7 +1,7 @@
 /** GET /oidc/keys: the public keys that verify our tokens. D-32; RFC 7517. */
-import { inSeconds } from '../../base/duration.ts'
-import { KEY_SET_MAX_AGE } from '../../domain/tokens/key-schedule.ts'
-import type { SigningKeys } from '../../domain/tokens/signing-keys.ts'
+import { inSeconds } from '../../base/time/duration.ts'
+import { KEY_SET_MAX_AGE } from '../../domain/tokens/keys/key-schedule.ts'
+import type { SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import { json } from '../answer.ts'
 import type { Router } from '../route.ts'
 import { PATHS } from './paths.ts'

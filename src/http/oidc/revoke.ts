@@ -1,9 +1,9 @@
 /** POST /oidc/revoke: RFC 7009, D-31. The same answer for a token that is gone now and for one that never was. */
-import { Secret } from '../../base/secret.ts'
+import { Secret } from '../../base/secrets/secret.ts'
 import type { RevokeToken } from '../../domain/tokens/revoke.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
-import { invalid } from '../fields.ts'
+import { invalid } from '../reading/fields.ts'
 import type { Router } from '../route.ts'
 import { PATHS } from './paths.ts'
 import { readClientId, singleFields } from './token.ts'

@@ -6,7 +6,7 @@
  */
 import { PostgresDialect, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, types } from 'pg'
-import type { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import type { Database } from './database.ts'
 import { postgresLists } from './postgres-lists.ts'
 import { postgresWhole } from './postgres-whole.ts'

@@ -3,7 +3,7 @@
  * identity. A username is found by its folded form, a certificate by its fingerprint; both are unique.
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import {
   type Authenticator,
   type CertAuthenticator,

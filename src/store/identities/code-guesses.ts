@@ -4,7 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { CodeGuesses } from '../../domain/factors/stores.ts'
 import { atomically } from '../atomically.ts'
 import type { Tables } from '../tables.ts'

@@ -4,8 +4,8 @@
  */
 import type { Kysely, Selectable } from 'kysely'
 import type { CaId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import {
   ENROLLMENT_METHODS,
   type Enrollment,

@@ -1,6 +1,6 @@
 /** Identities. Names are unique, and so are external ids where there is one. */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import {
   type FreshIdentity,
   IDENTITY_TYPES,

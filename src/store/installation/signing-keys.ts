@@ -1,6 +1,6 @@
 /** Token signing keys, the private part sealed (D-23). The generation decides between instances. */
 import type { Kysely, Selectable } from 'kysely'
-import { SIGNING_ALGORITHMS, type StoredSigningKey } from '../../domain/tokens/signing-key.ts'
+import { SIGNING_ALGORITHMS, type StoredSigningKey } from '../../domain/tokens/keys/signing-key.ts'
 import type { SigningKeyStore } from '../../domain/tokens/stores.ts'
 import { json, mapOf, oneOf, reading, text } from '../reading.ts'
 import type { SigningKeyRow, Tables } from '../tables.ts'

@@ -1,7 +1,7 @@
 /** Authentication policies. What a policy demands is one JSON column: nothing searches in it. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import type { AuthPolicies } from '../../domain/policies/stores.ts'
 import { insertUnique } from '../insert-unique.ts'

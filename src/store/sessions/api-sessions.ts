@@ -3,8 +3,8 @@
  * expired.
  */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Instant } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
 import type { Comparator, Filter, FilterValue } from '../../domain/lists/list-query.ts'
 import type { ApiSession, LegacySession, OidcSession } from '../../domain/sessions/api-session.ts'

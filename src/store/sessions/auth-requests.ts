@@ -4,15 +4,15 @@
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { ApiSessionId, ExternalJwtSignerId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
-import type { SecretHash } from '../../base/vault.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type {
   ClientAsk,
   CodeIssued,
   PartiallyAuthenticated,
   StoredAuthRequest,
   TokensIssued,
-} from '../../domain/login/auth-request.ts'
+} from '../../domain/login/request/auth-request.ts'
 import type { AuthRequests } from '../../domain/login/stores.ts'
 import {
   boolean,

@@ -3,7 +3,7 @@
  * factor never belongs to another identity than the login (D-13).
  */
 import type { AuthenticatorId, ExternalJwtSignerId } from '../../base/ids.ts'
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { PRIMARY_METHODS, type ProvenPrimary } from '../../domain/login/proven.ts'
 import { boolean, integer, object, oneOf, optional, text } from '../reading.ts'
 

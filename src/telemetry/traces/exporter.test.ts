@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../../../test/support/eventually.ts'
-import { hours, milliseconds } from '../../base/duration.ts'
+import { hours, milliseconds } from '../../base/time/duration.ts'
 import { createSpanExporter, type PostJson } from './exporter.ts'
 import type { Span } from './span.ts'
 

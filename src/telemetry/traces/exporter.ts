@@ -2,8 +2,9 @@
  * Hands spans to the collector, many at a time, and never in anybody's way: what does not fit into the queue is lost
  * and counted, a collector that is dead or slow costs nothing but its own spans (D-139).
  */
-import { type Duration, seconds } from '../../base/duration.ts'
+
 import type { Log } from '../../base/log.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
 import { exportRequest, type Resource, type Span } from './span.ts'
 
 /** Rejects with a message that may be logged. */

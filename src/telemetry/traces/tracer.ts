@@ -4,9 +4,9 @@
  * own making; nothing that a caller sent is in them but the two ids of `traceparent` (R108, D-139).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Clock } from '../../base/clock.ts'
-import type { Duration } from '../../base/duration.ts'
-import type { Random } from '../../base/random.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Duration } from '../../base/time/duration.ts'
 import type { SpanExporter } from './exporter.ts'
 import type { Attributes, SpanKind } from './span.ts'
 import { parseTraceparent } from './traceparent.ts'

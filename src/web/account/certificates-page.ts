@@ -1,5 +1,5 @@
 /** GET /account/certificates: the certificate that a person, or a program of theirs, signs in with. Only to look at. */
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { accountLayout, type Frame } from './layout.ts'
 import { CERTIFICATES } from './texts.ts'

@@ -1,5 +1,5 @@
 /** GET /account: how things stand, each with the way to its page. */
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { type AccountPage, accountLayout, type Frame, PAGE_PATHS } from './layout.ts'
 import { OVERVIEW, TITLES } from './texts.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { instant } from '../../base/instant.ts'
+import { instant } from '../../base/time/instant.ts'
 import { contentSecurityPolicy } from '../login/content-security-policy.ts'
 import { certificatesPage } from './certificates-page.ts'
 import type { Frame } from './layout.ts'

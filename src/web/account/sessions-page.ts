@@ -1,5 +1,5 @@
 /** GET /account/sessions: everything that is signed in as this person, and its end. D-163. */
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { alert } from '../login/alert.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { confirmFirst } from './confirm.ts'

@@ -4,8 +4,8 @@
  */
 import { alert } from '../login/alert.ts'
 import { codeField } from '../login/code-field.ts'
-import { codeList, saving, scanning } from '../login/enroll-page.ts'
 import { html, type SafeHtml } from '../login/html.ts'
+import { codeList, saving, scanning } from '../login/pages/enroll-page.ts'
 import { ENROLL } from '../login/texts.ts'
 import { confirmFirst } from './confirm.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'

@@ -1,5 +1,5 @@
 /** A moment for people: in UTC, since without a script nobody tells us where they are. */
-import { type Instant, toRfc3339 } from '../../base/instant.ts'
+import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 
 export function when(at: Instant): SafeHtml {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { contentSecurityPolicy } from './content-security-policy.ts'
-import { errorPage } from './error-page.ts'
-import { FORM_POST_SCRIPT_SOURCE } from './form-post-page.ts'
+import { errorPage } from './pages/error-page.ts'
+import { FORM_POST_SCRIPT_SOURCE } from './pages/form-post-page.ts'
 import { STYLESHEET_SOURCE } from './styles.ts'
 
 test('a page without a form may load, run, send and frame nothing (R022)', () => {

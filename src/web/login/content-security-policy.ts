@@ -2,7 +2,7 @@
  * The content security policy of the pages (D-50, R022): nothing is loaded, nothing runs but the one known
  * script, nobody may frame them, and forms go only where the login leads.
  */
-import { FORM_POST_SCRIPT_SOURCE } from './form-post-page.ts'
+import { FORM_POST_SCRIPT_SOURCE } from './pages/form-post-page.ts'
 import { STYLESHEET_SOURCE } from './styles.ts'
 
 export interface PagePolicy {

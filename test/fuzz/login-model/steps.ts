@@ -1,6 +1,6 @@
 /** One thing after the other: the steps of a login, right and wrong, and what happens around them. */
 import assert from 'node:assert/strict'
-import { minutes, seconds } from '../../../src/base/duration.ts'
+import { minutes, seconds } from '../../../src/base/time/duration.ts'
 import {
   type CodeKind,
   codeFor,

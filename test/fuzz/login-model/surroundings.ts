@@ -4,12 +4,12 @@
  */
 import { createHash } from 'node:crypto'
 import { importPKCS8, SignJWT } from 'jose'
-import { days } from '../../../src/base/duration.ts'
 import type { AuthenticatorId, ExternalJwtSignerId, IdentityId } from '../../../src/base/ids.ts'
-import { epochSeconds, plus } from '../../../src/base/instant.ts'
-import type { Random } from '../../../src/base/random.ts'
-import { Secret } from '../../../src/base/secret.ts'
-import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/vault.ts'
+import type { Random } from '../../../src/base/secrets/random.ts'
+import { Secret } from '../../../src/base/secrets/secret.ts'
+import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/secrets/vault.ts'
+import { days } from '../../../src/base/time/duration.ts'
+import { epochSeconds, plus } from '../../../src/base/time/instant.ts'
 import type { Config } from '../../../src/config/config.ts'
 import {
   type CertificateAuthorities,

@@ -1,7 +1,7 @@
 /** Attacks on the forms of the account pages, and on what they are answered with. D-162; R022, R100. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { minutes } from '../../../src/base/duration.ts'
+import { minutes } from '../../../src/base/time/duration.ts'
 import {
   assertRefusedPage,
   formTokenOf,

@@ -1,7 +1,7 @@
 /** Attacks on the way in to the account pages: the login, its callback and its cookies. D-161, D-181; R020, R026, R033, R083. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { minutes } from '../../../src/base/duration.ts'
+import { minutes } from '../../../src/base/time/duration.ts'
 import { cookieBrowser } from '../../support/browser/cookie-browser.ts'
 import {
   assertRefusedPage,

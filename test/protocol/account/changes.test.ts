@@ -1,7 +1,7 @@
 /** What a change from the account pages needs, and how it is refused. D-162; R087, R090. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { minutes, seconds } from '../../../src/base/duration.ts'
+import { minutes, seconds } from '../../../src/base/time/duration.ts'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
 import {
   assertRefusedPage,

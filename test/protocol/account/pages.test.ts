@@ -1,7 +1,7 @@
 /** /account and the pages below it, over the protocol: what they show and what their forms change. D-161 … D-163. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { minutes } from '../../../src/base/duration.ts'
+import { minutes } from '../../../src/base/time/duration.ts'
 import { headingOf, openAccount, SESSION_COOKIE, signIn } from '../../support/login/account.ts'
 import {
   authenticatorApp,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { days, minutes, seconds } from '../../../src/base/duration.ts'
+import { days, minutes, seconds } from '../../../src/base/time/duration.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { makeCsr } from '../../support/certificates/csr.ts'
 import {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { hours, minutes } from '../../../src/base/duration.ts'
+import { hours, minutes } from '../../../src/base/time/duration.ts'
 import {
   ApiSessionListReply,
   ApiSessionReply,

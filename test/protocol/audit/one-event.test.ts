@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { seconds } from '../../../src/base/duration.ts'
+import { seconds } from '../../../src/base/time/duration.ts'
 import { EventListReply } from '../../../src/contract/management/events.ts'
 import { makeCsr } from '../../support/certificates/csr.ts'
 import type { Reply } from '../../support/http-client.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
+import { milliseconds, minutes, seconds } from '../../../src/base/time/duration.ts'
 import { CurrentApiSessionReply } from '../../../src/contract/current-api-session.ts'
 import { CurrentIdentityReply } from '../../../src/contract/current-identity.ts'
 import { ApiError } from '../../../src/contract/envelope.ts'

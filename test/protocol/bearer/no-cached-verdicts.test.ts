@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seconds } from '../../../src/base/duration.ts'
+import { seconds } from '../../../src/base/time/duration.ts'
 import { answerTo, EXPIRED, INVALID } from '../../support/login/challenges.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'

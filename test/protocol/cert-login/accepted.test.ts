@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { days } from '../../../src/base/duration.ts'
+import { days } from '../../../src/base/time/duration.ts'
 import { eventsOf } from '../../support/audit.ts'
 import {
   certificateLogin,

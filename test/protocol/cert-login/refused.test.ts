@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { days } from '../../../src/base/duration.ts'
+import { days } from '../../../src/base/time/duration.ts'
 import { comparable, failureOf } from '../../support/audit.ts'
 import {
   certificateLogin,

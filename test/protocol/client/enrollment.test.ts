@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Clock } from '../../../src/base/clock.ts'
-import { days } from '../../../src/base/duration.ts'
-import { plus } from '../../../src/base/instant.ts'
+import type { Clock } from '../../../src/base/time/clock.ts'
+import { days } from '../../../src/base/time/duration.ts'
+import { plus } from '../../../src/base/time/instant.ts'
 import {
   ClientError,
   connect,

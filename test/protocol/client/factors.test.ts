@@ -1,7 +1,7 @@
 /** Logins that ask for more than one thing, through `latchkey/client`: SPEC Authentication 3 to 5; D-14, D-18, D-19. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { minutes } from '../../../src/base/duration.ts'
+import { minutes } from '../../../src/base/time/duration.ts'
 import {
   CodeRefused,
   FactorRequired,

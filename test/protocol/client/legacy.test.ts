@@ -1,7 +1,7 @@
 /** Logins with `zt-session` through `latchkey/client`: SPEC Legacy authentication; D-36, D-51, D-52. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { hours } from '../../../src/base/duration.ts'
+import { hours } from '../../../src/base/time/duration.ts'
 import {
   CodeRefused,
   FactorRequired,

@@ -7,7 +7,7 @@ import type { X509Certificate } from 'node:crypto'
 import { after, test } from 'node:test'
 import { connect } from 'node:tls'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
-import { days } from '../../../src/base/duration.ts'
+import { days } from '../../../src/base/time/duration.ts'
 import { eventsOf } from '../../support/audit.ts'
 import {
   certificateLogin,

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { hours } from '../../../src/base/duration.ts'
+import { hours } from '../../../src/base/time/duration.ts'
 import { EnrolledCertificateReply } from '../../../src/contract/enroll.ts'
 import { eventsOf } from '../../support/audit.ts'
 import { logInByCertificate, presenting } from '../../support/certificates/certificate-login.ts'

@@ -1,7 +1,7 @@
 /** Enrollments as administrators see them: made, read, refreshed, withdrawn. API 3.3, 4.3; D-125, D-128. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { days, hours, seconds } from '../../../src/base/duration.ts'
+import { days, hours, seconds } from '../../../src/base/time/duration.ts'
 import { DoneReply } from '../../../src/contract/envelope.ts'
 import {
   CreatedIdentityReply,

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { days } from '../../../src/base/duration.ts'
+import { days } from '../../../src/base/time/duration.ts'
 import { eventsOf } from '../../support/audit.ts'
 import { presenting, registerCa } from '../../support/certificates/certificate-login.ts'
 import { LEAF_EXTENSIONS, openOpenssl } from '../../support/certificates/openssl.ts'

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { days, minutes } from '../../../src/base/duration.ts'
+import { days, minutes } from '../../../src/base/time/duration.ts'
 import { eventsOf, failureOf } from '../../support/audit.ts'
 import {
   certificateLogin,

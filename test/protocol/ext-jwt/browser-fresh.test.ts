@@ -1,8 +1,8 @@
 /** A login that asks for the person, and not for whom an IdP still remembers: D-183, OIDC Core §3.1.2.1. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inSeconds } from '../../../src/base/duration.ts'
-import { epochSeconds } from '../../../src/base/instant.ts'
+import { inSeconds } from '../../../src/base/time/duration.ts'
+import { epochSeconds } from '../../../src/base/time/instant.ts'
 import { AUTH_REQUEST_LIFE } from '../../../src/domain/login/start.ts'
 import { cookieBrowser, sentTo, startPath } from '../../support/browser/cookie-browser.ts'
 import { prepareIdpLogin } from '../../support/idp/idp-login.ts'

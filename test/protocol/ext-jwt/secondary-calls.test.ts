@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { minutes } from '../../../src/base/duration.ts'
+import { minutes } from '../../../src/base/time/duration.ts'
 import { connectRaw } from '../../support/edge/raw-connection.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
 import {

@@ -7,7 +7,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { days, milliseconds, minutes } from '../../../src/base/duration.ts'
+import { days, milliseconds, minutes } from '../../../src/base/time/duration.ts'
 import {
   certificateLogin,
   logInByCertificate,

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeProtectedHeader } from 'jose'
 import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
-import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
+import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'
 

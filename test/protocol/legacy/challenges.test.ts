@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { milliseconds, minutes } from '../../../src/base/duration.ts'
+import { milliseconds, minutes } from '../../../src/base/time/duration.ts'
 import { parseChallenges } from '../../../src/protocol/challenge.ts'
 import type { CallOptions } from '../../support/http-client.ts'
 import { EXPIRED, INVALID, MISSING, NO_SUCH_SESSION } from '../../support/login/challenges.ts'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { seconds } from '../../../src/base/duration.ts'
+import { seconds } from '../../../src/base/time/duration.ts'
 import { AuthenticateReply } from '../../../src/contract/current-api-session.ts'
 import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
+import { milliseconds, minutes, seconds } from '../../../src/base/time/duration.ts'
 import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { MISSING, NO_SUCH_SESSION } from '../../support/login/challenges.ts'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { milliseconds, seconds } from '../../../src/base/duration.ts'
+import { milliseconds, seconds } from '../../../src/base/time/duration.ts'
 import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { APIS, CLIENT_API } from '../../support/login/legacy.ts'

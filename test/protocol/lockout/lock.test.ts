@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { milliseconds, minutes } from '../../../src/base/duration.ts'
+import { milliseconds, minutes } from '../../../src/base/time/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { authenticate } from '../../support/login/legacy.ts'
 import { beginLogin, submitPassword } from '../../support/login/login.ts'

@@ -1,7 +1,7 @@
 /** The auth request id: its three names, its life, and the one answer to every id that is not good. D-4, D-7, D-12. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { milliseconds, minutes } from '../../../src/base/duration.ts'
+import { milliseconds, minutes } from '../../../src/base/time/duration.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
 import {
   answerOf,

@@ -1,7 +1,7 @@
 /** Third-party CAs: made, proven, read, removed. API 3.3, 4.6. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { days } from '../../../src/base/duration.ts'
+import { days } from '../../../src/base/time/duration.ts'
 import { DoneReply } from '../../../src/contract/envelope.ts'
 import { CaReply } from '../../../src/contract/management/cas.ts'
 import { openOpenssl } from '../../support/certificates/openssl.ts'

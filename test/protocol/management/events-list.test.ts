@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { hours, minutes, seconds } from '../../../src/base/duration.ts'
+import { hours, minutes, seconds } from '../../../src/base/time/duration.ts'
 import { EventListReply, EventReply } from '../../../src/contract/management/events.ts'
 import type { Reply } from '../../support/http-client.ts'
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { milliseconds, minutes } from '../../../src/base/duration.ts'
+import { milliseconds, minutes } from '../../../src/base/time/duration.ts'
 import { CreatedReply, DoneReply } from '../../../src/contract/envelope.ts'
 import { IdentityReply } from '../../../src/contract/management/identities.ts'
 import { answerTo, INVALID } from '../../support/login/challenges.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
-import { epochSeconds, instant, toRfc3339 } from '../../../src/base/instant.ts'
+import { epochSeconds, instant, toRfc3339 } from '../../../src/base/time/instant.ts'
 import { CheckedJwtReply } from '../../../src/contract/management/signer-check.ts'
 import { signJwt } from '../../support/idp/external-idp.ts'
 import { bearers, jwtLogin, registerIdp } from '../../support/idp/jwt-login.ts'

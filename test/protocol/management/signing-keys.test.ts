@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { milliseconds, minutes } from '../../../src/base/duration.ts'
+import { milliseconds, minutes } from '../../../src/base/time/duration.ts'
 import { CreatedReply } from '../../../src/contract/envelope.ts'
 import { EventListReply } from '../../../src/contract/management/events.ts'
 import {
   SigningKeyListReply,
   SigningKeyReply,
 } from '../../../src/contract/management/signing-keys.ts'
-import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
+import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { IDENTITY, INVALID } from '../../support/login/challenges.ts'
 import { bearer, logIn } from '../../support/login/login.ts'

@@ -1,7 +1,7 @@
 /** PUT and PATCH of identities, and what follows from them for sessions. API 1, 4.1; D-34, D-121, D-122. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { milliseconds } from '../../../src/base/duration.ts'
+import { milliseconds } from '../../../src/base/time/duration.ts'
 import { DoneReply } from '../../../src/contract/envelope.ts'
 import { IdentityReply } from '../../../src/contract/management/identities.ts'
 import { eventsOf } from '../../support/audit.ts'

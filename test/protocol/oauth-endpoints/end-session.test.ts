@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
-import { days, hours } from '../../../src/base/duration.ts'
+import { days, hours } from '../../../src/base/time/duration.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
 import { answerTo, INVALID } from '../../support/login/challenges.ts'
 import { bearer, logIn } from '../../support/login/login.ts'

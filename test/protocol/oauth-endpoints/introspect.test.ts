@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { hours, minutes } from '../../../src/base/duration.ts'
+import { hours, minutes } from '../../../src/base/time/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { INVALID, MISSING } from '../../support/login/challenges.ts'
 import { bearer, logIn } from '../../support/login/login.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { minutes } from '../../../src/base/duration.ts'
+import { minutes } from '../../../src/base/time/duration.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
 import { EXPIRED, INVALID, MISSING } from '../../support/login/challenges.ts'
 import { bearer } from '../../support/login/login.ts'

@@ -7,7 +7,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
-import { PUBLISH_LEAD } from '../../../src/domain/tokens/key-schedule.ts'
+import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
 import { TestClock } from '../../support/clocks/clock.ts'
 import { answerTo, INVALID } from '../../support/login/challenges.ts'
 import {

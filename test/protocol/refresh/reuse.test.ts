@@ -5,7 +5,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { type Duration, hours, milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
+import {
+  type Duration,
+  hours,
+  milliseconds,
+  minutes,
+  seconds,
+} from '../../../src/base/time/duration.ts'
 import { answerTo, INVALID } from '../../support/login/challenges.ts'
 import { bearer } from '../../support/login/login.ts'
 import {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
-import { hours, milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
+import { hours, milliseconds, minutes, seconds } from '../../../src/base/time/duration.ts'
 import { answerTo, EXPIRED } from '../../support/login/challenges.ts'
 import { exchange, logIn, obtainCode, REDIRECT_URI } from '../../support/login/login.ts'
 import {

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { minutes } from '../../../src/base/duration.ts'
+import { minutes } from '../../../src/base/time/duration.ts'
 import { RouterCheckReply } from '../../../src/contract/router-checks.ts'
 import { failureOf } from '../../support/audit.ts'
 import { presenting } from '../../support/certificates/certificate-login.ts'

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { hours } from '../../../src/base/duration.ts'
 import type { ApiSessionId } from '../../../src/base/ids.ts'
-import { plus } from '../../../src/base/instant.ts'
+import { hours } from '../../../src/base/time/duration.ts'
+import { plus } from '../../../src/base/time/instant.ts'
 import type { Store } from '../../../src/domain/stores.ts'
 import { presenting } from '../../support/certificates/certificate-login.ts'
 import { makeCsr } from '../../support/certificates/csr.ts'

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { createHash, createPublicKey, X509Certificate } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { days, hours, minutes, seconds } from '../../../src/base/duration.ts'
+import { days, hours, minutes, seconds } from '../../../src/base/time/duration.ts'
 import {
   CreatedSessionCertificateReply,
   SessionCertificateReply,

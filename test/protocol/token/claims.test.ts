@@ -9,7 +9,7 @@ import {
   type JWTPayload,
   jwtVerify,
 } from 'jose'
-import { seconds } from '../../../src/base/duration.ts'
+import { seconds } from '../../../src/base/time/duration.ts'
 import {
   answerOf,
   authorizationParameters,

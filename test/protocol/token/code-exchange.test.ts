@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { milliseconds, seconds } from '../../../src/base/duration.ts'
+import { milliseconds, seconds } from '../../../src/base/time/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { IDENTITY, INVALID } from '../../support/login/challenges.ts'
 import { bearer, exchange, obtainCode, REDIRECT_URI } from '../../support/login/login.ts'

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { seconds } from '../../../src/base/duration.ts'
+import { seconds } from '../../../src/base/time/duration.ts'
 import {
   type EnrolledPerson,
   enrolledPerson,

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { milliseconds, minutes, seconds } from '../../../src/base/duration.ts'
+import { milliseconds, minutes, seconds } from '../../../src/base/time/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
 import {
   type EnrolledPerson,

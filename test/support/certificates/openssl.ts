@@ -8,9 +8,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { systemClock } from '../../../src/base/clock.ts'
-import { type Duration, days } from '../../../src/base/duration.ts'
-import { plus, toRfc3339 } from '../../../src/base/instant.ts'
+import { systemClock } from '../../../src/base/time/clock.ts'
+import { type Duration, days } from '../../../src/base/time/duration.ts'
+import { plus, toRfc3339 } from '../../../src/base/time/instant.ts'
 import type { PresentedChain } from '../../../src/domain/certificates/presented-chain.ts'
 
 const run = promisify(execFile)

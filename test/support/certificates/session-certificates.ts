@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import type { Clock } from '../../../src/base/clock.ts'
-import { type Duration, hours } from '../../../src/base/duration.ts'
-import { systemRandom } from '../../../src/base/random.ts'
-import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/vault.ts'
+import { systemRandom } from '../../../src/base/secrets/random.ts'
+import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/secrets/vault.ts'
+import type { Clock } from '../../../src/base/time/clock.ts'
+import { type Duration, hours } from '../../../src/base/time/duration.ts'
 import { createRecordEvent } from '../../../src/domain/audit/record.ts'
 import {
   type CertificateAuthorities,

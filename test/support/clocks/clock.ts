@@ -1,8 +1,8 @@
 /** A clock that starts at the real now and only moves forward: certificates of another year fail in every TLS stack. */
-import type { Clock } from '../../../src/base/clock.ts'
-import { systemClock } from '../../../src/base/clock.ts'
-import { type Duration, milliseconds } from '../../../src/base/duration.ts'
-import { type Instant, plus } from '../../../src/base/instant.ts'
+import type { Clock } from '../../../src/base/time/clock.ts'
+import { systemClock } from '../../../src/base/time/clock.ts'
+import { type Duration, milliseconds } from '../../../src/base/time/duration.ts'
+import { type Instant, plus } from '../../../src/base/time/instant.ts'
 
 export class TestClock implements Clock {
   #ahead = milliseconds(0)

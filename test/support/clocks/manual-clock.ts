@@ -2,9 +2,9 @@
  * A clock that stands still at a chosen moment and moves by hand, the time of day and the uptime alike: for code that
  * decides by intervals. Where certificates meet real TLS, use the TestClock.
  */
-import type { Clock } from '../../../src/base/clock.ts'
-import { type Duration, milliseconds } from '../../../src/base/duration.ts'
-import { type Instant, instant, plus } from '../../../src/base/instant.ts'
+import type { Clock } from '../../../src/base/time/clock.ts'
+import { type Duration, milliseconds } from '../../../src/base/time/duration.ts'
+import { type Instant, instant, plus } from '../../../src/base/time/instant.ts'
 
 export const NOON = instant(Date.UTC(2030, 0, 1, 12))
 

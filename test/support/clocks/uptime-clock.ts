@@ -1,5 +1,5 @@
 /** A clock whose uptime can be moved too: for the intervals that a service in this process measures by itself. */
-import { type Duration, milliseconds } from '../../../src/base/duration.ts'
+import { type Duration, milliseconds } from '../../../src/base/time/duration.ts'
 import { TestClock } from './clock.ts'
 
 export class UptimeClock extends TestClock {

@@ -3,8 +3,8 @@
  * that none of our own code has a hand in them. Beside the good ones, whatever a test wants to be wrong.
  */
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { systemClock } from '../../../src/base/clock.ts'
-import { epochSeconds } from '../../../src/base/instant.ts'
+import { systemClock } from '../../../src/base/time/clock.ts'
+import { epochSeconds } from '../../../src/base/time/instant.ts'
 import {
   LEAF_EXTENSIONS,
   type MadeCertificate,

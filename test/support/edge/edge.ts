@@ -3,9 +3,9 @@
  * behind. Nothing of ours is replaced; the controller's words are the test's.
  */
 import type { TestContext } from 'node:test'
-import { milliseconds, seconds } from '../../../src/base/duration.ts'
-import { systemRandom } from '../../../src/base/random.ts'
-import { Secret } from '../../../src/base/secret.ts'
+import { systemRandom } from '../../../src/base/secrets/random.ts'
+import { Secret } from '../../../src/base/secrets/secret.ts'
+import { milliseconds, seconds } from '../../../src/base/time/duration.ts'
 import { startGateway } from '../../../src/gateway/gateway.ts'
 import type { GatewayTimes } from '../../../src/gateway/upstream.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'

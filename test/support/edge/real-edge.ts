@@ -3,9 +3,9 @@
  * through it with what the controller gave them.
  */
 import type { TestContext } from 'node:test'
-import { milliseconds } from '../../../src/base/duration.ts'
-import { systemRandom } from '../../../src/base/random.ts'
-import { Secret } from '../../../src/base/secret.ts'
+import { systemRandom } from '../../../src/base/secrets/random.ts'
+import { Secret } from '../../../src/base/secrets/secret.ts'
+import { milliseconds } from '../../../src/base/time/duration.ts'
 import { startGateway } from '../../../src/gateway/gateway.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import { makeCsr } from '../certificates/csr.ts'

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { ExternalJwtSignerId } from '../../../src/base/ids.ts'
-import { instant } from '../../../src/base/instant.ts'
+import { instant } from '../../../src/base/time/instant.ts'
 import type { ExternalJwtSigner } from '../../../src/domain/ext-jwt/signer.ts'
 
 export interface IdpKey {

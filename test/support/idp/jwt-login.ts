@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { decodeJwt, type JWTPayload } from 'jose'
-import { epochSeconds } from '../../../src/base/instant.ts'
+import { epochSeconds } from '../../../src/base/time/instant.ts'
 import { ApiError } from '../../../src/contract/envelope.ts'
 import type { CallOptions, Reply } from '../http-client.ts'
 import { answerOf, beginLogin, exchange, REDIRECT_URI } from '../login/login.ts'

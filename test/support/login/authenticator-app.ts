@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { TOTP, URI } from 'otpauth'
-import { seconds } from '../../../src/base/duration.ts'
+import { seconds } from '../../../src/base/time/duration.ts'
 import type { TestClock } from '../clocks/clock.ts'
 import type { Reply } from '../http-client.ts'
 import type { Administrator, CreatedIdentity, NewIdentity } from '../management.ts'

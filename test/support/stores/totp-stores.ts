@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import type { IdentityId } from '../../../src/base/ids.ts'
-import type { Instant } from '../../../src/base/instant.ts'
-import type { SecretHash } from '../../../src/base/vault.ts'
+import type { SecretHash } from '../../../src/base/secrets/vault.ts'
+import type { Instant } from '../../../src/base/time/instant.ts'
 import type { CodeGuesses, TotpEnrollments } from '../../../src/domain/factors/stores.ts'
 import type { TotpEnrollment } from '../../../src/domain/factors/totp-enrollment.ts'
 import type { Stores, Transaction } from '../../../src/domain/stores.ts'

@@ -3,7 +3,7 @@
  * overlap, because commits can come late, and shows nothing twice. The time is the server's, never ours. API 4.8.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Duration, seconds } from '../../../base/duration.ts'
+import { type Duration, seconds } from '../../../base/time/duration.ts'
 import {
   fromRfc3339,
   type Instant,
@@ -11,7 +11,7 @@ import {
   later,
   minus,
   toRfc3339,
-} from '../../../base/instant.ts'
+} from '../../../base/time/instant.ts'
 import { ServerUnavailable } from '../../../client/client.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'

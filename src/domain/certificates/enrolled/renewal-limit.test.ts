@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts'
-import { minutes } from '../../../base/duration.ts'
 import type { AuthenticatorId } from '../../../base/ids.ts'
+import { minutes } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { createCountRenewal } from './renewal-limit.ts'
 

@@ -2,9 +2,10 @@
  * How often a certificate may be renewed: D-130. A renewal that nobody confirms leaves something behind that every
  * instance and router has to remember for a year. In memory, for each instance by itself.
  */
-import type { Clock } from '../../../base/clock.ts'
-import { type Duration, hours, inSeconds, milliseconds } from '../../../base/duration.ts'
+
 import type { AuthenticatorId } from '../../../base/ids.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { type Duration, hours, inSeconds, milliseconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 
 /** Counts one; throws RATE_LIMITED when there were too many within the hour. */

@@ -1,5 +1,5 @@
 import type { AuthenticatorId } from '../../../base/ids.ts'
-import type { Instant } from '../../../base/instant.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import type { PendingRenewal } from '../../identities/authenticator.ts'
 
 /** The certificate that waits to take the place of an authenticator's own one: D-130. */

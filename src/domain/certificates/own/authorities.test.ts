@@ -10,11 +10,11 @@ import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { systemClock } from '../../../base/clock.ts'
-import { type Duration, days, milliseconds, minutes } from '../../../base/duration.ts'
-import { type Instant, instant, minus, plus } from '../../../base/instant.ts'
-import { systemRandom } from '../../../base/random.ts'
-import { createVault, INSTALLATION_SECRET_BYTES } from '../../../base/vault.ts'
+import { systemRandom } from '../../../base/secrets/random.ts'
+import { createVault, INSTALLATION_SECRET_BYTES } from '../../../base/secrets/vault.ts'
+import { systemClock } from '../../../base/time/clock.ts'
+import { type Duration, days, milliseconds, minutes } from '../../../base/time/duration.ts'
+import { type Instant, instant, minus, plus } from '../../../base/time/instant.ts'
 import type { Authorities } from '../stores.ts'
 import { type CertificateAuthorities, loadAuthorities } from './authorities.ts'
 import { AUTHORITY_ROLES, type AuthorityRole, type StoredAuthority } from './authority-record.ts'
@@ -132,9 +132,9 @@ test('a second start does not load the library that signs certificates', async (
     const { parentPort, workerData } = require('node:worker_threads')
     const load = async () => {
       const { loadAuthorities } = await import(workerData.code + 'domain/certificates/own/authorities.ts')
-      const { createVault } = await import(workerData.code + 'base/vault.ts')
-      const { systemRandom: random } = await import(workerData.code + 'base/random.ts')
-      const { systemClock: clock } = await import(workerData.code + 'base/clock.ts')
+      const { createVault } = await import(workerData.code + 'base/secrets/vault.ts')
+      const { systemRandom: random } = await import(workerData.code + 'base/secrets/random.ts')
+      const { systemClock: clock } = await import(workerData.code + 'base/time/clock.ts')
       const authorities = { list: async () => workerData.rows, insert: async () => false }
       const vault = createVault(workerData.secret, random)
       const { caBundlePem } = await loadAuthorities({ authorities, vault, random, clock })

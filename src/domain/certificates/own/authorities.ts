@@ -4,11 +4,11 @@
  * this file alone.
  */
 import { createPrivateKey, sign } from 'node:crypto'
-import type { Clock } from '../../../base/clock.ts'
-import { type Duration, days } from '../../../base/duration.ts'
-import { earlier, type Instant, minus, plus } from '../../../base/instant.ts'
-import type { Random } from '../../../base/random.ts'
-import type { Vault } from '../../../base/vault.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import type { Vault } from '../../../base/secrets/vault.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { type Duration, days } from '../../../base/time/duration.ts'
+import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
 import {
   type CertificateTemplate,

@@ -2,7 +2,7 @@
  * A certificate authority of our own PKI, as it is stored: the root, and the issuing CA below it. D-48: the
  * keys are in the database, encrypted under the installation secret, so that instances need nothing else.
  */
-import type { Instant } from '../../../base/instant.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 
 export const AUTHORITY_ROLES = ['root', 'issuing'] as const
 export type AuthorityRole = (typeof AUTHORITY_ROLES)[number]

@@ -3,11 +3,11 @@
  * the name is the identity alone, and it lasts as long as the configuration says, never past its CA.
  */
 import { X509Certificate } from 'node:crypto'
-import type { Clock } from '../../../base/clock.ts'
-import type { Duration } from '../../../base/duration.ts'
 import type { IdentityId } from '../../../base/ids.ts'
-import { earlier, type Instant, minus, plus } from '../../../base/instant.ts'
-import type { Random } from '../../../base/random.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { Duration } from '../../../base/time/duration.ts'
+import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { identityUri } from '../../../protocol/spiffe-id.ts'
 import { fingerprintOf, writeCertificates } from '../certificate-chain.ts'

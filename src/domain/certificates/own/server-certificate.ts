@@ -3,12 +3,12 @@
  * for the next one. Each certificate has a fresh key.
  */
 import { createPrivateKey, type X509Certificate } from 'node:crypto'
-import type { Clock } from '../../../base/clock.ts'
-import { days, minutes } from '../../../base/duration.ts'
-import { earlier, type Instant, minus, plus } from '../../../base/instant.ts'
 import { isNonEmpty, type NonEmpty } from '../../../base/non-empty.ts'
-import type { Random } from '../../../base/random.ts'
-import { Secret } from '../../../base/secret.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import { Secret } from '../../../base/secrets/secret.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { days, minutes } from '../../../base/time/duration.ts'
+import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { isSignedBy, readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
 import { type Issuer, newKeyPair, signCertificate } from '../x509.ts'
 import type { ServerIdentity } from './server-identity.ts'

@@ -4,9 +4,9 @@
  */
 import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
-import { type Instant, toRfc3339 } from '../../../base/instant.ts'
 import { isNonEmpty, type NonEmpty } from '../../../base/non-empty.ts'
-import type { Secret } from '../../../base/secret.ts'
+import type { Secret } from '../../../base/secrets/secret.ts'
+import { type Instant, toRfc3339 } from '../../../base/time/instant.ts'
 import { isSignedBy, readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
 
 export interface ServerIdentity {

@@ -11,8 +11,8 @@ import {
   type MadeCertificate,
   openOpenssl,
 } from '../../../../test/support/certificates/openssl.ts'
-import { systemClock } from '../../../base/clock.ts'
-import { days } from '../../../base/duration.ts'
+import { systemClock } from '../../../base/time/clock.ts'
+import { days } from '../../../base/time/duration.ts'
 import { findPaths } from './find-paths.ts'
 import { validatePath } from './validate-path.ts'
 

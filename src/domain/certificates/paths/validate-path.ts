@@ -6,7 +6,7 @@
  * The library takes about 100 ms to load and most logins need no certificate, so it is loaded on first use.
  */
 import type { Certificate } from 'pkijs'
-import type { Instant } from '../../../base/instant.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import {
   basicConstraintsOf,
   factsOf,

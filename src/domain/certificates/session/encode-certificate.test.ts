@@ -13,9 +13,9 @@ import {
   sessionCertificatesOn,
   textOf,
 } from '../../../../test/support/certificates/session-certificates.ts'
-import { systemClock } from '../../../base/clock.ts'
-import { hours } from '../../../base/duration.ts'
-import { instant, plus } from '../../../base/instant.ts'
+import { systemClock } from '../../../base/time/clock.ts'
+import { hours } from '../../../base/time/duration.ts'
+import { instant, plus } from '../../../base/time/instant.ts'
 import { openStore } from '../../../store/open.ts'
 import { certificateTemplate, type SessionCertificateContent } from './encode-certificate.ts'
 

@@ -6,7 +6,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { der, oid, readChildren, readDer, TAG } from '../../../base/der.ts'
 import { sha256, utf8 } from '../../../base/encoding.ts'
-import type { Instant } from '../../../base/instant.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import { SUBJECT_OIDS, type SubjectPart } from './csr.ts'
 
 export interface SessionCertificateContent {

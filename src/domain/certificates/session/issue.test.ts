@@ -20,9 +20,15 @@ import {
   refusalOf,
   wordsOf,
 } from '../../../../test/support/people.ts'
-import { type Duration, hours, milliseconds, minutes, seconds } from '../../../base/duration.ts'
 import type { ApiSessionId } from '../../../base/ids.ts'
-import { type Instant, plus } from '../../../base/instant.ts'
+import {
+  type Duration,
+  hours,
+  milliseconds,
+  minutes,
+  seconds,
+} from '../../../base/time/duration.ts'
+import { type Instant, plus } from '../../../base/time/instant.ts'
 import { openStore } from '../../../store/open.ts'
 import type { ApiSession } from '../../sessions/api-session.ts'
 import { MOST_LIVE_CERTIFICATES } from './session-certificate.ts'

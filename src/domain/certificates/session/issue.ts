@@ -2,12 +2,13 @@
  * API session certificates: issued from a CSR, listed, read and removed by the session that they belong to. SPEC API
  * Session Certificates; D-40, D-41.
  */
-import type { Clock } from '../../../base/clock.ts'
-import { type Duration, minutes } from '../../../base/duration.ts'
+
 import { sha256 } from '../../../base/encoding.ts'
 import { newId, type SessionCertificateId } from '../../../base/ids.ts'
-import { earlier, type Instant, minus, plus } from '../../../base/instant.ts'
-import type { Random } from '../../../base/random.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { type Duration, minutes } from '../../../base/time/duration.ts'
+import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { sessionCertificateUri } from '../../../protocol/spiffe-id.ts'
 import type { Caller } from '../../audit/events.ts'
@@ -15,7 +16,7 @@ import type { RecordEvent } from '../../audit/record.ts'
 import type { Page, PageOf } from '../../paging.ts'
 import { type ApiSession, endingOf } from '../../sessions/api-session.ts'
 import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
-import type { EndedSessions } from '../../sessions/ended-sessions.ts'
+import type { EndedSessions } from '../../sessions/ending/ended-sessions.ts'
 import type { Transaction } from '../../stores.ts'
 import type { CertificateAuthorities } from '../own/authorities.ts'
 import type { SessionCertificates } from '../stores.ts'

@@ -3,7 +3,7 @@
  * SPEC API Session Certificate; D-40, D-41.
  */
 import type { ApiSessionId, IdentityId, SessionCertificateId } from '../../../base/ids.ts'
-import type { Instant } from '../../../base/instant.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 
 export interface SessionCertificate {
   readonly id: SessionCertificateId

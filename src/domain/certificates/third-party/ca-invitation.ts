@@ -3,7 +3,7 @@
  * it leads to asks for the certificate.
  */
 import type { CaId } from '../../../base/ids.ts'
-import type { Secret } from '../../../base/secret.ts'
+import type { Secret } from '../../../base/secrets/secret.ts'
 import type { SignEnrollmentJwt } from '../../enrollments/enrollment-jwt.ts'
 import { invalid, notFound } from '../../refusals.ts'
 import type { Cas } from '../stores.ts'

@@ -2,7 +2,7 @@
  * A third-party CA whose certificates may log in here. API 4.6.
  */
 import type { CaId } from '../../../base/ids.ts'
-import type { Instant } from '../../../base/instant.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import type { Tags } from '../../identities/identity.ts'
 
 export const CLAIM_LOCATIONS = ['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'] as const

@@ -1,8 +1,9 @@
 /** What an administrator does to third-party CAs. API 3.3, 4.6. */
-import type { Clock } from '../../../base/clock.ts'
+
 import { base64url } from '../../../base/encoding.ts'
 import { type CaId, newId } from '../../../base/ids.ts'
-import type { Random } from '../../../base/random.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import type { Clock } from '../../../base/time/clock.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { RecordEvent } from '../../audit/record.ts'

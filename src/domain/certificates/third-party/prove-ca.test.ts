@@ -8,8 +8,8 @@ import {
   LEAF_EXTENSIONS,
   openOpenssl,
 } from '../../../../test/support/certificates/openssl.ts'
-import { systemClock } from '../../../base/clock.ts'
-import { days } from '../../../base/duration.ts'
+import { systemClock } from '../../../base/time/clock.ts'
+import { days } from '../../../base/time/duration.ts'
 import { proveCa, readCaCertificate, readLeafCertificate } from './prove-ca.ts'
 
 const openssl = await openOpenssl()

@@ -3,7 +3,7 @@
  * the CA's key, and the one of an authenticator. API 4.6. Who may hand them in is decided by the use cases.
  */
 import type { X509Certificate } from 'node:crypto'
-import type { Instant } from '../../../base/instant.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import {
   fingerprintOf,
   readCertificates,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts'
 import { externalSigner } from '../../../../test/support/idp/external-idp.ts'
-import { hours, milliseconds, minutes, seconds } from '../../../base/duration.ts'
+import { hours, milliseconds, minutes, seconds } from '../../../base/time/duration.ts'
 import { createFindEndpoints, offered } from './endpoints.ts'
 
 const ISSUER = 'https://idp.example'

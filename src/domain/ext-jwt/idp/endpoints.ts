@@ -4,10 +4,17 @@
  * `externalAuthUrl` is the issuer URL of the IdP, with its discovery document below it, or the authorization endpoint
  * itself; then the document is below the signer's `issuer`. Either way the document must be that of the signer's issuer.
  */
-import type { Clock } from '../../../base/clock.ts'
-import { type Duration, hours, milliseconds, minutes, seconds } from '../../../base/duration.ts'
+
 import { isLoopbackHost } from '../../../base/host-port.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import {
+  type Duration,
+  hours,
+  milliseconds,
+  minutes,
+  seconds,
+} from '../../../base/time/duration.ts'
 import type { ExternalJwtSigner } from '../signer.ts'
 import type { FetchJson } from '../signer-keys.ts'
 

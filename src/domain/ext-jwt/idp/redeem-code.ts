@@ -4,9 +4,9 @@
  * whether it is good is judged like any other (verify.ts).
  */
 import { decodeJwt } from 'jose'
-import { epochSeconds, type Instant, minus } from '../../../base/instant.ts'
-import { Secret } from '../../../base/secret.ts'
-import { equalInConstantTime } from '../../../base/vault.ts'
+import { Secret } from '../../../base/secrets/secret.ts'
+import { equalInConstantTime } from '../../../base/secrets/vault.ts'
+import { epochSeconds, type Instant, minus } from '../../../base/time/instant.ts'
 import type { ExternalJwtSigner } from '../signer.ts'
 import { LEEWAY } from '../verify.ts'
 

@@ -3,8 +3,9 @@
  * login, the signer and the role that it was sent away for, and once. The code is redeemed over our own connection,
  * and the token goes into the same step as a JWT that a program posts.
  */
-import { minus } from '../../../base/instant.ts'
-import type { Vault } from '../../../base/vault.ts'
+
+import type { Vault } from '../../../base/secrets/vault.ts'
+import { minus } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { primaryExtJwt, secondaryExtJwt } from '../../../protocol/challenge.ts'
 import type { Caller, LoginFailureReason } from '../../audit/events.ts'
@@ -14,10 +15,10 @@ import { type FindEndpoints, type OfferedSigner, offered } from '../../ext-jwt/i
 import type { RedeemCode } from '../../ext-jwt/idp/redeem-code.ts'
 import type { AddressFailures } from '../../factors/failures.ts'
 import type { Rules } from '../../policies/rules.ts'
-import type { AuthRequestKey } from '../auth-request.ts'
-import type { StepOrigin } from '../browser-binding.ts'
-import { type FindRequest, type OpenRequest, startAgain } from '../find-request.ts'
 import type { LoginStep } from '../finish.ts'
+import type { AuthRequestKey } from '../request/auth-request.ts'
+import type { StepOrigin } from '../request/browser-binding.ts'
+import { type FindRequest, type OpenRequest, startAgain } from '../request/find-request.ts'
 import { AUTH_REQUEST_LIFE } from '../start.ts'
 import type { SpentStates } from '../stores.ts'
 import type { SubmitKept, SubmitPrimary } from '../submit-primary.ts'

@@ -4,9 +4,9 @@
  * nothing but the callback can build on it (D-14), and nobody types a password twice.
  */
 import { fromUtf8, utf8 } from '../../../base/encoding.ts'
-import type { Vault } from '../../../base/vault.ts'
-import type { AuthRequestKey } from '../auth-request.ts'
+import type { Vault } from '../../../base/secrets/vault.ts'
 import type { ProvenPrimary } from '../proven.ts'
+import type { AuthRequestKey } from '../request/auth-request.ts'
 
 export interface KeptPrimary {
   readonly primary: ProvenPrimary

@@ -5,9 +5,9 @@
  */
 import { base64url, fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
-import type { Random } from '../../../base/random.ts'
-import type { Vault } from '../../../base/vault.ts'
-import type { AuthRequestKey } from '../auth-request.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import type { Vault } from '../../../base/secrets/vault.ts'
+import type { AuthRequestKey } from '../request/auth-request.ts'
 
 /** What the JWT of the IdP is to be: who it is, or a second proof beside the one that is kept. */
 export type ExternalRole = 'primary' | 'secondary'

@@ -4,12 +4,12 @@
  */
 import { base64url, sha256 } from '../../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
-import type { Random } from '../../../base/random.ts'
-import type { Vault } from '../../../base/vault.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import type { Vault } from '../../../base/secrets/vault.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { type FindEndpoints, offered } from '../../ext-jwt/idp/endpoints.ts'
 import type { Rules } from '../../policies/rules.ts'
-import { type OpenRequest, startAgain } from '../find-request.ts'
+import { type OpenRequest, startAgain } from '../request/find-request.ts'
 import { openKept } from './kept-primary.ts'
 import { type ExternalRole, newProofs, newState, sealRoundTrip } from './round-trip.ts'
 

@@ -1,0 +1,70 @@
+/**
+ * Something encrypted for whoever knows a passphrase: scrypt (RFC 7914) makes a key of it, slowly, and AES-256-GCM does
+ * the rest. For secrets that leave the machine.
+ */
+import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto'
+import { base64url, fromBase64url } from '../encoding.ts'
+import type { Random } from './random.ts'
+import type { Secret } from './secret.ts'
+
+/** In base64url. */
+export interface PassphraseBox {
+  readonly salt: string
+  /** Nonce, encrypted bytes and tag. */
+  readonly sealed: string
+}
+
+/** 128 MiB and some tenths of a second for each guess. They are part of the format. */
+const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 2 ** 20 } as const
+
+const SALT_BYTES = 16
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** `context` must be given again to open. */
+export async function sealWithPassphrase(
+  passphrase: Secret,
+  plain: Uint8Array,
+  context: string,
+  random: Random,
+): Promise<PassphraseBox> {
+  const salt = random.bytes(SALT_BYTES)
+  const nonce = random.bytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), nonce)
+  cipher.setAAD(Buffer.from(context))
+  const body = Buffer.concat([cipher.update(plain), cipher.final()])
+  const sealed = Buffer.concat([nonce, body, cipher.getAuthTag()])
+  return { salt: base64url(salt), sealed: base64url(sealed) }
+}
+
+/** Undefined for another passphrase, another context and anything that was changed. */
+export async function openWithPassphrase(
+  passphrase: Secret,
+  box: PassphraseBox,
+  context: string,
+): Promise<Uint8Array | undefined> {
+  const salt = fromBase64url(box.salt)
+  const sealed = fromBase64url(box.sealed)
+  if (salt?.length !== SALT_BYTES) return undefined
+  if (sealed === undefined || sealed.length < NONCE_BYTES + TAG_BYTES) return undefined
+  const key = await deriveKey(passphrase, salt)
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+  decipher.setAAD(Buffer.from(context))
+  decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
+  try {
+    const body = sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)
+    return new Uint8Array(Buffer.concat([decipher.update(body), decipher.final()]))
+  } catch {
+    return undefined
+  }
+}
+
+function deriveKey(passphrase: Secret, salt: Uint8Array): Promise<Buffer> {
+  // NFKC: the same keys on another keyboard are the same passphrase.
+  const text = passphrase.reveal().normalize('NFKC')
+  return new Promise((resolve, reject) => {
+    scrypt(text, salt, 32, COST, (error, key) => (error === null ? resolve(key) : reject(error)))
+  })
+}

@@ -1,0 +1,122 @@
+/**
+ * What the installation secret is used for: encrypting what must be read back (signing keys, CA keys, auth
+ * requests in the hands of strangers) and hashing what must only be recognised (codes, tokens). Hashes cannot be made
+ * again, so they have a secret of their own, which outlives the installation secret (D-141).
+ *
+ * Every purpose has a key of its own, derived with HKDF (RFC 5869), so that a value made for one purpose
+ * means nothing for another. Encryption is AES-256-GCM with a random 96-bit nonce.
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  timingSafeEqual,
+} from 'node:crypto'
+import type { Brand } from '../brand.ts'
+import { base64url, fromBase64url } from '../encoding.ts'
+import type { Random } from './random.ts'
+
+/** Names what a value is for. Part of the key derivation: renaming one makes its old values unreadable. */
+export type Purpose =
+  | 'account-form'
+  | 'account-login'
+  | 'account-session'
+  | 'auth-request'
+  | 'authorization-code'
+  | 'backup'
+  | 'browser'
+  | 'enrollment-token'
+  | 'idp-round-trip'
+  | 'idp-state'
+  | 'kept-primary'
+  | 'recovery-code'
+  | 'refresh-token'
+  | 'refresh-successor'
+  | 'session-token'
+  | 'totp-secret'
+  | 'signing-key'
+  | 'authority-key'
+  | 'hashing-secret'
+  | 'installation'
+
+/** A keyed hash of a random value. Safe to store: it opens nothing. */
+export type SecretHash = Brand<string, 'SecretHash'>
+
+export interface Vault {
+  /** Encrypts and authenticates; the result is base64url. `context` must be given again to open. */
+  seal(purpose: Purpose, plain: Uint8Array, context?: string): string
+  /** The bytes that were sealed for this purpose and context; undefined for everything else. */
+  open(purpose: Purpose, sealed: string, context?: string): Uint8Array | undefined
+  /** HMAC-SHA-256 under the purpose's key: the form in which single-use values are stored. */
+  hash(purpose: Purpose, value: string): SecretHash
+}
+
+export const INSTALLATION_SECRET_BYTES = 32
+
+/** In the hands of strangers and stored nowhere: they end with the hashing secret too, which a restore replaces (D-159). */
+const STORED_NOWHERE: readonly Purpose[] = ['auth-request', 'idp-round-trip', 'kept-primary']
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Without a `hashingSecret` of its own it hashes under the installation secret. */
+export function createVault(
+  installationSecret: Uint8Array,
+  random: Random,
+  hashingSecret: Uint8Array = installationSecret,
+): Vault {
+  const keys = new Map<string, Buffer>()
+  const keyFor = (use: 'seal' | 'hash', purpose: Purpose): Buffer => {
+    const info = `latchkey ${use} ${purpose}`
+    let key = keys.get(info)
+    if (key === undefined) {
+      const from = use === 'seal' ? installationSecret : hashingSecret
+      const salt = use === 'seal' && STORED_NOWHERE.includes(purpose) ? hashingSecret : ''
+      key = Buffer.from(hkdfSync('sha256', from, salt, info, 32))
+      keys.set(info, key)
+    }
+    return key
+  }
+
+  return {
+    seal(purpose, plain, context = '') {
+      const nonce = random.bytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', keyFor('seal', purpose), nonce)
+      cipher.setAAD(Buffer.from(context))
+      const body = Buffer.concat([cipher.update(plain), cipher.final()])
+      return base64url(Buffer.concat([nonce, body, cipher.getAuthTag()]))
+    },
+
+    open(purpose, sealed, context = '') {
+      const bytes = fromBase64url(sealed)
+      if (bytes === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined
+      const decipher = createDecipheriv(
+        'aes-256-gcm',
+        keyFor('seal', purpose),
+        bytes.subarray(0, NONCE_BYTES),
+        { authTagLength: TAG_BYTES },
+      )
+      decipher.setAAD(Buffer.from(context))
+      decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
+      try {
+        const body = bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES)
+        return new Uint8Array(Buffer.concat([decipher.update(body), decipher.final()]))
+      } catch {
+        return undefined
+      }
+    },
+
+    hash(purpose, value) {
+      const digest = createHmac('sha256', keyFor('hash', purpose)).update(value).digest()
+      return base64url(digest) as SecretHash
+    },
+  }
+}
+
+/** Compares without telling by its time where two texts differ. */
+export function equalInConstantTime(a: string, b: string): boolean {
+  const left = Buffer.from(a)
+  const right = Buffer.from(b)
+  return left.length === right.length && timingSafeEqual(left, right)
+}

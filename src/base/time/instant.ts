@@ -1,0 +1,50 @@
+/**
+ * A point in time, as milliseconds since the Unix epoch. Two instants are compared with < and >;
+ * only `plus` and `instant` make new ones.
+ */
+import type { Brand } from '../brand.ts'
+import type { Duration } from './duration.ts'
+
+export type Instant = Brand<number, 'Instant'>
+
+export function instant(epochMilliseconds: number): Instant {
+  return epochMilliseconds as Instant
+}
+
+export function plus(start: Instant, duration: Duration): Instant {
+  return (start + duration) as Instant
+}
+
+export function minus(end: Instant, duration: Duration): Instant {
+  return (end - duration) as Instant
+}
+
+export function earlier(a: Instant, b: Instant): Instant {
+  return a < b ? a : b
+}
+
+export function later(a: Instant, b: Instant): Instant {
+  return a > b ? a : b
+}
+
+/** Whole seconds since the epoch, as JWTs carry them (RFC 7519 §2 NumericDate). */
+export function epochSeconds(at: Instant): number {
+  return Math.floor(at / 1000)
+}
+
+/** RFC 3339 in UTC with milliseconds, as the APIs write every time (API 1, D-39). */
+export function toRfc3339(at: Instant): string {
+  return new Date(at).toISOString()
+}
+
+const RFC3339 = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+
+/** A time as RFC 3339 writes it, whatever its offset; what is finer than a millisecond is cut off. */
+export function fromRfc3339(text: string): Instant | undefined {
+  const date = RFC3339.exec(text)?.[1]
+  const at = date === undefined ? Number.NaN : Date.parse(text)
+  if (date === undefined || Number.isNaN(at)) return undefined
+  // The platform takes 30 February for a day in March.
+  const isDay = new Date(`${date}T00:00:00Z`).toISOString().startsWith(date)
+  return isDay ? instant(at) : undefined
+}

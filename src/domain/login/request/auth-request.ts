@@ -1,0 +1,134 @@
+/**
+ * The life of one login, from the authorization redirect to the exchanged code.
+ * SPEC States and transitions / Auth request; the state names are the specification's.
+ *
+ * Pure: time, verdicts and codes come in, the next request goes out; the use cases save it.
+ */
+import type { Brand } from '../../../base/brand.ts'
+import type { ApiSessionId } from '../../../base/ids.ts'
+import type { SecretHash } from '../../../base/secrets/vault.ts'
+import type { Instant } from '../../../base/time/instant.ts'
+import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../proven.ts'
+import type { VerifiedRedirect } from './verified-redirect.ts'
+
+/** What the client holds: the sealed request itself (D-7). Never stored, never logged. */
+export type AuthRequestId = Brand<string, 'AuthRequestId'>
+/** Names the request inside the seal and in the store. 128 random bits. */
+export type AuthRequestKey = Brand<string, 'AuthRequestKey'>
+
+/** What the client asked for. Fixed at the start (configTypes may grow, D-9); PKCE and redirect checks rely on that. */
+export interface ClientAsk {
+  readonly clientId: string
+  readonly redirectUri: VerifiedRedirect
+  readonly responseMode: ResponseMode
+  readonly issuer: Issuer
+  readonly scopes: readonly Scope[]
+  readonly codeChallenge: string
+  readonly state: string | undefined
+  readonly nonce: string | undefined
+  /** OIDC Core §3.1.2.1: the person is to be asked, also by an IdP that still knows him. */
+  readonly prompt: 'login' | undefined
+  readonly configTypes: readonly string[]
+}
+
+interface Common {
+  readonly key: AuthRequestKey
+  readonly ask: ClientAsk
+  /** Hash of the cookie of the browser that began this login; undefined when a program did (D-10). */
+  readonly browser: SecretHash | undefined
+  readonly expiresAt: Instant // D-7: ten minutes from the start, never extended
+}
+
+export interface AwaitingPrimary extends Common {
+  readonly state: 'awaiting-primary'
+}
+
+/** From here on the request is a row. `revision` grows with every change: of two changes at once one wins. */
+interface Stored extends Common {
+  readonly revision: number
+  readonly primary: ProvenPrimary
+  readonly secondary: ProvenSecondary
+}
+
+export interface PartiallyAuthenticated extends Stored {
+  readonly state: 'partially-authenticated'
+}
+
+export interface CodeIssued extends Stored {
+  readonly state: 'code-issued'
+  readonly codeHash: SecretHash
+  readonly codeExpiresAt: Instant
+  /** D-20: the TOTP factor was an enrollment, and a code may still be posted for a new authorization code. */
+  readonly byEnrollment: boolean
+}
+
+export interface TokensIssued extends Stored {
+  readonly state: 'tokens-issued'
+  readonly codeHash: SecretHash
+  readonly redemption: Redemption
+}
+
+/** Guessed at too often (D-18). The row stays until the request would have expired, so that the id opens nothing. */
+export interface EndedRequest {
+  readonly state: 'ended'
+  readonly key: AuthRequestKey
+}
+
+export type AuthRequest = AwaitingPrimary | StoredAuthRequest
+/** The states that live in the store: from the first proven factor on (D-7). */
+export type StoredAuthRequest = PartiallyAuthenticated | CodeIssued | TokensIssued | EndedRequest
+
+/** The exchange that spent the code, and the session it began. */
+export interface Redemption {
+  readonly at: Instant
+  readonly sessionId: ApiSessionId
+}
+
+/** A code on its way: what is stored of it. */
+export interface FreshCode {
+  readonly hash: SecretHash
+  readonly expiresAt: Instant
+}
+
+/** What stood proven before by the same identity stays; another identity starts over (D-13). */
+export function acceptPrimary(
+  request: AwaitingPrimary | PartiallyAuthenticated,
+  primary: ProvenPrimary,
+  extJwt: ProvenSecondary['extJwt'],
+  configTypes: readonly string[],
+): PartiallyAuthenticated {
+  const isSame =
+    request.state === 'partially-authenticated' && request.primary.identityId === primary.identityId
+  return {
+    ...request,
+    state: 'partially-authenticated',
+    revision: request.state === 'awaiting-primary' ? 1 : request.revision + 1,
+    ask: { ...request.ask, configTypes },
+    primary,
+    secondary: { totp: isSame && request.secondary.totp, extJwt },
+  }
+}
+
+/** A TOTP or recovery code was proven, or an enrollment verified. */
+export function acceptTotp(request: PartiallyAuthenticated): PartiallyAuthenticated {
+  const secondary = { ...request.secondary, totp: true }
+  return { ...request, revision: request.revision + 1, secondary }
+}
+
+/** Nothing is outstanding any more. */
+export function issueCode(
+  request: PartiallyAuthenticated | CodeIssued,
+  code: FreshCode,
+  { byEnrollment }: Pick<CodeIssued, 'byEnrollment'>,
+): CodeIssued {
+  return {
+    ...request,
+    state: 'code-issued',
+    // A code that follows a change of this very call is saved with it.
+    revision: request.state === 'code-issued' ? request.revision + 1 : request.revision,
+    codeHash: code.hash,
+    codeExpiresAt: code.expiresAt,
+    byEnrollment,
+  }
+}

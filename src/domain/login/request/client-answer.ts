@@ -1,0 +1,38 @@
+/**
+ * What goes back to the client over its redirect URI: a code, or an error. RFC 6749 §4.1.2 and §4.1.2.1,
+ * RFC 9207 (`iss`), OAuth 2.0 Form Post. How it travels is the response mode; the edge writes it.
+ */
+import type { Issuer, ResponseMode } from '../../../protocol/oidc.ts'
+import type { Refusal } from './read-ask.ts'
+import type { VerifiedRedirect } from './verified-redirect.ts'
+
+export interface ClientAnswer {
+  readonly redirectUri: VerifiedRedirect
+  readonly responseMode: ResponseMode
+  readonly parameters: readonly (readonly [name: string, value: string])[]
+}
+
+export interface Addressee {
+  readonly redirectUri: VerifiedRedirect
+  readonly responseMode: ResponseMode
+  readonly issuer: Issuer
+  readonly state: string | undefined
+}
+
+export function codeAnswer(to: Addressee, code: string): ClientAnswer {
+  return answer(to, [['code', code]])
+}
+
+export function refusalAnswer(to: Addressee, refusal: Refusal): ClientAnswer {
+  return answer(to, [
+    ['error', refusal.error],
+    ['error_description', refusal.description],
+  ])
+}
+
+/** `state` comes back as it was sent, and not at all when it was not (R015). `iss` always (R017). */
+function answer(to: Addressee, parameters: [string, string][]): ClientAnswer {
+  const { redirectUri, responseMode, issuer, state } = to
+  const echoed: [string, string][] = state === undefined ? [] : [['state', state]]
+  return { redirectUri, responseMode, parameters: [...parameters, ...echoed, ['iss', issuer]] }
+}

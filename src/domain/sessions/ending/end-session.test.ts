@@ -1,0 +1,122 @@
+/** Ending a session: everything ends, once, and for as long as any of its tokens could live. D-34. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { NOON } from '../../../../test/support/clocks/manual-clock.ts'
+import { anOidcSession, CALLER } from '../../../../test/support/people.ts'
+import type { ApiSessionId } from '../../../base/ids.ts'
+import { systemRandom } from '../../../base/secrets/random.ts'
+import { type Duration, hours, minutes } from '../../../base/time/duration.ts'
+import { plus } from '../../../base/time/instant.ts'
+import { openStore } from '../../../store/open.ts'
+import { createRecordEvent } from '../../audit/record.ts'
+import type { SessionEnding } from '../api-session.ts'
+import { createEndSession, createEndSessionsWithin } from './end-session.ts'
+
+const { id: SESSION, identityId: IDENTITY } = anOidcSession()
+const END = {
+  sessionId: SESSION,
+  identityId: IDENTITY,
+  reason: 'code-reused',
+  caller: CALLER,
+} as const
+
+async function world(t: TestContext, accessTokenLife: Duration) {
+  const store = await openStore({ kind: 'sqlite', path: ':memory:' })
+  t.after(() => store.close())
+  const clock = { now: () => NOON, uptime: () => minutes(0) }
+  const felt: SessionEnding[] = []
+  const deps = {
+    clock,
+    endedSessions: { add: (ending: SessionEnding) => felt.push(ending) },
+    recordEvent: createRecordEvent({ clock, random: systemRandom }),
+    accessTokenLife,
+  }
+  return {
+    store,
+    felt,
+    endSession: createEndSession({ ...deps, transaction: store.transaction }),
+    endSessionsWithin: createEndSessionsWithin(deps),
+  }
+}
+
+test('D-34: an ended session is gone from the store, and its ending is there and felt here', async (t) => {
+  const { store, felt, endSession } = await world(t, minutes(30))
+  await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, minutes(30)) }))
+  await endSession(END)
+  assert.equal(await store.apiSessions.find(SESSION), undefined)
+  const ending = { subject: SESSION, at: NOON, keepUntil: plus(NOON, minutes(45)) }
+  assert.deepEqual(
+    (await store.sessionEndings.listAfter(0)).map(({ sequence, ...stored }) => stored),
+    [ending],
+  )
+  assert.deepEqual(felt, [ending])
+})
+
+test('D-34: an ending is kept as long as a token that was signed under a longer configured life', async (t) => {
+  // Attack: the operator shortens accessTokenDuration, a stolen session is ended, and its old token comes back
+  // to life when the ending is forgotten after the new, shorter life.
+  const { store, felt, endSession } = await world(t, minutes(1))
+  await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, hours(1)) }))
+  await endSession(END)
+  assert.deepEqual(
+    felt.map(({ keepUntil }) => keepUntil),
+    [plus(NOON, minutes(75))],
+  )
+  const [stored] = await store.sessionEndings.listAfter(0)
+  assert.equal(stored?.keepUntil, plus(NOON, minutes(75)))
+})
+
+test('D-34: a session that is not stored yet is ended all the same', async (t) => {
+  const { store, felt, endSession } = await world(t, minutes(30))
+  await endSession(END)
+  assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
+  assert.equal(felt.length, 1)
+})
+
+test('D-34: ending a session twice is ending it once', async (t) => {
+  const { store, endSession } = await world(t, minutes(30))
+  await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, minutes(30)) }))
+  await endSession(END)
+  await endSession(END)
+  assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
+})
+
+/** Two sessions of one identity, stored. */
+async function twoSessions(t: TestContext) {
+  const all = await world(t, minutes(30))
+  const sessions = [anOidcSession(), anOidcSession({ id: 'session-2' as ApiSessionId })]
+  for (const session of sessions) await all.store.apiSessions.insert(session)
+  return { ...all, sessions }
+}
+
+test('D-34: sessions that end with something else end in its transaction, and are felt after it', async (t) => {
+  const { store, felt, sessions, endSessionsWithin } = await twoSessions(t)
+  const feel = await store.transaction((tx) =>
+    endSessionsWithin(tx, { sessions }, 'identity-disabled', CALLER),
+  )
+  assert.deepEqual(felt, [], 'not before it has committed')
+  feel()
+  const subjects = sessions.map(({ id }) => id)
+  assert.deepEqual(
+    felt.map(({ subject }) => subject),
+    subjects,
+  )
+  const stored = await store.sessionEndings.listAfter(0)
+  assert.deepEqual(
+    stored.map(({ subject }) => subject),
+    subjects,
+  )
+  for (const id of subjects) assert.equal(await store.apiSessions.find(id), undefined)
+})
+
+test('D-34: where the transaction fails, no session has ended', async (t) => {
+  const { store, felt, sessions, endSessionsWithin } = await twoSessions(t)
+  const failing = store.transaction(async (tx) => {
+    await endSessionsWithin(tx, { sessions }, 'identity-disabled', CALLER)
+    throw new Error('out of luck')
+  })
+  await assert.rejects(failing, { message: 'out of luck' })
+  assert.deepEqual(felt, [])
+  assert.deepEqual(await store.sessionEndings.listAfter(0), [])
+  for (const { id } of sessions) assert.ok(await store.apiSessions.find(id))
+})

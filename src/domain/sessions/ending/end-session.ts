@@ -1,0 +1,122 @@
+/**
+ * Ends API sessions before their time. Whatever ends one, everything ends: D-34. On this instance at once, on
+ * every other within a second.
+ */
+
+import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { Duration } from '../../../base/time/duration.ts'
+import { type Instant, plus } from '../../../base/time/instant.ts'
+import type { Caller, SessionEndReason } from '../../audit/events.ts'
+import type { RecordEvent } from '../../audit/record.ts'
+import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
+import type { Authenticator } from '../../identities/authenticator.ts'
+import type { Stores, Transaction } from '../../stores.ts'
+import { type ApiSession, endingOf, type SessionEnding } from '../api-session.ts'
+import type { EndedSessions } from './ended-sessions.ts'
+
+export type EndSession = (end: {
+  readonly sessionId: ApiSessionId
+  readonly identityId: IdentityId
+  readonly reason: SessionEndReason
+  readonly caller: Caller
+}) => Promise<void>
+
+/**
+ * Ends sessions in a transaction that does something else too, such as disabling their identity. Answers what to do
+ * once that has committed: to feel the ends on this instance at once.
+ */
+export type EndSessionsWithin = (
+  tx: Pick<Stores, EndedStores>,
+  ending: {
+    readonly sessions: readonly ApiSession[]
+    /** Removed with them: routers refuse their certificates from now on (D-42). */
+    readonly authenticators?: readonly Authenticator[]
+  },
+  reason: SessionEndReason,
+  /** Undefined: nobody did it, its time was over. */
+  caller: Caller | undefined,
+) => Promise<() => void>
+
+/** Whatever belongs to a session goes with it. */
+type EndedStores =
+  | 'apiSessions'
+  | 'refreshTokens'
+  | 'sessionCertificates'
+  | 'sessionEndings'
+  | 'events'
+
+interface Dependencies {
+  readonly clock: Clock
+  readonly endedSessions: Pick<EndedSessions, 'add'>
+  readonly recordEvent: RecordEvent
+  /** No token that is signed from now on lives longer than this. */
+  readonly accessTokenLife: Duration
+}
+
+export function createEndSession(
+  deps: Dependencies & { readonly transaction: Transaction },
+): EndSession {
+  return async ({ sessionId, identityId, reason, caller }) => {
+    const ending = await deps.transaction(async (tx) => {
+      const session = await tx.apiSessions.find(sessionId)
+      // The ending stands also where no session was found: its insert may still be under way.
+      return endOne(deps, tx, { id: sessionId, identityId, ...session }, reason, caller)
+    })
+    deps.endedSessions.add(ending)
+  }
+}
+
+export function createEndSessionsWithin(deps: Dependencies): EndSessionsWithin {
+  return async (tx, { sessions, authenticators = [] }, reason, caller) => {
+    const endings: SessionEnding[] = []
+    for (const session of sessions) {
+      endings.push(await endOne(deps, tx, session, reason, caller))
+    }
+    for (const ending of authenticators.flatMap((one) => certificateEnding(one, deps.clock))) {
+      await tx.sessionEndings.insert(ending)
+      endings.push(ending)
+    }
+    return () => {
+      for (const ending of endings) deps.endedSessions.add(ending)
+    }
+  }
+}
+
+/** D-117. Only certificates of our own PKI open a router by themselves; others do by a token that names them, and it ends. */
+function certificateEnding(authenticator: Authenticator, clock: Clock): readonly SessionEnding[] {
+  if (authenticator.method !== 'cert' || !authenticator.isIssuedByNetwork) return []
+  const { renewal } = authenticator
+  const certificates = renewal === undefined ? [authenticator] : [authenticator, renewal]
+  return certificates.flatMap(({ certPem, fingerprint }) => {
+    const [certificate] = readCertificates(certPem)
+    if (certificate === undefined) return []
+    const { notAfter } = validity(certificate)
+    return [endingOf(`cert:${fingerprint}`, clock.now(), notAfter)]
+  })
+}
+
+async function endOne(
+  { clock, recordEvent, accessTokenLife }: Dependencies,
+  tx: Pick<Stores, EndedStores>,
+  session: Pick<ApiSession, 'id' | 'identityId'> & { readonly expiresAt?: Instant },
+  reason: SessionEndReason,
+  caller: Caller | undefined,
+): Promise<SessionEnding> {
+  const { id: sessionId, identityId, expiresAt } = session
+  const now = clock.now()
+  await tx.apiSessions.remove(sessionId)
+  await tx.refreshTokens.removeOf(sessionId)
+  await tx.sessionCertificates.removeOf(sessionId)
+  const ending = endingOf(sessionId, now, latest(plus(now, accessTokenLife), expiresAt))
+  if (await tx.sessionEndings.insert(ending)) {
+    const ended = { type: 'session.ended', identityId, sessionId, reason } as const
+    await tx.events.insert(recordEvent(caller, ended))
+  }
+  return ending
+}
+
+/** A session that began under a longer configured life, here or on another instance, has longer tokens. */
+function latest(end: Instant, sessionEnd: Instant | undefined): Instant {
+  return sessionEnd !== undefined && sessionEnd > end ? sessionEnd : end
+}

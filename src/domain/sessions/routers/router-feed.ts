@@ -1,0 +1,127 @@
+/**
+ * What edge routers follow: keys, CAs, and everything that has ended. docs/router.md has the format. D-34, D-42.
+ *
+ * It is fed by this instance's copy of the ended, which misses nothing that commits late. A cursor says up to where a
+ * receiver surely has everything; whoever shows one gets the rest, whoever shows none, a strange one or one from before
+ * a restore gets all of it.
+ */
+
+import type { SecretHash, Vault } from '../../../base/secrets/vault.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { Issuer } from '../../../protocol/oidc.ts'
+import type { Rules } from '../../policies/rules.ts'
+import type { SigningKeys } from '../../tokens/keys/signing-keys.ts'
+import type { EndedSessions, KnownEnding } from '../ending/ended-sessions.ts'
+
+export type FeedLine =
+  | {
+      readonly type: 'hello'
+      readonly version: 1
+      readonly brand: string
+      readonly trustDomain: string
+      readonly issuers: readonly Issuer[]
+      readonly heartbeatSeconds: number
+      readonly isSnapshot: boolean
+      /** Another one after a restore: nothing that was accepted before is good any more (D-159). */
+      readonly epoch: string
+    }
+  | { readonly type: 'keys'; readonly keys: readonly object[] }
+  | { readonly type: 'cas'; readonly cas: string }
+  | ({ readonly type: 'ended' } & KnownEnding)
+  | { readonly type: 'ready'; readonly cursor: string }
+  | { readonly type: 'heartbeat'; readonly cursor: string; readonly at: number }
+
+export interface RouterFeed {
+  /** Called once a second: the heartbeat, and keys and CAs that have changed. Nothing while our own knowledge is stale. */
+  beat(): void
+  close(): void
+}
+
+export type OpenRouterFeed = (
+  since: string | undefined,
+  send: (line: FeedLine) => void,
+) => RouterFeed
+
+export const HEARTBEAT_SECONDS = 1
+
+export function createRouterFeed(deps: {
+  readonly brand: string
+  readonly trustDomain: string
+  readonly issuers: () => readonly Issuer[]
+  /** Every CA of ours that has not expired; another one when a successor was made (D-129). */
+  readonly caBundlePem: () => string
+  readonly signingKeys: Pick<SigningKeys, 'keySet'>
+  readonly endedSessions: Pick<EndedSessions, 'entries' | 'cursor' | 'latest' | 'onEnd' | 'isStale'>
+  readonly rules: Pick<Rules, 'isStale'>
+  readonly vault: Vault
+  readonly clock: Clock
+}): OpenRouterFeed {
+  const { brand, trustDomain, endedSessions, signingKeys, rules, clock } = deps
+  // Numbers of another installation mean nothing here.
+  const here = deps.vault.hash('installation', 'router-feed')
+
+  return (since, send) => {
+    const after = readCursor(since)
+    const isSnapshot = after === undefined || after > endedSessions.latest()
+    let shownKeys = ''
+    let shownCas = ''
+
+    function sendKeys(): void {
+      const { keys } = signingKeys.keySet()
+      const text = JSON.stringify(keys)
+      if (text === shownKeys) return
+      shownKeys = text
+      send({ type: 'keys', keys })
+    }
+
+    function sendCas(): void {
+      const cas = deps.caBundlePem()
+      if (cas === shownCas) return
+      shownCas = cas
+      send({ type: 'cas', cas })
+    }
+
+    // Before anything is read: what ends from here on is sent, whether or not it is in what follows.
+    const stop = endedSessions.onEnd((ending) => send({ type: 'ended', ...ending }))
+    send({
+      type: 'hello',
+      version: 1,
+      brand,
+      trustDomain,
+      issuers: deps.issuers(),
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      isSnapshot,
+      epoch: prefixOf(here),
+    })
+    sendKeys()
+    sendCas()
+    for (const ending of endedSessions.entries(isSnapshot ? undefined : after)) {
+      send({ type: 'ended', ...ending })
+    }
+    send({ type: 'ready', cursor: writeCursor() })
+
+    return {
+      beat() {
+        // A router that hears nothing refuses by itself: an instance that may not know of an end must keep still.
+        if (endedSessions.isStale() || rules.isStale()) return
+        sendKeys()
+        sendCas()
+        send({ type: 'heartbeat', cursor: writeCursor(), at: clock.now() })
+      },
+      close: stop,
+    }
+  }
+
+  function writeCursor(): string {
+    return `${prefixOf(here)}.${endedSessions.cursor() ?? 0}`
+  }
+
+  function readCursor(text: string | undefined): number | undefined {
+    const match = /^([\w-]{12})\.(\d{1,15})$/.exec(text ?? '')
+    return match?.[1] === prefixOf(here) ? Number(match[2]) : undefined
+  }
+}
+
+function prefixOf(here: SecretHash): string {
+  return here.slice(0, 12)
+}

@@ -1,0 +1,32 @@
+/**
+ * GET /.well-known/est/cacerts, on both APIs and at the root: the CAs of our own PKI, for anybody. API 3.2; RFC 7030
+ * §4.1.3. What is public anyway is shown without asking who wants it; whether to believe it, the client must know.
+ */
+import { certsOnly } from '../../../domain/certificates/own/certs-only.ts'
+import { text } from '../../answer.ts'
+import type { Router } from '../../route.ts'
+import { API_ROUTE } from '../route-defaults.ts'
+
+const PATH = '/.well-known/est/cacerts'
+
+export function addEstCaCerts(
+  router: Router,
+  prefix: string,
+  use: { readonly caBundlePem: () => string },
+): void {
+  router.add(
+    { ...API_ROUTE, access: 'public', method: 'GET', url: `${prefix}${PATH}`, replies: [200] },
+    () =>
+      text('application/pkcs7-mime', base64Lines(certsOnly(use.caBundlePem())), {
+        'content-transfer-encoding': 'base64',
+      }),
+  )
+}
+
+/** RFC 2045 §6.8: 76 characters a line at the most. */
+function base64Lines(bytes: Uint8Array): string {
+  const lines = Buffer.from(bytes)
+    .toString('base64')
+    .match(/.{1,76}/g)
+  return `${(lines ?? []).join('\r\n')}\r\n`
+}

@@ -1,0 +1,91 @@
+/**
+ * GET /router-feed, on the client API: what edge routers follow, one JSON object a line. D-42; docs/router.md has the
+ * format. The router's right is looked at again every few seconds.
+ */
+import { Readable } from 'node:stream'
+import type { AuthenticateRouter } from '../../../domain/sessions/routers/authenticate-router.ts'
+import {
+  HEARTBEAT_SECONDS,
+  type OpenRouterFeed,
+} from '../../../domain/sessions/routers/router-feed.ts'
+import { invalid } from '../../reading/fields.ts'
+import { presentedChain } from '../../reading/peer-certificate.ts'
+import type { Router } from '../../route.ts'
+import { API_ROUTE } from '../route-defaults.ts'
+
+/** A router that reads so slowly is better cut off: it notices, and refuses. */
+const MOST_BUFFERED = 4 * 1024 * 1024
+
+/** How many heartbeats pass between two looks at the router's certificate and identity. */
+const LOOK_EVERY = 2
+
+const LONGEST_CURSOR = 64
+
+export function addRouterFeed(
+  router: Router,
+  prefix: string,
+  use: {
+    readonly openRouterFeed: OpenRouterFeed
+    readonly authenticateRouter: AuthenticateRouter
+    /** Aborted when the service stops: a feed would never end by itself. */
+    readonly stopping: AbortSignal
+  },
+): void {
+  router.add(
+    {
+      ...API_ROUTE,
+      access: 'router',
+      cors: 'none',
+      method: 'GET',
+      url: `${prefix}/router-feed`,
+      replies: [200, 401, 403, 429],
+    },
+    ({ request, query, caller }) => {
+      const [since, ...others] = query.get('since') ?? []
+      if (others.length > 0) throw invalid('since', 'is repeated')
+      // Nobody would read the lines, and nothing would end them.
+      if (request.method === 'HEAD') return { status: 200 }
+      const chain = presentedChain(request)
+      const stillMay = () => use.authenticateRouter(chain, caller)
+      const cursor = since === undefined || since.length > LONGEST_CURSOR ? undefined : since
+      return { status: 200, content: { kind: 'lines', lines: follow(use, cursor, stillMay) } }
+    },
+  )
+}
+
+function follow(
+  use: { readonly openRouterFeed: OpenRouterFeed; readonly stopping: AbortSignal },
+  since: string | undefined,
+  stillMay: () => Promise<unknown>,
+): Readable {
+  const lines = new Readable({ read: () => undefined })
+  // What has ended so far goes out in one piece, however much it is; what follows must be read as it comes.
+  let most = Number.POSITIVE_INFINITY
+  const feed = use.openRouterFeed(since, (line) => {
+    lines.push(`${JSON.stringify(line)}\n`)
+    if (lines.readableLength > most) lines.destroy()
+  })
+  most = lines.readableLength + MOST_BUFFERED
+  // At once: a router relies on nothing before the first one.
+  feed.beat()
+  let beats = 0
+  const timer = setInterval(() => {
+    feed.beat()
+    beats += 1
+    if (beats % LOOK_EVERY === 0) stillMay().catch(() => lines.destroy())
+  }, HEARTBEAT_SECONDS * 1_000)
+  const stop = () => {
+    use.stopping.removeEventListener('abort', end)
+    clearInterval(timer)
+    feed.close()
+  }
+  // Stopped first: nothing can be written behind the end.
+  const end = () => {
+    stop()
+    lines.push(null)
+  }
+  lines.once('close', stop)
+  if (use.stopping.aborted) end()
+  else use.stopping.addEventListener('abort', end)
+  return lines
+}

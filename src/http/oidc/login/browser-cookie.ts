@@ -1,0 +1,95 @@
+/**
+ * The cookies of a login: the one that binds it to the browser that began it (D-10), and what the browser keeps, sealed,
+ * while the person is at an IdP (D-155, D-156). One of each for an auth request, so that two tabs do not disturb each
+ * other. And what the fetch metadata of a request say.
+ */
+import type { FastifyRequest } from 'fastify'
+import { inSeconds } from '../../../base/time/duration.ts'
+import type { KeptCookies } from '../../../domain/login/external/come-back.ts'
+import type { AuthRequestKey } from '../../../domain/login/request/auth-request.ts'
+import type { StepOrigin } from '../../../domain/login/request/browser-binding.ts'
+import { AUTH_REQUEST_LIFE } from '../../../domain/login/start.ts'
+
+/** `__Host-`: secure, of this host alone, for every path (R113). Lax: the way back from the client's site counts. */
+const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
+
+const MAX_AGE = inSeconds(AUTH_REQUEST_LIFE)
+
+const cookieName = (key: AuthRequestKey) => `__Host-latchkey-${key}`
+const keptName = (kind: Kept, key: AuthRequestKey) => `__Host-latchkey-${kind}-${key}`
+
+/** What is kept besides: where the person was sent, and what was proven before. */
+const KEPT = ['idp', 'primary'] as const
+type Kept = (typeof KEPT)[number]
+
+/** Browsers keep 4096 characters of a cookie with its name; what is longer goes into several. */
+const LONGEST_PART = 3500
+const MOST_PARTS = 3
+
+export function setCookie(key: AuthRequestKey, value: string): string {
+  return `${cookieName(key)}=${value}; ${ATTRIBUTES}; Max-Age=${MAX_AGE}`
+}
+
+/** Keeps a value, and takes away what is left of a longer one. */
+export function keepCookies(
+  request: FastifyRequest,
+  {
+    kind,
+    key,
+    value,
+  }: { readonly kind: Kept; readonly key: AuthRequestKey; readonly value: string },
+): readonly string[] {
+  const parts = value.match(new RegExp(`.{1,${LONGEST_PART}}`, 'g')) ?? []
+  return partNames(kind, key).flatMap((name, i) => {
+    const part = parts[i]
+    if (part !== undefined) return [`${name}=${part}; ${ATTRIBUTES}; Max-Age=${MAX_AGE}`]
+    return readCookie(request, name) === undefined ? [] : [cleared(name)]
+  })
+}
+
+/** Everything that the browser has of this login goes. */
+export function clearCookies(request: FastifyRequest, key: AuthRequestKey): readonly string[] {
+  const names = KEPT.flatMap((kind) => partNames(kind, key))
+  const kept = names.filter((name) => readCookie(request, name) !== undefined)
+  return [cookieName(key), ...kept].map(cleared)
+}
+
+export function keptCookies(request: FastifyRequest): KeptCookies {
+  const read = (kind: Kept, key: AuthRequestKey): string | undefined => {
+    const parts = partNames(kind, key).map((name) => readCookie(request, name))
+    const end = parts.indexOf(undefined)
+    const whole = end < 0 ? parts : parts.slice(0, end)
+    return whole.length === 0 ? undefined : whole.join('')
+  }
+  return {
+    roundTrip: (key) => read('idp', key),
+    primary: (key) => read('primary', key),
+  }
+}
+
+const cleared = (name: string) => `${name}=; ${ATTRIBUTES}; Max-Age=0`
+
+function partNames(kind: Kept, key: AuthRequestKey): readonly string[] {
+  return Array.from({ length: MOST_PARTS }, (_, i) => `${keptName(kind, key)}-${i}`)
+}
+
+/** Fetch metadata are sent by browsers alone, and scripts cannot take them away. */
+export function hasFetchMetadata(request: FastifyRequest): boolean {
+  return Object.keys(request.headers).some((name) => name.startsWith('sec-fetch-'))
+}
+
+export function stepOrigin(request: FastifyRequest, corsOrigins: readonly string[]): StepOrigin {
+  const { origin } = request.headers
+  const isCrossSite = request.headers['sec-fetch-site'] === 'cross-site'
+  const isListed = origin !== undefined && corsOrigins.includes(origin)
+  return {
+    isBrowser: hasFetchMetadata(request),
+    isForeignPost: request.method !== 'GET' && isCrossSite && !isListed,
+    cookie: (key) => readCookie(request, cookieName(key)),
+  }
+}
+
+function readCookie(request: FastifyRequest, name: string): string | undefined {
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+}

@@ -1,0 +1,58 @@
+/**
+ * GET and POST /oidc/login/cert: SPEC Primary login; D-21. The certificate is that of the connection that posts; the
+ * body has only the id. GET shows a page with one button, which offers the password too (D-6).
+ */
+import type { FailureCode } from '../../../errors/catalogue.ts'
+import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
+import { certificatePage } from '../../../web/login/pages/certificate-page.ts'
+import { CERTIFICATE } from '../../../web/login/texts.ts'
+import { bearersOf } from '../../reading/bearers.ts'
+import { textList } from '../../reading/fields.ts'
+import { presentedChain } from '../../reading/peer-certificate.ts'
+import type { Router } from '../../route.ts'
+import { PATHS } from '../paths.ts'
+import {
+  answerStep,
+  LOGIN_GET,
+  LOGIN_POST,
+  loginPage,
+  readStep,
+  whatToPost,
+  withForm,
+} from './login-step.ts'
+import type { PrimaryLoginDependencies } from './login-username.ts'
+import { fetchJwtFrom } from './signer-choice.ts'
+
+export function addLoginCert(router: Router, use: PrimaryLoginDependencies): void {
+  const url = PATHS.loginCert
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.open(authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
+    const hasCertificate = presentedChain(call.request) !== undefined
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    return loginPage(200, certificatePage({ authRequestId, hasCertificate }), found, headers)
+  })
+
+  router.add({ ...LOGIN_POST, url }, async (call) => {
+    const { fields, authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.open(authRequestId, origin)
+    const chain = presentedChain(call.request)
+    const hasCertificate = chain !== undefined
+    const form = (error: string, code: FailureCode) => {
+      const shown = code === 'INVALID_AUTH' ? CERTIFICATE.refused : error
+      return certificatePage({ authRequestId, hasCertificate, error: shown })
+    }
+    const fetchJwt = fetchJwtFrom(use, found, authRequestId)
+    return withForm(call, { ...use, found, form, fetchJwt }, async () => {
+      const step = await use.submitPrimary({
+        request: found,
+        credential: { method: 'cert', chain },
+        bearers: bearersOf(call.request),
+        configTypes: textList(fields, 'configTypes'),
+        caller: call.caller,
+      })
+      return answerStep(call, { step, found, authRequestId })
+    })
+  })
+}

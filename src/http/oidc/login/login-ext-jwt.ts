@@ -1,0 +1,36 @@
+/**
+ * GET and POST /oidc/login/ext-jwt: SPEC Primary login; D-12, D-14. The JWT comes in the Authorization field; a second
+ * one, or the same, may be the secondary factor. GET shows a person whom they can fetch one from (D-47).
+ */
+import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
+import { bearersOf } from '../../reading/bearers.ts'
+import { textList } from '../../reading/fields.ts'
+import type { Router } from '../../route.ts'
+import { PATHS } from '../paths.ts'
+import { answerStep, LOGIN_GET, LOGIN_POST, loginPage, readStep, whatToPost } from './login-step.ts'
+import type { PrimaryLoginDependencies } from './login-username.ts'
+import { choicePage } from './signer-choice.ts'
+
+export function addLoginExtJwt(router: Router, use: PrimaryLoginDependencies): void {
+  const url = PATHS.loginExtJwt
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.open(authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    return loginPage(200, choicePage(use.rules, authRequestId), found, headers)
+  })
+
+  router.add({ ...LOGIN_POST, url }, async (call) => {
+    const { fields, authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.open(authRequestId, origin)
+    const step = await use.submitPrimary({
+      request: found,
+      credential: { method: 'ext-jwt' },
+      bearers: bearersOf(call.request),
+      configTypes: textList(fields, 'configTypes'),
+      caller: call.caller,
+    })
+    return answerStep(call, { step, found, authRequestId })
+  })
+}

@@ -1,0 +1,151 @@
+/**
+ * GET /oidc/login/ext-jwt/start and …/callback: through an external IdP with a browser. D-47. The start sends the person
+ * away, the callback takes the answer and goes on where a posted JWT would; no token ever reaches the browser.
+ */
+import type { ExternalJwtSigner } from '../../../domain/ext-jwt/signer.ts'
+import type { ComeBack } from '../../../domain/login/external/come-back.ts'
+import type { ExternalRole } from '../../../domain/login/external/round-trip.ts'
+import type { SendAway } from '../../../domain/login/external/send-away.ts'
+import type { FailureCode } from '../../../errors/catalogue.ts'
+import type { SafeHtml } from '../../../web/login/html.ts'
+import { EXT_JWT, SECOND_PROOF } from '../../../web/login/texts.ts'
+import { type Answer, redirect, withCookies } from '../../answer.ts'
+import type { ListenerAddresses } from '../../issuers.ts'
+import { invalid, textField } from '../../reading/fields.ts'
+import type { Call, Router } from '../../route.ts'
+import { PATHS } from '../paths.ts'
+import { keepCookies, keptCookies, stepOrigin } from './browser-cookie.ts'
+import { answerStep, LOGIN_ROUTE, MENDABLE, readStep, withForm } from './login-step.ts'
+import type { PrimaryLoginDependencies } from './login-username.ts'
+import { choicePage, fetchJwtFrom, secondPage } from './signer-choice.ts'
+
+export interface ExternalLoginDependencies extends PrimaryLoginDependencies {
+  readonly addresses: () => ListenerAddresses
+  readonly sendAway: SendAway
+  readonly comeBack: ComeBack
+}
+
+/** Ids are far shorter; codes of some IdPs are JWTs. */
+const LONGEST_ID = 64
+const LONGEST_CODE = 8 * 1024
+
+/** What a person can mend by going there once more, or somewhere else. */
+const WORTH_ANOTHER_TRY: readonly FailureCode[] = [...MENDABLE, 'UNAUTHORIZED', 'IDP_UNAVAILABLE']
+
+export function addLoginExternal(router: Router, use: ExternalLoginDependencies): void {
+  const { rules } = use
+
+  router.add(
+    { ...LOGIN_ROUTE, method: 'GET', url: PATHS.extJwtStart, reads: [], replies: [302, 406] },
+    async (call) => {
+      const { request, query } = call
+      const { authRequestId, origin } = readStep(call, use)
+      const signerId = textField(query, 'signer', LONGEST_ID)
+      const role = readRole(query)
+      const found = await use.findRequest.open(authRequestId, origin)
+      const { key } = found
+      const form = (_: string, code: FailureCode) => {
+        const signer = rules.signers().find(({ id }) => id === signerId)
+        return pageAfter({ role, signer, authRequestId }, code, use)
+      }
+      return withForm(call, { ...use, found, form, mendable: WORTH_ANOTHER_TRY }, async () => {
+        const { location, cookie } = await use.sendAway({
+          request: found,
+          authRequestId,
+          signerId,
+          role,
+          kept: keptCookies(request).primary(key),
+          redirectUri: `${use.addresses().baseUrlOf(request)}${PATHS.extJwtCallback}`,
+        })
+        const kept = { kind: 'idp', key, value: cookie } as const
+        return withCookies(redirect(location), keepCookies(request, kept))
+      })
+    },
+  )
+
+  router.add(
+    {
+      ...LOGIN_ROUTE,
+      method: 'GET',
+      url: PATHS.extJwtCallback,
+      reads: [],
+      replies: [200, 302, 401, 406, 429],
+    },
+    async (call) => {
+      const { request, query } = call
+      const state = textField(query, 'state', LONGEST_ID)
+      const answer = {
+        code: optional(query, 'code'),
+        error: optional(query, 'error'),
+        iss: optional(query, 'iss'),
+      }
+      if (answer.code === undefined && answer.error === undefined) {
+        throw invalid('code', 'is missing')
+      }
+      const origin = stepOrigin(request, use.corsOrigins)
+      const returned = await use.comeBack.recognise(state, keptCookies(request), origin)
+      const { request: found, trip, signer } = returned
+      const { authRequestId } = trip
+      const form = (_: string, code: FailureCode) => pageAfter({ ...trip, signer }, code, use)
+      const { otherAccount } = SECOND_PROOF
+      const fetchJwt = fetchJwtFrom(
+        use,
+        found,
+        authRequestId,
+        trip.role === 'secondary' ? otherAccount : undefined,
+      )
+      const mending = { ...use, found, form, fetchJwt, mendable: WORTH_ANOTHER_TRY }
+      return withForm(call, mending, async () => {
+        const step = await use.comeBack.finish(returned, answer, call.caller)
+        if (step.next === 'answer' || !call.wantsHtml) {
+          return answerStep(call, { step, found, authRequestId })
+        }
+        request.identity = step.identityId
+        return toNextPage(step.authQueries, authRequestId)
+      })
+    },
+  )
+}
+
+/** A page of its own address: it can be loaded again, and the code of the IdP is not in it. */
+function toNextPage(
+  authQueries: readonly { readonly typeId: string; readonly isTotpEnrolled?: boolean }[],
+  authRequestId: string,
+): Answer {
+  const isEnrolled = authQueries.some(({ isTotpEnrolled }) => isTotpEnrolled === true)
+  const path = isEnrolled ? PATHS.loginTotp : PATHS.totpEnroll
+  return redirect(`${path}?authRequestID=${encodeURIComponent(authRequestId)}`)
+}
+
+const TEXTS: Partial<Record<FailureCode, string>> = {
+  IDP_UNAVAILABLE: EXT_JWT.unavailable,
+  INVALID_AUTH: EXT_JWT.refused,
+  RATE_LIMITED: EXT_JWT.tooMany,
+}
+
+/** Why it did not work, and the way to try again. D-12: one wording for whatever an account is refused for. */
+function pageAfter(
+  trip: {
+    readonly role: ExternalRole
+    readonly signer: ExternalJwtSigner | undefined
+    readonly authRequestId: string
+  },
+  code: FailureCode,
+  { rules }: ExternalLoginDependencies,
+): SafeHtml {
+  const { role, signer, authRequestId } = trip
+  const text = TEXTS[code] ?? EXT_JWT.failed
+  return role === 'secondary' && signer !== undefined
+    ? secondPage(signer, authRequestId, text)
+    : choicePage(rules, authRequestId, text)
+}
+
+function readRole(query: Call['query']): ExternalRole {
+  const factor = optional(query, 'factor') ?? 'primary'
+  if (factor === 'primary' || factor === 'secondary') return factor
+  throw invalid('factor', 'must be primary or secondary')
+}
+
+function optional(query: Call['query'], name: string): string | undefined {
+  return query.has(name) ? textField(query, name, LONGEST_CODE) : undefined
+}

@@ -1,0 +1,72 @@
+/**
+ * GET and POST /oidc/login/totp, GET /oidc/login/auth-queries: SPEC Secondary factors and TOTP; D-15, D-18.
+ */
+
+import type { QueriesOf } from '../../../domain/login/outstanding-queries.ts'
+import type { FindRequest } from '../../../domain/login/request/find-request.ts'
+import type { SubmitTotp } from '../../../domain/login/submit-totp.ts'
+import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
+import { totpPage } from '../../../web/login/pages/totp-page.ts'
+import { json } from '../../answer.ts'
+import { totpRequired } from '../../faces/challenge-header.ts'
+import { codeField } from '../../reading/fields.ts'
+import type { Router } from '../../route.ts'
+import { PATHS } from '../paths.ts'
+import {
+  answerStep,
+  LOGIN_GET,
+  LOGIN_POST,
+  LOGIN_ROUTE,
+  type LoginRouteDependencies,
+  loginPage,
+  readStep,
+  whatToPost,
+  withForm,
+} from './login-step.ts'
+
+export function addLoginTotp(
+  router: Router,
+  use: LoginRouteDependencies & {
+    readonly findRequest: Pick<FindRequest, 'open' | 'forTotp'>
+    readonly submitTotp: SubmitTotp
+    readonly queriesOf: QueriesOf
+  },
+): void {
+  const url = PATHS.loginTotp
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.forTotp(authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'code'])
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    return loginPage(200, totpPage({ authRequestId, canRecover: true }), found, headers)
+  })
+
+  router.add({ ...LOGIN_POST, url }, async (call) => {
+    const { fields, authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.forTotp(authRequestId, origin)
+    const code = codeField(fields)
+    const form = (error: string) => totpPage({ authRequestId, canRecover: true, error })
+    return withForm(call, { ...use, found, form }, async () => {
+      const step = await use.submitTotp({ request: found, code, caller: call.caller })
+      return answerStep(call, { step, found, authRequestId })
+    })
+  })
+
+  router.add(
+    {
+      ...LOGIN_ROUTE,
+      face: { json: 'api', pages: false },
+      method: 'GET',
+      url: PATHS.authQueries,
+      reads: [],
+      replies: [200],
+    },
+    async (call) => {
+      const { authRequestId, origin } = readStep(call, use)
+      const found = await use.findRequest.open(authRequestId, origin)
+      const authQueries = await use.queriesOf(found)
+      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
+      return json(200, { authQueries }, headers)
+    },
+  )
+}

@@ -1,0 +1,76 @@
+/**
+ * Whom a person can be sent to for a JWT: the links of the pages, D-47, D-157. Who has no address for logins, or no
+ * client id of ours, is not offered; those tokens an application has to bring.
+ */
+import { offered } from '../../../domain/ext-jwt/idp/endpoints.ts'
+import type { ExternalJwtSigner } from '../../../domain/ext-jwt/signer.ts'
+import type { KeepPrimary } from '../../../domain/login/external/kept-primary.ts'
+import type { ExternalRole } from '../../../domain/login/external/round-trip.ts'
+import type { OpenRequest } from '../../../domain/login/request/find-request.ts'
+import type { Rules } from '../../../domain/policies/rules.ts'
+import type { SafeHtml } from '../../../web/login/html.ts'
+import { extJwtPage } from '../../../web/login/pages/ext-jwt-page.ts'
+import { secondProofPage } from '../../../web/login/pages/second-proof-page.ts'
+import type { SignerChoice } from '../../../web/login/signer-links.ts'
+import { PATHS } from '../paths.ts'
+import type { FetchJwt } from './login-step.ts'
+
+/** D-157: as many as the page for the password shows; the page of its own shows all. */
+const MOST_SHOWN = 8
+
+type Known = Pick<Rules, 'signers'>
+
+export function choiceOf(rules: Known, authRequestId: string): SignerChoice {
+  const all = links(rules, authRequestId)
+  const isWhole = all.length <= MOST_SHOWN
+  const page = `${PATHS.loginExtJwt}?authRequestID=${encodeURIComponent(authRequestId)}`
+  return { links: all.slice(0, MOST_SHOWN), ...(isWhole ? {} : { more: page }) }
+}
+
+export function choicePage(rules: Known, authRequestId: string, error?: string): SafeHtml {
+  const choice = { links: links(rules, authRequestId) }
+  const accepted = rules.signers().filter(({ enabled }) => enabled)
+  const names = accepted.map(({ name }) => name)
+  return extJwtPage({ authRequestId, choice, names, ...(error === undefined ? {} : { error }) })
+}
+
+export function secondPage(
+  signer: Pick<ExternalJwtSigner, 'id' | 'name'>,
+  authRequestId: string,
+  error?: string,
+): SafeHtml {
+  const { name } = signer
+  const url = startUrl(signer, authRequestId, 'secondary')
+  return secondProofPage({ link: { name, url }, ...(error === undefined ? {} : { error }) })
+}
+
+/** D-156: a browser that can fetch the demanded token is led there; what it has proven is kept for the way back. */
+export function fetchJwtFrom(
+  { keepPrimary }: { readonly keepPrimary: KeepPrimary },
+  { key, browser }: Pick<OpenRequest, 'key' | 'browser'>,
+  authRequestId: string,
+  error?: string,
+): FetchJwt {
+  return ({ signer, kept }) => {
+    const to = offered(signer)
+    if (to === undefined || browser === undefined) return undefined
+    return { html: secondPage(to, authRequestId, error), cookie: keepPrimary(kept, key) }
+  }
+}
+
+function links(rules: Known, authRequestId: string): SignerChoice['links'] {
+  return rules
+    .signers()
+    .filter((signer) => offered(signer) !== undefined)
+    .map((signer) => ({ name: signer.name, url: startUrl(signer, authRequestId, 'primary') }))
+}
+
+function startUrl(
+  { id }: Pick<ExternalJwtSigner, 'id'>,
+  authRequestId: string,
+  role: ExternalRole,
+): string {
+  const parameters = new URLSearchParams({ signer: id, authRequestID: authRequestId })
+  if (role === 'secondary') parameters.set('factor', role)
+  return `${PATHS.extJwtStart}?${parameters}`
+}

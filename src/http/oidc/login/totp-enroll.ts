@@ -1,0 +1,99 @@
+/**
+ * POST, GET and DELETE /oidc/login/totp/enroll, POST …/verify: SPEC Secondary factors and TOTP; D-19, D-20.
+ */
+import type { EnrollInLogin } from '../../../domain/login/enroll-totp.ts'
+import type { FindRequest } from '../../../domain/login/request/find-request.ts'
+import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
+import { enrollPage, enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
+import { json } from '../../answer.ts'
+import { codeField } from '../../reading/fields.ts'
+import type { Call, Router } from '../../route.ts'
+import { PATHS } from '../paths.ts'
+import {
+  answerStep,
+  LOGIN_GET,
+  LOGIN_ROUTE,
+  type LoginRouteDependencies,
+  loginPage,
+  readStep,
+  whatToPost,
+  withForm,
+} from './login-step.ts'
+
+export function addTotpEnroll(
+  router: Router,
+  use: LoginRouteDependencies & {
+    readonly findRequest: Pick<FindRequest, 'forEnrollment'>
+    readonly enrollInLogin: EnrollInLogin
+    /** The name that the authenticator app shows for us. */
+    readonly totpHostname: (request: Call['request']) => string
+  },
+): void {
+  const url = PATHS.totpEnroll
+  const { enrollInLogin, totpHostname } = use
+
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, use)
+    const found = await use.findRequest.forEnrollment(authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    return loginPage(200, enrollStartPage({ authRequestId }), found, headers)
+  })
+
+  router.add(
+    { ...LOGIN_ROUTE, method: 'POST', url, reads: ['json', 'form'], replies: [201, 406, 409] },
+    async (call) => {
+      const { authRequestId, origin } = readStep(call, use)
+      const found = await use.findRequest.forEnrollment(authRequestId, origin)
+      const started = await enrollInLogin.start(found, totpHostname(call.request))
+      const { enrollment, provisioningUrl, recoveryCodes } = started
+      if (call.wantsHtml) {
+        const html = enrollPage({ authRequestId, provisioningUrl, recoveryCodes })
+        return loginPage(201, html, found)
+      }
+      const { id, isVerified } = enrollment
+      return json(201, { id, isVerified, provisioningUrl, recoveryCodes })
+    },
+  )
+
+  router.add(
+    {
+      ...LOGIN_ROUTE,
+      method: 'POST',
+      url: PATHS.totpEnrollVerify,
+      reads: ['json', 'form'],
+      replies: [200, 302, 401, 404, 406, 429],
+    },
+    async (call) => {
+      const { fields, authRequestId, origin } = readStep(call, use)
+      const found = await use.findRequest.forEnrollment(authRequestId, origin)
+      const code = codeField(fields)
+      const form = async (error: string) => {
+        const provisioningUrl = await enrollInLogin.pendingUrl(found, totpHostname(call.request))
+        return provisioningUrl === undefined
+          ? enrollStartPage({ authRequestId, error })
+          : enrollPage({ authRequestId, provisioningUrl, error })
+      }
+      return withForm(call, { ...use, found, form }, async () => {
+        const step = await enrollInLogin.verify({ request: found, code, caller: call.caller })
+        return answerStep(call, { step, found, authRequestId })
+      })
+    },
+  )
+
+  router.add(
+    {
+      ...LOGIN_ROUTE,
+      method: 'DELETE',
+      url,
+      reads: ['json', 'form'],
+      replies: [200, 404, 406, 409],
+    },
+    async (call) => {
+      const { authRequestId, origin } = readStep(call, use)
+      const found = await use.findRequest.forEnrollment(authRequestId, origin)
+      await enrollInLogin.cancel(found)
+      return json(200, {})
+    },
+  )
+}

@@ -1,0 +1,86 @@
+/**
+ * Request bodies: JSON, a form or plain text, read strictly into one shape. D-11, D-44. What a field must look like is the
+ * route's business.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { fromUtf8 } from '../../base/encoding.ts'
+import { type FormFields, parseForm } from '../../base/form.ts'
+import { parseJson } from '../../base/json.ts'
+import { Failure } from '../../errors/catalogue.ts'
+
+export type Body =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'form'; readonly fields: FormFields }
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly text: string }
+
+/** D-44: JSON depth is bounded. */
+const DEEPEST_JSON = 32
+
+/** Replaces Fastify's parsers by ours. Anything else is 415. */
+export function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) =>
+      readBody(request, 'json', bytes, (text) => {
+        const parsed = parseJson(text, DEEPEST_JSON)
+        return parsed && { kind: 'json', value: parsed.value }
+      }),
+  )
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) =>
+      readBody(request, 'form', bytes, (text) => {
+        const fields = parseForm(text)
+        return fields && { kind: 'form', fields }
+      }),
+  )
+  app.addContentTypeParser(
+    'text/plain',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) =>
+      readBody(request, 'text', bytes, (text) => ({ kind: 'text', text })),
+  )
+  app.addContentTypeParser(
+    ['application/x-pem-file', 'application/pkcs10'],
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) =>
+      readBody(request, 'pem', bytes, (text) => ({ kind: 'text', text })),
+  )
+}
+
+function readBody(
+  request: FastifyRequest,
+  kind: 'json' | 'form' | 'text' | 'pem',
+  bytes: Buffer,
+  parse: (text: string) => Body | undefined,
+): Body {
+  if (bytes.length === 0) return { kind: 'none' } // D-11: an empty body counts as {}
+  if (request.routeOptions.config.reads?.includes(kind) !== true) {
+    throw new Failure('UNSUPPORTED_MEDIA_TYPE')
+  }
+  const text = fromUtf8(bytes)
+  const body = text === undefined ? undefined : parse(text)
+  if (body === undefined) throw new Failure('COULD_NOT_PARSE_BODY')
+  return body
+}
+
+/**
+ * The fields of a login body by name, JSON and form alike: each with all its values, so that a
+ * repeated one can be refused. JSON has one value for each, of any type; a list is one value.
+ */
+export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> {
+  if (body.kind === 'form') return body.fields
+  if (body.kind === 'none') return new Map()
+  if (body.kind === 'text') throw new Failure('UNSUPPORTED_MEDIA_TYPE')
+  const { value } = body
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Failure('COULD_NOT_VALIDATE', {
+      field: { field: 'body', reason: 'must be an object' },
+    })
+  }
+  return new Map(Object.entries(value).map(([name, one]) => [name, [one]]))
+}

@@ -1,0 +1,33 @@
+/** Single fields of a login body, JSON or form: present once, a text, not too long. D-4, D-12, D-45. */
+import { Failure } from '../../errors/catalogue.ts'
+
+export type Fields = ReadonlyMap<string, readonly unknown[]>
+
+export function textField(fields: Fields, name: string, longest: number): string {
+  const [value, ...others] = fields.get(name) ?? []
+  if (others.length > 0) throw invalid(name, 'is repeated')
+  if (value === undefined || value === '') throw invalid(name, 'is missing')
+  if (typeof value !== 'string') throw invalid(name, 'must be a text')
+  if (value.length > longest) throw invalid(name, `must have at most ${longest} characters`)
+  return value
+}
+
+/** Longer than any code; what is wrong with a shorter one is judged as a wrong code (D-18). */
+const LONGEST_CODE = 64
+
+export function codeField(fields: Fields): string {
+  return textField(fields, 'code', LONGEST_CODE)
+}
+
+/** A repeatable field: a form repeats it, JSON has a list. */
+export function textList(fields: Fields, name: string): readonly string[] {
+  const values = fields.get(name) ?? []
+  return values.flat().map((value) => {
+    if (typeof value !== 'string') throw invalid(name, 'must be texts')
+    return value
+  })
+}
+
+export function invalid(field: string, reason: string): Failure {
+  return new Failure('COULD_NOT_VALIDATE', { field: { field, reason } })
+}

@@ -1,0 +1,17 @@
+/** What a person sees when a request cannot go on and there is nobody to send them back to (D-5, D-11). */
+import { html, type SafeHtml } from '../html.ts'
+import { layout } from '../layout.ts'
+import { type ErrorText, REQUEST_ID } from '../texts.ts'
+
+export interface ErrorPage extends ErrorText {
+  /** Finds the request in the log (D-39). */
+  readonly requestId: string
+}
+
+export function errorPage({ title, message, requestId }: ErrorPage): SafeHtml {
+  return layout({
+    title,
+    content: html`<p>${message}</p>
+<p class="reference">${REQUEST_ID}: <code>${requestId}</code></p>`,
+  })
+}

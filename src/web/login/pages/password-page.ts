@@ -1,0 +1,44 @@
+/**
+ * The form for username and password: GET /oidc/login/username, and the answer to a POST that failed.
+ * SPEC Primary login names the fields and where they go.
+ */
+import { alert } from '../alert.ts'
+import { html, type SafeHtml } from '../html.ts'
+import { layout } from '../layout.ts'
+import { type SignerChoice, signerLinks } from '../signer-links.ts'
+import { OR, SIGN_IN } from '../texts.ts'
+
+export interface PasswordPage {
+  readonly authRequestId: string
+  /** What was typed the last time, so that it need not be typed again. The password never comes back. */
+  readonly username?: string
+  /** Why the last try failed. */
+  readonly error?: string
+  /** Who else can sign a person in. */
+  readonly choice?: SignerChoice
+}
+
+export function passwordPage(page: PasswordPage): SafeHtml {
+  const { authRequestId, username = '', error, choice = { links: [] } } = page
+  // The focused field is described by the error, so that a screen reader says it on arrival too.
+  const described = error === undefined ? undefined : html` aria-describedby="error"`
+  const onUsername = username === '' ? html` autofocus` : undefined
+  const onPassword = username === '' ? undefined : html` autofocus`
+  return layout({
+    title: SIGN_IN.title,
+    error,
+    content: html`${alert(error)}<form method="post" action="/oidc/login/username">
+<input type="hidden" name="authRequestId" value="${authRequestId}">
+<label for="username">${SIGN_IN.username}</label>
+<input id="username" name="username" type="text" value="${username}" required autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false"${described}${onUsername}>
+<label for="password">${SIGN_IN.password}</label>
+<input id="password" name="password" type="password" required autocomplete="current-password"${described}${onPassword}>
+<button type="submit">${SIGN_IN.submit}</button>
+</form>${choice.links.length === 0 ? undefined : others(choice)}`,
+  })
+}
+
+function others(choice: SignerChoice): SafeHtml {
+  return html`\n<p class="or"><span>${OR}</span></p>
+${signerLinks(choice)}`
+}

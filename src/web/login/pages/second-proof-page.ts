@@ -1,0 +1,24 @@
+/**
+ * The policy demands a token of an identity provider besides what was just proven (D-14, D-156): the page that leads
+ * there, and the one after a try that came to nothing.
+ */
+import { alert } from '../alert.ts'
+import { html, type SafeHtml } from '../html.ts'
+import { layout } from '../layout.ts'
+import { type SignerLink, signerLink } from '../signer-links.ts'
+import { SECOND_PROOF } from '../texts.ts'
+
+export interface SecondProofPage {
+  readonly link: SignerLink
+  /** Why the last try failed. */
+  readonly error?: string
+}
+
+export function secondProofPage({ link, error }: SecondProofPage): SafeHtml {
+  return layout({
+    title: SECOND_PROOF.title,
+    error,
+    content: html`<p>${SECOND_PROOF.message}</p>
+${alert(error, 'focused')}${signerLink(link, 'choice only')}`,
+  })
+}
