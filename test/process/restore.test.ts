@@ -12,6 +12,7 @@ import { enrollByPassword, inviteNew } from '../support/certificates/enrollment.
 import { TestClock } from '../support/clocks/clock.ts'
 import { legacySession, oidcSession } from '../support/edge/live-session.ts'
 import { openTunnel, pass, startRealEdge, travellerOf } from '../support/edge/real-edge.ts'
+import { eventually } from '../support/eventually.ts'
 import { authenticatorApp, enrolledPerson } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
 import { bearer, beginLogin, exchange, obtainCode, submitPassword } from '../support/login/login.ts'
@@ -160,9 +161,13 @@ for (const place of PLACES) {
       await tunnel.closed
       assert.equal((await pass(t, edge, traveller))?.status, 401)
       const fresh = await oidcSession(again)
+      const other = await travellerOf(fresh)
+      await eventually(
+        async () => ((await pass(t, edge, other))?.status === 200 ? true : undefined),
+        'the router has the keys of the new epoch',
+      )
       const mixed = { shown: traveller.shown, headers: fresh.headers }
       assert.equal((await pass(t, edge, mixed))?.status, 403)
-      assert.equal((await pass(t, edge, await travellerOf(fresh)))?.status, 200)
 
       const newAdmin = await administrate(again)
       const introspected = await post(

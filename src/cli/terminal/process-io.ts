@@ -15,7 +15,6 @@ const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
 
 let isShowing = false
 let isAsking = false
-let isUnread = false
 let lines: AsyncIterator<string> | undefined
 
 export const processIo: Io = {
@@ -43,15 +42,12 @@ export const processIo: Io = {
   },
 }
 
-// `latchkey events --follow | head -3`: who read our output has gone, and there is nobody to tell anything. Whatever ends in an
-// order of its own does so.
+// `latchkey events --follow | head -3`: who read our output has gone, and there is nobody to tell anything. What serves
+// others goes on; it listens for a signal to end.
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     if (process.listenerCount('SIGTERM') === 0) process.exit(EXIT.unread)
-    // A second one would not wait for that order.
-    if (!isUnread) process.emit('SIGTERM', 'SIGTERM')
-    isUnread = true
   })
 }
 

@@ -85,6 +85,6 @@ function fontConfiguration(folder: string): string {
 }
 
 async function packageVersion(): Promise<string> {
-  const manifest = new URL('../../package.json', import.meta.resolve(PACKAGE))
+  const manifest = new URL('../package.json', import.meta.resolve(PACKAGE))
   return (JSON.parse(await readFile(manifest, 'utf8')) as { version: string }).version
 }

