@@ -118,7 +118,10 @@ export function compose(parts: Parts) {
   // What is kept in memory, fed from the store (D-34).
   const rules = createRules({ ...store, clock })
   const endedSessions = createEndedSessions({ ...store, clock })
-  const signingKeys = composeSigningKeys(parts)
+  const signingKeys = composeSigningKeys({
+    ...parts,
+    isWithdrawn: (kid) => endedSessions.has(`key:${kid}`),
+  })
   const plainFetch = createFetchJson(config.externalJwtSigners.fetch)
   const fetchJson = parts.traceFetch?.(plainFetch) ?? plainFetch
   const signerKeys = createSignerKeys({
@@ -298,9 +301,11 @@ export function compose(parts: Parts) {
 
 /** Apart, because `latchkey keys rotate` needs these and nothing else. */
 export function composeSigningKeys(
-  parts: Pick<Parts, 'config' | 'store' | 'vault' | 'clock'>,
+  parts: Pick<Parts, 'config' | 'store' | 'vault' | 'clock'> & {
+    readonly isWithdrawn?: (kid: string) => boolean
+  },
 ): SigningKeys {
-  const { config, store, vault, clock } = parts
+  const { config, store, vault, clock, isWithdrawn } = parts
   const { accessTokenDuration, idTokenDuration } = config.tokens
   return createSigningKeys({
     store: store.signingKeys,
@@ -309,5 +314,6 @@ export function composeSigningKeys(
     algorithm: config.keys.algorithm,
     rotation: config.keys.rotation,
     tokenLife: milliseconds(Math.max(accessTokenDuration, idTokenDuration)),
+    ...(isWithdrawn === undefined ? {} : { isWithdrawn }),
   })
 }

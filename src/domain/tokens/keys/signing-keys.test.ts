@@ -40,6 +40,7 @@ async function world(t: TestContext) {
         tokenLife?: Duration
         secret?: Uint8Array
         store?: SigningKeyStore
+        isWithdrawn?: (kid: string) => boolean
       } = {},
     ): SigningKeys =>
       createSigningKeys({
@@ -49,6 +50,7 @@ async function world(t: TestContext) {
         algorithm: given.algorithm ?? 'ES256',
         rotation: days(90),
         tokenLife: given.tokenLife ?? minutes(30),
+        ...(given.isWithdrawn === undefined ? {} : { isWithdrawn: given.isWithdrawn }),
       }),
   }
 }
@@ -245,4 +247,23 @@ test('a key is usable when it is there and opens with the installation secret', 
   const thief = instance({ secret: systemRandom.bytes(INSTALLATION_SECRET_BYTES) })
   await thief.refresh()
   assert.equal(await thief.isUsable(), false)
+})
+
+test('D-135: an instance that has heard of a withdrawal, and not of the next key, does not sign with the withdrawn one', async (t) => {
+  const { instance, stored, now } = await world(t)
+  const withdrawn = new Set<string>()
+  const other = instance()
+  const first = await other.rotateIfDue()
+  assert.ok(first)
+  const keys = instance({ isWithdrawn: (kid) => withdrawn.has(kid) })
+  await keys.refresh()
+  assert.equal(await signedBy(keys, now()), first.kid)
+
+  const next = await other.rotateAtOnce(async (key) => {
+    await stored.remove(first.kid)
+    return stored.insert(key)
+  })
+  assert.ok(next)
+  withdrawn.add(first.kid)
+  assert.equal(await signedBy(keys, now()), next.kid)
 })

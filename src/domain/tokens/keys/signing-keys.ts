@@ -95,8 +95,10 @@ export function createSigningKeys(deps: {
   readonly rotation: Duration
   /** The longest life of a token that is signed here. */
   readonly tokenLife: Duration
+  /** D-135: whatever this key signs is refused from now on. */
+  readonly isWithdrawn?: (kid: string) => boolean
 }): SigningKeys {
-  const { store, vault, clock, algorithm, rotation, tokenLife } = deps
+  const { store, vault, clock, algorithm, rotation, tokenLife, isWithdrawn = () => false } = deps
   let keys: ReadonlyMap<string, UsableKey> = new Map()
   const stored = () => [...keys.values()].map((key) => key.stored)
 
@@ -144,7 +146,12 @@ export function createSigningKeys(deps: {
   }
 
   async function signer(now: Instant) {
-    const active = signingKey(stored(), now)
+    let active = signingKey(stored(), now)
+    // That a key was withdrawn may be known before the key that took its place.
+    if (active !== undefined && isWithdrawn(active.kid)) {
+      await refresh()
+      active = signingKey(stored(), now)
+    }
     const usable = active && keys.get(active.kid)
     if (usable === undefined) throw new Error('there is no signing key')
     usable.privateKey ??= openPrivateKey(vault, usable.stored)
