@@ -1,5 +1,6 @@
 /** Audit events: columns for what they are searched by, one JSON column for what only this type tells. */
 import type { Kysely, Selectable } from 'kysely'
+import { isStorable } from '../base/text.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
 import { type RecordedEvent, recorded } from '../domain/audit/recorded-event.ts'
 import type { Events } from '../domain/audit/stores.ts'
@@ -8,7 +9,6 @@ import type { ListFacts } from './dialects/list-facts.ts'
 import { type Listed, listRows } from './lists/list-rows.ts'
 import { json, mapOf, optional, reading } from './reading.ts'
 import { removeBefore } from './remove-before.ts'
-import { isStorable } from './storable.ts'
 import type { EventRow, Tables } from './tables.ts'
 
 const LIST: Listed<'events', typeof EVENT_FIELDS> = {

@@ -3,10 +3,10 @@
  * (names in use, certificates, claims) is checked by the use cases.
  */
 import { z } from 'zod'
+import { isLine, isStorable } from '../../base/text.ts'
 
 const NOT_A_LINE = 'must be one line of text without control characters'
 
-/** One line: no control characters, and nothing that a database would store as another text. */
 export const line = (longest: number) => z.string().min(1).max(longest).refine(isLine, NOT_A_LINE)
 
 export const lineOrNothing = (longest: number) => z.string().max(longest).refine(isLine, NOT_A_LINE)
@@ -51,12 +51,3 @@ export const NewTags = z
         `must have at most ${MOST_TAGS} entries`,
       ),
   )
-
-/** Without control characters, and text that a database stores as it is. */
-export function isLine(text: string): boolean {
-  return text.isWellFormed() && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
-}
-
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
-}

@@ -3,10 +3,12 @@
  * a token, of the identity that it was made for; without, of a new one, where the CA's settings say so. API 3.2, 4.6;
  * D-131. Nobody gets more by it than those settings give. A refusal counts as a failed login of its address (D-22).
  */
+
 import { X509Certificate } from 'node:crypto'
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
+import { isLine } from '../../base/text.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
@@ -170,9 +172,7 @@ const isForAnybody = (ca: Ca): boolean => ca.isAutoCaEnrollmentEnabled
 
 function isExternalId(text: string | undefined): boolean {
   if (text === undefined) return false
-  return (
-    text.length <= LONGEST_EXTERNAL_ID && text.isWellFormed() && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
-  )
+  return text.length <= LONGEST_EXTERNAL_ID && isLine(text)
 }
 
 /** The first of the subject; the legacy object has it as it is, unescaped. */

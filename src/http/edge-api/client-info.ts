@@ -2,7 +2,7 @@
  * What a legacy client tells of its machine and of itself: API 4.1, D-51, D-124. Nothing in it is ever refused: what is not
  * a short text by a known name is left out.
  */
-import { isLine } from '../../contract/management/fields.ts'
+import { isLine } from '../../base/text.ts'
 import type { ClientInfo } from '../../domain/identities/identity.ts'
 import type { LegacyClient } from '../../domain/sessions/authenticate-legacy.ts'
 import type { Fields } from '../reading/fields.ts'

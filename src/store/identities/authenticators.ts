@@ -3,6 +3,7 @@
  * identity. A username is found by its folded form, a certificate by its fingerprint; both are unique.
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import {
   type Authenticator,
@@ -17,7 +18,6 @@ import type { ListFacts } from '../dialects/list-facts.ts'
 import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { integer, json, oneOf, optional, reading, tags, text, truth } from '../reading.ts'
-import { isStorable } from '../storable.ts'
 import type { AuthenticatorRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
 

@@ -5,6 +5,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { CaId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
+import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import {
   ENROLLMENT_METHODS,
@@ -19,7 +20,6 @@ import type { ListFacts } from '../dialects/list-facts.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { json, oneOf, reading, tags, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
-import { isStorable } from '../storable.ts'
 import type { EnrollmentRow, Tables } from '../tables.ts'
 
 const LIST: Listed<'enrollments', typeof ENROLLMENT_FIELDS> = {

@@ -1,5 +1,6 @@
 /** Identities. Names are unique, and so are external ids where there is one. */
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import {
   type FreshIdentity,
@@ -23,7 +24,6 @@ import {
   text,
   truth,
 } from '../reading.ts'
-import { isStorable } from '../storable.ts'
 import type { IdentityRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
 

@@ -1,6 +1,7 @@
 /** Authentication policies. What a policy demands is one JSON column: nothing searches in it. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import type { AuthPolicies } from '../../domain/policies/stores.ts'
@@ -16,9 +17,9 @@ import {
   tags,
   text,
 } from '../reading.ts'
-import { isStorable } from '../storable.ts'
 import type { AuthPolicyRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
+import { ruleTable } from './rule-table.ts'
 
 const BODY = object({
   primary: object({
@@ -38,13 +39,8 @@ const BODY = object({
 })
 
 export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
-  const select = db.selectFrom('auth_policies').selectAll()
   return {
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const row = await select.where('id', '=', id).executeTakeFirst()
-      return row && fromRow(row)
-    },
+    ...ruleTable(db, 'auth_policies', fromRow),
 
     async hold(id) {
       if (!isStorable(id)) return undefined
@@ -58,22 +54,12 @@ export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
       return row && fromRow(row)
     },
 
-    async list() {
-      return (await select.orderBy('name').execute()).map(fromRow)
-    },
-
     insert: (policy) =>
       insertUnique(db, 'auth_policies', toRow(policy), { 'name-in-use': ['name'] }),
 
     replace(policy) {
       const { id, created_at: _, ...changes } = toRow(policy)
       return updateUnique(db, 'auth_policies', { id }, changes, { 'name-in-use': 'name' })
-    },
-
-    async remove(id) {
-      const query = db.deleteFrom('auth_policies').where('id', '=', id)
-      const { numDeletedRows } = await query.executeTakeFirst()
-      return numDeletedRows === 1n
     },
   }
 }

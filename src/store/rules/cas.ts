@@ -21,9 +21,9 @@ import {
   text,
   truth,
 } from '../reading.ts'
-import { isStorable } from '../storable.ts'
 import type { CaRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
+import { ruleTable } from './rule-table.ts'
 
 const BODY = object({
   certPem: text,
@@ -45,17 +45,8 @@ const BODY = object({
 })
 
 export function sqlCas(db: Kysely<Tables>): Cas {
-  const select = db.selectFrom('cas').selectAll()
   return {
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const row = await select.where('id', '=', id).executeTakeFirst()
-      return row && fromRow(row)
-    },
-
-    async list() {
-      return (await select.orderBy('name').execute()).map(fromRow)
-    },
+    ...ruleTable(db, 'cas', fromRow),
 
     insert: (ca) =>
       insertUnique(db, 'cas', toRow(ca), {
@@ -77,12 +68,6 @@ export function sqlCas(db: Kysely<Tables>): Cas {
         .where('is_verified', '=', 0)
         .executeTakeFirst()
       return numUpdatedRows === 1n
-    },
-
-    async remove(id) {
-      const query = db.deleteFrom('cas').where('id', '=', id)
-      const { numDeletedRows } = await query.executeTakeFirst()
-      return numDeletedRows === 1n
     },
   }
 }

@@ -19,9 +19,9 @@ import {
   tags,
   text,
 } from '../reading.ts'
-import { isStorable } from '../storable.ts'
 import type { ExternalJwtSignerRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
+import { ruleTable } from './rule-table.ts'
 
 const JWKS = object({ kind: oneOf('jwks'), jwksEndpoint: text })
 const CERTIFICATE = object({ kind: oneOf('certificate'), certPem: text, kid: optional(text) })
@@ -43,17 +43,8 @@ const BODY = object({
 })
 
 export function sqlExternalJwtSigners(db: Kysely<Tables>): ExternalJwtSigners {
-  const select = db.selectFrom('external_jwt_signers').selectAll()
   return {
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const row = await select.where('id', '=', id).executeTakeFirst()
-      return row && fromRow(row)
-    },
-
-    async list() {
-      return (await select.orderBy('name').execute()).map(fromRow)
-    },
+    ...ruleTable(db, 'external_jwt_signers', fromRow),
 
     insert: (signer) =>
       insertUnique(db, 'external_jwt_signers', toRow(signer), {
@@ -67,12 +58,6 @@ export function sqlExternalJwtSigners(db: Kysely<Tables>): ExternalJwtSigners {
         'name-in-use': 'name',
         'issuer-in-use': 'issuer',
       })
-    },
-
-    async remove(id) {
-      const query = db.deleteFrom('external_jwt_signers').where('id', '=', id)
-      const { numDeletedRows } = await query.executeTakeFirst()
-      return numDeletedRows === 1n
     },
   }
 }

@@ -4,6 +4,7 @@
  */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { SecretHash } from '../../base/secrets/vault.ts'
+import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
 import type { Comparator, Filter, FilterValue } from '../../domain/lists/list-query.ts'
@@ -12,7 +13,6 @@ import type { ApiSessions } from '../../domain/sessions/stores.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { integer, json, listOf, oneOf, optional, reading, text, truth } from '../reading.ts'
-import { isStorable } from '../storable.ts'
 import type { ApiSessionRow, Tables } from '../tables.ts'
 import { PROVEN, proofOf } from './proof.ts'
 

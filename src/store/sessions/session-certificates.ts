@@ -1,9 +1,9 @@
 /** API session certificates: one row for each, removed with its session or some time after it has expired (D-41). */
 import type { Kysely, Selectable } from 'kysely'
+import { isStorable } from '../../base/text.ts'
 import type { SessionCertificate } from '../../domain/certificates/session/session-certificate.ts'
 import type { SessionCertificates } from '../../domain/certificates/stores.ts'
 import { removeBefore } from '../remove-before.ts'
-import { isStorable } from '../storable.ts'
 import type { SessionCertificateRow, Tables } from '../tables.ts'
 
 export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates {
