@@ -100,7 +100,8 @@ down() {
   while [ -e "$pid" ]; do
     main=$(cat "$pid" 2> /dev/null)
     # Once each: a second signal means at once. It may be on its way to a start by itself.
-    if [ "$main" != "$told" ]; then kill -TERM $main; told=$main; fi
+    # And it may have ended just now, with its file gone.
+    if [ -n "$main" ] && [ "$main" != "$told" ]; then kill -TERM "$main" 2> /dev/null; told=$main; fi
     sleep 0.05
   done
   rm "$pid.stop"
