@@ -1,6 +1,6 @@
 /**
  * The command line: finds the command, and turns what went wrong into a sentence and an exit code. What there is, is in
- * `commands.ts`.
+ * `table/commands.ts`.
  */
 import { parseArgs } from 'node:util'
 import { readBuildInfo } from '../app/build-info.ts'
