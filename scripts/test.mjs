@@ -1,62 +1,117 @@
 // Runs the tests of the kinds that are named, one kind after the other, each straight from TypeScript.
 // Extra arguments after `--` go to node --test (for example: -- --test-name-pattern=code).
+//
+// Loading and compiling the same modules in a process for each file would take most of the time, so that files share a
+// few long-lived processes (shards). A file that needs a process of its own says so, with the reason, in a comment that
+// begins with `// Isolated:`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createProgress } from './test-progress.mjs'
 
+/** Shards: how many processes share the files. Tests that wait for child processes leave room for more than two. */
 const KINDS = {
-  unit: ['src/**/*.test.ts', 'test/architecture/**/*.test.ts'],
-  store: ['test/store/**/*.test.ts'],
-  protocol: ['test/protocol/**/*.test.ts'],
-  process: ['test/process/**/*.test.ts'],
-  fuzz: ['test/fuzz/**/*.test.ts'],
-  browser: ['test/browser/**/*.test.ts'],
+  unit: { patterns: ['src/**/*.test.ts', 'test/architecture/**/*.test.ts'], shards: 2 },
+  store: { patterns: ['test/store/**/*.test.ts'], shards: 3 },
+  protocol: { patterns: ['test/protocol/**/*.test.ts'], shards: 3 },
+  process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
+  fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
+  browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
   // What rests on the runtime most: TLS, HTTP, certificates, streams, crypto. For the oldest Node that we promise.
-  runtime: [
-    'test/protocol/{bearer,cert-login,errors,flow,gateway,libraries,listeners}/**/*.test.ts',
-    'test/protocol/{router-feed,session-certificates}/**/*.test.ts',
-    'test/store/sqlite.test.ts',
-  ],
+  runtime: {
+    patterns: [
+      'test/protocol/{bearer,cert-login,errors,flow,gateway,libraries,listeners}/**/*.test.ts',
+      'test/protocol/{router-feed,session-certificates}/**/*.test.ts',
+      'test/store/sqlite.test.ts',
+    ],
+    shards: 3,
+  },
 }
+const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
+/** How much of what a shard printed is shown when it dies. */
+const LAST_WORDS = 20_000
 
-const [kinds, extra] = split(process.argv.slice(2))
-const unknown = kinds.filter((kind) => !Object.hasOwn(KINDS, kind))
-if (kinds.length === 0 || unknown.length > 0) {
+const [names, extra] = split(process.argv.slice(2))
+const unknown = names.filter((kind) => !Object.hasOwn(KINDS, kind))
+if (names.length === 0 || unknown.length > 0) {
   console.error(`usage: test.mjs ${Object.keys(KINDS).join('|')} …`)
   process.exit(64)
 }
 
-const files = kinds.flatMap((kind) => KINDS[kind].flatMap((pattern) => globSync(pattern)).sort())
-const reporter = process.env.CI === undefined ? 'dot' : 'spec'
-const needsPostgres = files.some((file) => readFileSync(file, 'utf8').includes('startPostgres'))
+const kinds = names.map((kind) => ({
+  kind,
+  shards: KINDS[kind].shards,
+  files: KINDS[kind].patterns.flatMap((pattern) => globSync(pattern)).sort(),
+}))
+const texts = new Map(
+  kinds.flatMap(({ files }) => files).map((file) => [file, readFileSync(file, 'utf8')]),
+)
+const needsPostgres = [...texts.values()].some((text) => text.includes('startPostgres'))
 // One server for all files: each has databases of its own in it, and a server for each would take most of the time.
 const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined
+const progress = createProgress({ kinds })
 try {
-  process.exitCode = await runTests()
+  for (const { files, shards } of kinds) await runKind(files, shards)
 } finally {
   await postgres?.stop()
 }
+if (!progress.close()) process.exitCode = 1
 
-async function runTests() {
+async function runKind(files, shards) {
+  const isolated = files.filter((file) => /^\/\/ Isolated: \S/m.test(texts.get(file)))
+  const shared = files.filter((file) => !isolated.includes(file))
+  const lanes = Array.from({ length: shards }, (_, lane) =>
+    shared.filter((_, index) => index % shards === lane),
+  )
+  await Promise.all(lanes.filter((lane) => lane.length > 0).map(runFiles))
+  for (const file of isolated) await runFiles([file])
+}
+
+/** Runs files one after the other in one process. */
+async function runFiles(files) {
   const tests = spawn(
     process.execPath,
-    // Many tests wait for something – a lock, a clock, a browser – so that four files share two cores well.
-    ['--test', '--test-concurrency=4', `--test-reporter=${reporter}`, ...extra, ...files],
+    ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`, ...extra, ...files],
     {
-      stdio: 'inherit',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
-        // Every file is a process of its own; what it loads is compiled once for all of them.
         NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url)),
         ...(postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }),
         ...process.env,
       },
     },
   )
-  const [status] = await once(tests, 'exit')
-  return status ?? 1
+  let printed = ''
+  for (const stream of [tests.stdout, tests.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      printed = `${printed}${text}`.slice(-LAST_WORDS)
+    })
+  }
+
+  const waiting = new Set(files)
+  let current
+  let hasFailure = false
+  tests.on('message', (outcome) => {
+    const file = relative(process.cwd(), outcome.file ?? '')
+    // A shard runs its files in order: the first outcome of a file means that the one before it is done.
+    if (file !== current && waiting.has(file)) {
+      if (waiting.delete(current)) progress.finish(current)
+      current = file
+    }
+    hasFailure ||= outcome.result === 'fail'
+    progress.add(outcome)
+  })
+  const [status, signal] = await once(tests, 'close')
+  for (const file of waiting) progress.finish(file)
+  if (status !== 0 && !hasFailure) {
+    progress.crash(
+      `${files.join('\n  ')}\n  ended with ${signal ?? `status ${status}`}:\n${printed}`,
+    )
+  }
 }
 
 function split(args) {

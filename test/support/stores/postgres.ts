@@ -50,7 +50,8 @@ async function useGiven(url: string): Promise<Postgres> {
     },
     async stop() {
       running = undefined
-      for (const name of made) await execute(url, `drop database "${name}" with (force)`)
+      // Several files of one process share this, and each of them stops it.
+      for (const name of made.splice(0)) await execute(url, `drop database "${name}" with (force)`)
     },
   }
 }
@@ -63,10 +64,14 @@ async function startEmbedded(): Promise<Postgres> {
     const program = await prepare(folder, password)
     const { port, server } = await serve(program, folder)
     const url = `postgres://latchkey:${password}@127.0.0.1:${port}/postgres`
+    let isStopped = false
     return {
       url,
       freshDatabase: async () => (await createDatabase(url)).address,
       async stop() {
+        // Several files of one process share the server, and each of them stops it.
+        if (isStopped) return
+        isStopped = true
         running = undefined
         server.ref()
         const exited = once(server, 'exit')
