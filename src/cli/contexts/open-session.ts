@@ -32,7 +32,7 @@ const FRESH_MILLISECONDS = 30_000
 /** Thrown: CommandFailed when nobody is logged in, and ClientErrors. */
 export async function openSession(
   options: { readonly context?: string },
-  io: Pick<Io, 'isInteractive' | 'askSecret' | 'progress'>,
+  io: Pick<Io, 'isInteractive' | 'askSecret' | 'progress' | 'onInterrupt'>,
 ): Promise<Session> {
   const contexts = openContexts()
   const context = await currentContext(contexts, options.context)

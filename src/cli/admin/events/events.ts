@@ -59,10 +59,16 @@ export async function showEvents(values: EventValues, io: Io): Promise<ExitCode>
     return EXIT.ok
   }
   const stop = new AbortController()
-  // Ctrl-C is how it ends, and no failure.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const stopListening = io.onInterrupt(() => stop.abort())
   const show = (event: Row) => io.out(values.json === true ? JSON.stringify(event) : lineOf(event))
-  await follow({ api, show, warn: (line) => io.err(line), signal: stop.signal }, filter, limit)
+  try {
+    await follow({ api, show, warn: (line) => io.err(line), signal: stop.signal }, filter, limit)
+  } catch (error) {
+    // Ctrl-C is how it ends, and no failure, also while a request is under way.
+    if (!stop.signal.aborted) throw error
+  } finally {
+    stopListening()
+  }
   return EXIT.ok
 }
 
