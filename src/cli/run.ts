@@ -9,9 +9,11 @@ import { COMMANDS } from './table/commands.ts'
 import { commandHelp, wholeHelp } from './table/help.ts'
 import { reportFailure } from './terminal/failures.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from './terminal/io.ts'
+import { guarded } from './terminal/output.ts'
 import { processIo } from './terminal/process-io.ts'
 
-export async function runCli(args: readonly string[], io: Io = processIo): Promise<ExitCode> {
+export async function runCli(args: readonly string[], given: Io = processIo): Promise<ExitCode> {
+  const io = guarded(given)
   try {
     return await dispatch(args, io)
   } catch (error) {

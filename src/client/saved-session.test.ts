@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSavedSession } from './saved-session.ts'
+import { isFresh, readSavedSession } from './saved-session.ts'
 
 const SAVED = {
   version: 1,
@@ -19,6 +19,18 @@ test('a saved session comes back as it was, through JSON too', () => {
   assert.deepEqual(readSavedSession(JSON.parse(JSON.stringify(SAVED))), SAVED)
   const { refreshToken: _, ...without } = SAVED
   assert.deepEqual(readSavedSession(without), without)
+})
+
+test('a token is fresh while it has half a minute to live, or a third of a short life', () => {
+  for (const [lifetimeMilliseconds, least] of [
+    [1_800_000, 30_000],
+    [90_000, 30_000],
+    [60_000, 20_000],
+  ] as const) {
+    const token = { expiresAt: 1_000_000, lifetimeMilliseconds }
+    assert.equal(isFresh(token, 1_000_000 - least), false)
+    assert.equal(isFresh(token, 1_000_000 - least - 1), true)
+  }
 })
 
 const BROKEN: readonly object[] = [

@@ -23,6 +23,17 @@ export interface SavedSession {
   readonly claims: IdTokenClaims
 }
 
+/** A token with less than this to live is refreshed; of one that lives only a few minutes, a third. docs/client.md says so. */
+const FRESH_MILLISECONDS = 30_000
+
+/** Whether the access token is good for long enough to be handed out. */
+export function isFresh(
+  { expiresAt, lifetimeMilliseconds }: Pick<SavedSession, 'expiresAt' | 'lifetimeMilliseconds'>,
+  now: number,
+): boolean {
+  return expiresAt - now > Math.min(FRESH_MILLISECONDS, lifetimeMilliseconds / 3)
+}
+
 /** Throws a TypeError that says which part is wrong, and never what it holds. */
 export function readSavedSession(value: unknown): SavedSession {
   const saved = asObject(value)

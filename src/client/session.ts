@@ -17,7 +17,7 @@ import { ServerUnavailable, SessionEnded, UnexpectedAnswer } from './errors.ts'
 import type { IdTokenClaims, IdTokens } from './id-token.ts'
 import { authorizationFields } from './login/credentials.ts'
 import { type Factors, obtainJwt } from './login/factors.ts'
-import type { SavedSession } from './saved-session.ts'
+import { isFresh, type SavedSession } from './saved-session.ts'
 import type { TokenEndpoint } from './tokens.ts'
 import { refusalIn, refusalOf } from './wire/answers.ts'
 import type { Wire, WireAnswer } from './wire/https-wire.ts'
@@ -47,9 +47,6 @@ export interface SessionOptions extends Pick<Factors, 'secondaryJwt'> {
   /** Keeps the tokens. Awaited before a new one is used: what it has kept when the program crashes is the newest. */
   readonly onTokens?: ((saved: SavedSession) => void | Promise<void>) | undefined
 }
-
-/** A token with less than this to live is refreshed; of one that lives only a few minutes, a third. */
-const FRESH_MILLISECONDS = 30_000
 
 export function createSession(
   deps: {
@@ -85,7 +82,6 @@ export function createSession(
   let asking: Promise<void> | undefined
 
   const left = () => state.expiresAt - clock.now()
-  const isFresh = () => left() > Math.min(FRESH_MILLISECONDS, state.lifetimeMilliseconds / 3)
 
   /** One after the other, always the newest. */
   function keep(): Promise<void> {
@@ -155,7 +151,7 @@ export function createSession(
     if (ended !== undefined) throw ended
     // What could not be kept is not used before it is.
     if (!isKept) await (refreshing ?? keep())
-    if (isFresh()) return state.accessToken
+    if (isFresh(state, clock.now())) return state.accessToken
     const isAlive = left() > 0
     // D-150: a token in doubt is sent again only when there is nothing left to lose.
     if (isAlive && (state.refreshToken === undefined || isInDoubt)) return state.accessToken

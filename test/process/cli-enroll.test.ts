@@ -3,16 +3,20 @@
  * of a CA. D-126, D-127, D-131. Whatever is refused leaves the token good.
  */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { promisify } from 'node:util'
 import { registerCa } from '../support/certificates/certificate-login.ts'
 import { inviteNew, PASSWORD } from '../support/certificates/enrollment.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
 import { administrate } from '../support/management.ts'
+import { PROGRAM } from '../support/process/child-service.ts'
 import { freshCli } from '../support/process/cli.ts'
 import { startService } from '../support/service.ts'
 
+const execute = promisify(execFile)
 const openssl = await openOpenssl()
 after(() => openssl.close())
 
@@ -38,6 +42,35 @@ test('an invitation', async (t) => {
     // The key stays in its one file.
     const kept = JSON.stringify(await cli.credentials())
     assert.ok(!kept.includes('PRIVATE KEY'))
+  })
+
+  await t.test('R063: no file that a command makes depends on the umask', async (t) => {
+    const { jwt } = await inviteNew(admin, { ott: true })
+    const cli = await freshCli(t)
+    const token = join(cli.home, 'token.jwt')
+    await writeFile(token, jwt)
+    const before = await readdir(cli.home)
+    for (const args of [
+      ['enroll', token, '--out', 'me.json'],
+      ['login', '--identity', 'me.json', '--context', 'device'],
+      ['token'],
+      ['cert', '--out', 'certificates/of-the-session'],
+      ['context', 'use', 'device'],
+      ['logout'],
+    ]) {
+      // What everybody may do with a new file, unless its maker says otherwise.
+      const line = ['umask 0 && exec "$@"', 'sh', process.execPath, PROGRAM, ...args]
+      await execute('sh', ['-c', ...line], { cwd: cli.home, env: cli.environment })
+    }
+    const made = (await readdir(cli.home, { recursive: true })).filter((path) => {
+      return !before.includes(path)
+    })
+    assert.ok(made.includes('config/latchkey/contexts.lock'), made.join())
+    assert.ok(made.includes('config/latchkey/credentials/device.lock'), made.join())
+    for (const path of made) {
+      const found = await stat(join(cli.home, path))
+      assert.equal(found.mode & 0o777, found.isDirectory() ? 0o700 : 0o600, path)
+    }
   })
 
   await t.test('comes from standard input too', async (t) => {

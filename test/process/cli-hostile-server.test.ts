@@ -8,9 +8,10 @@ import { type ForwardedAnswer, startBehindProxy } from '../support/client/meddli
 import { administrate } from '../support/management.ts'
 import { commandLineOf } from '../support/process/cli-login.ts'
 
-const ESCAPES = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e'
-/** Whatever a terminal obeys, but for the ends of lines. */
-const STEERS = /[^\P{Cc}\n]|\p{Cf}/u
+const ESCAPES =
+  '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e\u2066\u200f\u061c\u2028\u3164\u{e0041}'
+/** Whatever a terminal obeys, turns the reading direction or is not seen, but for the ends of lines. */
+const STEERS = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\u3164]/u
 
 test('a server that means ill', async (t) => {
   const { service, proxy } = await startBehindProxy(t)
@@ -39,6 +40,22 @@ test('a server that means ill', async (t) => {
       assert.equal(code, 0, stderr)
       assert.doesNotMatch(stdout + stderr, STEERS)
       assert.match(stdout, /owned/)
+    }
+    // For programs, the same value in a text that is as harmless.
+    for (const [args, expected] of [
+      [['list', 'identities'], [row]],
+      [['get', 'identity', ESCAPES], row],
+      [['events'], [row]],
+    ] as const) {
+      const { code, stdout, stderr } = await cli.run(...args, '--json')
+      assert.equal(code, 0, stderr)
+      assert.doesNotMatch(stdout + stderr, STEERS, args.join(' '))
+      assert.deepEqual(JSON.parse(stdout), expected)
+    }
+    for (const args of [['events'], ['explain', 'some-request'], ['keys', 'list']]) {
+      const { code, stdout, stderr } = await cli.run(...args)
+      assert.equal(code, 0, stderr)
+      assert.doesNotMatch(stdout + stderr, STEERS, args.join(' '))
     }
     const cause = { field: ESCAPES, reason: ESCAPES }
     const error = { code: ESCAPES, message: ESCAPES, requestId: ESCAPES, cause }

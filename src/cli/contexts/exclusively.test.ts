@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -45,6 +45,14 @@ test('one at a time, in one process too, and what it answers comes out', async (
   const answers = await Promise.all([1, 2, 3, 4].map((n) => exclusively(file, () => work(n))))
   assert.deepEqual(answers, [1, 2, 3, 4])
   assert.equal(most, 1)
+})
+
+test('R063: the file of the lock is for its owner alone, also one that an older version has made', async (t) => {
+  const file = await lockFile(t)
+  const modeInside = () => exclusively(file, async () => (await stat(file)).mode & 0o777)
+  assert.equal(await modeInside(), 0o600)
+  await chmod(file, 0o644)
+  assert.equal(await modeInside(), 0o600)
 })
 
 test('a failure lets go of it', async (t) => {

@@ -2,6 +2,7 @@
  * One process after the other, for what two must not do at once. The lock is one of the operating system, held through
  * SQLite: it is gone with its process, however that ends, so no lock is ever stale (D-165).
  */
+import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { systemClock } from '../../base/time/clock.ts'
@@ -14,6 +15,7 @@ const PATIENCE_MILLISECONDS = 150_000
 
 /** Runs `work` while no other process, and nobody else in this one, holds `file`, which is made and stays empty. */
 export async function exclusively<T>(file: string, work: () => Promise<T>): Promise<T> {
+  makePrivate(file)
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
     const begun = systemClock.uptime()
@@ -36,5 +38,19 @@ function isTaken(database: DatabaseSync): boolean {
   } catch (error) {
     if (((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY) return false
     throw error
+  }
+}
+
+/**
+ * Made here and not by SQLite, for its mode (R063). A file that exists is never opened: closing it would release the lock that
+ * this process may hold on it (POSIX.1-2024, fcntl). Synchronous, so that nothing takes the lock between making and closing it.
+ */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // Of a version that left the mode to the umask.
+    chmodSync(file, 0o600)
   }
 }

@@ -14,6 +14,7 @@ import {
   type Session,
   SessionEnded,
 } from '../../client/client.ts'
+import { isFresh } from '../../client/saved-session.ts'
 import { CommandFailed, EXIT, type Io } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
@@ -26,13 +27,10 @@ export const SESSION_OPTIONS = {
   json: { what: 'JSON for programs instead of a table for people' },
 } as const
 
-/** A token with less than this to live is refreshed; of one that lives only a few minutes, a third. */
-const FRESH_MILLISECONDS = 30_000
-
 /** Thrown: CommandFailed when nobody is logged in, and ClientErrors. */
 export async function openSession(
   options: { readonly context?: string },
-  io: Pick<Io, 'isInteractive' | 'askSecret' | 'progress'>,
+  io: Pick<Io, 'isInteractive' | 'askSecret' | 'progress' | 'onInterrupt'>,
 ): Promise<Session> {
   const contexts = openContexts()
   const context = await currentContext(contexts, options.context)
@@ -99,7 +97,6 @@ async function createSharedSession(
   }
 
   const left = () => saved.expiresAt - systemClock.now()
-  const isFresh = () => left() > Math.min(FRESH_MILLISECONDS, saved.lifetimeMilliseconds / 3)
 
   /** Others may have been here before: what they got is as good. */
   async function renew(isWanted: (inFile: SavedSession) => boolean): Promise<void> {
@@ -128,7 +125,7 @@ async function createSharedSession(
   }
 
   async function freshen(): Promise<void> {
-    if (isFresh()) return
+    if (isFresh(saved, systemClock.now())) return
     const before = saved.accessToken
     try {
       await renew((inFile) => inFile.accessToken === before)

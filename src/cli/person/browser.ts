@@ -1,8 +1,8 @@
 /** The login in a browser: the address is always printed, and opened where a window can be. RFC 8252. */
 import { spawn } from 'node:child_process'
-import { type Client, LoginCancelled, type Session } from '../../client/client.ts'
+import type { Client, Session } from '../../client/client.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
-import { CommandFailed, EXIT, type Io } from '../terminal/io.ts'
+import type { Io } from '../terminal/io.ts'
 import { withProgress } from '../terminal/waiting.ts'
 
 export async function logInWithBrowser(
@@ -11,17 +11,18 @@ export async function logInWithBrowser(
   io: Io,
 ): Promise<Session> {
   const login = await client.beginBrowserLogin()
-  io.err('Log in with the browser of this machine, at this address:')
-  io.err(`  ${login.url}`)
-  if (opens === 'a-window') openWindow(login.url)
-  process.once('SIGINT', login.cancel)
+  // Listens for Ctrl-C, and does so before the address is there to be read (D-190).
+  const session = withProgress(io, 'Waiting for the browser', login.finish())
+  // It may be given up before it is awaited.
+  session.catch(() => undefined)
   try {
-    return await withProgress(io, 'Waiting for the browser', login.finish())
-  } catch (error) {
-    const isGivenUp = error instanceof LoginCancelled && error.code === 'CANCELLED'
-    throw isGivenUp ? new CommandFailed('given up', EXIT.cancelled) : error
+    io.err('Log in with the browser of this machine, at this address:')
+    io.err(`  ${login.url}`)
+    if (opens === 'a-window') openWindow(login.url)
+    return await session
   } finally {
-    process.off('SIGINT', login.cancel)
+    // Closes the listener, however it ended.
+    login.cancel()
   }
 }
 

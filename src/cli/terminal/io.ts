@@ -22,6 +22,11 @@ export interface Io {
   askSecret(question: string): Promise<string>
   /** What goes on right now, in place of what was there before; undefined wipes it away. On terminals only. */
   progress(text: string | undefined): void
+  /**
+   * Calls `act` once when the person presses Ctrl-C; the function that it returns takes that back. Registered before
+   * anything is printed that a person may react to (D-190).
+   */
+  onInterrupt(act: () => void): () => void
 }
 
 /** A call that the command line cannot make sense of; the sentence says what is wrong with it. */

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { plain, printFields, printTable, table } from './output.ts'
+import { lineOf } from '../admin/events/events.ts'
+import { explainedLines } from '../admin/events/explain.ts'
+import { reportFailure } from './failures.ts'
+import { CommandFailed, type Io } from './io.ts'
+import { guarded, jsonOf, plain, printFields, printJson, printTable, table } from './output.ts'
 
 interface Row {
   readonly name: string
@@ -78,4 +82,120 @@ test('a table of many rows with a huge cell is made all the same, and stays smal
   assert.equal(lines.length, rows.length + 1)
   assert.equal(lines[1], `${'x'.repeat(511)}…  huge`)
   assert.ok(lines.every((line) => line.length < 600))
+})
+
+/** By number, and not by the properties that the code asks for: D-191. */
+const DECEIVING: readonly (readonly [first: number, last: number])[] = [
+  [0x00, 0x1f],
+  // DEL and C1: U+009B begins an order to a terminal as ESC [ does.
+  [0x7f, 0x9f],
+  // Soft hyphen, combining grapheme joiner, Arabic letter mark, fillers.
+  [0xad, 0xad],
+  [0x34f, 0x34f],
+  [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  // Zero width, and marks, embeddings, overrides and isolates of direction.
+  [0x200b, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
+  [0xd800, 0xdfff],
+  [0xfe00, 0xfe0f],
+  [0xfeff, 0xfeff],
+  [0xfff9, 0xfffb],
+  // Tags, which spell out a second text behind the first, and variation selectors.
+  [0xe0000, 0xe01ef],
+]
+
+function isDeceiving(code: number): boolean {
+  return DECEIVING.some(([first, last]) => first <= code && code <= last)
+}
+
+/** Every one of them, each between two letters: halves of pairs must not find each other. */
+const HOSTILE = DECEIVING.flatMap(([first, last]) =>
+  Array.from({ length: last - first + 1 }, (_, at) => String.fromCodePoint(first + at)),
+).join('x')
+
+function assertHarmless(printed: string, what: string): void {
+  const found = [...printed].filter((one) => one !== '\n' && isDeceiving(one.codePointAt(0) ?? 0))
+  assert.deepEqual(
+    found.map((one) => one.codePointAt(0)?.toString(16)),
+    [],
+    what,
+  )
+}
+
+function listening() {
+  const printed: string[] = []
+  const io: Io = {
+    out: (line) => printed.push(line),
+    err: (line) => printed.push(line),
+    ask: async (question) => String(printed.push(question)),
+    askSecret: async (question) => String(printed.push(question)),
+    progress: (text) => printed.push(text ?? ''),
+    onInterrupt: () => () => undefined,
+    isTerminal: true,
+    columns: undefined,
+    hasColour: false,
+    isInteractive: true,
+  }
+  return { io, printed }
+}
+
+test('no way to print lets a character pass that steers a terminal, turns a line or is not seen', async () => {
+  const { io, printed } = listening()
+  // In pieces: a cell that is too wide is cut.
+  const pieces = HOSTILE.match(/.{1,100}/gs) ?? []
+  const rows = pieces.map((piece) => ({ name: piece, what: piece }))
+  const event = {
+    at: HOSTILE,
+    type: HOSTILE,
+    reason: HOSTILE,
+    address: HOSTILE,
+    userAgent: HOSTILE,
+  }
+  const ways: Readonly<Record<string, (io: Io) => unknown>> = {
+    table: (io) => printTable(io, rows, COLUMNS),
+    fields: (io) => printFields(io, [[HOSTILE, HOSTILE]]),
+    json: (io) => printJson(io, { [HOSTILE]: [HOSTILE, { deep: HOSTILE }] }),
+    'json in one line': (io) => io.out(jsonOf({ [HOSTILE]: HOSTILE })),
+    'an event': (io) => io.out(lineOf({ ...event, identityId: HOSTILE, requestId: HOSTILE })),
+    'an explanation': (io) =>
+      explainedLines({ ...event, details: { [HOSTILE]: HOSTILE } }, new Map()).map(io.out),
+    'a failure': (io) => reportFailure(new CommandFailed(HOSTILE), io),
+    'a fault': (io) => reportFailure(new Error(HOSTILE), io),
+  }
+  for (const [what, print] of Object.entries(ways)) {
+    print(io)
+    assert.ok(printed.length > 0, what)
+    assertHarmless(printed.splice(0).join('\n'), what)
+  }
+})
+
+test('what a command forgot to clean is cleaned on its way out', async () => {
+  const { io, printed } = listening()
+  const careful = guarded(io)
+  const hostile = HOSTILE.replaceAll(/[\t\n]/g, '')
+  careful.out(hostile)
+  careful.err(hostile)
+  careful.progress(HOSTILE)
+  await careful.ask(hostile)
+  await careful.askSecret(hostile)
+  assert.equal(printed.length, 5)
+  for (const text of printed) assertHarmless(text, text)
+})
+
+test('our own styles, line ends and tabs stay', () => {
+  const { io, printed } = listening()
+  const ours = ['\x1b[1mNAME\x1b[22m', '\x1b[36ma\x1b[39m', '\x1b[30;107m\u2588\x1b[0m', 'a\tb\nc']
+  for (const line of ours) guarded(io).out(line)
+  assert.deepEqual(printed.splice(0), ours)
+  guarded(io).out('\x1b[8mhidden\x1b[2J\u009b1m')
+  assert.deepEqual(printed, ['\u{fffd}[8mhidden\u{fffd}[2J\u{fffd}1m'])
+})
+
+test('JSON has the same value, whatever is escaped in it', () => {
+  const value = { [HOSTILE]: [HOSTILE, 'Zoë 日本 👩‍👩‍👧', null, 1, { deep: '\u{e0041}' }] }
+  for (const indent of [undefined, 2]) assert.deepEqual(JSON.parse(jsonOf(value, indent)), value)
+  assert.equal(jsonOf('a\u009bb\u202ec\u{e0041}é'), '"a\\u009bb\\u202ec\\udb40\\udc41é"')
 })

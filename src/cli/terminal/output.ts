@@ -61,14 +61,68 @@ export function printFields(
   }
 }
 
-/** For programs: one JSON text, over several lines. JSON escapes control characters by itself. */
+/** For programs: one JSON text, over several lines. */
 export function printJson(io: Pick<Io, 'out'>, value: unknown): void {
-  io.out(JSON.stringify(value, undefined, 2))
+  io.out(jsonOf(value, 2))
 }
 
-/** The text in one line, without anything that a terminal would obey or that turns the reading direction. */
+/** The value as JSON. What `plain` replaces is escaped, so that the text is harmless and the value stays the same (D-191). */
+export function jsonOf(value: unknown, indent?: number): string {
+  // JSON escapes the line ends in texts by itself; those that are left are its own.
+  return JSON.stringify(value, undefined, indent).replace(DECEIVING, (found) =>
+    found === '\n' ? found : escapedUnits(found),
+  )
+}
+
+/** The text in one line, without anything that a terminal would obey, that turns the reading direction or is not seen. */
 export function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
+  return text.replace(DECEIVING, REPLACEMENT)
+}
+
+/**
+ * Control and format characters, halves of surrogate pairs, line ends, and what is shown as nothing: D-191. C1 controls
+ * are in Cc, bidi overrides and isolates in Cf.
+ */
+const DECEIVING = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+const REPLACEMENT = '\u{fffd}'
+
+function escapedUnits(text: string): string {
+  // Not by code point: JSON has escapes for 16 bits alone.
+  return text
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+}
+
+/**
+ * The same `io`, with a last look at every text that leaves it: what a command has forgotten to clean is cleaned here. Lines
+ * keep their ends and tabs, and the styles that we print ourselves.
+ */
+export function guarded(io: Io): Io {
+  const lines = (text: string) =>
+    text.replace(STYLE_OR_DECEIVING, (found) => (isOurs(found) ? found : REPLACEMENT))
+  return {
+    out: (line) => io.out(lines(line)),
+    err: (line) => io.err(lines(line)),
+    ask: (question) => io.ask(lines(question)),
+    askSecret: (question) => io.askSecret(lines(question)),
+    progress: (text) => io.progress(text === undefined ? undefined : plain(text)),
+    onInterrupt: (act) => io.onInterrupt(act),
+    isTerminal: io.isTerminal,
+    get columns() {
+      return io.columns
+    },
+    hasColour: io.hasColour,
+    isInteractive: io.isInteractive,
+  }
+}
+
+/** Bold and colours, and black on white for QR codes. */
+const STYLE = '\\p{Cc}\\[(?:1|22|36|39|30;107|0)m'
+const STYLE_OR_DECEIVING = new RegExp(`${STYLE}|${DECEIVING.source}`, 'gu')
+
+function isOurs(text: string): boolean {
+  return text === '\n' || text === '\t' || text.startsWith('\x1b[')
 }
 
 function shown(value: ReturnType<Column<unknown>['value']>): string {

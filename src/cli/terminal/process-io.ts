@@ -5,7 +5,9 @@
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
+import { systemClock } from '../../base/time/clock.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
+import { createInterrupts } from './interrupts.ts'
 import { CommandFailed, EXIT, type Io } from './io.ts'
 
 const { stdin, stdout, stderr } = process
@@ -16,6 +18,21 @@ const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
 let isShowing = false
 let isAsking = false
 let lines: AsyncIterator<string> | undefined
+
+const interrupts = createInterrupts(systemClock, () => {
+  wipe()
+  process.exit(EXIT.cancelled)
+})
+// From the first moment on, so that no interrupt comes before its handler (D-190). A service listens by itself, and ends
+// in its own way.
+process.on('SIGINT', () => {
+  if (process.listenerCount('SIGINT') === 1) interrupts.interrupt()
+})
+
+/** Whether the person has given up: then nothing is waited for that is still under way. */
+export function wasInterrupted(): boolean {
+  return interrupts.hasCome
+}
 
 export const processIo: Io = {
   out(line) {
@@ -40,6 +57,7 @@ export const processIo: Io = {
     stderr.write(stripVTControlCharacters(text).slice(0, (stderr.columns ?? 80) - 1))
     isShowing = true
   },
+  onInterrupt: interrupts.on,
 }
 
 // `latchkey events --follow | head -3`: who read our output has gone, and there is nobody to tell anything. What serves
@@ -62,17 +80,21 @@ async function askPerson(question: string, echo: Writable): Promise<string> {
   isAsking = true
   // Before the question: whoever is fast must not find the terminal with its own echo.
   const reader = createInterface({ input: stdin, output: echo, terminal: true, historySize: 0 })
-  if (echo !== stderr) stderr.write(question)
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const giveUp = () => reject(new CommandFailed('given up', EXIT.cancelled))
+  // The key, which the terminal does not turn into a signal now, and the signal of another process.
+  reader.once('SIGINT', giveUp)
+  reader.once('close', giveUp)
+  const stopListening = interrupts.on(giveUp)
   try {
-    return await new Promise<string>((resolve, reject) => {
-      reader.once('SIGINT', () => reject(new CommandFailed('given up', EXIT.cancelled)))
-      reader.once('close', () => reject(new CommandFailed('given up', EXIT.cancelled)))
-      reader.question(echo === stderr ? question : '', resolve)
-    })
+    if (echo !== stderr) stderr.write(question)
+    reader.question(echo === stderr ? question : '', resolve)
+    return await promise
   } catch (error) {
     stderr.write('\n')
     throw error
   } finally {
+    stopListening()
     if (echo !== stderr) stderr.write('\n')
     reader.close()
     isAsking = false

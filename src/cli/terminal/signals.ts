@@ -14,7 +14,7 @@ export interface Signals {
 }
 
 /** npm hands on a Ctrl-C that the terminal has sent to every process already: that is one key, not two. */
-const SAME_KEY_MILLISECONDS = 500
+export const SAME_KEY_MILLISECONDS = 500
 
 const STANDARD_OUTPUT = 1
 

@@ -29,6 +29,7 @@ export interface Cli {
   /** Holds everything that the command line keeps. */
   readonly home: string
   readonly configFolder: string
+  readonly environment: NodeJS.ProcessEnv
   /** Runs a command to its end, without a terminal. */
   run(args: readonly string[], input?: string): Promise<Finished>
   /** The same, and it must succeed; what it printed. */
@@ -77,6 +78,7 @@ export async function freshCli(
   return {
     home,
     configFolder,
+    environment,
     run,
     async succeed(args, input) {
       const { code, stdout, stderr } = await run(args, input)

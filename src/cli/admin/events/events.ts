@@ -16,7 +16,7 @@ import { ServerUnavailable } from '../../../client/client.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
-import { plain, printJson } from '../../terminal/output.ts'
+import { jsonOf, plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
 import { numberOf } from '../entities/fields.ts'
 import { printRows, readAll } from '../entities/list-entities.ts'
@@ -59,10 +59,16 @@ export async function showEvents(values: EventValues, io: Io): Promise<ExitCode>
     return EXIT.ok
   }
   const stop = new AbortController()
-  // Ctrl-C is how it ends, and no failure.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-  const show = (event: Row) => io.out(values.json === true ? JSON.stringify(event) : lineOf(event))
-  await follow({ api, show, warn: (line) => io.err(line), signal: stop.signal }, filter, limit)
+  const stopListening = io.onInterrupt(() => stop.abort())
+  const show = (event: Row) => io.out(values.json === true ? jsonOf(event) : lineOf(event))
+  try {
+    await follow({ api, show, warn: (line) => io.err(line), signal: stop.signal }, filter, limit)
+  } catch (error) {
+    // Ctrl-C is how it ends, and no failure, also while a request is under way.
+    if (!stop.signal.aborted) throw error
+  } finally {
+    stopListening()
+  }
   return EXIT.ok
 }
 

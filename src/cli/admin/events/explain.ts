@@ -18,9 +18,12 @@ export async function explain(requestId: string, values: SessionValues, io: Io):
   const { rows } = await api.list('/events', { filter, limit: MOST_EVENTS, sort: 'at' })
   if (rows.length === 0) throw nothingKnown(requestId)
   const names = await namesOf(api, rows)
-  const explained = rows.map((event) => ({ event, ...meaningFor(event, names) }))
-  if (values.json === true) printJson(io, explained)
-  else for (const one of explained) for (const line of linesOf(one, names)) io.out(plain(line))
+  if (values.json === true) {
+    printJson(
+      io,
+      rows.map((event) => ({ event, ...meaningFor(event, names) })),
+    )
+  } else for (const event of rows) for (const line of explainedLines(event, names)) io.out(line)
   return EXIT.ok
 }
 
@@ -58,7 +61,9 @@ export function meaningFor(event: Row, names: Names): Meaning {
   }
 }
 
-function linesOf({ event, what, todo }: { event: Row } & Meaning, names: Names): readonly string[] {
+/** What an event means, for people. Nothing in it steers a terminal. */
+export function explainedLines(event: Row, names: Names): readonly string[] {
+  const { what, todo } = meaningFor(event, names)
   const { at, type, reason, identityId, actorId, address, userAgent } = event
   const details = (event['details'] as Row | null) ?? {}
   const facts: readonly (readonly [string, unknown])[] = [
@@ -76,7 +81,7 @@ function linesOf({ event, what, todo }: { event: Row } & Meaning, names: Names):
       .filter(([, value]) => value !== null && value !== undefined)
       .map(([name, value]) => `  ${name}: ${isText(value) ? value : JSON.stringify(value)}`),
     ...(todo === undefined ? [] : [`  → ${todo}`]),
-  ]
+  ].map(plain)
 }
 
 function called(id: unknown, names: Names): string | undefined {
