@@ -242,6 +242,7 @@ export function aPartialRequest(
       state: 'state "with" \u0000 anything',
       nonce: 'nonce',
       prompt: 'login',
+      maxAge: minutes(5),
       configTypes: ['config-1'],
     },
     browser: hash('cookie'),
