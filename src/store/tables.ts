@@ -21,6 +21,7 @@ import type {
 import type { SecretHash } from '../base/secrets/vault.ts'
 import type { Duration } from '../base/time/duration.ts'
 import type { Instant } from '../base/time/instant.ts'
+import type { EnrollmentOwner } from '../domain/factors/totp-enrollment.ts'
 import type { AuthRequestKey } from '../domain/login/request/auth-request.ts'
 import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.ts'
 
@@ -161,6 +162,8 @@ export interface EnrollmentRow {
 export interface TotpEnrollmentRow {
   identity_id: IdentityId
   id: TotpEnrollmentId
+  /** Empty once it is verified, and in a pending row from before 0006: void (D-240). */
+  owner: EnrollmentOwner | null
   sealed_secret: string
   /** Empty while it is pending. */
   verified_at: Instant | null

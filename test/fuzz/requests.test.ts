@@ -150,7 +150,7 @@ test('strange requests', async (t) => {
   await t.test('to the authorization endpoint', async (t) => {
     const good = Object.fromEntries(authorizationParameters(pkce().challenge))
     const values = fc.oneof(oddValue, fc.constantFrom('none', 'form_post', 'password', 'cert'))
-    const names = ['nonce', 'prompt', 'response_mode', 'method', 'configTypes', 'x']
+    const names = ['nonce', 'prompt', 'max_age', 'response_mode', 'method', 'configTypes', 'x']
     await check(
       t,
       '/oidc/authorization',

@@ -14,6 +14,7 @@ import {
   INSTALLATION_SECRET_BYTES,
   type Purpose,
 } from '../../src/base/secrets/vault.ts'
+import { seconds } from '../../src/base/time/duration.ts'
 import { instant } from '../../src/base/time/instant.ts'
 import type {
   AuthRequestKey,
@@ -155,6 +156,7 @@ const request: fc.Arbitrary<AwaitingPrimary> = fc.record({
     state: fc.option(anyText, { nil: undefined }),
     nonce: fc.option(anyText, { nil: undefined }),
     prompt: fc.constantFrom('login' as const, undefined),
+    maxAge: fc.option(fc.nat().map(seconds), { nil: undefined }),
     configTypes: fc.array(anyText, { maxLength: 3 }),
   }),
 })

@@ -40,6 +40,7 @@ for (const database of ALL) {
           state: undefined,
           nonce: undefined,
           prompt: undefined,
+          maxAge: undefined,
           configTypes: [],
         },
         primary: BARE_PRIMARY,

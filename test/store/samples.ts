@@ -20,7 +20,7 @@ import type { StoredAuthority } from '../../src/domain/certificates/own/authorit
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { Enrollment, EnrollmentKind } from '../../src/domain/enrollments/enrollment.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
-import type { TotpEnrollment } from '../../src/domain/factors/totp-enrollment.ts'
+import type { EnrollmentOwner, TotpEnrollment } from '../../src/domain/factors/totp-enrollment.ts'
 import type {
   CertAuthenticator,
   UpdbAuthenticator,
@@ -178,6 +178,7 @@ export function anEnrollment(given: Partial<TotpEnrollment> = {}): TotpEnrollmen
     id: 'enrollment-1' as TotpEnrollmentId,
     identityId: anIdentity().id,
     isVerified: false,
+    owner: 'owner-1' as EnrollmentOwner,
     sealedSecret: 'sealed',
     createdAt: NOON,
     ...given,
@@ -241,6 +242,7 @@ export function aPartialRequest(
       state: 'state "with" \u0000 anything',
       nonce: 'nonce',
       prompt: 'login',
+      maxAge: minutes(5),
       configTypes: ['config-1'],
     },
     browser: hash('cookie'),

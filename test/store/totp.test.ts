@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { IdentityId, TotpEnrollmentId } from '../../src/base/ids.ts'
 import type { Instant } from '../../src/base/time/instant.ts'
+import type { EnrollmentOwner } from '../../src/domain/factors/totp-enrollment.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
@@ -18,6 +19,9 @@ const TIMES = Array.from({ length: 20 }, (_, i) => i)
 const HUNDRED = Array.from({ length: 100 }, (_, i) => i)
 const CODES = TIMES.map((i) => hash(`recovery-${i}`))
 const me = anIdentity().id
+const OWNER = 'owner-1' as EnrollmentOwner
+const OTHER = 'owner-2' as EnrollmentOwner
+const VERIFIED = anEnrollment({ isVerified: true, owner: undefined })
 const other = anIdentity({ id: 'identity-2' as IdentityId, name: 'other', externalId: undefined })
 
 for (const database of ALL) {
@@ -44,7 +48,7 @@ for (const database of ALL) {
       assert.deepEqual(await totpEnrollments.find(me), anEnrollment())
       assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
       assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), true)
-      assert.deepEqual(await totpEnrollments.find(me), anEnrollment({ isVerified: true }))
+      assert.deepEqual(await totpEnrollments.find(me), VERIFIED)
       assert.equal(await totpEnrollments.find(other.id), undefined)
       assert.equal(await totpEnrollments.countRecoveryCodes(other.id), 0)
     })
@@ -72,7 +76,7 @@ for (const database of ALL) {
       const [{ totpEnrollments }] = await openVerified(t)
       const theirs = anEnrollment({ id: 'enrollment-2' as TotpEnrollmentId, sealedSecret: 'evil' })
       assert.equal(await totpEnrollments.replacePending(theirs, [hash('evil')]), false)
-      assert.deepEqual(await totpEnrollments.find(me), anEnrollment({ isVerified: true }))
+      assert.deepEqual(await totpEnrollments.find(me), VERIFIED)
       assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
       assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('evil')), false)
       assert.equal(await totpEnrollments.markVerified(theirs, NOON), false)
@@ -103,17 +107,77 @@ for (const database of ALL) {
       assert.equal(count, isVerified ? 20 : 2)
     })
 
+    test('a pending enrollment is verified and removed by its owner alone (D-240)', async (t) => {
+      const [{ totpEnrollments }] = await openPending(t)
+      for (const owner of [OTHER, undefined]) {
+        assert.equal(await totpEnrollments.markVerified(anEnrollment({ owner }), NOON), false)
+      }
+      assert.equal(await totpEnrollments.removePending(me, OTHER), false)
+      assert.deepEqual(await totpEnrollments.find(me), anEnrollment())
+
+      // Replaced under the same id: the owner decides all the same.
+      await totpEnrollments.replacePending(anEnrollment({ owner: OTHER }), CODES)
+      assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), false)
+      assert.equal(await totpEnrollments.removePending(me, OWNER), false)
+      assert.deepEqual(await totpEnrollments.find(me), anEnrollment({ owner: OTHER }))
+    })
+
+    test('a pending enrollment without an owner is void until it is replaced (D-240)', async (t) => {
+      const [{ totpEnrollments }] = await openTwoFilled(t)
+      const before = anEnrollment({ owner: undefined })
+      assert.equal(await totpEnrollments.replacePending(before, CODES), true)
+      assert.deepEqual(await totpEnrollments.find(me), before)
+      assert.equal(await totpEnrollments.markVerified(before, NOON), false)
+      assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), false)
+      assert.equal(await totpEnrollments.removePending(me, OWNER), false)
+      assert.equal(await totpEnrollments.replacePending(anEnrollment(), CODES), true)
+      assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), true)
+    })
+
+    test('of verifications by two owners at once, only those of the owner count (D-240)', async (t) => {
+      const stores = await openPending(t)
+      const verified = await Promise.all(
+        TIMES.map(async (i) => {
+          const owner = i % 4 < 2 ? OTHER : OWNER
+          const { totpEnrollments } = stores[i % 2 ? 0 : 1]
+          return (await totpEnrollments.markVerified(anEnrollment({ owner }), NOON)) && owner
+        }),
+      )
+      assert.deepEqual(verified.filter(Boolean), [OWNER])
+    })
+
+    test('of a start by another owner and a verification at once, one counts (D-240)', async (t) => {
+      // Attack: a login that has only the password starts its own enrollment at the moment at which the owner verifies.
+      const stores = await openTwoFilled(t)
+      for (const i of TIMES) {
+        await stores[0].totpEnrollments.remove(me)
+        await stores[0].totpEnrollments.replacePending(anEnrollment(), CODES)
+        const theirs = anEnrollment({ id: `theirs-${i}` as TotpEnrollmentId, owner: OTHER })
+        const [isVerified, isReplaced, isRemoved] = await Promise.all([
+          stores[i % 2 ? 0 : 1].totpEnrollments.markVerified(anEnrollment(), NOON),
+          stores[i % 2 ? 1 : 0].totpEnrollments.replacePending(theirs, [hash('theirs')]),
+          stores[i % 2 ? 1 : 0].totpEnrollments.removePending(me, OWNER),
+        ])
+        const left = await stores[0].totpEnrollments.find(me)
+        if (isVerified) {
+          assert.deepEqual([isReplaced, isRemoved, left], [false, false, VERIFIED])
+        } else {
+          assert.deepEqual([isReplaced, left], [true, theirs])
+        }
+      }
+    })
+
     test('removing a pending enrollment leaves a verified one alone', async (t) => {
       const [{ totpEnrollments }] = await openPending(t)
-      assert.equal(await totpEnrollments.removePending(me), true)
-      assert.equal(await totpEnrollments.removePending(me), false)
+      assert.equal(await totpEnrollments.removePending(me, OWNER), true)
+      assert.equal(await totpEnrollments.removePending(me, OWNER), false)
       assert.equal(await totpEnrollments.find(me), undefined)
       assert.equal(await totpEnrollments.countRecoveryCodes(me), 0)
 
       await totpEnrollments.replacePending(anEnrollment(), CODES)
       await totpEnrollments.markVerified(anEnrollment(), NOON)
-      assert.equal(await totpEnrollments.removePending(me), false)
-      assert.deepEqual(await totpEnrollments.find(me), anEnrollment({ isVerified: true }))
+      assert.equal(await totpEnrollments.removePending(me, OWNER), false)
+      assert.deepEqual(await totpEnrollments.find(me), VERIFIED)
     })
 
     test('an enrollment is removed with its codes, verified or not', async (t) => {

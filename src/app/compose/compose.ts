@@ -41,7 +41,11 @@ import { createProvePrimary } from '../../domain/login/prove-primary.ts'
 import { createRefuseCode } from '../../domain/login/refuse-code.ts'
 import { createFindRequest } from '../../domain/login/request/find-request.ts'
 import { createStartLogin } from '../../domain/login/start.ts'
-import { createSubmitKept, createSubmitPrimary } from '../../domain/login/submit-primary.ts'
+import {
+  createSubmitKept,
+  createSubmitPrimary,
+  createSubmitReturned,
+} from '../../domain/login/submit-primary.ts'
 import { createSubmitTotp } from '../../domain/login/submit-totp.ts'
 import { createRules } from '../../domain/policies/rules.ts'
 import { createAuthenticateCall } from '../../domain/sessions/authenticate-call.ts'
@@ -197,8 +201,8 @@ export function compose(parts: Parts) {
       ...common,
       findRequest,
       findEndpoints,
-      redeemCode: createRedeemCode({ postForm: createPostForm(fetchRules) }),
-      submitPrimary,
+      redeemCode: createRedeemCode({ postForm: createPostForm(fetchRules), clock }),
+      submitReturned: createSubmitReturned(steps),
       submitKept: createSubmitKept(steps),
       tripFailures: createAddressFailures({ limit: config.limits.failuresPerAddress, clock }),
     }),

@@ -3,12 +3,15 @@
 import { base64url } from '../../base/encoding.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import type { Instant } from '../../base/time/instant.ts'
 
 export interface Approved {
   readonly account: string
   readonly redirectUri: string
   readonly codeChallenge: string
   readonly nonce: string | undefined
+  /** When the person said who they are. */
+  readonly at: Instant
 }
 
 export interface Codes {

@@ -9,7 +9,7 @@ import { base64url } from '../../base/encoding.ts'
 import { type FormFields, parseForm } from '../../base/form.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import { epochSeconds } from '../../base/time/instant.ts'
+import { epochSeconds, type Instant } from '../../base/time/instant.ts'
 import { verifierMatches } from '../../protocol/pkce.ts'
 import { contentSecurityPolicy } from '../../web/login/content-security-policy.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
@@ -41,9 +41,10 @@ export async function startIdp(
   const accounts = [...people, STRANGER]
   const codes = createCodes({ clock, random })
 
-  function signFor(account: string, nonce?: string): Promise<string> {
+  /** OIDC Core §2: clients that ask for `max_age` must be told `auth_time`, and here everybody is. */
+  function signFor(account: string, at: Instant, nonce?: string): Promise<string> {
     const now = epochSeconds(clock.now())
-    return new SignJWT({ nonce })
+    return new SignJWT({ nonce, auth_time: epochSeconds(at) })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
       .setIssuer(server.origin)
       .setSubject(account)
@@ -75,7 +76,7 @@ export async function startIdp(
       sendBack(response, redirectUri, { error: 'access_denied', ...answer })
       return
     }
-    const code = codes.issue({ account, redirectUri, codeChallenge, nonce })
+    const code = codes.issue({ account, redirectUri, codeChallenge, nonce, at: clock.now() })
     sendBack(response, redirectUri, { code, ...answer })
   }
 
@@ -102,7 +103,7 @@ export async function startIdp(
       access_token: base64url(random.bytes(32)),
       token_type: 'Bearer',
       expires_in: LIFETIME_SECONDS,
-      id_token: await signFor(approved.account, approved.nonce),
+      id_token: await signFor(approved.account, approved.at, approved.nonce),
     })
   }
 
@@ -124,7 +125,7 @@ export async function startIdp(
         // What a program would get there, with a login of its own: for curl.
         if (!accounts.includes(account ?? '')) return sendJson(response, 404, NOT_FOUND)
         response.writeHead(200, { ...ALWAYS, 'content-type': 'text/plain' })
-        response.end(`${await signFor(account ?? '')}\n`)
+        response.end(`${await signFor(account ?? '', clock.now())}\n`)
         return
       default:
         return sendJson(response, 404, NOT_FOUND)

@@ -7,7 +7,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { inSeconds, seconds } from '../../base/time/duration.ts'
-import { epochSeconds, type Instant } from '../../base/time/instant.ts'
+import { epochSeconds, type Instant, minus } from '../../base/time/instant.ts'
 import { claimedIssuer } from '../tokens/claimed-issuer.ts'
 import { claimedSubject } from './claim.ts'
 import type { ExternalJwtSigner } from './signer.ts'
@@ -15,8 +15,16 @@ import type { SignerKeyCache, WantedKey } from './signer-keys.ts'
 import { EXTERNAL_JWT_ALGORITHMS, type ExternalJwtAlgorithm } from './verification-key.ts'
 
 export type ExternalJwtVerdict =
-  /** What the signer's `claimsProperty` holds. */
-  | { readonly verdict: 'accepted'; readonly subject: string }
+  | {
+      readonly verdict: 'accepted'
+      /** What the signer's `claimsProperty` holds. */
+      readonly subject: string
+      /**
+       * In seconds since the epoch: `auth_time`, or else `iat`, before which the authentication must have been (D-241).
+       * Undefined when the token has neither.
+       */
+      readonly authenticatedAt: number | undefined
+    }
   /** `expired`: everything else about it is good. `why` is for the log, and has nothing of the token in it. */
   | { readonly verdict: 'expired' | 'invalid'; readonly why: string }
 
@@ -120,7 +128,23 @@ function judgeClaims(
   if (refused !== undefined) return invalid(`the claim ${refused} is refused`)
   const subject = claimedSubject(claims, signer.claimsProperty)
   if (subject === undefined) return invalid("the signer's claim is missing or names nobody")
-  return { verdict: 'accepted', subject }
+  const { auth_time: asked = claims.iat } = claims
+  return {
+    verdict: 'accepted',
+    subject,
+    authenticatedAt: typeof asked === 'number' ? asked : undefined,
+  }
+}
+
+/** Why a time that a token claims does not lie between `since` and now, give or take the leeway (D-241). */
+export function ageFault(
+  claimed: unknown,
+  since: Instant,
+  now: Instant,
+): 'not-a-time' | 'past' | 'future' | undefined {
+  if (typeof claimed !== 'number') return 'not-a-time'
+  if (!(claimed >= epochSeconds(minus(since, LEEWAY)))) return 'past'
+  return claimed <= epochSeconds(now) + inSeconds(LEEWAY) ? undefined : 'future'
 }
 
 /** Which time claim is refused, of those that jose has let pass. */

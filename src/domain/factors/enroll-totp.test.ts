@@ -6,19 +6,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TOTP, URI } from 'otpauth'
 import { type TotpStores, totpStores } from '../../../test/support/stores/totp-stores.ts'
-import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
+import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { createVault } from '../../base/secrets/vault.ts'
 import { seconds } from '../../base/time/duration.ts'
 import { instant, plus } from '../../base/time/instant.ts'
 import type { Identity } from '../identities/identity.ts'
+import type { AuthRequestKey } from '../login/request/auth-request.ts'
 import { createTotpEnrollments, type EnrollmentProof } from './enroll-totp.ts'
 import { type CodeVerdict, createCheckCode } from './totp.ts'
+import { loginOwner, sessionOwner } from './totp-enrollment.ts'
 
 /** The first moment of a step. */
 const NOON = instant(1_800_000_000_000)
 const HOST = 'id.example.org'
 const WRONG = 'no code'
+const LOGIN = loginOwner({ key: 'one' as AuthRequestKey })
+const OTHER_LOGIN = loginOwner({ key: 'another' as AuthRequestKey })
+const SESSION = sessionOwner({ sessionId: 'one' as ApiSessionId })
 const ADA: Identity = {
   id: 'ada' as IdentityId,
   name: 'Ada Lovelace',
@@ -50,8 +55,8 @@ function world() {
   const enroll = createTotpEnrollments({ ...deps, random: systemRandom, transaction })
   const check = createCheckCode(deps)
 
-  async function start() {
-    const started = await enroll.start(ADA, HOST)
+  async function start(owner = LOGIN) {
+    const started = await enroll.start(ADA, owner, HOST)
     assert.ok(started !== 'exists')
     const app = URI.parse(started.provisioningUrl)
     assert.ok(app instanceof TOTP)
@@ -64,7 +69,7 @@ function world() {
   /** An enrollment that is verified. */
   async function enrolled() {
     const started = await start()
-    assert.equal(await accept(await enroll.prove(ADA.id, started.code()), stores), true)
+    assert.equal(await accept(await enroll.prove(ADA.id, LOGIN, started.code()), stores), true)
     return started
   }
   return { ...stores, enroll, check, start, enrolled, advance }
@@ -110,11 +115,15 @@ test('R084: the secret has 160 bits, is another one each time, and is not stored
 test('a code of the app proves the enrollment, and verifies it when it is taken', async () => {
   const use = world()
   const { enrollment, code } = await use.start()
-  const proof = await use.enroll.prove(ADA.id, code())
+  const proof = await use.enroll.prove(ADA.id, LOGIN, code())
   assert.equal(proof.verdict, 'matches')
   assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
   assert.equal(await accept(proof, use), true)
-  assert.deepEqual(await use.totpEnrollments.find(ADA.id), { ...enrollment, isVerified: true })
+  assert.deepEqual(await use.totpEnrollments.find(ADA.id), {
+    ...enrollment,
+    isVerified: true,
+    owner: undefined,
+  })
 })
 
 test('D-17: a code of the step before or after proves the app too, and none further away', async () => {
@@ -126,7 +135,7 @@ test('D-17: a code of the step before or after proves the app too, and none furt
     [30, 'matches'],
     [60, 'wrong'],
   ] as const) {
-    assert.equal((await enroll.prove(ADA.id, code(ahead))).verdict, verdict, String(ahead))
+    assert.equal((await enroll.prove(ADA.id, LOGIN, code(ahead))).verdict, verdict, String(ahead))
   }
 })
 
@@ -148,7 +157,7 @@ test('D-17: the recovery codes that were shown are good for a login afterwards',
 test('R089: a wrong code leaves the enrollment pending', async () => {
   const { start, enroll, totpEnrollments } = world()
   const { enrollment } = await start()
-  assert.deepEqual(await enroll.prove(ADA.id, WRONG), { verdict: 'wrong' })
+  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, WRONG), { verdict: 'wrong' })
   assert.deepEqual(await totpEnrollments.find(ADA.id), enrollment)
 })
 
@@ -157,7 +166,7 @@ test('D-17: a recovery code proves no app', async () => {
   const { start, enroll } = world()
   const { recoveryCodes } = await start()
   for (const text of recoveryCodes.slice(0, 3)) {
-    assert.deepEqual(await enroll.prove(ADA.id, text), { verdict: 'wrong' })
+    assert.deepEqual(await enroll.prove(ADA.id, LOGIN, text), { verdict: 'wrong' })
   }
 })
 
@@ -166,8 +175,8 @@ test('R089: starting again replaces what is pending, and the first app is worth 
   const first = await start()
   const second = await start()
   assert.notEqual(first.enrollment.id, second.enrollment.id)
-  assert.deepEqual(await enroll.prove(ADA.id, first.code()), { verdict: 'wrong' })
-  assert.equal((await enroll.prove(ADA.id, second.code())).verdict, 'matches')
+  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, first.code()), { verdict: 'wrong' })
+  assert.equal((await enroll.prove(ADA.id, LOGIN, second.code())).verdict, 'matches')
 })
 
 test('R089: the recovery codes of a replaced enrollment are worth nothing', async () => {
@@ -182,7 +191,7 @@ test('R089: an enrollment that is replaced between proof and taking is not verif
   // Attack: somebody starts his own enrollment while the owner sends a code, and has his verified by it.
   const use = world()
   const { code } = await use.start()
-  const proof = await use.enroll.prove(ADA.id, code())
+  const proof = await use.enroll.prove(ADA.id, LOGIN, code())
   await use.start()
   assert.equal(await accept(proof, use), false)
   assert.equal((await use.totpEnrollments.find(ADA.id))?.isVerified, false)
@@ -191,7 +200,7 @@ test('R089: an enrollment that is replaced between proof and taking is not verif
 test('of two proofs at the same moment one verifies', async () => {
   const use = world()
   const { code } = await use.start()
-  const prove = () => use.enroll.prove(ADA.id, code())
+  const prove = () => use.enroll.prove(ADA.id, LOGIN, code())
   const proofs = await Promise.all([prove(), prove()])
   const accepted = await Promise.all(proofs.map((proof) => accept(proof, use)))
   assert.deepEqual(accepted.toSorted(), [false, true])
@@ -200,12 +209,12 @@ test('of two proofs at the same moment one verifies', async () => {
 test('R089: there is nothing to verify before the start, after the end and after cancelling', async () => {
   const { enroll, enrolled, start, guesses } = world()
   const notStarted = { verdict: 'not-started' }
-  assert.deepEqual(await enroll.prove(ADA.id, WRONG), notStarted)
+  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, WRONG), notStarted)
   const cancelled = await start()
-  assert.equal(await enroll.cancel(ADA.id), 'cancelled')
-  assert.deepEqual(await enroll.prove(ADA.id, cancelled.code()), notStarted)
+  assert.equal(await enroll.cancel(ADA.id, LOGIN), 'cancelled')
+  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, cancelled.code()), notStarted)
   const { code } = await enrolled()
-  assert.deepEqual(await enroll.prove(ADA.id, code()), notStarted)
+  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, code()), notStarted)
   assert.equal(guesses.get(ADA.id), undefined)
 })
 
@@ -214,12 +223,12 @@ test('R086: wrong codes for an enrollment count with those of a login, and a rig
   const { code } = await use.start()
   for (let guess = 1; guess <= 5; guess += 1) {
     assert.deepEqual(await use.check(ADA.id, WRONG), { verdict: 'not-enrolled' })
-    assert.deepEqual(await use.enroll.prove(ADA.id, WRONG), { verdict: 'wrong' })
+    assert.deepEqual(await use.enroll.prove(ADA.id, LOGIN, WRONG), { verdict: 'wrong' })
   }
   const blocked = { verdict: 'blocked', retryAfterSeconds: 30 }
-  assert.deepEqual(await use.enroll.prove(ADA.id, code()), blocked)
+  assert.deepEqual(await use.enroll.prove(ADA.id, LOGIN, code()), blocked)
   use.advance(30)
-  assert.equal(await accept(await use.enroll.prove(ADA.id, code()), use), true)
+  assert.equal(await accept(await use.enroll.prove(ADA.id, LOGIN, code()), use), true)
   assert.equal(use.guesses.get(ADA.id), undefined)
 })
 
@@ -227,8 +236,8 @@ test('R090: a verified enrollment is neither replaced nor cancelled', async () =
   // Attack: somebody with the stolen password, half logged in, puts his own app in the place of the owner's.
   const use = world()
   const { enrollment, code } = await use.enrolled()
-  assert.equal(await use.enroll.start(ADA, HOST), 'exists')
-  assert.equal(await use.enroll.cancel(ADA.id), 'verified')
+  assert.equal(await use.enroll.start(ADA, LOGIN, HOST), 'exists')
+  assert.equal(await use.enroll.cancel(ADA.id, LOGIN), 'verified')
   assert.equal((await use.totpEnrollments.find(ADA.id))?.id, enrollment.id)
   assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 20)
   assert.equal((await use.check(ADA.id, code())).verdict, 'matches')
@@ -236,26 +245,51 @@ test('R090: a verified enrollment is neither replaced nor cancelled', async () =
 
 test('R089: cancelling removes what is pending, once', async () => {
   const { start, enroll, totpEnrollments } = world()
-  assert.equal(await enroll.cancel(ADA.id), 'not-started')
+  assert.equal(await enroll.cancel(ADA.id, LOGIN), 'not-started')
   await start()
-  assert.equal(await enroll.cancel(ADA.id), 'cancelled')
+  assert.equal(await enroll.cancel(ADA.id, LOGIN), 'cancelled')
   assert.equal(await totpEnrollments.find(ADA.id), undefined)
-  assert.equal(await enroll.cancel(ADA.id), 'not-started')
+  assert.equal(await enroll.cancel(ADA.id, LOGIN), 'not-started')
 })
+
+for (const other of [OTHER_LOGIN, SESSION]) {
+  test(`D-240: to ${other} nothing is pending that ${LOGIN} started`, async () => {
+    // Attack: who has only the password copies the secret while the owner enrolls, or verifies it in another login.
+    const use = world()
+    const { enrollment, code } = await use.start()
+    assert.equal(await use.enroll.read(ADA, other, HOST), undefined)
+    assert.deepEqual(await use.enroll.prove(ADA.id, other, code()), { verdict: 'not-started' })
+    assert.deepEqual(await use.enroll.prove(ADA.id, other, WRONG), { verdict: 'not-started' })
+    assert.equal(use.guesses.get(ADA.id), undefined)
+    assert.equal(await use.enroll.cancel(ADA.id, other), 'not-started')
+    assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
+    assert.equal(await accept(await use.enroll.prove(ADA.id, LOGIN, code()), use), true)
+  })
+
+  test(`D-240: an enrollment that ${other} starts voids the one of ${LOGIN}`, async () => {
+    const use = world()
+    await use.start()
+    const { enrollment, code } = await use.start(other)
+    assert.equal(await use.enroll.read(ADA, LOGIN, HOST), undefined)
+    assert.deepEqual(await use.enroll.prove(ADA.id, LOGIN, code()), { verdict: 'not-started' })
+    assert.equal(await use.enroll.cancel(ADA.id, LOGIN), 'not-started')
+    assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
+  })
+}
 
 test('what is pending can be read with the same URL as at the start', async () => {
   const { start, enroll } = world()
-  assert.equal(await enroll.read(ADA.id, ADA.name, HOST), undefined)
+  assert.equal(await enroll.read(ADA, LOGIN, HOST), undefined)
   const { enrollment, provisioningUrl } = await start()
-  assert.deepEqual(await enroll.read(ADA.id, ADA.name, HOST), { enrollment, provisioningUrl })
+  assert.deepEqual(await enroll.read(ADA, LOGIN, HOST), { enrollment, provisioningUrl })
 })
 
 test('R090: what is verified can be read, and its secret cannot', async () => {
   // Attack: a stolen session copies the app of the owner.
   const { enrolled, enroll } = world()
   const { enrollment } = await enrolled()
-  assert.deepEqual(await enroll.read(ADA.id, ADA.name, HOST), {
-    enrollment: { ...enrollment, isVerified: true },
+  assert.deepEqual(await enroll.read(ADA, LOGIN, HOST), {
+    enrollment: { ...enrollment, isVerified: true, owner: undefined },
     provisioningUrl: undefined,
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Setting up an authenticator app: start, read, prove, cancel, and new recovery codes. SPEC TOTP enrollment during an
- * OIDC flow; D-19; R084, R087, R089, R090. Who may do it, and what it counts for, is decided by the callers, who also
+ * OIDC flow; D-19, D-240; R084, R087, R089, R090. Who may do it, and what it counts for, is decided by the callers, who also
  * record the events: each `take` belongs into the transaction that does the rest.
  */
 
@@ -14,7 +14,7 @@ import type { Stores, Transaction } from '../stores.ts'
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts'
 import type { CodeGuesses, TotpEnrollments } from './stores.ts'
 import { type Blocked, countGuess, matchingStep, openTotpSecret } from './totp.ts'
-import type { TotpEnrollment } from './totp-enrollment.ts'
+import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 
 export interface StartedEnrollment {
   readonly enrollment: TotpEnrollment
@@ -32,7 +32,7 @@ export interface ReadEnrollment {
 export type EnrollmentProof =
   | {
       readonly verdict: 'matches'
-      /** False: somebody else was faster, or it was replaced or cancelled in the meantime. */
+      /** False: another call was faster, or it was replaced or cancelled in the meantime. */
       take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
     }
   | { readonly verdict: 'wrong' }
@@ -45,14 +45,29 @@ export interface FreshRecoveryCodes {
   take(tx: Pick<Stores, 'totpEnrollments'>): Promise<void>
 }
 
+/** A pending enrollment exists for its owner alone (D-240); to any other owner nothing is pending. */
 export interface TotpEnrolling {
-  /** A pending one is replaced, a verified one never (R090). `hostname` is the issuer that the app shows. */
-  start(identity: Identity, hostname: string): Promise<StartedEnrollment | 'exists'>
-  read(identityId: IdentityId, name: string, hostname: string): Promise<ReadEnrollment | undefined>
+  /**
+   * Replaces a pending one, whoever owns it, and never a verified one (R090). `hostname` is the issuer that the app
+   * shows.
+   */
+  start(
+    identity: Identity,
+    owner: EnrollmentOwner,
+    hostname: string,
+  ): Promise<StartedEnrollment | 'exists'>
+  read(
+    identity: Pick<Identity, 'id' | 'name'>,
+    owner: EnrollmentOwner,
+    hostname: string,
+  ): Promise<ReadEnrollment | undefined>
   /** Whether this is a code of the pending enrollment's app. Recovery codes prove no app; no step is burnt (D-17). */
-  prove(identityId: IdentityId, code: string): Promise<EnrollmentProof>
+  prove(identityId: IdentityId, owner: EnrollmentOwner, code: string): Promise<EnrollmentProof>
   /** A verified one stays: it is removed only from a full session (D-19). */
-  cancel(identityId: IdentityId): Promise<'cancelled' | 'not-started' | 'verified'>
+  cancel(
+    identityId: IdentityId,
+    owner: EnrollmentOwner,
+  ): Promise<'cancelled' | 'not-started' | 'verified'>
   /** The caller has asked for a code first (API 3.1). */
   renewRecoveryCodes(identityId: IdentityId): FreshRecoveryCodes
 }
@@ -77,13 +92,14 @@ export function createTotpEnrollments(deps: {
   }
 
   return {
-    async start({ id: identityId, name }, hostname) {
+    async start({ id: identityId, name }, owner, hostname) {
       const id = newId<TotpEnrollmentId>(random)
       const secret = random.bytes(SECRET_BYTES)
       const enrollment: TotpEnrollment = {
         id,
         identityId,
         isVerified: false,
+        owner,
         sealedSecret: vault.seal('totp-secret', secret, id),
         createdAt: clock.now(),
       }
@@ -96,20 +112,22 @@ export function createTotpEnrollments(deps: {
       return { enrollment, provisioningUrl: url, recoveryCodes }
     },
 
-    async read(identityId, name, hostname) {
+    async read({ id: identityId, name }, owner, hostname) {
       const enrollment = await totpEnrollments.find(identityId)
       if (enrollment === undefined) return undefined
       if (enrollment.isVerified) return { enrollment, provisioningUrl: undefined }
+      if (enrollment.owner !== owner) return undefined
       const secret = openTotpSecret(vault, enrollment)
       const url = provisioningUrl({ issuer: hostname, name, secret })
       return { enrollment, provisioningUrl: url }
     },
 
-    async prove(identityId, code) {
+    async prove(identityId, owner, code) {
       const now = clock.now()
       const enrollment = await totpEnrollments.find(identityId)
-      // Nothing to guess at, so nothing is counted.
-      if (enrollment === undefined || enrollment.isVerified) return { verdict: 'not-started' }
+      // Nothing to guess at, so nothing is counted: otherwise one login could make the owner of another wait.
+      const isPending = enrollment?.isVerified === false && enrollment.owner === owner
+      if (!isPending) return { verdict: 'not-started' }
       const blocked = await countGuess(codeGuesses, identityId, now)
       if (blocked !== undefined) return blocked
       const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
@@ -124,11 +142,11 @@ export function createTotpEnrollments(deps: {
       }
     },
 
-    cancel: (identityId) =>
+    cancel: (identityId, owner) =>
       transaction(async (tx) => {
-        if (await tx.totpEnrollments.removePending(identityId)) return 'cancelled'
+        if (await tx.totpEnrollments.removePending(identityId, owner)) return 'cancelled'
         const left = await tx.totpEnrollments.find(identityId)
-        return left === undefined ? 'not-started' : 'verified'
+        return left?.isVerified ? 'verified' : 'not-started'
       }),
 
     renewRecoveryCodes(identityId) {

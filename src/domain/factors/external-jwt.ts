@@ -6,10 +6,11 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { type Challenge, primaryExtJwt } from '../../protocol/challenge.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
-import type { VerifyExternalJwt } from '../ext-jwt/verify.ts'
+import { ageFault, type VerifyExternalJwt } from '../ext-jwt/verify.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
 import { allowsSigner } from '../policies/auth-policy.ts'
@@ -18,7 +19,11 @@ import { claimedIssuer } from '../tokens/claimed-issuer.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from './verdict.ts'
 
-export type ExternalJwtFactor = (bearers: readonly Secret[]) => Promise<PrimaryVerdict>
+/** `since`: the JWT must show an authentication since then, within the leeway for clocks (D-241). */
+export type ExternalJwtFactor = (
+  bearers: readonly Secret[],
+  since?: Instant,
+) => Promise<PrimaryVerdict>
 
 /** `satisfied`, or what is wrong with it in the words of a challenge. */
 export type SecondaryJwtVerdict = 'satisfied' | Challenge['error']
@@ -44,7 +49,7 @@ export function createExternalJwtFactor(deps: {
 }): ExternalJwtFactor {
   const { brand, verifyExternalJwt, identities, rules, clock } = deps
 
-  return async (bearers) => {
+  return async (bearers, since) => {
     if (bearers.length === 0) return challenge('jwt-missing', 'missing')
     if (bearers.length > MOST_BEARERS) return challenge('jwt-invalid', 'invalid')
     const candidates = bearers.map((token) => ({ token, signer: signerOf(token) }))
@@ -60,7 +65,7 @@ export function createExternalJwtFactor(deps: {
     let proven: Accepted | undefined
     for (const { token, signer } of known) {
       if (signer === undefined) continue
-      const verdict = await prove(token, signer)
+      const verdict = await prove(token, signer, since)
       if (verdict.verdict === 'rejected') {
         refusal ??= verdict
       } else if (proven === undefined || proven.identity.id === verdict.identity.id) {
@@ -71,11 +76,19 @@ export function createExternalJwtFactor(deps: {
     return proven ?? refusal ?? challenge('jwt-invalid', 'invalid')
   }
 
-  async function prove(token: Secret, signer: ExternalJwtSigner): Promise<PrimaryVerdict> {
+  async function prove(
+    token: Secret,
+    signer: ExternalJwtSigner,
+    since: Instant | undefined,
+  ): Promise<PrimaryVerdict> {
     const verified = await verifyExternalJwt(signer, token)
     if (verified.verdict !== 'accepted') {
       const reason = verified.verdict === 'expired' ? 'jwt-expired' : 'jwt-invalid'
       return { ...challenge(reason, verified.verdict, [signer]), why: verified.why }
+    }
+    if (since !== undefined && ageFault(verified.authenticatedAt, since, clock.now())) {
+      const why = 'it does not show an authentication as recent as the client asked for'
+      return { ...challenge('jwt-invalid', 'invalid', [signer]), why }
     }
     const identity = await findOwner(identities, signer, verified.subject)
     if (identity === undefined) return reject('identity-unknown')

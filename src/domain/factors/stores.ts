@@ -1,20 +1,26 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { TotpEnrollment } from './totp-enrollment.ts'
+import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 
 /** At most one enrollment for each identity, pending or verified. */
 export interface TotpEnrollments {
   find(identityId: IdentityId): Promise<TotpEnrollment | undefined>
   /**
-   * Stores a pending enrollment with its recovery codes in the place of one that is pending; false, and nothing
-   * changes, when a verified one exists (R090).
+   * Stores a pending enrollment with its recovery codes in the place of one that is pending, also of another owner;
+   * false, and nothing changes, when a verified one exists (R090).
    */
   replacePending(enrollment: TotpEnrollment, recoveryCodes: readonly SecretHash[]): Promise<boolean>
-  /** Turns this very pending enrollment into a verified one; of two at once one answers true. */
-  markVerified(enrollment: TotpEnrollment, at: Instant): Promise<boolean>
-  /** False when there is no pending one. */
-  removePending(identityId: IdentityId): Promise<boolean>
+  /**
+   * Turns this very pending enrollment of this very owner into a verified one, which has no owner any more; of two at
+   * once one answers true. False without an owner (D-240).
+   */
+  markVerified(
+    enrollment: Pick<TotpEnrollment, 'id' | 'identityId' | 'owner'>,
+    at: Instant,
+  ): Promise<boolean>
+  /** False when this owner has no pending one. */
+  removePending(identityId: IdentityId, owner: EnrollmentOwner): Promise<boolean>
   /** Pending or verified, with its recovery codes. */
   remove(identityId: IdentityId): Promise<boolean>
   /**

@@ -37,6 +37,7 @@ function enrollmentOf(identityId: IdentityId, changes: Partial<TotpEnrollment> =
     id,
     identityId,
     isVerified: true,
+    owner: undefined,
     sealedSecret: vault.seal('totp-secret', SECRET, id),
     createdAt: NOON,
     ...changes,

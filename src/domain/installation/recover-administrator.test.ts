@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { aLegacySession } from '../../../test/store/samples.ts'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
 import {
+  type ApiSessionId,
   type AuthenticatorId,
   type AuthPolicyId,
   type ExternalJwtSignerId,
@@ -19,6 +20,7 @@ import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
 import { createRecordEvent } from '../audit/record.ts'
 import { createPasswordHashing } from '../factors/hashing.ts'
+import { sessionOwner } from '../factors/totp-enrollment.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import {
@@ -123,6 +125,7 @@ test('whatever stands between the administrator and a login is taken away, and t
     id: 'enrollment' as TotpEnrollmentId,
     identityId: id,
     isVerified: false,
+    owner: sessionOwner({ sessionId: 'session' as ApiSessionId }),
     sealedSecret: 'sealed',
     createdAt: now,
   }

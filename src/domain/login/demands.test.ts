@@ -7,6 +7,7 @@ import { anIdentity, aPolicy, rulesOf, wordsOf } from '../../../test/support/peo
 import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
+import { loginOwner } from '../factors/totp-enrollment.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import {
   checkDemandedJwt,
@@ -18,6 +19,7 @@ import {
   unprovenSigner,
 } from './demands.ts'
 import { NOTHING_SECONDARY } from './proven.ts'
+import type { AuthRequestKey } from './request/auth-request.ts'
 
 const SIGNER = externalSigner({
   externalAuthUrl: 'https://idp.example/authorize',
@@ -43,6 +45,7 @@ async function demandsOf(
       id: 'enrollment-1' as TotpEnrollmentId,
       identityId: IDENTITY.id,
       isVerified: false,
+      owner: loginOwner({ key: 'login-1' as AuthRequestKey }),
       sealedSecret: '',
       createdAt: NOON,
     }

@@ -1,11 +1,12 @@
 /**
- * TOTP enrollment inside a login. SPEC TOTP enrollment during an OIDC flow; D-19, D-20. What an enrollment is and how
+ * TOTP enrollment inside a login. SPEC TOTP enrollment during an OIDC flow; D-19, D-20, D-240. What an enrollment is and how
  * it is proven is in factors/; here it meets the auth request.
  */
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { StartedEnrollment, TotpEnrolling } from '../factors/enroll-totp.ts'
+import { loginOwner } from '../factors/totp-enrollment.ts'
 import type { CheckAgain } from './check-again.ts'
 import type { FindDemands } from './demands.ts'
 import type { FinishStep, LoginStep } from './finish.ts'
@@ -44,20 +45,21 @@ export function createEnrollInLogin(deps: {
   return {
     async start(request, hostname) {
       const { identity } = await ownerOf(request)
-      const started = await totpEnrolling.start(identity, hostname)
+      const started = await totpEnrolling.start(identity, loginOwner(request), hostname)
       if (started === 'exists') throw new Failure('MFA_EXISTS')
       return started
     },
 
     async pendingUrl(request, hostname) {
-      const { id, name } = (await ownerOf(request)).identity
-      return (await totpEnrolling.read(id, name, hostname))?.provisioningUrl
+      const { identity } = await ownerOf(request)
+      const enrollment = await totpEnrolling.read(identity, loginOwner(request), hostname)
+      return enrollment?.provisioningUrl
     },
 
     async verify({ request, code, caller }) {
       const { identity, policy } = await ownerOf(request)
       const { id: identityId } = identity
-      const verdict = await totpEnrolling.prove(identityId, code)
+      const verdict = await totpEnrolling.prove(identityId, loginOwner(request), code)
       if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
       if (verdict.verdict !== 'matches') throw await refuseCode(request, verdict, caller)
 
@@ -76,14 +78,14 @@ export function createEnrollInLogin(deps: {
           return true
         },
       })
-      // Verified or replaced by somebody else at the same moment: this one is no longer pending.
+      // Verified or replaced by another call at the same moment: this one is no longer pending.
       if (step === 'taken') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
       return step
     },
 
     async cancel(request) {
       const { identity } = await ownerOf(request)
-      const outcome = await totpEnrolling.cancel(identity.id)
+      const outcome = await totpEnrolling.cancel(identity.id, loginOwner(request))
       if (outcome === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
       if (outcome === 'verified') throw new Failure('MFA_EXISTS')
     },

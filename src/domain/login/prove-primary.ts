@@ -4,6 +4,7 @@
  * address it came from (D-22).
  */
 import type { Secret } from '../../base/secrets/secret.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
@@ -25,6 +26,8 @@ export interface PrimarySubmission {
   readonly credential: PrimaryCredential
   /** Every bearer token of the call: the primary JWT, or one beside another credential (D-14). */
   readonly bearers: readonly Secret[]
+  /** A primary JWT must show an authentication since then (D-241); any age will do where it is not given. */
+  readonly since?: Instant | undefined
   readonly caller: Caller
 }
 
@@ -56,14 +59,19 @@ export function createProvePrimary(deps: {
     throw new Failure('UNAUTHORIZED', challenges.length === 0 ? { detail } : { challenges, detail })
   }
 
-  function judge({ credential, bearers, caller }: PrimarySubmission): Promise<PrimaryVerdict> {
+  function judge({
+    credential,
+    bearers,
+    since,
+    caller,
+  }: PrimarySubmission): Promise<PrimaryVerdict> {
     switch (credential.method) {
       case 'password':
         return deps.password(credential.credentials, caller)
       case 'cert':
         return deps.certificate(credential.chain)
       case 'ext-jwt':
-        return deps.externalJwt(bearers)
+        return deps.externalJwt(bearers, since)
     }
   }
 

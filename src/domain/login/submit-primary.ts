@@ -4,6 +4,8 @@
  * credential that was accepted before and kept while the person fetched a demanded external JWT (D-156).
  */
 import type { Secret } from '../../base/secrets/secret.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
@@ -25,6 +27,7 @@ import type { PrimaryCredential, ProvePrimary } from './prove-primary.ts'
 import { NOTHING_SECONDARY, type ProvenSecondary } from './proven.ts'
 import { acceptPrimary } from './request/auth-request.ts'
 import { type OpenRequest, startAgain } from './request/find-request.ts'
+import { freshSince } from './request/fresh-since.ts'
 import { addConfigTypes } from './request/read-ask.ts'
 
 export interface LoginSubmission {
@@ -70,13 +73,26 @@ interface Dependencies {
   readonly recordEvent: RecordEvent
 }
 
-export function createSubmitPrimary(deps: Dependencies): SubmitPrimary {
-  return async ({ request, credential, bearers, configTypes, caller }) => {
-    const allConfigTypes = addConfigTypes(request.ask.configTypes, configTypes)
-    const accepted = await deps.provePrimary({ credential, bearers, caller })
-    const submission = { request, accepted, bearers, configTypes: allConfigTypes, caller }
-    return submitAccepted(deps, submission)
-  }
+export function createSubmitPrimary(
+  deps: Dependencies & { readonly clock: Pick<Clock, 'now'> },
+): SubmitPrimary {
+  return (submission) => submit(deps, submission, freshSince(submission.request, deps.clock.now()))
+}
+
+/** For a JWT that came from an IdP over our own connection, with an ID token that has shown how fresh it is (D-241). */
+export function createSubmitReturned(deps: Dependencies): SubmitPrimary {
+  return (submission) => submit(deps, submission, undefined)
+}
+
+async function submit(
+  deps: Dependencies,
+  { request, credential, bearers, configTypes, caller }: LoginSubmission,
+  since: Instant | undefined,
+): Promise<LoginStep> {
+  const allConfigTypes = addConfigTypes(request.ask.configTypes, configTypes)
+  const accepted = await deps.provePrimary({ credential, bearers, since, caller })
+  const submission = { request, accepted, bearers, configTypes: allConfigTypes, caller }
+  return submitAccepted(deps, submission)
 }
 
 export function createSubmitKept(

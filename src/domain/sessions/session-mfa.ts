@@ -1,5 +1,5 @@
 /**
- * TOTP from inside a session: completing a partial one (D-51), and a person's own enrollment. API 3.1. What an
+ * TOTP from inside a session: completing a partial one (D-51), and a person's own enrollment. API 3.1; D-240. What an
  * enrollment is and how codes are judged is in factors/.
  */
 import { Failure } from '../../errors/catalogue.ts'
@@ -9,6 +9,7 @@ import type { Events } from '../audit/stores.ts'
 import type { ReadEnrollment, StartedEnrollment, TotpEnrolling } from '../factors/enroll-totp.ts'
 import type { TotpEnrollments } from '../factors/stores.ts'
 import type { CheckCode, CodeVerdict } from '../factors/totp.ts'
+import { sessionOwner } from '../factors/totp-enrollment.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
 import type { Stores, Transaction } from '../stores.ts'
@@ -21,7 +22,7 @@ export interface SessionMfa {
   /** POST /authenticate/mfa. */
   prove(call: CallSession, code: string, caller: Caller): Promise<void>
   start(call: CallSession, hostname: string): Promise<StartedEnrollment>
-  /** Thrown: MFA_ENROLLMENT_NOT_STARTED when there is none at all. */
+  /** Thrown: MFA_ENROLLMENT_NOT_STARTED when none is verified and this session has started none. */
   read(call: CallSession, hostname: string): Promise<ReadEnrollment>
   verify(call: CallSession, code: string, caller: Caller): Promise<void>
   /** A pending one is cancelled; a verified one needs a full session and a code. */
@@ -109,21 +110,25 @@ export function createSessionMfa(deps: {
     },
 
     async start(call, hostname) {
-      const started = await totpEnrolling.start(await ownIdentity(call), hostname)
+      const started = await totpEnrolling.start(
+        await ownIdentity(call),
+        sessionOwner(call),
+        hostname,
+      )
       if (started === 'exists') throw new Failure('MFA_EXISTS')
       return started
     },
 
     async read(call, hostname) {
-      const { id, name } = await ownIdentity(call)
-      const found = await totpEnrolling.read(id, name, hostname)
-      if (found === undefined) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-      return found
+      const identity = await ownIdentity(call)
+      const enrollment = await totpEnrolling.read(identity, sessionOwner(call), hostname)
+      if (enrollment === undefined) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+      return enrollment
     },
 
     async verify(call, code, caller) {
       const { identityId, sessionId } = call
-      const verdict = await totpEnrolling.prove(identityId, code)
+      const verdict = await totpEnrolling.prove(identityId, sessionOwner(call), code)
       if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
       if (verdict.verdict !== 'matches') throw await refuse(call, verdict, caller)
       const isTaken = await transaction(async (tx) => {
@@ -139,7 +144,7 @@ export function createSessionMfa(deps: {
 
     async remove(call, code, caller) {
       const { identityId, sessionId } = call
-      const outcome = await totpEnrolling.cancel(identityId)
+      const outcome = await totpEnrolling.cancel(identityId, sessionOwner(call))
       if (outcome === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
       if (outcome === 'cancelled') return
       // R090: who is only half in cannot take a verified factor away.

@@ -1,5 +1,5 @@
 /**
- * The authenticator app of an identity, pending or verified, with its recovery codes (D-17, D-19). Codes refer to
+ * The authenticator app of an identity, pending or verified, with its recovery codes (D-17, D-19, D-240). Codes refer to
  * the enrollment and go with it. Everything that is spent is spent in one statement.
  */
 import type { Kysely, Selectable } from 'kysely'
@@ -25,6 +25,7 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
       atomically(db, async (tx) => {
         const pending = {
           id: enrollment.id,
+          owner: enrollment.owner ?? null,
           sealed_secret: enrollment.sealedSecret,
           created_at: enrollment.createdAt,
         }
@@ -43,21 +44,24 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
         return true
       }),
 
-    async markVerified({ identityId, id }, at) {
+    async markVerified({ identityId, id, owner }, at) {
+      if (owner === undefined) return false
       const { numUpdatedRows } = await db
         .updateTable('totp_enrollments')
-        .set({ verified_at: at })
+        .set({ verified_at: at, owner: null })
         .where('identity_id', '=', identityId)
         .where('id', '=', id)
+        .where('owner', '=', owner)
         .where('verified_at', 'is', null)
         .executeTakeFirst()
       return numUpdatedRows === 1n
     },
 
-    async removePending(identityId) {
+    async removePending(identityId, owner) {
       const { numDeletedRows } = await db
         .deleteFrom('totp_enrollments')
         .where('identity_id', '=', identityId)
+        .where('owner', '=', owner)
         .where('verified_at', 'is', null)
         .executeTakeFirst()
       return numDeletedRows === 1n
@@ -140,6 +144,7 @@ function fromRow(row: Selectable<TotpEnrollmentRow>): TotpEnrollment {
     id: row.id,
     identityId: row.identity_id,
     isVerified: row.verified_at !== null,
+    owner: row.owner ?? undefined,
     sealedSecret: row.sealed_secret,
     createdAt: row.created_at,
   }

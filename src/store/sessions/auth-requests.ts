@@ -5,6 +5,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { ApiSessionId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type {
   ClientAsk,
@@ -40,6 +41,7 @@ const BODY = object({
     state: optional(text),
     nonce: optional(text),
     prompt: optional(text<'login'>),
+    maxAge: optional(integer<Duration>),
     configTypes: listOf(text),
   }),
   browser: optional(text<SecretHash>),

@@ -149,6 +149,8 @@ const FAULTS: readonly (readonly [title: string, Changes, error: string, about: 
   ],
   ['R018: prompt=none', { prompt: 'none' }, 'login_required', /asked/],
   ['R018: prompt=none beside another word', { prompt: 'login none' }, 'login_required', /asked/],
+  ['a max_age that is not a number', { max_age: 'soon' }, 'invalid_request', /max_age/],
+  ['a negative max_age', { max_age: '-1' }, 'invalid_request', /max_age/],
   ['R019: a request without scope', { scope: undefined }, 'invalid_scope', /openid/],
   ['R019: a scope without openid', { scope: 'profile' }, 'invalid_scope', /openid/],
   ['R019: openid in capitals', { scope: 'OPENID' }, 'invalid_scope', /openid/],
@@ -234,10 +236,11 @@ test('R014: a repeated parameter is an error, in query and form alike', async (t
     nonce: 'a-nonce',
     response_mode: 'query',
     prompt: 'login',
+    max_age: '60',
     method: 'password',
   })
   const known = [...good.keys()].filter((name) => name !== 'client_id' && name !== 'redirect_uri')
-  assert.equal(known.length, 9)
+  assert.equal(known.length, 10)
 
   for (const name of known) {
     await t.test(`${name} twice is refused, with another value and with the same`, async () => {

@@ -1,7 +1,7 @@
-/** A login that asks for the person, and not for whom an IdP still remembers: D-183, OIDC Core §3.1.2.1. */
+/** A login that asks for the person, and not for whom an IdP still remembers: D-183, D-241, OIDC Core §3.1.2.1. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inSeconds } from '../../../src/base/time/duration.ts'
+import { inSeconds, minutes } from '../../../src/base/time/duration.ts'
 import { epochSeconds } from '../../../src/base/time/instant.ts'
 import { AUTH_REQUEST_LIFE } from '../../../src/domain/login/start.ts'
 import { cookieBrowser, sentTo, startPath } from '../../support/browser/cookie-browser.ts'
@@ -10,19 +10,26 @@ import { prepareIdpLogin } from '../../support/idp/idp-login.ts'
 test('a fresh login', async (t) => {
   const kit = await prepareIdpLogin(t)
   const { service, idp, signer, back, assertNoProof } = kit
+  service.clock.hold()
 
   async function away(changes: Readonly<Record<string, string>>) {
     const browser = cookieBrowser(service)
     const { authRequestId } = await browser.begin(changes)
     return { browser, location: sentTo(await browser.get(startPath(signer, authRequestId))) }
   }
-  /** The person was asked at the IdP this many seconds ago. */
-  async function returning(changes: Readonly<Record<string, string>>, secondsAgo?: number) {
+  /** The person was asked at the IdP this many seconds ago, or the ID token says something else about it. */
+  async function returning(
+    changes: Readonly<Record<string, string>>,
+    asked: { readonly secondsAgo: number } | { readonly auth_time: unknown },
+  ) {
     const { browser, location } = await away(changes)
     const now = epochSeconds(service.clock.now())
-    const claims = secondsAgo === undefined ? {} : { auth_time: now - secondsAgo }
+    const claims = 'secondsAgo' in asked ? { auth_time: now - asked.secondsAgo } : asked
     return back(browser, location, { code: idp.approve(location, 'zoe', claims) })
   }
+  const TOO_LONG_AGO =
+    'the person authenticated at the IdP longer ago than this login allows (auth_time)'
+  const DOES_NOT_SAY = 'the IdP does not say when the person authenticated (auth_time)'
 
   await t.test('is asked for at the IdP, and nothing is where nobody asked', async () => {
     const { location: fresh } = await away({ prompt: 'login' })
@@ -38,28 +45,91 @@ test('a fresh login', async (t) => {
   })
 
   await t.test('is good when the IdP has just asked', async () => {
-    assert.equal((await returning({ prompt: 'login' }, 0)).status, 302)
+    assert.equal((await returning({ prompt: 'login' }, { secondsAgo: 0 })).status, 302)
   })
 
   await t.test('is refused when the IdP asked before it began', async () => {
     // Attack: at a browser that somebody forgot, the parameters are taken out of the address of the IdP, which then
     // answers for the one it remembers.
-    const reply = await returning({ prompt: 'login' }, 3_600)
-    const why = 'the IdP asked the person before this login began (auth_time)'
-    await assertNoProof(reply, 'invalid', `idp-refused: ${why}`)
+    const reply = await returning({ prompt: 'login' }, { secondsAgo: 3_600 })
+    await assertNoProof(reply, 'invalid', `idp-refused: ${TOO_LONG_AGO}`)
   })
 
   await t.test('allows for clocks that differ by a minute', async () => {
-    assert.equal((await returning({ prompt: 'login' }, 55)).status, 302)
+    assert.equal((await returning({ prompt: 'login' }, { secondsAgo: 55 })).status, 302)
   })
 
-  await t.test('takes the word of an IdP that does not say when it asked', async () => {
-    assert.equal((await returning({ prompt: 'login' })).status, 302)
+  for (const auth_time of [undefined, null, 'now', '1800000000', [], {}]) {
+    await t.test(`is refused when auth_time is ${JSON.stringify(auth_time)}`, async () => {
+      // Attack: an IdP that says when it asked only where it was asked to (OIDC Core §2) says nothing once max_age
+      // has been taken out of its address.
+      for (const changes of [{ prompt: 'login' }, { max_age: '0' }, { max_age: '3600' }]) {
+        const reply = await returning(changes, { auth_time })
+        await assertNoProof(reply, 'invalid', `idp-refused: ${DOES_NOT_SAY}`)
+      }
+    })
+  }
+
+  await t.test('is refused when the IdP asked in the future', async () => {
+    for (const changes of [{ prompt: 'login' }, { max_age: '60' }]) {
+      assert.equal((await returning(changes, { secondsAgo: -55 })).status, 302)
+      const reply = await returning(changes, { secondsAgo: -3_600 })
+      await assertNoProof(
+        reply,
+        'invalid',
+        'idp-refused: the person authenticated at the IdP in the future (auth_time)',
+      )
+    }
+  })
+
+  await t.test('max_age reaches the IdP, in the place of one in its address', async () => {
+    const { location } = await away({ max_age: '3600' })
+    assert.deepEqual(location.searchParams.getAll('max_age'), ['3600'])
+    assert.equal(location.searchParams.has('prompt'), false)
+  })
+
+  await t.test('max_age=0 is prompt=login, also beside it', async () => {
+    for (const changes of [{ max_age: '0' }, { max_age: '3600', prompt: 'login' }]) {
+      const { location } = await away(changes)
+      assert.deepEqual(
+        ['prompt', 'max_age'].map((name) => location.searchParams.getAll(name)),
+        [['login'], ['0']],
+      )
+      const reply = await returning(changes, { secondsAgo: 600 })
+      await assertNoProof(reply, 'invalid', `idp-refused: ${TOO_LONG_AGO}`)
+    }
+  })
+
+  await t.test('max_age is checked against auth_time, give or take a minute', async () => {
+    assert.equal((await returning({ max_age: '600' }, { secondsAgo: 0 })).status, 302)
+    assert.equal((await returning({ max_age: '600' }, { secondsAgo: 650 })).status, 302)
+    // Attack: max_age is taken out of the address of the IdP, which answers for the person it remembers.
+    const reply = await returning({ max_age: '600' }, { secondsAgo: 700 })
+    await assertNoProof(reply, 'invalid', `idp-refused: ${TOO_LONG_AGO}`)
+  })
+
+  await t.test('max_age is counted from when the person was sent to the IdP', async () => {
+    // Nobody is refused for having read a consent page of the IdP for a while …
+    const slow = await away({ max_age: '10' })
+    const claims = { auth_time: epochSeconds(service.clock.now()) }
+    service.clock.advance(minutes(5))
+    const code = idp.approve(slow.location, 'zoe', claims)
+    assert.equal((await back(slow.browser, slow.location, { code })).status, 302)
+
+    // … and the time that a login lay open before does not count as fresh.
+    const browser = cookieBrowser(service)
+    const { authRequestId } = await browser.begin({ max_age: '10' })
+    const stale = { auth_time: epochSeconds(service.clock.now()) }
+    service.clock.advance(minutes(5))
+    const location = sentTo(await browser.get(startPath(signer, authRequestId)))
+    const reply = await back(browser, location, { code: idp.approve(location, 'zoe', stale) })
+    await assertNoProof(reply, 'invalid', `idp-refused: ${TOO_LONG_AGO}`)
   })
 
   await t.test('is not demanded of anybody else', async () => {
     const long = inSeconds(AUTH_REQUEST_LIFE) * 100
-    assert.equal((await returning({}, long)).status, 302)
-    assert.equal((await returning({ prompt: 'consent' }, long)).status, 302)
+    assert.equal((await returning({}, { auth_time: undefined })).status, 302)
+    assert.equal((await returning({}, { secondsAgo: long })).status, 302)
+    assert.equal((await returning({ prompt: 'consent' }, { secondsAgo: long })).status, 302)
   })
 })

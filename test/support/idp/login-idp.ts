@@ -68,7 +68,9 @@ export async function startLoginIdp(
     const now = epochSeconds(service.clock.now())
     const claims = { iss: idp.issuer, aud: AUDIENCE, sub: subject, iat: now, exp: now + 600 }
     const nonce = asked.get('nonce')
-    const id_token = await signJwt(key, { ...claims, nonce, ...changes })
+    // OIDC Core §2: required where max_age was asked for.
+    const asked_at = asked.has('max_age') ? { auth_time: now } : {}
+    const id_token = await signJwt(key, { ...claims, nonce, ...asked_at, ...changes })
     const access_token = await signJwt(key, { ...claims, ...changes })
     return [200, { token_type: 'Bearer', id_token, access_token }]
   }

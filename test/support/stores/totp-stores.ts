@@ -7,7 +7,10 @@ import type { IdentityId } from '../../../src/base/ids.ts'
 import type { SecretHash } from '../../../src/base/secrets/vault.ts'
 import type { Instant } from '../../../src/base/time/instant.ts'
 import type { CodeGuesses, TotpEnrollments } from '../../../src/domain/factors/stores.ts'
-import type { TotpEnrollment } from '../../../src/domain/factors/totp-enrollment.ts'
+import type {
+  EnrollmentOwner,
+  TotpEnrollment,
+} from '../../../src/domain/factors/totp-enrollment.ts'
 import type { Stores, Transaction } from '../../../src/domain/stores.ts'
 
 interface Row {
@@ -34,6 +37,11 @@ export function totpStores(): TotpStores {
     const row = rows.get(id)
     return row?.enrollment.isVerified ? row : undefined
   }
+  const pending = (id: IdentityId, owner: EnrollmentOwner | undefined) => {
+    const row = rows.get(id)
+    const isOwn = owner !== undefined && row?.enrollment.owner === owner
+    return isOwn && !row.enrollment.isVerified ? row : undefined
+  }
   const totpEnrollments: TotpEnrollments = {
     find: async (id) => rows.get(id)?.enrollment,
     replacePending: async (enrollment, codes) => {
@@ -41,13 +49,13 @@ export function totpStores(): TotpStores {
       rows.set(enrollment.identityId, { enrollment, codes: new Set(codes), lastStep: -1 })
       return true
     },
-    markVerified: async ({ id, identityId }) => {
-      const row = rows.get(identityId)
-      if (row === undefined || row.enrollment.id !== id || row.enrollment.isVerified) return false
-      row.enrollment = { ...row.enrollment, isVerified: true }
+    markVerified: async ({ id, identityId, owner }) => {
+      const row = pending(identityId, owner)
+      if (row?.enrollment.id !== id) return false
+      row.enrollment = { ...row.enrollment, isVerified: true, owner: undefined }
       return true
     },
-    removePending: async (id) => verified(id) === undefined && rows.delete(id),
+    removePending: async (id, owner) => pending(id, owner) !== undefined && rows.delete(id),
     remove: async (id) => rows.delete(id),
     takeStep: async (id, step) => {
       const row = verified(id)

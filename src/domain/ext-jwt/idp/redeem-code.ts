@@ -6,9 +6,10 @@
 import { decodeJwt } from 'jose'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { equalInConstantTime } from '../../../base/secrets/vault.ts'
-import { epochSeconds, type Instant, minus } from '../../../base/time/instant.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import type { ExternalJwtSigner } from '../signer.ts'
-import { LEEWAY } from '../verify.ts'
+import { ageFault } from '../verify.ts'
 
 /** Rejects with a message that may be shown to an administrator. */
 export type PostForm = (
@@ -23,8 +24,8 @@ export interface Redemption {
   readonly redirectUri: string
   readonly verifier: string
   readonly nonce: string
-  /** D-183: a login of the person at the IdP from before is not enough. */
-  readonly askedAfter: Instant | undefined
+  /** D-183, D-241: the ID token must say that the person authenticated since then. Undefined: any time will do. */
+  readonly since: Instant | undefined
 }
 
 export type Redeemed =
@@ -44,8 +45,14 @@ const TOKEN_ERRORS = [
   'invalid_scope',
 ]
 
-export function createRedeemCode({ postForm }: { readonly postForm: PostForm }): RedeemCode {
-  return async ({ signer, tokenEndpoint, code, redirectUri, verifier, nonce, askedAfter }) => {
+export function createRedeemCode({
+  postForm,
+  clock,
+}: {
+  readonly postForm: PostForm
+  readonly clock: Pick<Clock, 'now'>
+}): RedeemCode {
+  return async ({ signer, tokenEndpoint, code, redirectUri, verifier, nonce, since }) => {
     let answer: Awaited<ReturnType<PostForm>>
     try {
       answer = await postForm(tokenEndpoint, {
@@ -70,9 +77,8 @@ export function createRedeemCode({ postForm }: { readonly postForm: PostForm }):
     if (idToken !== undefined && !isAnswerTo(idToken, nonce)) {
       return refused('the ID token is not the answer to this login (nonce)')
     }
-    if (askedAfter !== undefined && wasAskedBefore(idToken, askedAfter)) {
-      return refused('the IdP asked the person before this login began (auth_time)')
-    }
+    const fault = since && ageFault(authTimeOf(idToken), since, clock.now())
+    if (fault !== undefined) return refused(`${AGE_FAULTS[fault]} (auth_time)`)
     const token = signer.targetToken === 'ID' ? idToken : accessToken
     if (typeof token !== 'string') return refused(`the answer has no ${signer.targetToken} token`)
     if (claimsOf(token)?.iss !== signer.issuer) {
@@ -88,10 +94,18 @@ function isAnswerTo(idToken: unknown, nonce: string): boolean {
   return typeof claimed === 'string' && equalInConstantTime(claimed, nonce)
 }
 
-/** An ID token that does not say when is believed: not every IdP can (OIDC Core §2). */
-function wasAskedBefore(idToken: unknown, instant: Instant): boolean {
-  const asked = typeof idToken === 'string' ? claimsOf(idToken)?.['auth_time'] : undefined
-  return typeof asked === 'number' && asked < epochSeconds(minus(instant, LEEWAY))
+/**
+ * OIDC Core §2 requires `auth_time` where `max_age` was asked for. An IdP that was not asked, because the browser took
+ * `max_age` out of its address, often sends none: so a token without it proves nothing (D-183).
+ */
+const AGE_FAULTS = {
+  'not-a-time': 'the IdP does not say when the person authenticated',
+  past: 'the person authenticated at the IdP longer ago than this login allows',
+  future: 'the person authenticated at the IdP in the future',
+} as const
+
+function authTimeOf(idToken: unknown): unknown {
+  return typeof idToken === 'string' ? claimsOf(idToken)?.['auth_time'] : undefined
 }
 
 /** Unverified. Undefined when the text is no JWT. */

@@ -5,7 +5,6 @@
  */
 
 import type { Vault } from '../../../base/secrets/vault.ts'
-import { minus } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { primaryExtJwt, secondaryExtJwt } from '../../../protocol/challenge.ts'
 import type { Caller, LoginFailureReason } from '../../audit/events.ts'
@@ -19,7 +18,7 @@ import type { LoginStep } from '../finish.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
 import type { StepOrigin } from '../request/browser-binding.ts'
 import { type FindRequest, type OpenRequest, startAgain } from '../request/find-request.ts'
-import { AUTH_REQUEST_LIFE } from '../start.ts'
+import { freshSince } from '../request/fresh-since.ts'
 import type { SpentStates } from '../stores.ts'
 import type { SubmitKept, SubmitPrimary } from '../submit-primary.ts'
 import { type KeptPrimary, openKept } from './kept-primary.ts'
@@ -77,7 +76,7 @@ export function createComeBack(deps: {
   readonly findRequest: Pick<FindRequest, 'open'>
   readonly findEndpoints: FindEndpoints
   readonly redeemCode: RedeemCode
-  readonly submitPrimary: SubmitPrimary
+  readonly submitReturned: SubmitPrimary
   readonly submitKept: SubmitKept
   /** D-22, with a count of its own: an IdP that is down keeps nobody from a password. */
   readonly tripFailures: AddressFailures
@@ -129,10 +128,9 @@ export function createComeBack(deps: {
       const spent = { hash: vault.hash('idp-state', state), expiresAt: request.expiresAt }
       if (!(await deps.spentStates.insert(spent))) throw startAgain('the state was used before')
 
-      const { redirectUri, verifier, nonce } = trip
-      const askedAfter =
-        request.ask.prompt === undefined ? undefined : minus(request.expiresAt, AUTH_REQUEST_LIFE)
-      const proofs = { code, redirectUri, verifier, nonce, askedAfter }
+      const { redirectUri, verifier, nonce, sentAt } = trip
+      const since = freshSince(request, sentAt)
+      const proofs = { code, redirectUri, verifier, nonce, since }
       const redeemed = await deps.redeemCode({ signer, tokenEndpoint: endpoints.token, ...proofs })
       if ('fault' in redeemed) {
         throw redeemed.fault === 'unreachable'
@@ -142,7 +140,7 @@ export function createComeBack(deps: {
       const bearers = [redeemed.token]
       if (kept !== undefined) return deps.submitKept({ request, kept, bearers, caller })
       const credential = { method: 'ext-jwt' } as const
-      return deps.submitPrimary({ request, credential, bearers, configTypes: [], caller })
+      return deps.submitReturned({ request, credential, bearers, configTypes: [], caller })
     },
   }
 

@@ -5,6 +5,7 @@ import { proven } from '../../../../test/support/people.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { createVault } from '../../../base/secrets/vault.ts'
+import { instant } from '../../../base/time/instant.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
 import { createKeepPrimary, openKept } from './kept-primary.ts'
 import { keyOfState, newProofs, newState, openRoundTrip, sealRoundTrip } from './round-trip.ts'
@@ -22,6 +23,7 @@ const trip = {
   redirectUri: 'https://localhost:1280/oidc/login/ext-jwt/callback',
   verifier: 'verifier',
   nonce: 'nonce',
+  sentAt: instant(1_800_000_000_000),
 } as const
 
 test('what was sealed for a state is opened by that state alone', () => {

@@ -7,6 +7,7 @@ import { base64url, fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
 
 /** What the JWT of the IdP is to be: who it is, or a second proof beside the one that is kept. */
@@ -22,6 +23,8 @@ export interface RoundTrip {
   readonly redirectUri: string
   readonly verifier: string
   readonly nonce: string
+  /** When the person left us, from where `max_age` is counted (D-241). */
+  readonly sentAt: Instant
 }
 
 /** 128 bits each; the verifier has 256 (RFC 7636 §7.1). */

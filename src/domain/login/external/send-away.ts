@@ -6,9 +6,12 @@ import { base64url, sha256 } from '../../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { inSeconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { type FindEndpoints, offered } from '../../ext-jwt/idp/endpoints.ts'
 import type { Rules } from '../../policies/rules.ts'
+import type { ClientAsk } from '../request/auth-request.ts'
 import { type OpenRequest, startAgain } from '../request/find-request.ts'
 import { openKept } from './kept-primary.ts'
 import { type ExternalRole, newProofs, newState, sealRoundTrip } from './round-trip.ts'
@@ -33,10 +36,11 @@ export type SendAway = (
 export function createSendAway(deps: {
   readonly vault: Vault
   readonly random: Random
+  readonly clock: Pick<Clock, 'now'>
   readonly rules: Pick<Rules, 'signer'>
   readonly findEndpoints: FindEndpoints
 }): SendAway {
-  const { vault, random, rules, findEndpoints } = deps
+  const { vault, random, clock, rules, findEndpoints } = deps
 
   return async ({ request, authRequestId, signerId, role, kept, redirectUri }) => {
     const { key } = request
@@ -54,7 +58,8 @@ export function createSendAway(deps: {
     const state = newState(key, random)
     const { verifier, nonce } = newProofs(random)
     const { issuer, clientId } = signer
-    const trip = { authRequestId, signerId: signer.id, issuer, role, redirectUri, verifier, nonce }
+    const proofs = { redirectUri, verifier, nonce, sentAt: clock.now() }
+    const trip = { authRequestId, signerId: signer.id, issuer, role, ...proofs }
     const url = new URL(found.endpoints.authorization)
     const parameters = {
       response_type: 'code',
@@ -66,10 +71,15 @@ export function createSendAway(deps: {
       nonce,
       code_challenge: base64url(sha256(verifier)),
       code_challenge_method: 'S256',
-      // D-183. With `max_age` the ID token says when the person was asked (OIDC Core §2, auth_time).
-      ...(request.ask.prompt === undefined ? {} : { prompt: request.ask.prompt, max_age: '0' }),
+      ...freshness(request.ask),
     }
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
     return { location: url.href, cookie: sealRoundTrip(vault, trip, state) }
   }
+}
+
+/** D-183, D-241. With `max_age` the ID token must say when the person was asked (OIDC Core §2, auth_time). */
+function freshness({ prompt, maxAge }: ClientAsk): Readonly<Record<string, string>> {
+  if (prompt !== undefined) return { prompt, max_age: '0' }
+  return maxAge === undefined ? {} : { max_age: String(inSeconds(maxAge)) }
 }

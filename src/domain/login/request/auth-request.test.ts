@@ -30,6 +30,7 @@ const AWAITING: AwaitingPrimary = {
     state: 'a-state',
     nonce: undefined,
     prompt: undefined,
+    maxAge: undefined,
     configTypes: ['one'],
   },
   browser: undefined,

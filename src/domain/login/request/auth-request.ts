@@ -7,6 +7,7 @@
 import type { Brand } from '../../../base/brand.ts'
 import type { ApiSessionId } from '../../../base/ids.ts'
 import type { SecretHash } from '../../../base/secrets/vault.ts'
+import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../proven.ts'
@@ -27,8 +28,10 @@ export interface ClientAsk {
   readonly codeChallenge: string
   readonly state: string | undefined
   readonly nonce: string | undefined
-  /** OIDC Core §3.1.2.1: the person is to be asked, also by an IdP that still knows him. */
+  /** OIDC Core §3.1.2.1: the person is to be asked, also by an IdP that still knows them. */
   readonly prompt: 'login' | undefined
+  /** OIDC Core §3.1.2.1: how long ago an IdP may have asked them (D-241). Zero comes with `prompt`. */
+  readonly maxAge: Duration | undefined
   readonly configTypes: readonly string[]
 }
 

@@ -1,6 +1,7 @@
 /** Phase two of an authorization request: what is read, and which fault has which name. SPEC Authorization; D-5, D-9. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { seconds } from '../../../base/time/duration.ts'
 import type { AuthorizationError } from '../../../protocol/oauth.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
 import type { ClientAsk } from './auth-request.ts'
@@ -53,6 +54,7 @@ test('SPEC Authorization: the least that a client may send', () => {
     state: undefined,
     nonce: undefined,
     prompt: undefined,
+    maxAge: undefined,
     configTypes: [],
   })
 })
@@ -66,6 +68,7 @@ test('SPEC Authorization: everything that a client may send', () => {
     method: 'password',
     configTypes: ['one', 'two'],
     prompt: 'login',
+    max_age: '3600',
     unknown: ['a', 'b'],
   })
   assert.deepEqual(full, {
@@ -76,8 +79,50 @@ test('SPEC Authorization: everything that a client may send', () => {
     state: 'a state',
     nonce: 'a nonce',
     prompt: 'login',
+    maxAge: seconds(3_600),
     configTypes: ['one', 'two'],
   })
+})
+
+for (const [text, expected] of [
+  ['1', 1],
+  ['86400', 86_400],
+  ['007', 7],
+  ['999999999', 999_999_999],
+] as const) {
+  test(`OIDC Core §3.1.2.1: max_age=${text} is read as ${expected} seconds, and nobody is made to log in`, () => {
+    const { maxAge, prompt } = ask({ max_age: text })
+    assert.deepEqual([maxAge, prompt], [seconds(expected), undefined])
+  })
+}
+
+test('OIDC Core §3.1.2.1: max_age=0 is prompt=login', () => {
+  assert.deepEqual([ask({ max_age: '0' }).prompt, ask({ max_age: '0' }).maxAge], ['login', 0])
+})
+
+for (const text of [
+  '',
+  '-1',
+  '1.5',
+  '1e3',
+  ' 60',
+  '60s',
+  '+60',
+  '0x10',
+  '1000000000',
+  '٣',
+  '9'.repeat(400),
+]) {
+  test(`OIDC Core §3.1.2.1: max_age=${JSON.stringify(text.slice(0, 20))} is refused`, () => {
+    const { error, description } = refusal({ max_age: text })
+    assert.equal(error, 'invalid_request')
+    assert.match(description, /^max_age must be a whole number of seconds/)
+  })
+}
+
+test('RFC 6749 §3.1: a repeated max_age is refused', () => {
+  const refused = refusal({ max_age: ['60', '60'] })
+  assert.deepEqual(refused, { error: 'invalid_request', description: 'max_age is repeated' })
 })
 
 for (const method of ['password', 'cert', 'ext-jwt', undefined]) {

@@ -3,6 +3,7 @@
  * here, and what is wrong travels back over the redirect. SPEC Authorization; D-5, D-9.
  */
 import { utf8 } from '../../../base/encoding.ts'
+import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { AuthorizationError } from '../../../protocol/oauth.ts'
 import {
@@ -44,6 +45,7 @@ const SINGLE = [
   'code_challenge_method',
   'response_mode',
   'prompt',
+  'max_age',
   'method',
   'request',
   'request_uri',
@@ -99,6 +101,10 @@ export function readAsk(
   if (prompts.includes('none')) {
     return refuse('login_required', 'a login needs the person or program to be asked')
   }
+  const maxAge = readMaxAge(one('max_age'))
+  if (maxAge === 'invalid') {
+    return refuse('invalid_request', 'max_age must be a whole number of seconds, at most 999999999')
+  }
   const configTypes = mergeConfigTypes(parameters.get('configTypes') ?? [], [])
   if (configTypes === undefined) return refuse('invalid_request', 'configTypes are too many')
 
@@ -112,10 +118,17 @@ export function readAsk(
       codeChallenge,
       state: one('state'),
       nonce: one('nonce'),
-      prompt: prompts.includes('login') ? 'login' : undefined,
+      prompt: prompts.includes('login') || maxAge === 0 ? 'login' : undefined,
+      maxAge,
       configTypes,
     },
   }
+}
+
+/** OIDC Core §3.1.2.1. Nine digits are more than thirty years. */
+function readMaxAge(text: string | undefined): Duration | undefined | 'invalid' {
+  if (text === undefined) return undefined
+  return /^[0-9]{1,9}$/.test(text) ? seconds(Number(text)) : 'invalid'
 }
 
 /** D-9: the union without repeats; undefined when it is more than a token should carry. */

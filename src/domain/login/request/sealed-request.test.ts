@@ -8,6 +8,7 @@ import {
   INSTALLATION_SECRET_BYTES,
   type SecretHash,
 } from '../../../base/secrets/vault.ts'
+import { minutes } from '../../../base/time/duration.ts'
 import { instant } from '../../../base/time/instant.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
 import type { AuthRequestKey, AwaitingPrimary, ClientAsk } from './auth-request.ts'
@@ -27,6 +28,7 @@ const ASK: ClientAsk = {
   state: 'a state with "quotes", \u0000 and 🔑',
   nonce: 'a nonce',
   prompt: 'login',
+  maxAge: minutes(5),
   configTypes: ['one', 'two'],
 }
 
