@@ -14,6 +14,7 @@ import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { HashStrength } from '../domain/factors/hashing.ts'
 import { createCheckHealth } from '../domain/health/check-health.ts'
 import type { RotateKeys } from '../domain/tokens/keys/rotate-keys.ts'
+import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import type { Issuer } from '../protocol/oidc.ts'
 import { openAuditOutput } from './audit-output.ts'
 import { runInBackground } from './background.ts'
@@ -123,11 +124,20 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       endedSessions.refresh(),
       rules.refresh(),
     ])
-    metrics.watch({ ...useCases, ...store, hashing, build, spans: tracing?.spans })
+    const limit = createConnectionLimit(mostConnections(1), log)
+    metrics.watch({
+      ...useCases,
+      ...store,
+      hashing,
+      build,
+      connections: limit,
+      spans: tracing?.spans,
+    })
     const open = await openListeners({
       config,
       useCases,
       metrics,
+      limit,
       observer: {
         answered: metrics.countRequest,
         ...(tracing === undefined ? {} : { trace: tracing.trace }),

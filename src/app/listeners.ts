@@ -8,7 +8,7 @@ import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Duration } from '../base/time/duration.ts'
-import type { Config, Listener } from '../config/config.ts'
+import type { Config, Listener, StrictTransport } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/own/authorities.ts'
 import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
@@ -20,9 +20,11 @@ import type { ShownMetrics } from '../http/monitoring/metrics.ts'
 import type { RequestObserver } from '../http/request-observer.ts'
 import type { Route, RouteDependencies } from '../http/route.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
+import type { ConnectionLimit } from '../https-server/connection-limit.ts'
 import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
 import { RefusedStart } from './installation/private-files.ts'
+import { isPubliclyTrusted } from './public-trust.ts'
 import {
   type CertificateSource,
   certificateSource,
@@ -54,6 +56,8 @@ export interface ListenerDependencies {
   readonly log: Log
   readonly stopping: AbortSignal
   readonly metrics: ShownMetrics
+  /** Of all listeners together. */
+  readonly limit: ConnectionLimit
   readonly observer: RequestObserver
   /** Told of every issuer as soon as its listener listens. */
   readonly addIssuers: (issuers: readonly Issuer[]) => void
@@ -131,6 +135,7 @@ async function openListener(
       authenticateRouter: useCases.authenticateRouter,
       trustedProxies: config.limits.trustedProxies,
       observer: deps.observer,
+      strictTransportSecurity: () => isStrict,
     },
     (router) =>
       addBoundApis(router, listener.apis, {
@@ -147,6 +152,7 @@ async function openListener(
   )
   await app.ready()
   let shown = await source.load()
+  let isStrict = isStrictTransport(listener.strictTransportSecurity, shown)
   const socket = await openTlsListener({
     name: listener.name,
     interfaces: distinctInterfaces(listener),
@@ -154,6 +160,7 @@ async function openListener(
     timeouts: listener.timeouts,
     material: { ...shown, clientCasPem: authorities.caBundlePem },
     handler: app.routing,
+    limit: deps.limit,
     log,
     random,
   }).catch((error: NodeJS.ErrnoException) => {
@@ -175,9 +182,18 @@ async function openListener(
   }
   const show = (renewed: ShownCertificate): void => {
     shown = renewed
+    isStrict = isStrictTransport(listener.strictTransportSecurity, shown)
     socket.replaceMaterial(renewed)
   }
   return { name: listener.name, baseUrls, routes, listener, socket, source, show }
+}
+
+/** D-200. */
+function isStrictTransport(
+  configured: StrictTransport,
+  { certificatePem }: ShownCertificate,
+): boolean {
+  return configured === 'auto' ? isPubliclyTrusted(certificatePem) : configured === 'always'
 }
 
 function distinctInterfaces({ bindPoints }: Listener): readonly HostPort[] {

@@ -19,6 +19,7 @@ import type { RefreshTokensOf } from '../domain/tokens/refresh.ts'
 import { Failure } from '../errors/catalogue.ts'
 import type { ShownMetrics } from '../http/monitoring/metrics.ts'
 import type { AnsweredRequest } from '../http/request-observer.ts'
+import type { ConnectionLimit } from '../https-server/connection-limit.ts'
 import { createMetrics, METRICS_CONTENT_TYPE, type Metrics } from '../telemetry/metrics.ts'
 import { addProcessMetrics } from '../telemetry/process-metrics.ts'
 import type { BuildInfo } from './build-info.ts'
@@ -41,6 +42,7 @@ export interface MetricSources {
   readonly endedSessions: Pick<EndedSessions, 'age'>
   readonly apiSessions: Pick<ApiSessions, 'countLive'>
   readonly hashing: { load(): HashingLoad }
+  readonly connections: Pick<ConnectionLimit, 'load'>
   /** Absent where nothing is traced. */
   readonly spans: (() => { readonly exported: number; readonly lost: number }) | undefined
 }
@@ -159,7 +161,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
 }
 
 function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): void {
-  const { build, hashing, endedSessions, spans } = sources
+  const { build, hashing, endedSessions, connections, spans } = sources
   metrics.read(
     { name: 'latchkey_build_info', help: 'What runs here; always 1.', type: 'gauge' },
     () => [{ labels: { version: build.version, revision: build.revision }, value: 1 }],
@@ -224,6 +226,31 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
       type: 'counter',
     },
     () => [{ value: hashing.load().refused }],
+  )
+
+  metrics.read(
+    {
+      name: 'latchkey_connections_open',
+      help: 'Connections of clients that are open, in their handshake included.',
+      type: 'gauge',
+    },
+    () => [{ value: connections.load().open }],
+  )
+  metrics.read(
+    {
+      name: 'latchkey_connections_limit',
+      help: 'How many connections may be open, by the limit of descriptors.',
+      type: 'gauge',
+    },
+    () => [{ value: connections.load().most }],
+  )
+  metrics.read(
+    {
+      name: 'latchkey_connections_refused_total',
+      help: 'Connections that were closed at once because too many were open.',
+      type: 'counter',
+    },
+    () => [{ value: connections.load().refused }],
   )
 
   if (spans === undefined) return

@@ -110,6 +110,8 @@ export interface Listener {
   /** Its own, or else the one of the whole file. */
   readonly identity?: IdentityFiles
   readonly tls: { readonly minVersion: TlsVersion; readonly maxVersion: TlsVersion }
+  /** D-200. */
+  readonly strictTransportSecurity: StrictTransport
   readonly timeouts: Timeouts
   readonly apis: NonEmpty<Api>
 }
@@ -129,6 +131,8 @@ export interface Timeouts {
   /** Never shorter than `header`: Node refuses that. */
   readonly request: Duration
   readonly idle: Duration
+  /** How long a peer may take none of the bytes of an answer (D-196). */
+  readonly write: Duration
 }
 
 export type Api =
@@ -138,6 +142,9 @@ export type Api =
       readonly redirectPatterns: readonly RedirectPattern[]
       readonly postLogoutPatterns: readonly RedirectPattern[]
     }
+
+export const STRICT_TRANSPORT = ['auto', 'always', 'never'] as const
+export type StrictTransport = (typeof STRICT_TRANSPORT)[number]
 
 export const BINDINGS = [
   'edge-client',

@@ -32,7 +32,7 @@ const GOOD: Durations = {
   enrollmentDuration: hours(24),
   enrollmentCertificateDuration: days(365),
   auditRetention: days(90),
-  timeouts: [{ header: seconds(10), request: seconds(30), idle: seconds(60) }],
+  timeouts: [{ header: seconds(10), request: seconds(30), idle: seconds(60), write: seconds(30) }],
 }
 
 test('the defaults are the ones of the specification and need no adjustment', () => {
@@ -55,6 +55,7 @@ test('the defaults are the ones of the specification and need no adjustment', ()
     header: '10s',
     request: '30s',
     idle: '60s',
+    write: '30s',
   })
   assert.deepEqual(adjustDurations(GOOD), { durations: GOOD, adjustments: [] })
 })
@@ -186,7 +187,12 @@ test('an enrollment is open for a minute at least, and its certificate lasts an 
 })
 
 test('a request time-out shorter than the header time-out is raised to it', () => {
-  const timeouts = { header: seconds(40), request: seconds(30), idle: seconds(60) }
+  const timeouts = {
+    header: seconds(40),
+    request: seconds(30),
+    idle: seconds(60),
+    write: seconds(30),
+  }
   const { durations, adjustments } = adjustDurations({ ...GOOD, timeouts: [timeouts] })
   assert.deepEqual(durations.timeouts, [{ ...timeouts, request: seconds(40) }])
   assert.deepEqual(adjustments, [
@@ -195,15 +201,15 @@ test('a request time-out shorter than the header time-out is raised to it', () =
 })
 
 test('time-outs are adjusted for each listener by its place in the file', () => {
-  const none = { header: seconds(0), request: seconds(0), idle: seconds(0) }
+  const none = { header: seconds(0), request: seconds(0), idle: seconds(0), write: seconds(0) }
   const [good] = GOOD.timeouts
   assert.ok(good)
   const { durations, adjustments } = adjustDurations({ ...GOOD, timeouts: [good, none] })
-  const least = { header: seconds(1), request: seconds(1), idle: seconds(1) }
+  const least = { header: seconds(1), request: seconds(1), idle: seconds(1), write: seconds(1) }
   assert.deepEqual(durations.timeouts, [good, least])
   assert.deepEqual(
     adjustments.map(({ path }) => path),
-    ['header', 'request', 'idle'].map((name) => `web[1].options.timeouts.${name}`),
+    ['header', 'request', 'idle', 'write'].map((name) => `web[1].options.timeouts.${name}`),
   )
 })
 

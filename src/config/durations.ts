@@ -56,6 +56,8 @@ export const DURATION_RULES = {
   header: { usual: '10s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
   request: { usual: '30s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
   idle: { usual: '60s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
+  // D-196.
+  write: { usual: '30s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
 } as const satisfies Record<string, DurationRule>
 
 export type DurationReading =
@@ -127,6 +129,7 @@ export function adjustDurations(given: Durations): {
       // `header` has its own minimum by now, and `request` the same one.
       request: atLeast(`${path}.request`, values.request, header),
       idle: atLeast(`${path}.idle`, values.idle, DURATION_RULES.idle.minimum),
+      write: atLeast(`${path}.write`, values.write, DURATION_RULES.write.minimum),
     }
   }
 

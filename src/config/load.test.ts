@@ -40,7 +40,13 @@ test('a file with only what is required gets every default', async (t) => {
           },
         ],
         tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
-        timeouts: { header: seconds(10), request: seconds(30), idle: seconds(60) },
+        strictTransportSecurity: 'auto',
+        timeouts: {
+          header: seconds(10),
+          request: seconds(30),
+          idle: seconds(60),
+          write: seconds(30),
+        },
         apis: [
           { binding: 'edge-client' },
           {
@@ -199,7 +205,12 @@ test('every key that is given is used', async (t) => {
   ])
   assert.deepEqual(apis.identity, { cert: join(home, 'pem/public.pem'), key: process.execPath })
   assert.deepEqual(apis.tls, { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' })
-  assert.deepEqual(apis.timeouts, { header: seconds(2), request: seconds(3), idle: hours(1) })
+  assert.deepEqual(apis.timeouts, {
+    header: seconds(2),
+    request: seconds(3),
+    idle: hours(1),
+    write: seconds(30),
+  })
   assert.deepEqual(apis.apis, [{ binding: 'edge-client' }, { binding: 'edge-management' }])
 
   assert.deepEqual(login?.identity, {

@@ -92,6 +92,7 @@ function build(file: CheckedFile, home: string, variable: Environment['variable'
         minVersion: TLS_VERSIONS[listener.options.minTLSVersion],
         maxVersion: TLS_VERSIONS[listener.options.maxTLSVersion],
       },
+      strictTransportSecurity: listener.options.strictTransportSecurity,
       timeouts: at(durations.timeouts, i),
       apis: at(apis, i),
     }

@@ -9,7 +9,7 @@
 import { z } from 'zod'
 import { formatDuration } from '../base/time/duration.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
-import { BINDINGS, LOG_FORMATS, LOG_LEVELS } from './config.ts'
+import { BINDINGS, LOG_FORMATS, LOG_LEVELS, STRICT_TRANSPORT } from './config.ts'
 import { DURATION_RULES } from './durations.ts'
 import {
   auditOutput,
@@ -49,12 +49,19 @@ const identity = (rule: string, folder: string) =>
 const LONGEST_TIMEOUT = formatDuration(DURATION_RULES.header.maximum)
 
 const timeouts = section(`Time-outs of connections, ${LONGEST_TIMEOUT} at most.`, {
-  header: duration(DURATION_RULES.header, 'Until the header of a request is there.'),
+  header: duration(
+    DURATION_RULES.header,
+    'Until the TLS handshake is done, and until the header of a request is there.',
+  ),
   request: duration(
     DURATION_RULES.request,
     'Until a whole request is there. At least as long as `header`.',
   ),
   idle: duration(DURATION_RULES.idle, 'How long a connection may wait for its next request.'),
+  write: duration(
+    DURATION_RULES.write,
+    'How long a client may take nothing of an answer that is being sent to it.',
+  ),
 }).prefault({})
 
 const bindPoint = section('One place to listen.', {
@@ -108,6 +115,11 @@ const listener = section('One listener.', {
   options: section('How connections are treated.', {
     minTLSVersion: oneOf(['TLS1.2', 'TLS1.3'], 'The oldest TLS that is spoken.').prefault('TLS1.2'),
     maxTLSVersion: oneOf(['TLS1.2', 'TLS1.3'], 'The newest TLS that is spoken.').prefault('TLS1.3'),
+    strictTransportSecurity: oneOf(
+      STRICT_TRANSPORT,
+      'Whether browsers are told to use https alone for this host (HSTS), for a year. `auto`: when ' +
+        'the certificate chains to a public root. It counts for every port of the host.',
+    ).prefault('auto'),
     timeouts,
   }).prefault({}),
   apis: list(

@@ -4,21 +4,22 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import type { HostPort } from '../base/host-port.ts'
 import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Secret } from '../base/secrets/secret.ts'
-import { type Duration, seconds } from '../base/time/duration.ts'
+import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
+import type { Unreadable } from '../https-server/connection.ts'
+import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
+import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
 import { type Answer, type AnswerCode, answerTo, ownAnswer, sendOwn } from './answers.ts'
 import { type Field, upstreamFields } from './fields.ts'
 import { forward } from './forward.ts'
-import { followConnections } from './open-connections.ts'
 import { type InboundRequest, readRequest } from './read-request.ts'
-import { answerUnreadable, createTlsServer, listen, responseOver } from './tls-server.ts'
+import { createRely } from './reliances.ts'
 import { tunnel, upgradeFault } from './tunnel.ts'
 import { createUpstream, type GatewayTimes } from './upstream.ts'
 
@@ -31,7 +32,9 @@ export interface GatewayOptions {
   readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
-  readonly times?: GatewayTimes
+  readonly times?: Partial<GatewayTimes>
+  /** At most so many connections of clients; else what the limit of descriptors allows. */
+  readonly mostConnections?: number
 }
 
 export interface Gateway {
@@ -40,10 +43,20 @@ export interface Gateway {
   stop(grace: Duration): Promise<void>
 }
 
-const TIMES: GatewayTimes = { upload: seconds(30), answer: seconds(30) }
+/** D-44, D-196. */
+const TIMES: GatewayTimes = {
+  header: seconds(10),
+  upload: seconds(30),
+  answer: seconds(30),
+  write: seconds(30),
+}
+const IDLE: Duration = seconds(60)
 
-/** How often a drain closes what has become idle. */
-const SWEEP_MILLISECONDS = 50
+/** A client's connection and the one to the upstream for it. */
+const DESCRIPTORS_PER_CONNECTION = 2
+
+/** What a request may ask the upstream for. TRACE would answer with the fields that the gateway adds (RFC 9110 §9.3.8). */
+const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE'])
 
 /** Until the controller has told its own; nobody is asked for a token before that. */
 const UNKNOWN_BRAND = 'service'
@@ -57,52 +70,52 @@ interface Passage {
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random, times = TIMES } = options
+  const { router, log, random } = options
+  const times = { ...TIMES, ...options.times }
   const upstream = createUpstream(options.upstream)
-  const server = createTlsServer(options.certificatePem, options.keyPem)
-  const connections = followConnections(server, { watch: router.watch, log })
+  const rely = createRely({ watch: router.watch, log })
   const tunnels = new Set<Duplex>()
-  /** What is said there is the last word. */
-  const closing = new WeakSet<Duplex>()
+  const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
+  const server = createHttpsServer({
+    tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
+    material: {
+      certificatePem: options.certificatePem,
+      keyPem: options.keyPem,
+      clientCasPem: '',
+    },
+    // No limit for the whole request: a body may take as long as it moves (`forward.ts`).
+    timeouts: { header: times.header, request: milliseconds(0), idle: IDLE, write: times.write },
+    limit: createConnectionLimit(most, log),
+    log,
+    // What is said twice must be seen, however far behind.
+    fields: 'all',
+    handler: handle,
+    onContinue(message, response) {
+      passOne(message, response, anyRequest, (passage) => {
+        response.writeContinue()
+        forward({ ...passage, message, response }, { upstream, times })
+      })
+    },
+    onUpgrade(message, response, { socket, head }) {
+      passOne(message, response, upgradeFault, (passage) => {
+        const onOpen = () => {
+          response.statusCode = 101 // for the log; it was written without it
+          tunnels.add(socket)
+          socket.once('close', () => tunnels.delete(socket))
+        }
+        tunnel({ ...passage, socket, head, response, onOpen }, { upstream, times })
+      })
+    },
+    onUnreadable: answerUnreadable,
+  })
 
-  server.on('request', handle)
-  // RFC 9110 §10.1.1: an expectation that we do not know may be passed over.
-  server.on('checkExpectation', handle)
-  server.on('checkContinue', (message, response) => {
-    passOne(message, response, anyRequest, (passage) => {
-      response.writeContinue()
-      forward({ ...passage, message, response }, { upstream, times })
-    })
-  })
-  server.on('upgrade', (message, socket, head) => {
-    const response = responseOver(message)
-    passOne(message, response, upgradeFault, (passage) => {
-      const onOpen = () => {
-        response.statusCode = 101 // for the log; it was written without it
-        tunnels.add(socket)
-        socket.once('close', () => tunnels.delete(socket))
-      }
-      tunnel({ ...passage, socket, head, response, onOpen }, { upstream, times })
-    })
-  })
-  server.on('connect', (message: IncomingMessage) => {
-    beginExchange(message, responseOver(message)).answer({ code: 'METHOD_NOT_ALLOWED' }, {})
-  })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // An answer of ours must not end up in the middle of another one, nor be cut by what follows it.
-    if (closing.has(socket)) {
-      if (!socket.writableEnded) socket.end()
-      return
-    }
-    if (connections.isBusy(socket)) {
-      socket.destroy()
-      return
-    }
+  function answerUnreadable(why: Unreadable, parserCode: string | undefined): RawAnswer {
     const requestId = newId<RequestId>(random)
-    const said = answerUnreadable(error, socket, requestId)
-    if (said !== undefined) log.info({ requestId, ...said, why: error.code }, 'request')
-  })
-  server.on('tlsClientError', (error) => log.debug({ err: error }, 'a TLS handshake failed'))
+    const code = UNREADABLE[why]
+    const answer = ownAnswer({ code }, requestId)
+    log.info({ requestId, status: answer.status, code, why: parserCode }, 'request')
+    return { ...answer, reason: code }
+  }
 
   function handle(message: IncomingMessage, response: ServerResponse): void {
     passOne(message, response, anyRequest, (passage) => {
@@ -126,6 +139,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       answer({ code: 'BAD_REQUEST' }, { why: fault })
       return
     }
+    if (REFUSED_METHODS.has(inbound.method)) {
+      answer({ code: 'METHOD_NOT_ALLOWED' }, {})
+      return
+    }
     // R093: the end-entity certificate of the handshake; there is neither resumption nor renegotiation.
     const certificate = (socket as TLSSocket).getPeerX509Certificate()?.raw
     const { token } = inbound
@@ -140,7 +157,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         }
         const { identityId, sessionId } = verdict
         note({ identityId, sessionId })
-        response.once('close', connections.rely(socket, verdict))
+        response.once('close', rely(socket, verdict))
         if (socket.destroyed) return
         const fields = upstreamFields(inbound.fields, {
           host: upstream.host,
@@ -164,11 +181,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const requestId = newId<RequestId>(random)
     const [path] = (message.url ?? '').split('?') // what follows may be a secret of the upstream's
     const line: Record<string, unknown> = { requestId, method: message.method, path }
-    const end = connections.begin(message.socket)
-    response.once('close', () => {
-      end()
-      log.info({ ...line, status: response.statusCode }, 'request')
-    })
+    response.once('close', () => log.info({ ...line, status: response.statusCode }, 'request'))
     return {
       requestId,
       note: (fields: object) => void Object.assign(line, fields),
@@ -176,31 +189,27 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         Object.assign(line, { code: answer.code, ...why })
         // What is left of a request must not be taken for the next one.
         const isSafe = message.complete && answer.code !== 'BAD_REQUEST'
-        if (!isSafe) closing.add(message.socket)
         sendOwn(response, ownAnswer(answer, requestId), isSafe ? 'keep' : 'close')
       },
     }
   }
 
-  const port = await listen(server, options.listen)
+  const port = await server.listen(options.listen)
   return {
     port,
     async stop(grace) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = server.close(grace)
       for (const socket of tunnels) socket.destroy()
-      const cut = new AbortController()
-      const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
-        () => connections.closeAll(),
-        () => undefined,
-      )
-      // Again and again: a connection that finishes its last request turns idle.
-      const sweep = setInterval(() => connections.closeIdle(), SWEEP_MILLISECONDS)
       await closed
-      clearInterval(sweep)
-      cut.abort()
-      await cutting
     },
   }
+}
+
+const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {
+  malformed: 'BAD_REQUEST',
+  'timed-out': 'REQUEST_TIMEOUT',
+  'headers-too-large': 'HEADERS_TOO_LARGE',
+  'method-not-allowed': 'METHOD_NOT_ALLOWED',
 }
 
 const anyRequest = () => undefined

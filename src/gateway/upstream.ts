@@ -21,11 +21,16 @@ export interface UpstreamHead {
   readonly fields: readonly Field[]
 }
 
-/** How long the upstream, and a client that sends a body, may do nothing. */
+/** How long the upstream and the clients may do nothing. */
 export interface GatewayTimes {
-  /** D-44. */
+  /** Until the handshake is over, and until the header of a request is there. */
+  readonly header: Duration
+  /** D-44: a body that stands still. */
   readonly upload: Duration
+  /** Until the upstream answers. */
   readonly answer: Duration
+  /** A client that takes none of the bytes that are sent to it (D-196). */
+  readonly write: Duration
 }
 
 /** As large as those that we take (D-44). */

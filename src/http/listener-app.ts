@@ -2,7 +2,7 @@
  * The routes of one web listener: a Fastify instance that has exactly the APIs bound there. What is not bound is
  * not registered, and so is 404. One log line a request; never a query, a body or a header value.
  */
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { newId, type RequestId } from '../base/ids.ts'
 import { isIn, type Network, parseAddress } from '../base/network.ts'
 import type { Random } from '../base/secrets/random.ts'
@@ -20,6 +20,9 @@ import {
   refuseMethod,
 } from './route.ts'
 
+/** RFC 6797 §6.1: a year. Not for subdomains, which may belong to others. */
+const STRICT_TRANSPORT = 'max-age=31536000'
+
 export interface ListenerApp {
   readonly app: FastifyInstance
   readonly routes: readonly Route[]
@@ -31,6 +34,8 @@ export function createListenerApp(
     /** R111: whose `X-Forwarded-For` is believed. */
     readonly trustedProxies: readonly Network[]
     readonly observer: RequestObserver
+    /** D-200: whether answers tell browsers to use https alone. Asked each time: certificates are replaced. */
+    readonly strictTransportSecurity: () => boolean
   },
   addRoutes: (router: ReturnType<typeof createRouter>) => void,
 ): ListenerApp {
@@ -49,7 +54,7 @@ export function createListenerApp(
     },
     // Raised before there are hooks, so what they do is done here.
     frameworkErrors: (error, request, reply) => {
-      reply.header(REQUEST_ID_HEADER, request.id)
+      addGeneralHeaders(request, reply)
       answerError(error, request, reply, { brand, log })
       finish(request, reply.statusCode, 0)
     },
@@ -70,7 +75,7 @@ export function createListenerApp(
 
   app.addHook('onRequest', async (request, reply) => {
     request.begunAt = clock.uptime()
-    reply.header(REQUEST_ID_HEADER, request.id)
+    addGeneralHeaders(request, reply)
     // D-104, RFC 9112 §3.2: a Host field that is missing or repeated could mean two things to two readers.
     const hosts = rawValues(request, 'host').length
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
@@ -84,6 +89,11 @@ export function createListenerApp(
     finish(request, reply.statusCode, clock.uptime() - request.begunAt)
   })
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { brand, log }))
+
+  function addGeneralHeaders(request: FastifyRequest, reply: FastifyReply): void {
+    reply.header(REQUEST_ID_HEADER, request.id)
+    if (use.strictTransportSecurity()) reply.header('strict-transport-security', STRICT_TRANSPORT)
+  }
 
   function finish(request: FastifyRequest, status: number, milliseconds: number): void {
     const { method } = request

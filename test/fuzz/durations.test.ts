@@ -36,7 +36,12 @@ const nearDuration = fc.oneof(
   anyDuration,
 )
 
-const timeouts = fc.record({ header: nearDuration, request: nearDuration, idle: nearDuration })
+const timeouts = fc.record({
+  header: nearDuration,
+  request: nearDuration,
+  idle: nearDuration,
+  write: nearDuration,
+})
 const durations: fc.Arbitrary<Durations> = fc.record({
   sessionTimeout: nearDuration,
   sessionCertificateDuration: nearDuration,
@@ -149,10 +154,11 @@ test('after the adjustment every duration has its minimum', () => {
       assert.ok(adjusted.enrollmentDuration >= 60_000)
       assert.ok(adjusted.enrollmentCertificateDuration >= 3_600_000)
       assert.equal(adjusted.timeouts.length, given.timeouts.length)
-      for (const { header, request, idle } of adjusted.timeouts) {
+      for (const { header, request, idle, write } of adjusted.timeouts) {
         assert.ok(header >= 1_000)
         assert.ok(request >= header)
         assert.ok(idle >= 1_000)
+        assert.ok(write >= 1_000)
       }
     }),
   )

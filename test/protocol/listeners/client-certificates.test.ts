@@ -12,6 +12,7 @@ import { Secret } from '../../../src/base/secrets/secret.ts'
 import type { Duration } from '../../../src/base/time/duration.ts'
 import { presentedChain, presentedFingerprint } from '../../../src/http/reading/peer-certificate.ts'
 import { openTlsListener, type TlsListener } from '../../../src/http/tls-listener.ts'
+import { createConnectionLimit } from '../../../src/https-server/connection-limit.ts'
 import { type MadeCertificate, openOpenssl } from '../../support/certificates/openssl.ts'
 import { connectRaw, type RawConnection } from '../../support/edge/raw-connection.ts'
 
@@ -39,6 +40,9 @@ interface Seen {
   readonly authorized: boolean
 }
 
+const silent = () => undefined
+const SILENT = { debug: silent, info: silent, warn: silent, error: silent }
+
 const material = (made: MadeCertificate) => ({
   certificatePem: made.pem + issuing.pem,
   keyPem: new Secret(made.keyPem),
@@ -59,7 +63,6 @@ async function listen(t: TestContext, clientCasPem = root.pem + issuing.pem) {
     }
   })
   await app.ready()
-  const silent = () => undefined
   const listener = await openTlsListener({
     name: 'only',
     interfaces: [{ host: '127.0.0.1', port: 0 }],
@@ -68,10 +71,12 @@ async function listen(t: TestContext, clientCasPem = root.pem + issuing.pem) {
       header: 10_000 as Duration,
       request: 30_000 as Duration,
       idle: 30_000 as Duration,
+      write: 30_000 as Duration,
     },
+    limit: createConnectionLimit(100, SILENT),
     material: { ...material(server), clientCasPem },
     handler: app.routing,
-    log: { debug: silent, info: silent, warn: silent, error: silent },
+    log: SILENT,
     random: systemRandom,
   })
   t.after(() => listener.close(0 as Duration))

@@ -34,7 +34,7 @@ export interface Edge {
 }
 
 export interface EdgeOptions extends UpstreamOptions {
-  readonly times?: GatewayTimes
+  readonly times?: Partial<GatewayTimes>
   /** Where nobody listens, say. */
   readonly upstreamPort?: number
 }
