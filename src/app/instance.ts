@@ -19,6 +19,7 @@ import type { Issuer } from '../protocol/oidc.ts'
 import { openAuditOutput } from './audit-output.ts'
 import { runInBackground } from './background.ts'
 import { readBuildInfo } from './build-info.ts'
+import { createClockWatch } from './clock-watch.ts'
 import { compose } from './compose/compose.ts'
 import { followAuthorities } from './compose/own-authorities.ts'
 import { homeFiles } from './installation/home.ts'
@@ -72,6 +73,7 @@ const RENEW_CERTIFICATES: Duration = seconds(30)
 /** What a session has open is closed within a second of its end, also when nobody ended it (D-42). */
 const END_EXPIRED: Duration = milliseconds(400)
 const SWEEP: Duration = seconds(30)
+const WATCH_CLOCK: Duration = seconds(1)
 
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const { config, clock, random, log } = options
@@ -97,6 +99,10 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const issuers: Issuer[] = []
     const clientApis: (() => ClientApi)[] = []
     const stopping = new AbortController()
+    const { databaseTime } = store
+    const onJump = metrics.countClockJump
+    const clockWatch = createClockWatch({ clock, log, databaseTime, onJump })
+    await clockWatch.round()
     const composed = compose({
       config,
       store,
@@ -108,6 +114,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       log,
       issuers: () => issuers,
       clientApi: () => clientApis[0]?.(),
+      past: clockWatch.past,
       onKeyFetch: metrics.countKeyFetch,
       traceFetch: tracing?.fetchJson,
     })
@@ -164,7 +171,8 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
           every: ROTATE_KEYS,
           round: async () => {
             await rotateIfDue(useCases.rotateKeys, log)
-            await signingKeys.removeGone()
+            const past = clockWatch.removable()
+            if (past !== undefined) await signingKeys.removeGone(past)
           },
         },
         {
@@ -189,7 +197,15 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         },
         { name: 'certificates', every: RENEW_CERTIFICATES, round: () => open.renewCertificates() },
         { name: 'expired sessions', every: END_EXPIRED, round: () => useCases.endExpired() },
-        { name: 'sweep', every: SWEEP, round: () => sweep(store, clock, config.audit.retention) },
+        {
+          name: 'sweep',
+          every: SWEEP,
+          round: async () => {
+            const past = clockWatch.removable()
+            if (past !== undefined) await sweep(store, past, config.audit.retention)
+          },
+        },
+        { name: 'clock', every: WATCH_CLOCK, round: () => clockWatch.round() },
       ],
       log,
     )

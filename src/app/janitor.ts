@@ -3,7 +3,6 @@
  * long. Sessions are not among it: they end (`sessions/end-expired.ts`).
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Clock } from '../base/time/clock.ts'
 import { type Duration, days, minutes } from '../base/time/duration.ts'
 import { type Instant, minus } from '../base/time/instant.ts'
 import type { Stores } from '../domain/stores.ts'
@@ -36,20 +35,21 @@ type Swept = Pick<
 /** One round. Answers how many rows it removed. */
 export async function sweep(
   stores: Swept,
-  clock: Clock,
+  /** What is surely past (D-230): what is removed does not come back when a clock is set right. */
+  past: Instant,
   /** `edge.audit.retention`. */
   eventRetention: Duration,
 ): Promise<number> {
-  const before = minus(clock.now(), GRACE)
+  const before = minus(past, GRACE)
   let removed = 0
   const { authRequests, spentStates, refreshTokens, sessionCertificates, sessionEndings } = stores
   const short = [authRequests, spentStates, refreshTokens, sessionCertificates, sessionEndings]
   for (const table of short) {
     removed += await table.removeExpired(before, BATCH)
   }
-  const long = minus(clock.now(), ENROLLMENT_GRACE)
+  const long = minus(past, ENROLLMENT_GRACE)
   removed += await stores.enrollments.removeExpired(long, BATCH)
-  return removed + (await removeOldEvents(stores.events, minus(clock.now(), eventRetention)))
+  return removed + (await removeOldEvents(stores.events, minus(past, eventRetention)))
 }
 
 /** Answers how many it removed; what is left is for the next round. */

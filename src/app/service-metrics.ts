@@ -23,11 +23,13 @@ import type { ConnectionLimit } from '../https-server/connection-limit.ts'
 import { createMetrics, METRICS_CONTENT_TYPE, type Metrics } from '../telemetry/metrics.ts'
 import { addProcessMetrics } from '../telemetry/process-metrics.ts'
 import type { BuildInfo } from './build-info.ts'
+import type { JumpDirection } from './clock-watch.ts'
 
 export interface ServiceMetrics extends ShownMetrics {
   countEvents(events: readonly AuditEvent[]): void
   countRequest(request: AnsweredRequest): void
   countKeyFetch(outcome: FetchOutcome): void
+  countClockJump(direction: JumpDirection): void
   countRefreshes(refresh: RefreshTokensOf): RefreshTokensOf
   /** An enrollment's event does not tell whether the certificate is one of ours. */
   countEnrolled(enroll: Enroll): Enroll
@@ -100,6 +102,11 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
     help: 'Fetches of key sets of external JWT signers by outcome.',
     labels: { outcome: ['succeeded', 'failed'] },
   })
+  const clockJumps = metrics.counter({
+    name: 'latchkey_clock_jumps_total',
+    help: 'Jumps of the time of day by five seconds or more.',
+    labels: { direction: ['forward', 'back'] },
+  })
   const durations = metrics.histogram({
     name: 'latchkey_request_duration_seconds',
     help: 'Time from the header of a request to the end of its answer.',
@@ -126,6 +133,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
     render: () => metrics.render(),
     countEvents: (written) => written.forEach(count),
     countKeyFetch: (outcome) => keyFetches({ outcome }),
+    countClockJump: (direction) => clockJumps({ direction }),
     stop: stopProcess,
 
     countRequest({ method, route, status, milliseconds }) {

@@ -2,6 +2,7 @@
  * All stores together, as the store implements them and the composition root hands them out. Use cases ask
  * for the ones they need; those that must write several things at once ask for `transaction` instead.
  */
+import type { Instant } from '../base/time/instant.ts'
 import type { Events } from './audit/stores.ts'
 import type { CertificateRenewals } from './certificates/enrolled/stores.ts'
 import type { Authorities, Cas, SessionCertificates } from './certificates/stores.ts'
@@ -47,5 +48,7 @@ export type Transaction = <T>(work: (tx: Stores) => Promise<T>) => Promise<T>
 
 export interface Store extends Stores {
   readonly transaction: Transaction
+  /** What time it is for the database; undefined where it has no other clock than this machine (D-230). */
+  databaseTime(): Promise<Instant | undefined>
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { ManualClock, NOON } from '../../test/support/clocks/manual-clock.ts'
 import { openEdgePki } from '../../test/support/edge/edge-pki.ts'
-import { milliseconds, seconds } from '../base/time/duration.ts'
+import { hours, milliseconds, seconds } from '../base/time/duration.ts'
 import { plus } from '../base/time/instant.ts'
 import { CUT_OFF_AFTER, createFeedCopy } from './feed-copy.ts'
 import { FeedFault, type FeedLine } from './feed-lines.ts'
@@ -26,6 +26,7 @@ const ended = (subject: string, after = seconds(60)): FeedLine => ({
   type: 'ended',
   subject,
   keepUntil: plus(NOON, after),
+  keepFor: after,
 })
 
 function startCopy() {
@@ -141,6 +142,31 @@ describe('what has ended', () => {
     clock.pass(seconds(1))
     copy.forgetExpired()
     assert.equal(copy.hasEnded('s1'), false)
+  })
+
+  // Attack: the router's clock is ahead for a moment, and a session that was ended passes again. Failed before D-230.
+  test('R115: stays ended while the time of day is ahead, and after it has come back', () => {
+    for (const line of [
+      ended('s1', seconds(20)),
+      { ...ended('s1', seconds(20)), keepFor: undefined },
+    ]) {
+      const { clock, copy, feed } = startCopy()
+      feed(hello(), keys, cas, line as FeedLine, ready())
+      clock.jump(hours(1))
+      copy.forgetExpired()
+      assert.equal(copy.hasEnded('s1'), true)
+      clock.jump(milliseconds(-hours(1)))
+      assert.equal(copy.hasEnded('s1'), true)
+    }
+  })
+
+  test('R115: is not forgotten when it comes while the time of day is ahead', () => {
+    const { clock, copy, feed } = startCopy()
+    clock.jump(hours(1))
+    feed(hello(), keys, cas, ended('s1', seconds(20)), ready())
+    copy.forgetExpired()
+    clock.jump(milliseconds(-hours(1)))
+    assert.equal(copy.hasEnded('s1'), true)
   })
 
   test('is told even when its time is over already', () => {

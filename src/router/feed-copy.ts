@@ -7,7 +7,7 @@
  * from `ready` on: a feed that is cut before that has changed nothing.
  */
 import type { Clock } from '../base/time/clock.ts'
-import { type Duration, seconds } from '../base/time/duration.ts'
+import { type Duration, hours, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Instant } from '../base/time/instant.ts'
 import { FeedFault, type FeedLine } from './feed-lines.ts'
 import { readTokenKeys, type TokenKeys } from './token-keys.ts'
@@ -34,7 +34,10 @@ export interface FeedCopy {
   hasEnded(subject: string): boolean
   /** Nothing can be relied on: never ready, or no heartbeat for too long. */
   isCutOff(): boolean
-  /** Endings whose time is over. Called now and then. */
+  /**
+   * Endings whose time is over by both clocks (R115, D-230): the time of day alone may be ahead for a moment, and what
+   * was forgotten then would be alive again afterwards. Called now and then.
+   */
   forgetExpired(): void
 }
 
@@ -47,6 +50,15 @@ export interface Reception {
 /** D-42: a router that has heard nothing for so long refuses everybody. */
 export const CUT_OFF_AFTER: Duration = seconds(30)
 
+/** For endings of a controller that does not tell how long they are kept: longer than tokens usually live. */
+const UNTOLD_KEEP: Duration = hours(1)
+
+interface Ended {
+  readonly keepUntil: Instant
+  /** Of the uptime: not forgotten before that. */
+  readonly keepUptime: Duration
+}
+
 export function createFeedCopy(deps: {
   readonly clock: Clock
   /** Told of everything that ends, once; a listener closes what depended on it. */
@@ -55,15 +67,21 @@ export function createFeedCopy(deps: {
   readonly onNewEpoch?: () => void
 }): FeedCopy {
   const { clock, onEnded } = deps
-  const ended = new Map<string, Instant>()
+  const ended = new Map<string, Ended>()
   let known: Known | undefined
   let cursor: string | undefined
   let heardAt: Duration | undefined
 
-  function end(subject: string, keepUntil: Instant): void {
+  function end(subject: string, keepUntil: Instant, keepFor: Duration | undefined): void {
     const before = ended.get(subject)
+    const uptime = clock.uptime()
+    const forget = milliseconds(uptime + (keepFor ?? UNTOLD_KEEP))
     // Entries come twice; one that is ended again is never forgotten earlier for it.
-    if (before === undefined || before < keepUntil) ended.set(subject, keepUntil)
+    ended.set(subject, {
+      keepUntil:
+        before !== undefined && before.keepUntil > keepUntil ? before.keepUntil : keepUntil,
+      keepUptime: before !== undefined && before.keepUptime > forget ? before.keepUptime : forget,
+    })
     if (before === undefined) onEnded(subject)
   }
 
@@ -78,7 +96,10 @@ export function createFeedCopy(deps: {
     isCutOff: () => heardAt === undefined || clock.uptime() - heardAt > CUT_OFF_AFTER,
     forgetExpired() {
       const now = clock.now()
-      for (const [subject, keepUntil] of ended) if (keepUntil <= now) ended.delete(subject)
+      const uptime = clock.uptime()
+      for (const [subject, { keepUntil, keepUptime }] of ended) {
+        if (keepUntil <= now && keepUptime <= uptime) ended.delete(subject)
+      }
     },
   }
 
@@ -104,7 +125,7 @@ interface Learned {
   readonly cursor: () => string | undefined
   readonly learn: (next: Known, cursor?: string) => void
   readonly beat: (cursor: string) => void
-  readonly end: (subject: string, keepUntil: Instant) => void
+  readonly end: (subject: string, keepUntil: Instant, keepFor: Duration | undefined) => void
 }
 
 type Greeting = Pick<Known, 'brand' | 'trustDomain' | 'issuers' | 'epoch'>
@@ -147,7 +168,7 @@ function createReception(copy: Learned): Reception {
           return change({ cas })
         }
         case 'ended':
-          return copy.end(line.subject, line.keepUntil)
+          return copy.end(line.subject, line.keepUntil, line.keepFor)
         case 'ready': {
           const { keys, cas } = aside ?? {}
           if (aside === undefined || keys === undefined || cas === undefined) {

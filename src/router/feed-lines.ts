@@ -4,6 +4,7 @@
  */
 import { fromUtf8 } from '../base/encoding.ts'
 import { parseJson } from '../base/json.ts'
+import { type Duration, milliseconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 
 export type FeedLine =
@@ -19,7 +20,13 @@ export type FeedLine =
     }
   | { readonly type: 'keys'; readonly keys: readonly Readonly<Record<string, unknown>>[] }
   | { readonly type: 'cas'; readonly cas: string }
-  | { readonly type: 'ended'; readonly subject: string; readonly keepUntil: Instant }
+  | {
+      readonly type: 'ended'
+      readonly subject: string
+      readonly keepUntil: Instant
+      /** From when it comes, by a clock that never jumps; older controllers do not tell. */
+      readonly keepFor?: Duration
+    }
   | { readonly type: 'ready'; readonly cursor: string }
   | { readonly type: 'heartbeat'; readonly cursor: string }
   /** Of a newer controller: passed over. */
@@ -102,10 +109,13 @@ const READERS = {
     return isText(cas) ? { type: 'cas', cas } : undefined
   },
 
-  ended({ subject, keepUntil }: Members): FeedLine | undefined {
+  ended({ subject, keepUntil, keepFor }: Members): FeedLine | undefined {
     if (!isText(subject) || subject.length > LONGEST_SUBJECT) return undefined
     if (typeof keepUntil !== 'number' || !Number.isFinite(keepUntil)) return undefined
-    return { type: 'ended', subject, keepUntil: instant(keepUntil) }
+    const ended = { type: 'ended', subject, keepUntil: instant(keepUntil) } as const
+    if (keepFor === undefined) return ended
+    if (typeof keepFor !== 'number' || !Number.isFinite(keepFor)) return undefined
+    return { ...ended, keepFor: milliseconds(keepFor) }
   },
 
   ready({ cursor }: Members): FeedLine | undefined {

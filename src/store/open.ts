@@ -60,6 +60,7 @@ export async function openStore(
       if (events.length > 0) onEvents(events)
       return outcome
     },
+    databaseTime: () => database.readTime(db),
     close: () => db.destroy(),
   }
 }

@@ -218,6 +218,7 @@ export interface ApiSessionRow {
   created_at: Instant
   ends_at: Instant
   expires_at: Instant
+  tokens_end_at: Instant | null
 }
 
 export interface RefreshTokenRow {

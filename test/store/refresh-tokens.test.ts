@@ -118,9 +118,18 @@ for (const database of ALL) {
       const { apiSessions } = await open(t)
       const { id } = aSession()
       await apiSessions.insert(aSession())
-      assert.equal(await apiSessions.renewOidc(id, after(2_000_000)), true)
-      assert.equal(await apiSessions.renewOidc(id, after(1_900_000)), true)
-      assert.deepEqual(await apiSessions.find(id), aSession({ expiresAt: after(2_000_000) }))
+      assert.equal(await apiSessions.renewOidc(id, after(2_000_000), after(900_000)), true)
+      assert.equal(await apiSessions.renewOidc(id, after(1_900_000), after(800_000)), true)
+      const renewed = { expiresAt: after(2_000_000), tokensEndAt: after(900_000) }
+      assert.deepEqual(await apiSessions.find(id), aSession(renewed))
+    })
+
+    test('D-231: of a session whose tokens nobody noted, a refresh does not say that it knows', async (t) => {
+      const { apiSessions } = await open(t)
+      const { tokensEndAt: _, ...old } = aSession()
+      await apiSessions.insert(old)
+      assert.equal(await apiSessions.renewOidc(old.id, after(2_000_000), after(900_000)), true)
+      assert.deepEqual(await apiSessions.find(old.id), { ...old, expiresAt: after(2_000_000) })
     })
 
     test('a refresh does not bring back a session that has ended', async (t) => {
@@ -128,7 +137,7 @@ for (const database of ALL) {
       const { id } = aSession()
       await apiSessions.insert(aSession())
       await apiSessions.remove(id)
-      assert.equal(await apiSessions.renewOidc(id, after(2_000_000)), false)
+      assert.equal(await apiSessions.renewOidc(id, after(2_000_000), after(900_000)), false)
       assert.equal(await apiSessions.find(id), undefined)
     })
   })

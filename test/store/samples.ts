@@ -286,6 +286,7 @@ export function aSession(given: Partial<OidcSession> = {}): OidcSession {
     issuer: 'https://localhost:1280/oidc' as Issuer,
     clientId: 'service',
     scopes: ['openid', 'offline_access'],
+    tokensEndAt: after(600_000),
     ...given,
   }
 }

@@ -52,8 +52,8 @@ for (const database of ALL) {
         assert.deepEqual(await apiSessions.find(session.id), session)
       }
       for (const other of others) {
-        assert.equal(await apiSessions.remove(other.id), true)
-        assert.equal(await apiSessions.remove(other.id), false)
+        assert.deepEqual(await apiSessions.remove(other.id), other)
+        assert.equal(await apiSessions.remove(other.id), undefined)
         assert.equal(await apiSessions.find(other.id), undefined)
       }
       assert.deepEqual(await apiSessions.find(aSession().id), aSession())

@@ -7,6 +7,7 @@ import type { Random } from '../../base/secrets/random.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
 import { createJudgeCertificate } from '../../domain/certificates/judge-certificate.ts'
@@ -102,6 +103,8 @@ export interface Parts {
   readonly issuers: () => readonly Issuer[]
   /** Where the client API is reached, and what is shown there; known once its listener listens. */
   readonly clientApi: () => ClientApi | undefined
+  /** What is surely past (D-230). */
+  readonly past: () => Instant
   readonly onKeyFetch?: (outcome: FetchOutcome) => void
   /** Where fetches are traced. */
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
@@ -282,7 +285,7 @@ export function compose(parts: Parts) {
       authenticateCall,
       endSessionsWithin,
     }),
-    endExpired: createEndExpired({ ...common, endSessionsWithin }),
+    endExpired: createEndExpired({ ...common, past: parts.past, endSessionsWithin }),
     logOut: createLogOut({ endSession }),
     enroll: enrolling.enroll,
     enrollByCa: enrolling.enrollByCa,

@@ -39,6 +39,8 @@ export interface OidcSession extends Common {
   readonly clientId: string
   /** Granted at the authorization; a refresh may narrow an access token, never the session (D-27). */
   readonly scopes: readonly Scope[]
+  /** When its last access token ends, whatever the configuration was; absent where nobody noted it (D-231). */
+  readonly tokensEndAt?: Instant
 }
 
 /** The holder of a `zt-session` token: SPEC Legacy authentication, D-36, D-51. */
@@ -80,7 +82,7 @@ export interface SessionEnding {
 /** R115: for so long an ending outlives what it ends, so that a clock that is set back brings nothing to life again. */
 export const CLOCK_JUMP: Duration = minutes(15)
 
-/** The end, at the time `at`, of what would have ended by itself at `end`. */
+/** The end, at the time `at`, of what would have ended by itself at `end`: D-231. */
 export function endingOf(subject: EndedSubject, at: Instant, end: Instant): SessionEnding {
   return { subject, at, keepUntil: plus(end, CLOCK_JUMP) }
 }

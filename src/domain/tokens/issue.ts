@@ -83,7 +83,7 @@ export function createIssueTokens(deps: {
       // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
       const { accessTokenExpiresAt: tokenEnd } = tokens
       const expiresAt = stored === undefined ? tokenEnd : later(stored.expiresAt, tokenEnd)
-      await tx.apiSessions.insert({ ...session, expiresAt })
+      await tx.apiSessions.insert({ ...session, expiresAt, tokensEndAt: tokenEnd })
       if (stored !== undefined) await tx.refreshTokens.insert(stored)
       await tx.events.insert(issued)
       return true

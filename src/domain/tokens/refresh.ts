@@ -145,11 +145,12 @@ export function createRefresh(deps: {
     const details = { scope: tokens.scope }
     const refreshed = { type: 'token.refreshed', identityId, sessionId, details } as const
     // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
-    const sessionEnd = later(expiresAt, tokens.accessTokenExpiresAt)
+    const { accessTokenExpiresAt: tokenEnd } = tokens
+    const sessionEnd = later(expiresAt, tokenEnd)
     return transaction(async (tx) => {
       if (!(await holdOwner(tx, session.primary, now))) return 'identity-disabled'
       // The session before its tokens, as whoever ends it does: in two orders they would wait for each other.
-      if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd))) return 'session-ended'
+      if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd, tokenEnd))) return 'session-ended'
       if (!(await tx.refreshTokens.take(hash, { at: now, successor: next.hash }))) return 'taken'
       await tx.refreshTokens.insert(next)
       await tx.events.insert(recordEvent(caller, refreshed))

@@ -2,6 +2,7 @@
  * What differs between the databases, as facts. Everything else in the store is written once, for both.
  */
 import type { Dialect, QueryExecutorProvider } from 'kysely'
+import type { Instant } from '../../base/time/instant.ts'
 import type { ListFacts } from './list-facts.ts'
 import type { WholeFacts } from './whole-facts.ts'
 
@@ -17,6 +18,8 @@ export interface Database {
   readonly whole: WholeFacts
   /** Lets one instance at a time go on with the transaction that migrates. */
   lockMigrations(transaction: QueryExecutorProvider): Promise<void>
+  /** What time it is for a server; undefined where there is no clock but that of this machine. */
+  readTime(db: QueryExecutorProvider): Promise<Instant | undefined>
   /** Takes out of an error of the driver what it quotes from a row, so that logs can show the error. */
   withoutContent(error: unknown): void
 }

@@ -7,6 +7,7 @@
 import { PostgresDialect, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, types } from 'pg'
 import type { Secret } from '../../base/secrets/secret.ts'
+import { instant } from '../../base/time/instant.ts'
 import type { Database } from './database.ts'
 import { postgresLists } from './postgres-lists.ts'
 import { postgresWhole } from './postgres-whole.ts'
@@ -50,6 +51,12 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
         select set_config(name, '0', true) from pg_settings where name = any(${LIMITS})
       `.execute(transaction)
       await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(transaction)
+    },
+    async readTime(db) {
+      const { rows } = await sql<{ time: number }>`
+        select (extract(epoch from clock_timestamp()) * 1000)::bigint as time
+      `.execute(db)
+      return rows[0] && instant(rows[0].time)
     },
     withoutContent(error) {
       // Both quote values: "Failing row contains (…)".

@@ -55,6 +55,7 @@ export function sqlite(path: string): Database {
     whole: sqliteWhole,
     // A transaction begins as the only writer.
     lockMigrations: async () => {},
+    readTime: async () => undefined,
     // SQLite names columns in its errors, never values.
     withoutContent: () => {},
   }

@@ -106,10 +106,14 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
       await db.insertInto('api_sessions').values(toRow(session)).execute()
     },
 
-    async renewOidc(id, expiresAt) {
+    async renewOidc(id, expiresAt, tokensEndAt) {
       const { numUpdatedRows } = await db
         .updateTable('api_sessions')
-        .set({ expires_at: later('expires_at', expiresAt) })
+        .set({
+          expires_at: later('expires_at', expiresAt),
+          // What nobody noted of the tokens before stays unknown.
+          tokens_end_at: later('tokens_end_at', tokensEndAt),
+        })
         .where('id', '=', id)
         .where('kind', '=', 'oidc')
         .executeTakeFirst()
@@ -142,9 +146,9 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     },
 
     async remove(id) {
-      const query = db.deleteFrom('api_sessions').where('id', '=', id)
-      const { numDeletedRows } = await query.executeTakeFirst()
-      return numDeletedRows === 1n
+      const query = db.deleteFrom('api_sessions').where('id', '=', id).returningAll()
+      const row = await query.executeTakeFirst()
+      return row && fromRow(row)
     },
 
     async takeExpired(by, limit) {
@@ -174,7 +178,7 @@ function compared(
   return { op: 'compare', field: { kind: 'field', name }, comparator, value }
 }
 
-function later(column: 'last_activity_at' | 'expires_at', time: Instant) {
+function later(column: 'last_activity_at' | 'expires_at' | 'tokens_end_at', time: Instant) {
   const stored = sql.ref<Instant>(column)
   return sql<Instant>`case when ${stored} < ${time} then ${time} else ${stored} end`
 }
@@ -200,7 +204,7 @@ function toRow(session: ApiSession): ApiSessionRow {
   }
 }
 
-const NO_OIDC = { issuer: null, client_id: null, scopes: null }
+const NO_OIDC = { issuer: null, client_id: null, scopes: null, tokens_end_at: null }
 const NO_LEGACY = {
   token_hash: null,
   last_activity_at: null,
@@ -209,8 +213,9 @@ const NO_LEGACY = {
 
 function kindColumns(session: ApiSession) {
   if (session.kind === 'oidc') {
-    const { issuer, clientId, scopes } = session
-    return { ...NO_LEGACY, issuer, client_id: clientId, scopes: JSON.stringify(scopes) }
+    const { issuer, clientId, scopes, tokensEndAt = null } = session
+    const oidc = { issuer, client_id: clientId, scopes: JSON.stringify(scopes) }
+    return { ...NO_LEGACY, ...oidc, tokens_end_at: tokensEndAt }
   }
   return {
     ...NO_OIDC,
@@ -233,6 +238,7 @@ function oidc(row: Selectable<ApiSessionRow>): OidcSession {
     issuer: read('issuer', text<OidcSession['issuer']>),
     clientId: read('client_id', text),
     scopes: read('scopes', json(listOf(text<OidcSession['scopes'][number]>))),
+    ...(row.tokens_end_at === null ? {} : { tokensEndAt: row.tokens_end_at }),
   }
 }
 

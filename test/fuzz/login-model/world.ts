@@ -98,6 +98,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     log: SILENT,
     issuers: () => [ISSUER],
     clientApi: () => undefined,
+    past: () => clock.now(),
   })
   await useCases.rules.refresh()
   await useCases.signingKeys.rotateIfDue()

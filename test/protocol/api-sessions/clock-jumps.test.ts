@@ -7,9 +7,12 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Duration, milliseconds, minutes } from '../../../src/base/time/duration.ts'
+import { type Duration, hours, milliseconds, minutes } from '../../../src/base/time/duration.ts'
+import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { CallOptions } from '../../support/http-client.ts'
 import { enrolledPerson, partialLogin, submitCode } from '../../support/login/authenticator-app.ts'
+import { INVALID } from '../../support/login/challenges.ts'
 import { CLIENT_API, legacyToken, ztSession } from '../../support/login/legacy.ts'
 import { bearer, exchange, obtainCode } from '../../support/login/login.ts'
 import {
@@ -20,6 +23,9 @@ import {
 } from '../../support/login/refresh.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
+
+/** Sessions that a clock an hour ahead takes for expired. */
+const SHORT = { accessTokenDuration: '10m', refreshTokenDuration: '20m' }
 
 const back = (time: Duration) => milliseconds(-time)
 /** One after the other: later, earlier than the beginning, and where it should be. */
@@ -73,6 +79,68 @@ test('R115: a session that was ended shortly before it would have expired stays 
     await pause(1_000)
     assert.equal(await statusOf(service, session), 401)
   }
+})
+
+/** Longer than every ordinary life of a token here, for a little while, and back: a machine whose clock is set wrong. */
+const FAR_JUMPS = [hours(1), back(hours(1))]
+
+async function jumpFar(service: Service): Promise<void> {
+  for (const jump of FAR_JUMPS) {
+    service.clock.advance(jump)
+    // Everything that forgets or ends by the time of day has its turn meanwhile.
+    await pause(1_500)
+  }
+}
+
+// Attack: the clock is an hour ahead for two seconds, and a token that was logged out works again where no row is looked
+// up; it was used to create an administrator. Failed before D-230.
+test('R115: a token that was logged out stays dead through a far jump, on every route', async (t) => {
+  const clock = new UptimeClock()
+  const service = await startService(t, { clock, config: { edge: { oidc: SHORT } } })
+  const { access_token } = await logInOffline(service)
+  const session = bearer(access_token)
+  const url = `${CLIENT_API}/current-api-session`
+  assert.equal((await service.call(url, { ...session, method: 'DELETE' })).status, 200)
+  // For longer than what is read again and again: from then on the copy in memory is all that is asked.
+  for (let i = 0; i < 3; i++) {
+    clock.pass(minutes(1))
+    await eventually(async () => {
+      const { status } = await service.call(url, session)
+      return status === 503 ? undefined : status
+    }, 'a copy that is fresh')
+  }
+  await jumpFar(service)
+  for (const path of [
+    url,
+    `${CLIENT_API}/current-identity`,
+    '/edge/management/v1/identities',
+    '/oidc/userinfo',
+  ]) {
+    const reply = await service.call(path, session)
+    assert.equal(reply.status, 401, `${path}: ${reply.text}`)
+    assert.equal(reply.headers['www-authenticate'], INVALID, path)
+  }
+})
+
+// The sweep ended every session that had expired by the wrong time. Failed before D-230.
+test('R115: sessions of both kinds live on after a far jump, and are refreshed', async (t) => {
+  const service = await startService(t, { config: { edge: { oidc: SHORT } } })
+  const legacy = ztSession(await legacyToken(service))
+  const tokens = await logInOffline(service)
+  await jumpFar(service)
+  assert.equal(await statusOf(service, bearer(tokens.access_token)), 200)
+  assert.equal(await statusOf(service, legacy), 200)
+  await refreshed(service, tokens.refresh_token)
+})
+
+test('the log tells of every jump of the clock', async (t) => {
+  const service = await startService(t)
+  await jumpFar(service)
+  const told = await eventually(() => {
+    const lines = service.log.filter(({ msg }) => msg.startsWith('the clock was set'))
+    return lines.length < 2 ? undefined : lines.map(({ bySeconds }) => bySeconds)
+  }, 'two lines about the clock')
+  assert.deepEqual(told, [3_600, -3_600])
 })
 
 test('R115: what works once works once, whatever the time is said to be', async (t) => {

@@ -44,6 +44,7 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
     random,
     issuers: () => [`${service.baseUrl}/oidc` as Issuer],
     clientApi: () => undefined,
+    past: () => clock.now(),
   })
   await useCases.signingKeys.refresh()
   await useCases.endedSessions.refresh()

@@ -421,9 +421,9 @@ test('D-125: used and expired ones stay for thirty days, then go', async (t) => 
   }
   service.clock.advance(days(31))
   service.clock.advance(seconds(-60))
-  await sweep(store, service.clock, days(90))
+  await sweep(store, service.clock.now(), days(90))
   assert.deepEqual(await states(), ['ENROLLMENT_USED', 'ENROLLMENT_EXPIRED'])
   service.clock.advance(seconds(120))
-  await sweep(store, service.clock, days(90))
+  await sweep(store, service.clock.now(), days(90))
   assert.deepEqual(await states(), ['INVALID_ENROLLMENT_TOKEN', 'INVALID_ENROLLMENT_TOKEN'])
 })

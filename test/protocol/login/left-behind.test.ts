@@ -7,6 +7,7 @@ import { Agent } from 'node:https'
 import { type TestContext, test } from 'node:test'
 import { sweep } from '../../../src/app/janitor.ts'
 import { days, hours } from '../../../src/base/time/duration.ts'
+import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jwtLogin, registerIdp, submitJwt, tokensOf } from '../../support/idp/jwt-login.ts'
 import { beginLogin } from '../../support/login/login.ts'
@@ -21,8 +22,8 @@ const TABLES = [
   ...['session_endings', 'code_guesses', 'enrollments', 'totp_enrollments'],
 ] as const
 
-async function start(t: TestContext): Promise<Service> {
-  const service = await startService(t)
+async function start(t: TestContext, clock = new UptimeClock()): Promise<Service> {
+  const service = await startService(t, { clock })
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   t.after(() => agent.destroy())
   return { ...service, call: (path, options) => service.call(path, { agent, ...options }) }
@@ -70,7 +71,8 @@ test('R116: thousands of logins that nobody goes on with leave nothing behind', 
 })
 
 test('R116: hundreds of logins that nobody comes back to are gone after their time', async (t) => {
-  const service = await start(t)
+  const clock = new UptimeClock()
+  const service = await start(t, clock)
   const admin = await administrate(service)
   const idp = await registerIdp(t, service, admin, { issuer: 'https://idp.example' })
   await admin.createIdentity({ name: 'zoe', externalId: 'zoe' })
@@ -88,12 +90,12 @@ test('R116: hundreds of logins that nobody comes back to are gone after their ti
   assert.equal(full['auth_requests'], 300 + (before['auth_requests'] ?? 0))
   assert.equal(full['api_sessions'], 150 + (before['api_sessions'] ?? 0))
 
-  service.clock.advance(hours(2))
+  clock.elapse(hours(2))
   const isOver = async () => (await rows(service))['api_sessions'] === 0 || undefined
   await eventually(isOver, 'the end of the sessions')
   // Endings are kept until no token of them can be alive; then they go, too.
   service.clock.advance(hours(2))
-  await sweep(store, service.clock, days(365))
+  await sweep(store, service.clock.now(), days(365))
   // The login of the administrator and his session are over with the others.
   assert.deepEqual(await rows(service), { ...before, auth_requests: 0, api_sessions: 0 })
 })

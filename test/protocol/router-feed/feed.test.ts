@@ -65,7 +65,7 @@ test('D-42: a router begins with a whole picture: keys, CAs, all that has ended,
     ended.map(({ type, subject }) => [type, subject]),
     [['ended', gone.id]],
   )
-  assert.deepEqual(Object.keys(ended[0]), ['type', 'subject', 'keepUntil'])
+  assert.deepEqual(Object.keys(ended[0]), ['type', 'subject', 'keepUntil', 'keepFor'])
   assert.ok(ended[0].keepUntil > service.clock.now())
 })
 

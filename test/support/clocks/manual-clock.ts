@@ -10,9 +10,10 @@ export const NOON = instant(Date.UTC(2030, 0, 1, 12))
 
 export class ManualClock implements Clock {
   #passed = milliseconds(0)
+  #ahead = milliseconds(0)
 
   now(): Instant {
-    return plus(NOON, this.#passed)
+    return plus(NOON, milliseconds(this.#passed + this.#ahead))
   }
 
   uptime(): Duration {
@@ -21,5 +22,10 @@ export class ManualClock implements Clock {
 
   pass(by: Duration): void {
     this.#passed = milliseconds(this.#passed + by)
+  }
+
+  /** The time of day alone is set, as somebody sets a clock. */
+  jump(by: Duration): void {
+    this.#ahead = milliseconds(this.#ahead + by)
   }
 }

@@ -18,4 +18,10 @@ export class UptimeClock extends TestClock {
   pass(time: Duration): void {
     this.#later = milliseconds(this.#later + time)
   }
+
+  /** Time passes, by both clocks: copies in memory are stale until they are read again. */
+  elapse(time: Duration): void {
+    this.advance(time)
+    this.pass(time)
+  }
 }

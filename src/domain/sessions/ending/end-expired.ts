@@ -2,7 +2,7 @@
  * A session whose time is over ends like every other: its tokens and certificates with it, and whoever follows the
  * feed is told, so that routers close what it has open. D-34, D-42, D-53.
  */
-import type { Clock } from '../../../base/time/clock.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import type { Transaction } from '../../stores.ts'
 import type { EndSessionsWithin } from './end-session.ts'
 
@@ -13,14 +13,15 @@ export type EndExpired = () => Promise<number>
 const BATCH = 500
 
 export function createEndExpired(deps: {
-  readonly clock: Pick<Clock, 'now'>
+  /** What is surely past, whatever the clock says (D-230): an end cannot be taken back. */
+  readonly past: () => Instant
   readonly transaction: Transaction
   readonly endSessionsWithin: EndSessionsWithin
 }): EndExpired {
-  const { clock, transaction, endSessionsWithin } = deps
+  const { past, transaction, endSessionsWithin } = deps
   return async () => {
     const { count, feelEnds } = await transaction(async (tx) => {
-      const sessions = await tx.apiSessions.takeExpired(clock.now(), BATCH)
+      const sessions = await tx.apiSessions.takeExpired(past(), BATCH)
       const feelEnds = await endSessionsWithin(tx, { sessions }, 'expired', undefined)
       return { count: sessions.length, feelEnds }
     })

@@ -56,7 +56,8 @@ test('D-34: an ending is kept as long as a token that was signed under a longer 
   // Attack: the operator shortens accessTokenDuration, a stolen session is ended, and its old token comes back
   // to life when the ending is forgotten after the new, shorter life.
   const { store, felt, endSession } = await world(t, minutes(1))
-  await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, hours(1)) }))
+  const ends = { expiresAt: plus(NOON, hours(24)), tokensEndAt: plus(NOON, hours(1)) }
+  await store.apiSessions.insert(anOidcSession(ends))
   await endSession(END)
   assert.deepEqual(
     felt.map(({ keepUntil }) => keepUntil),
@@ -64,6 +65,44 @@ test('D-34: an ending is kept as long as a token that was signed under a longer 
   )
   const [stored] = await store.sessionEndings.listAfter(0)
   assert.equal(stored?.keepUntil, plus(NOON, minutes(75)))
+})
+
+// An ending is in the memory of every instance and router. Failed before D-231: it was kept for 24 hours.
+test('D-231: an ending is kept as long as a token can live, not as long as its session could have', async (t) => {
+  const { store, felt, endSession } = await world(t, minutes(30))
+  const ends = { expiresAt: plus(NOON, hours(24)), tokensEndAt: plus(NOON, minutes(20)) }
+  await store.apiSessions.insert(anOidcSession(ends))
+  await endSession(END)
+  assert.deepEqual(
+    felt.map(({ keepUntil }) => keepUntil),
+    [plus(NOON, minutes(45))],
+  )
+})
+
+test('D-231: the ending of a session whose tokens nobody noted is kept until the session would have ended', async (t) => {
+  const { store, felt, endSession } = await world(t, minutes(1))
+  await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, hours(24)) }))
+  await endSession(END)
+  assert.deepEqual(
+    felt.map(({ keepUntil }) => keepUntil),
+    [plus(NOON, minutes(24 * 60 + 15))],
+  )
+})
+
+test('D-231: a token that a refresh has signed since the session was read counts too', async (t) => {
+  const { store, felt, endSessionsWithin } = await world(t, minutes(1))
+  const session = anOidcSession({ tokensEndAt: plus(NOON, minutes(5)) })
+  await store.apiSessions.insert(session)
+  const read = await store.apiSessions.listOf(IDENTITY)
+  await store.apiSessions.renewOidc(SESSION, session.expiresAt, plus(NOON, hours(1)))
+  const feel = await store.transaction((tx) =>
+    endSessionsWithin(tx, { sessions: read }, 'identity-disabled', CALLER),
+  )
+  feel()
+  assert.deepEqual(
+    felt.map(({ keepUntil }) => keepUntil),
+    [plus(NOON, minutes(75))],
+  )
 })
 
 test('D-34: a session that is not stored yet is ended all the same', async (t) => {

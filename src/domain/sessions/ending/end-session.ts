@@ -6,7 +6,7 @@
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Duration } from '../../../base/time/duration.ts'
-import { type Instant, plus } from '../../../base/time/instant.ts'
+import { type Instant, later, plus } from '../../../base/time/instant.ts'
 import type { Caller, SessionEndReason } from '../../audit/events.ts'
 import type { RecordEvent } from '../../audit/record.ts'
 import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
@@ -58,11 +58,10 @@ export function createEndSession(
   deps: Dependencies & { readonly transaction: Transaction },
 ): EndSession {
   return async ({ sessionId, identityId, reason, caller }) => {
-    const ending = await deps.transaction(async (tx) => {
-      const session = await tx.apiSessions.find(sessionId)
-      // The ending stands also where no session was found: its insert may still be under way.
-      return endOne(deps, tx, { id: sessionId, identityId, ...session }, reason, caller)
-    })
+    // The ending stands also where there is no session: its insert may still be under way.
+    const ending = await deps.transaction((tx) =>
+      endOne(deps, tx, { id: sessionId, identityId }, reason, caller),
+    )
     deps.endedSessions.add(ending)
   }
 }
@@ -99,16 +98,21 @@ function certificateEnding(authenticator: Authenticator, clock: Clock): readonly
 async function endOne(
   { clock, recordEvent, accessTokenLife }: Dependencies,
   tx: Pick<Stores, EndedStores>,
-  session: Pick<ApiSession, 'id' | 'identityId'> & { readonly expiresAt?: Instant },
+  session: ApiSession | Pick<ApiSession, 'id' | 'identityId'>,
   reason: SessionEndReason,
   caller: Caller | undefined,
 ): Promise<SessionEnding> {
-  const { id: sessionId, identityId, expiresAt } = session
+  const { id: sessionId, identityId } = session
   const now = clock.now()
-  await tx.apiSessions.remove(sessionId)
+  // As it is removed: a refresh may have made a longer token since it was read.
+  const removed = (await tx.apiSessions.remove(sessionId)) ?? session
   await tx.refreshTokens.removeOf(sessionId)
   await tx.sessionCertificates.removeOf(sessionId)
-  const ending = endingOf(sessionId, now, latest(plus(now, accessTokenLife), expiresAt))
+  const ending = endingOf(
+    sessionId,
+    now,
+    later(plus(now, accessTokenLife), tokensEnd(removed, now)),
+  )
   if (await tx.sessionEndings.insert(ending)) {
     const ended = { type: 'session.ended', identityId, sessionId, reason } as const
     await tx.events.insert(recordEvent(caller, ended))
@@ -116,7 +120,14 @@ async function endOne(
   return ending
 }
 
-/** A session that began under a longer configured life, here or on another instance, has longer tokens. */
-function latest(end: Instant, sessionEnd: Instant | undefined): Instant {
-  return sessionEnd !== undefined && sessionEnd > end ? sessionEnd : end
+/**
+ * D-231: when the last access token of the session ends, which may be late where a longer life was configured, here or on
+ * another instance. Nothing else outlives a session: certificates count beside a token alone, and the rest is looked up.
+ */
+function tokensEnd(
+  session: ApiSession | Pick<ApiSession, 'id' | 'identityId'>,
+  now: Instant,
+): Instant {
+  if (!('kind' in session) || session.kind === 'legacy') return now
+  return session.tokensEndAt ?? session.expiresAt
 }

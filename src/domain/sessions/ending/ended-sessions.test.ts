@@ -6,7 +6,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiSessionId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import { type Duration, milliseconds, minutes, seconds } from '../../../base/time/duration.ts'
+import {
+  type Duration,
+  hours,
+  milliseconds,
+  minutes,
+  seconds,
+} from '../../../base/time/duration.ts'
 import { type Instant, instant, plus } from '../../../base/time/instant.ts'
 import type { SessionEnding } from '../api-session.ts'
 import { createEndedSessions } from './ended-sessions.ts'
@@ -140,6 +146,7 @@ test('an ending is forgotten when no token of its session can be alive', async (
   instance.commit(1, ending('short', plus(NOON, minutes(1))))
   instance.ended.add(ending('own', plus(NOON, minutes(1))))
   instance.commit(2, ending('long', plus(NOON, minutes(30))))
+  await instance.ended.refresh()
   await follow(instance, milliseconds(minutes(1) - FOLLOW))
   assert.deepEqual([instance.has('short'), instance.has('own')], [true, true])
   await follow(instance, FOLLOW)
@@ -203,6 +210,33 @@ test('R115: a jump of the time of day makes no copy stale', async () => {
   assert.equal(instance.ended.isStale(), false)
   instance.jump(milliseconds(-minutes(20)))
   assert.equal(instance.ended.isStale(), false)
+})
+
+// Attack: the clock is an hour ahead for two seconds, and every token that was logged out before works again. Failed
+// before D-230.
+test('R115: what has ended stays ended while the time of day is ahead, and after it has come back', async () => {
+  const instance = world()
+  instance.commit(1, ending('theirs'))
+  instance.ended.add(ending('ours'))
+  await follow(instance, minutes(3))
+  instance.jump(hours(1))
+  await follow(instance, seconds(2))
+  assert.equal(instance.has('theirs'), true)
+  assert.equal(instance.has('ours'), true)
+  instance.jump(milliseconds(-hours(1)))
+  await instance.ended.refresh()
+  assert.equal(instance.has('theirs'), true)
+  assert.equal(instance.has('ours'), true)
+})
+
+test('R115: what has ended is not forgotten before its time by a clock that was set back', async () => {
+  const instance = world()
+  instance.ended.add(ending('ours'))
+  instance.jump(milliseconds(-hours(1)))
+  await follow(instance, minutes(40))
+  assert.equal(instance.has('ours'), true)
+  await follow(instance, minutes(60))
+  assert.equal(instance.has('ours'), false)
 })
 
 test('D-34: an ending that commits late while nothing can be read for long is not missed', async () => {
@@ -272,7 +306,7 @@ test('entries are everything that is known, or what is above a number', async ()
   assert.deepEqual(idsOf(instance.ended.entries(2)), ['session-3'])
   assert.deepEqual(idsOf(instance.ended.entries(3)), [])
   assert.deepEqual(instance.ended.entries(2), [
-    { subject: 'session-3', keepUntil: plus(NOON, minutes(30)) },
+    { subject: 'session-3', keepUntil: plus(NOON, minutes(30)), keepFor: minutes(30) },
   ])
 })
 
@@ -291,6 +325,7 @@ test('entries that have expired are left out', async () => {
   const instance = world()
   instance.commit(1, ending('short', plus(NOON, minutes(1))))
   instance.commit(2, ending('long'))
+  await instance.ended.refresh()
   await follow(instance, minutes(1))
   assert.deepEqual(idsOf(instance.ended.entries()), ['long'])
 })

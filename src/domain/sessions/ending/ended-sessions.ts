@@ -7,7 +7,6 @@
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../../../base/time/duration.ts'
-import type { Instant } from '../../../base/time/instant.ts'
 import { STALE_AFTER } from '../../stale.ts'
 import type { EndedSubject, SessionEnding } from '../api-session.ts'
 import type { SessionEndings } from '../stores.ts'
@@ -35,15 +34,24 @@ export interface EndedSessions {
   onEnd(listener: (ending: KnownEnding) => void): () => void
 }
 
-export type KnownEnding = Pick<SessionEnding, 'subject' | 'keepUntil'>
+export interface KnownEnding extends Pick<SessionEnding, 'subject' | 'keepUntil'> {
+  /** From when it is learned, by a clock that never jumps. */
+  readonly keepFor: Duration
+}
+
+interface Known extends Omit<KnownEnding, 'subject'> {
+  /** Of the uptime. */
+  readonly learnedAt: Duration
+  /** Undefined until the store has told it: what this instance has just ended. */
+  readonly sequence: number | undefined
+}
 
 export function createEndedSessions(deps: {
   readonly sessionEndings: Pick<SessionEndings, 'listAfter'>
   readonly clock: Clock
 }): EndedSessions {
   const { sessionEndings, clock } = deps
-  /** `sequence` is undefined until the store has told it: what this instance has just ended. */
-  const known = new Map<EndedSubject, { readonly until: Instant; readonly sequence?: number }>()
+  const known = new Map<EndedSubject, Known>()
   const listeners = new Set<(ending: KnownEnding) => void>()
   /**
    * How far the list was known at which time, oldest first; the first is where the next read begins. At the start
@@ -55,20 +63,35 @@ export function createEndedSessions(deps: {
   let freshAt: Duration | undefined
 
   /** A session that is ended again is never forgotten earlier for it. */
-  function keep({ subject, keepUntil, sequence }: SessionEnding & { sequence?: number }): void {
+  function keep(ending: SessionEnding & { readonly sequence?: number }): void {
+    const { subject, at, keepUntil, sequence } = ending
     const before = known.get(subject)
-    const until = before !== undefined && before.until > keepUntil ? before.until : keepUntil
-    known.set(subject, sequence === undefined ? { ...before, until } : { until, sequence })
+    const keepFor = milliseconds(Math.max(keepUntil - at, before?.keepFor ?? 0))
+    known.set(subject, {
+      keepUntil:
+        before !== undefined && before.keepUntil > keepUntil ? before.keepUntil : keepUntil,
+      keepFor,
+      learnedAt: before?.learnedAt ?? clock.uptime(),
+      sequence: sequence ?? before?.sequence,
+    })
     if (before !== undefined) return
-    for (const listener of listeners) listener({ subject, keepUntil })
+    for (const listener of listeners) listener({ subject, keepUntil, keepFor })
   }
 
   function age(): Duration | undefined {
     return freshAt === undefined ? undefined : milliseconds(clock.uptime() - freshAt)
   }
 
-  function forgetExpired(now: Instant): void {
-    for (const [subject, { until }] of known) if (until <= now) known.delete(subject)
+  /**
+   * By both clocks: the time of day alone may be ahead for a moment, and what was forgotten then would be alive again
+   * afterwards (R115, D-230).
+   */
+  function forgetExpired(): void {
+    const now = clock.now()
+    const uptime = clock.uptime()
+    for (const [subject, { keepUntil, keepFor, learnedAt }] of known) {
+      if (keepUntil <= now && keepFor <= uptime - learnedAt) known.delete(subject)
+    }
   }
 
   return {
@@ -91,7 +114,7 @@ export function createEndedSessions(deps: {
         // The end of the read: a number that it saw may have been taken while it ran.
         at: clock.uptime(),
       })
-      forgetExpired(clock.now())
+      forgetExpired()
       freshAt = begun
     },
 
@@ -105,7 +128,7 @@ export function createEndedSessions(deps: {
     entries: (after = -1) =>
       [...known]
         .filter(([, { sequence }]) => sequence === undefined || sequence > after)
-        .map(([subject, { until }]) => ({ subject, keepUntil: until })),
+        .map(([subject, { keepUntil, keepFor }]) => ({ subject, keepUntil, keepFor })),
 
     cursor: () => (freshAt === undefined ? undefined : (marks[0]?.sequence ?? 0)),
 

@@ -112,7 +112,7 @@ test('D-42: a router without a cursor gets everything, and is told when that is 
   assert.deepEqual(lines[2], { type: 'cas', cas: 'the CAs' })
   assert.deepEqual(subjectsOf(lines), ['ours', 'session-1', 'session-2'])
   const line = lines.find((one) => one.type === 'ended')
-  assert.deepEqual(Object.keys(line ?? {}), ['type', 'subject', 'keepUntil'])
+  assert.deepEqual(Object.keys(line ?? {}), ['type', 'subject', 'keepUntil', 'keepFor'])
 })
 
 test('D-42: what ends is told at once, until the feed is closed', async () => {
@@ -121,8 +121,9 @@ test('D-42: what ends is told at once, until the feed is closed', async () => {
   const { feed, take } = here.connect()
   take()
   here.ended.add(ending('ours'))
-  const { keepUntil } = ending('ours')
-  assert.deepEqual(take(), [{ type: 'ended', subject: 'ours', keepUntil }])
+  const { at, keepUntil } = ending('ours')
+  const keepFor = milliseconds(keepUntil - at)
+  assert.deepEqual(take(), [{ type: 'ended', subject: 'ours', keepUntil, keepFor }])
   feed.close()
   here.ended.add(ending('later'))
   assert.deepEqual(take(), [])

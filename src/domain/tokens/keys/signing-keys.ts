@@ -60,8 +60,8 @@ export interface SigningKeys {
   rotate(keep?: KeepKey): Promise<StoredSigningKey | undefined>
   /** The same for a key that signs at once, and that nobody was told of before (D-135). */
   rotateAtOnce(keep: KeepKey): Promise<StoredSigningKey | undefined>
-  /** Forgets keys whose last token has died. */
-  removeGone(): Promise<number>
+  /** Forgets keys whose last token had died by `past`, which is surely past (D-230). */
+  removeGone(past: Instant): Promise<number>
   /** Whether there is a key that could sign now: it is there, and it opens. */
   isUsable(): Promise<boolean>
   sign(typ: string, claims: Readonly<Record<string, unknown>>): Promise<SignedToken>
@@ -188,8 +188,8 @@ export function createSigningKeys(deps: {
       return isDue ? succeed(known, (at) => activeFrom(known, at), keep) : undefined
     },
 
-    async removeGone() {
-      const gone = goneKeys(stored(), clock.now())
+    async removeGone(past) {
+      const gone = goneKeys(stored(), past)
       for (const key of gone) await store.remove(key.kid)
       if (gone.length > 0) await refresh()
       return gone.length
