@@ -8,6 +8,7 @@ import type { Random } from '../base/secrets/random.ts'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
+import { endsWithin } from '../base/time/within.ts'
 import type { Config } from '../config/config.ts'
 import type { Ca } from '../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
@@ -40,7 +41,7 @@ export interface Instance {
   readonly databaseRestored: Promise<void>
   /** After its file was moved away. */
   reopenAuditOutput(): void
-  /** Running requests finish, for ten seconds at most; then the store closes. */
+  /** Running requests finish, for ten seconds at most; then the store closes, whatever its database does. */
   stop(): Promise<void>
 }
 
@@ -57,6 +58,8 @@ export interface InstanceOptions {
 }
 
 const DRAIN: Duration = seconds(10)
+/** For rounds of background work that are under way at the end. A database that is silent holds no exit (D-251). */
+const LAST_ROUNDS: Duration = seconds(1)
 
 /** D-34: an ended session is felt on every instance within a second. */
 const FOLLOW_ENDINGS: Duration = milliseconds(400)
@@ -221,7 +224,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       async stop() {
         stopping.abort()
         await open.close(DRAIN)
-        await background.stop()
+        await endsWithin(LAST_ROUNDS, background.stop())
         await store.close()
         metrics.stop()
         await Promise.all([auditOutput.close(), tracing?.stop()])

@@ -2,7 +2,9 @@
  * From a failure to an answer: the only place that does it. Four faces: the API envelope, OAuth JSON, a page for
  * browsers, and the WWW-Authenticate header of every 401. Anything that is no Failure is answered as UNHANDLED.
  */
+import type { IncomingMessage } from 'node:http'
 import { CATALOGUE, Failure, type FailureCode } from '../errors/catalogue.ts'
+import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import { errorPage } from '../web/login/pages/error-page.ts'
 import { errorText } from '../web/login/texts.ts'
 import { type Answer, json, page } from './answer.ts'
@@ -41,11 +43,22 @@ const FRAMEWORK_CODES: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'COULD_NOT_PARSE_BODY',
   FST_ERR_BAD_URL: 'BAD_REQUEST',
-  ECONNRESET: 'BAD_REQUEST',
 }
 
-export function asFailure(error: unknown): Failure {
+/** D-250: for a database that is started again; a failover takes longer, and is asked again. */
+const STORE_RETRY_SECONDS = 2
+
+/** `request` is where a broken connection of the caller shows: the code of such an error is that of any connection. */
+export function asFailure(error: unknown, request?: Pick<IncomingMessage, 'errored'>): Failure {
   if (error instanceof Failure) return error
+  if (error instanceof StoreUnavailable) {
+    const { message: detail } = error
+    const retryAfterSeconds = STORE_RETRY_SECONDS
+    return new Failure('NOT_READY', { detail, retryAfterSeconds, cause: error })
+  }
+  if (error instanceof Error && error === request?.errored) {
+    return new Failure('BAD_REQUEST', { detail: 'the caller hung up', cause: error })
+  }
   const code = (error as { code?: unknown } | undefined)?.code
   const known = typeof code === 'string' ? FRAMEWORK_CODES[code] : undefined
   return new Failure(known ?? 'UNHANDLED', { cause: error })

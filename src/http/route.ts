@@ -254,7 +254,7 @@ export function answerError(
   reply: FastifyReply,
   use: Pick<RouteDependencies, 'brand' | 'log'>,
 ): FastifyReply {
-  const failure = asFailure(error)
+  const failure = asFailure(error, request.raw)
   request.failure = failure
   if (failure.code === 'UNHANDLED') {
     use.log.error({ requestId: request.id, err: failure.cause }, 'a request failed unexpectedly')

@@ -3,7 +3,8 @@
  * several starting instances one migrates and the others find it done, and a half-done migration cannot be seen.
  */
 import { type Kysely, sql } from 'kysely'
-import { type Database, StoreUnavailable } from './dialects/database.ts'
+import { StoreUnavailable } from '../errors/store-unavailable.ts'
+import type { Database } from './dialects/database.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { tokensEnd } from './migrations/0005-tokens-end.ts'
 import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'

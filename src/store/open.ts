@@ -6,7 +6,9 @@ import { Kysely } from 'kysely'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
 import type { Store, Stores } from '../domain/stores.ts'
-import { type Database, StoreUnavailable } from './dialects/database.ts'
+import { StoreUnavailable } from '../errors/store-unavailable.ts'
+import type { Database } from './dialects/database.ts'
+import { guarded, unavailable } from './dialects/guarded.ts'
 import { sqlite } from './dialects/sqlite.ts'
 import { sqlEvents } from './events.ts'
 import { sqlAuthenticators } from './identities/authenticators.ts'
@@ -33,7 +35,7 @@ import { sqlSpentStates } from './sessions/spent-states.ts'
 import type { Tables } from './tables.ts'
 import { runAsWhole } from './transaction.ts'
 
-export { StoreUnavailable }
+export { StoreUnavailable, unavailable }
 
 export type StoreAddress =
   /** `:memory:` is a database that ends with the store. */
@@ -49,6 +51,7 @@ export async function openStore(
   onEvents: OnEvents = () => {},
 ): Promise<Store> {
   const { db, database } = await openMigrated(address)
+  database.giveUpOnSilence()
   return {
     ...storesOn(db, database, (event) => onEvents([event])),
     async transaction(work) {
@@ -73,13 +76,7 @@ export interface OpenDatabase {
 /** Whatever is in it. Nothing is asked of the database yet. */
 export async function openDatabase(address: StoreAddress): Promise<OpenDatabase> {
   const database = await databaseAt(address)
-  const db = new Kysely<Tables>({
-    dialect: database.dialect,
-    log: (event) => {
-      if (event.level === 'error') database.withoutContent(event.error)
-    },
-  })
-  return { db, database }
+  return { db: new Kysely<Tables>({ dialect: guarded(database) }), database }
 }
 
 /** With tables that are up to date. Throws StoreUnavailable. */
@@ -104,16 +101,6 @@ async function databaseAt(address: StoreAddress): Promise<Database> {
       return postgres(address.url, address.maxConnections)
     }
   }
-}
-
-export function unavailable(database: Database, error: unknown): StoreUnavailable {
-  if (error instanceof StoreUnavailable) return error
-  // A refused connection to a name with two addresses is an AggregateError without a message.
-  const { message, code } = error as { message?: string; code?: string }
-  const reason = message || code || 'unknown reason'
-  return new StoreUnavailable(`cannot use the database ${database.name}: ${reason}`, {
-    cause: error,
-  })
 }
 
 export function storesOn(

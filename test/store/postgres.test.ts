@@ -58,16 +58,17 @@ test('idle connections that die are replaced', async (t) => {
   assert.equal((await store.sessionEndings.listAfter(0)).length, 3)
 })
 
-test('no transaction outlives half a minute', async (t) => {
+test('no transaction outlives half a minute, and no statement four seconds', async (t) => {
   const db = await connect(t)
-  for (const limit of [
-    'transaction_timeout',
-    'statement_timeout',
-    'idle_in_transaction_session_timeout',
-  ]) {
+  const limits = {
+    transaction_timeout: '30s',
+    statement_timeout: '4s',
+    idle_in_transaction_session_timeout: '30s',
+  }
+  for (const [limit, value] of Object.entries(limits)) {
     const { rows } = await sql<{ value: string }>`
       select current_setting(${limit}) as value`.execute(db)
-    assert.deepEqual(rows, [{ value: '30s' }], limit)
+    assert.deepEqual(rows, [{ value }], limit)
   }
 })
 

@@ -2,14 +2,19 @@
 import { openHome } from '../../app/installation/home.ts'
 import { type Instance, startInstance } from '../../app/instance.ts'
 import { createLog } from '../../app/logging.ts'
+import type { Log } from '../../base/log.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { systemClock } from '../../base/time/clock.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import { endsWithin } from '../../base/time/within.ts'
 import { describeAdjustment } from '../../config/durations.ts'
 import { passwordTo } from '../home/first-password.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
-import { listenForSignals } from '../terminal/signals.ts'
+import { listenForSignals, type Signals } from '../terminal/signals.ts'
+
+const START_LIMIT: Duration = seconds(5)
 
 const SECRET_REPLACED =
   'the installation secret was replaced; stopping, to be started with the new one'
@@ -21,7 +26,7 @@ export async function runService(options: HomeOptions, io: Io): Promise<ExitCode
   const log = createLog(config.log)
   for (const adjustment of adjustments) log.warn({ ...adjustment }, describeAdjustment(adjustment))
 
-  const instance = await startInstance({
+  const starting = startInstance({
     config,
     adminPassword: options.environment.adminPassword,
     clock: systemClock,
@@ -29,6 +34,7 @@ export async function runService(options: HomeOptions, io: Io): Promise<ExitCode
     log,
     handOver: passwordTo(io, config.home),
   })
+  const instance = await unlessStopped(starting, signals, log)
   for (const line of readyLines(instance)) io.out(line)
   log.info({ baseUrls: instance.listeners.flatMap(({ baseUrls }) => baseUrls) }, 'ready')
 
@@ -50,6 +56,21 @@ export async function runService(options: HomeOptions, io: Io): Promise<ExitCode
   await instance.stop()
   log.info({}, 'stopped')
   return isAgain ? EXIT.again : EXIT.ok
+}
+
+/** A start may wait for a database that does not answer; one that is to stop anyway is not waited for any longer. */
+async function unlessStopped(
+  starting: Promise<Instance>,
+  signals: Pick<Signals, 'stop'>,
+  log: Log,
+): Promise<Instance> {
+  const signal = await Promise.race([starting.then(() => undefined), signals.stop])
+  if (signal !== undefined && !(await endsWithin(START_LIMIT, starting))) {
+    log.error({ signal }, 'stopped before the start had ended')
+    // What the start has open would keep the process alive.
+    process.exit(EXIT.failed)
+  }
+  return starting
 }
 
 /** What a person needs for the first call; the curl line works as it is pasted. */

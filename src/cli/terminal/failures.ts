@@ -12,6 +12,7 @@ import {
   UntrustedServer,
 } from '../../client/client.ts'
 import { ConfigProblems } from '../../config/problems.ts'
+import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from './io.ts'
 import { plain } from './output.ts'
 
@@ -33,8 +34,9 @@ export function reportFailure(error: unknown, to: Pick<Io, 'err'>): ExitCode {
     return exitOf(error)
   }
   // It names the file or the address and what is wrong there; our stack would add nothing.
-  if (error instanceof RefusedStart || isSystemError(error)) io.err(`latchkey: ${error.message}`)
-  else io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
+  if (error instanceof RefusedStart || error instanceof StoreUnavailable || isSystemError(error)) {
+    io.err(`latchkey: ${error.message}`)
+  } else io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
   return EXIT.failed
 }
 

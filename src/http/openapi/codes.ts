@@ -18,7 +18,10 @@ export function codesOf(route: Route, operation: Operation): readonly FailureCod
   ]
 }
 
-/** What any address may answer: malformed, with a query that cannot be read, too slow, too large, our own fault. */
+/**
+ * What any address may answer: malformed, with a query that cannot be read, too slow, too large, our own fault, a database
+ * that is away (D-250).
+ */
 export const CODES_OF_ANY_ADDRESS: readonly FailureCode[] = [
   'BAD_REQUEST',
   'COULD_NOT_VALIDATE',
@@ -26,6 +29,7 @@ export const CODES_OF_ANY_ADDRESS: readonly FailureCode[] = [
   'REQUEST_TIMEOUT',
   'HEADERS_TOO_LARGE',
   'UNHANDLED',
+  'NOT_READY',
 ]
 
 /** NOT_READY: an instance that may not know of an ended session refuses (D-34). */

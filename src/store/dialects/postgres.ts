@@ -2,32 +2,46 @@
  * PostgreSQL through a pool. TLS is what the URL says (`sslmode`, `sslrootcert`).
  *
  * No transaction outlives 30 seconds, so that one that lost its owner blocks nobody, and whoever follows a
- * table by its sequence numbers knows how late a lower number can appear.
+ * table by its sequence numbers knows how late a lower number can appear. No statement runs longer than four, so that a
+ * connection on which nothing comes for five has no server behind it any more (D-251).
  */
 import { PostgresDialect, sql } from 'kysely'
-import { type ClientBase, DatabaseError, Pool, types } from 'pg'
+import { type ClientBase, DatabaseError, types } from 'pg'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { instant } from '../../base/time/instant.ts'
 import type { Database } from './database.ts'
 import { postgresLists } from './postgres-lists.ts'
+import { openPool } from './postgres-pool.ts'
 import { postgresWhole } from './postgres-whole.ts'
 
 const TRANSACTION_LIMIT_MS = 30_000
-const CONNECT_LIMIT_MS = 10_000
+const STATEMENT_LIMIT_MS = 4_000
 const DEFAULT_MAX_CONNECTIONS = 10
 
 /** `transaction_timeout` came with PostgreSQL 17; before it, the other two leave the fewest gaps. */
-const LIMITS = ['transaction_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']
+const LIMITS_MS: Readonly<Record<string, number>> = {
+  transaction_timeout: TRANSACTION_LIMIT_MS,
+  statement_timeout: STATEMENT_LIMIT_MS,
+  idle_in_transaction_session_timeout: TRANSACTION_LIMIT_MS,
+}
+const LIMITS = Object.keys(LIMITS_MS)
+
+/**
+ * SQLSTATEs of a database that cannot be used now, by class or whole (PostgreSQL, Appendix A): no connection (08), no
+ * rights to log in (28), lost races that a repetition wins (40001, 40P01), no such database any more (3D), read-only as a
+ * standby is (25006), out of time (25P03, 25P04, 57014), out of resources (53), locks that were not granted (55P03), shutting
+ * down, starting or gone (57P), trouble of the machine (58), damage (XX001, XX002).
+ */
+const TROUBLE =
+  /^(?:08|28|3D|53|57P|58)|^(?:25006|25P03|25P04|40001|40P01|55P03|57014|XX001|XX002)$/
 
 /** Any number that nothing else in the same database uses as an advisory lock. */
 const MIGRATION_LOCK = 7_311_640_018
 
 export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS): Database {
-  const pool = new Pool({
+  const pool = openPool({
     connectionString: url.reveal(),
     max: maxConnections,
-    connectionTimeoutMillis: CONNECT_LIMIT_MS,
-    keepAlive: true,
     fallback_application_name: 'latchkey',
     types: {
       getTypeParser: (oid, format) =>
@@ -35,8 +49,6 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
     },
     onConnect: prepareConnection,
   })
-  // An idle connection that dies is replaced; the next query tells if that is not possible either.
-  pool.on('error', () => {})
 
   return {
     name: describe(url),
@@ -58,6 +70,8 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
       `.execute(db)
       return rows[0] && instant(rows[0].time)
     },
+    isTrouble,
+    giveUpOnSilence: () => pool.giveUpOnSilence(),
     withoutContent(error) {
       // Both quote values: "Failing row contains (…)".
       if (error instanceof DatabaseError) {
@@ -72,10 +86,17 @@ async function prepareConnection(client: ClientBase): Promise<void> {
   // A connection can die between two statements of a transaction, when nobody waits for it: the next
   // statement fails. Without a listener the process would.
   client.on('error', () => {})
-  await client.query('select set_config(name, $1, false) from pg_settings where name = any($2)', [
-    String(TRANSACTION_LIMIT_MS),
-    LIMITS,
-  ])
+  await client.query(
+    `select set_config(name, $1::jsonb ->> name, false) from pg_settings where name = any($2)`,
+    [JSON.stringify(LIMITS_MS), LIMITS],
+  )
+}
+
+/** Whatever the server does not say itself comes from the connection, or is a mistake in this program. */
+function isTrouble(error: unknown): boolean {
+  if (error instanceof DatabaseError) return TROUBLE.test(error.code ?? '')
+  const isMistake = error instanceof TypeError || error instanceof RangeError
+  return error instanceof Error && !isMistake && error.name !== 'AbortedTransactionError'
 }
 
 function safeInteger(text: string): number {

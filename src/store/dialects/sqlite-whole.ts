@@ -51,7 +51,8 @@ export const sqliteWhole: WholeFacts = {
       await sql`pragma journal_mode = delete`.execute(db)
       return 0
     } catch (error) {
-      const { errcode } = error as { errcode?: number }
+      const { cause } = error as { cause?: { errcode?: number } }
+      const errcode = cause?.errcode
       if (errcode === undefined || (errcode & 0xff) !== SQLITE_BUSY) throw error
       return 1
     }

@@ -4,7 +4,7 @@
  * WAL with synchronous=FULL: a commit that was answered survives a crash and a power cut. Transactions begin
  * as writers, because one that turns into a writer later fails at once when another process has written since.
  */
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import {
@@ -16,7 +16,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { type Database, StoreUnavailable } from './database.ts'
+import { StoreUnavailable } from '../../errors/store-unavailable.ts'
+import type { Database } from './database.ts'
 import { sqliteLists } from './sqlite-lists.ts'
 import { sqliteWhole } from './sqlite-whole.ts'
 
@@ -40,6 +41,22 @@ const KEPT_STATEMENTS = 500
 const SQLITE_BUSY = 5
 const SQLITE_NOTADB = 26
 
+/** Of a database that cannot be used now: D-250. */
+const TROUBLE = {
+  PERM: 3,
+  BUSY: SQLITE_BUSY,
+  LOCKED: 6,
+  NOMEM: 7,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  PROTOCOL: 15,
+  NOTADB: SQLITE_NOTADB,
+} as const
+const TROUBLES: ReadonlySet<number | undefined> = new Set(Object.values(TROUBLE))
+
 export function sqlite(path: string): Database {
   return {
     name: path,
@@ -56,6 +73,9 @@ export function sqlite(path: string): Database {
     // A transaction begins as the only writer.
     lockMigrations: async () => {},
     readTime: async () => undefined,
+    isTrouble: (error) => error instanceof StoreUnavailable || TROUBLES.has(resultCode(error)),
+    // There is no other side that could fall silent.
+    giveUpOnSilence: () => {},
     // SQLite names columns in its errors, never values.
     withoutContent: () => {},
   }
@@ -79,7 +99,7 @@ class SqliteDriver implements Driver {
       if (resultCode(error) !== SQLITE_NOTADB) throw error
       throw new StoreUnavailable(`${this.#path} is not a database of Latchkey`, { cause: error })
     }
-    this.#connection = new SqliteConnection(database)
+    this.#connection = new SqliteConnection(database, watchFile(this.#path))
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -90,10 +110,13 @@ class SqliteDriver implements Driver {
   async releaseConnection(): Promise<void> {}
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    // After a rollback that failed, as it may on a disk with faults.
+    await this.rollbackTransaction(connection)
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    this.#connection?.refuseLostFile()
     await connection.executeQuery(CompiledQuery.raw('commit'))
   }
 
@@ -115,8 +138,12 @@ class SqliteConnection implements DatabaseConnection {
   /** Prepared once, the longest unused first. */
   readonly #statements = new Map<string, StatementSync>()
 
-  constructor(database: DatabaseSync) {
+  /** Throws when what is open is not the file with this name any more. */
+  readonly refuseLostFile: () => void
+
+  constructor(database: DatabaseSync, refuseLostFile: () => void) {
     this.#database = database
+    this.refuseLostFile = refuseLostFile
   }
 
   get isTransaction(): boolean {
@@ -125,6 +152,7 @@ class SqliteConnection implements DatabaseConnection {
 
   executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     return patiently(this.#database, () => {
+      if (!this.isTransaction) this.refuseLostFile()
       const statement = this.#prepare(sql)
       const values = parameters as SQLInputValue[]
       if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] }
@@ -166,6 +194,24 @@ function openFile(path: string): DatabaseSync {
     }
   }
   return new DatabaseSync(path, { timeout: 0 })
+}
+
+/**
+ * A file that was deleted or replaced stays open, and what is written to it is gone with this process. So the name is looked
+ * up before each statement and each transaction, and before each commit (D-253): it costs some microseconds.
+ */
+function watchFile(path: string): () => void {
+  if (path === ':memory:') return () => {}
+  const find = () => statSync(path, { bigint: true, throwIfNoEntry: false })
+  const open = find()
+  return () => {
+    const found = find()
+    if (found !== undefined && found.ino === open?.ino && found.dev === open.dev) return
+    throw new StoreUnavailable(
+      `the database file ${path} was ${found === undefined ? 'deleted' : 'replaced'} while it was in use; ` +
+        'stop the service, put the file back or restore a backup, and start again',
+    )
+  }
 }
 
 /**

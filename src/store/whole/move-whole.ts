@@ -3,7 +3,7 @@
  * that is written to it is missed, and nobody starts on it afterwards.
  */
 import type { Stores } from '../../domain/stores.ts'
-import { StoreUnavailable } from '../dialects/database.ts'
+import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Row } from '../dialects/whole-facts.ts'
 import { openDatabase, type StoreAddress, unavailable } from '../open.ts'
 import { refuseOtherShape, type WholeDatabase, wholeOn } from './read-whole.ts'

@@ -3,7 +3,8 @@
  * that runs beside it may be another one.
  */
 import { type QueryExecutorProvider, sql } from 'kysely'
-import { type Database, StoreUnavailable } from '../dialects/database.ts'
+import { StoreUnavailable } from '../../errors/store-unavailable.ts'
+import type { Database } from '../dialects/database.ts'
 import type { Row } from '../dialects/whole-facts.ts'
 import { SHAPE } from '../migrate.ts'
 import { openDatabase, type StoreAddress, unavailable } from '../open.ts'

@@ -1,12 +1,11 @@
 /** The database goes away and comes back: health follows it without a restart. D-34, D-137. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
-import { after, type TestContext, test } from 'node:test'
+import { after, test } from 'node:test'
 import { eventually } from '../../support/eventually.ts'
 import { type Monitored, startMonitored } from '../../support/monitoring/monitoring.ts'
 import { sampleOf } from '../../support/monitoring/prometheus-text.ts'
+import { startCable } from '../../support/stores/cable.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
@@ -27,53 +26,6 @@ const until = (monitored: Monitored, fits: (ids: readonly string[]) => boolean, 
     const ids = await unhealthy(monitored)
     return fits(ids) ? ids : undefined
   }, what)
-
-/** A cable between the service and its database, that can be pulled, cut without a word, and mended. */
-async function startCable(t: TestContext, url: string) {
-  const target = new URL(url)
-  const open = new Set<Socket>()
-  let state: 'whole' | 'pulled' | 'silent' = 'whole'
-  const server = createServer((near) => {
-    if (state === 'pulled') return void near.destroy()
-    const far = connect(Number(target.port), target.hostname)
-    for (const socket of [near, far]) {
-      open.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        open.delete(socket)
-        near.destroy()
-        far.destroy()
-      })
-    }
-    near.on('data', (bytes) => state !== 'silent' && far.write(bytes))
-    far.on('data', (bytes) => state !== 'silent' && near.write(bytes))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const cut = () => {
-    for (const socket of open) socket.destroy()
-  }
-  t.after(() => {
-    server.close()
-    cut()
-  })
-  const near = new URL(url)
-  near.port = String((server.address() as AddressInfo).port)
-  return {
-    url: near.href,
-    pull() {
-      state = 'pulled'
-      cut()
-    },
-    silence() {
-      state = 'silent'
-    },
-    mend() {
-      state = 'whole'
-      cut()
-    },
-  }
-}
 
 test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
   const postgres = await startPostgres()

@@ -1,0 +1,88 @@
+/**
+ * A driver whose errors the rest of the program can understand: trouble of the database is a StoreUnavailable, wherever
+ * it shows – at connecting, in a statement, at the end of a transaction (D-250). So nothing outside has to know the codes of
+ * a database, and a reset connection to it is never taken for one of a caller.
+ */
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
+import { StoreUnavailable } from '../../errors/store-unavailable.ts'
+import type { Database } from './database.ts'
+
+export function guarded(database: Database): Dialect {
+  const { dialect } = database
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createDriver: () => guardedDriver(dialect.createDriver(), database),
+  }
+}
+
+/** In the operator's words. An error that is one already stays as it is. */
+export function unavailable({ name }: Pick<Database, 'name'>, error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error
+  // A refused connection to a name with two addresses is an AggregateError without a message.
+  const { message, code } = error as { message?: string; code?: string }
+  const reason = message || code || 'unknown reason'
+  return new StoreUnavailable(`cannot use the database ${name}: ${reason}`, { cause: error })
+}
+
+class GuardedConnection implements DatabaseConnection {
+  readonly inner: DatabaseConnection
+  readonly #guard: Guard
+
+  constructor(inner: DatabaseConnection, guard: Guard) {
+    this.inner = inner
+    this.#guard = guard
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#guard(() => this.inner.executeQuery<R>(query))
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely asks for the method; the store reads no rows one by one.
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('not supported')
+  }
+}
+
+type Guard = <T>(work: () => Promise<T>) => Promise<T>
+
+function guardedDriver(driver: Driver, database: Database): Driver {
+  const guard: Guard = async (work) => {
+    try {
+      return await work()
+    } catch (error) {
+      database.withoutContent(error)
+      throw database.isTrouble(error) ? unavailable(database, error) : error
+    }
+  }
+  /** One for each connection of the driver: Kysely marks the ones that it has seen. */
+  const known = new WeakMap<DatabaseConnection, GuardedConnection>()
+  const innerOf = (connection: DatabaseConnection) =>
+    connection instanceof GuardedConnection ? connection.inner : connection
+
+  return {
+    init: (options) => guard(() => driver.init(options)),
+
+    async acquireConnection(options) {
+      const inner = await guard(() => driver.acquireConnection(options))
+      const connection = known.get(inner) ?? new GuardedConnection(inner, guard)
+      known.set(inner, connection)
+      return connection
+    },
+
+    beginTransaction: (connection, settings) =>
+      guard(() => driver.beginTransaction(innerOf(connection), settings)),
+    commitTransaction: (connection) => guard(() => driver.commitTransaction(innerOf(connection))),
+    async rollbackTransaction(connection) {
+      try {
+        await guard(() => driver.rollbackTransaction(innerOf(connection)))
+      } catch (error) {
+        // What could not be reached to roll back does so by itself; the error that led here says more.
+        if (!(error instanceof StoreUnavailable)) throw error
+      }
+    },
+    releaseConnection: (connection) => driver.releaseConnection(innerOf(connection)),
+    destroy: (options) => driver.destroy(options),
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * A database that falls silent: nothing is closed, nothing refused, nothing answered, as after a failover or behind a NAT
+ * that has forgotten the connection. D-250, D-251.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Client } from 'pg'
+import { eventually } from '../support/eventually.ts'
+import type { Reply } from '../support/http-client.ts'
+import {
+  type ChildService,
+  spawnLatchkey,
+  startChild,
+  waitFor,
+} from '../support/process/child-service.ts'
+import { homeWithDatabase } from '../support/process/database-home.ts'
+import { ADMIN } from '../support/service.ts'
+import { startCable } from '../support/stores/cable.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
+
+after(async () => (await startPostgres()).stop())
+
+/** On code that waits for ever, the test must end all the same. */
+const limit = { timeout: 120_000 }
+
+const logIn = (service: ChildService) =>
+  service.call('/edge/client/v1/authenticate?method=password', { json: ADMIN })
+
+const refresh = (service: ChildService) =>
+  service.call('/oidc/token', {
+    form: [
+      ['grant_type', 'refresh_token'],
+      ['client_id', 'service'],
+      ['refresh_token', 'unknown'],
+    ],
+  })
+
+function assertUnavailable(reply: Reply): void {
+  assert.equal(reply.status, 503, reply.text)
+  assert.match(String(reply.headers['retry-after']), /^[1-9]\d*$/)
+}
+
+async function untilHealth(service: ChildService, status: 200 | 503): Promise<void> {
+  await eventually(async () => {
+    const reply = await service.call('/health-checks')
+    return reply.status === status ? true : undefined
+  }, `health checks that answer ${status}`)
+}
+
+test(
+  'silent connections are given up: calls are answered, and the service recovers and stops',
+  limit,
+  async (t) => {
+    const postgres = await startPostgres()
+    const cable = await startCable(t, await postgres.freshDatabase())
+    const service = await startChild(t, { home: await homeWithDatabase(t, cable.url) })
+    assert.equal((await logIn(service)).status, 200)
+    // More than one connection is in the pool.
+    await Promise.all([logIn(service), logIn(service), logIn(service)])
+
+    await t.test('every call is answered with 503, and so are health checks', async () => {
+      cable.silence()
+      const [login, token] = await Promise.all([logIn(service), refresh(service)])
+      assertUnavailable(login)
+      assert.equal(login.json().error.code, 'NOT_READY')
+      assertUnavailable(token)
+      assert.equal(token.json().error, 'temporarily_unavailable')
+      await untilHealth(service, 503)
+      assert.equal((await service.call('/health-checks/live')).status, 200)
+    })
+
+    await t.test('once new connections work, the service is well by itself', async () => {
+      cable.renew()
+      await untilHealth(service, 200)
+      const reply = await eventually(async () => {
+        const reply = await logIn(service)
+        return reply.status === 200 ? reply : undefined
+      }, 'a login')
+      assert.equal(reply.status, 200)
+    })
+
+    await t.test(
+      'the log says when it began and when it was over, not once for each round',
+      async () => {
+        const lines = service.logLines().filter(({ work }) => work === 'ended sessions')
+        assert.deepEqual(
+          lines.map(({ msg }) => msg),
+          ['background work fails; trying again', 'background work is well again'],
+        )
+        assert.match(lines[0].err.message, /does not answer/)
+      },
+    )
+
+    await t.test('SIGTERM ends the service while the database is silent', async () => {
+      cable.silence()
+      const calls = Promise.allSettled([logIn(service), refresh(service)])
+      const { code, signal } = await service.stop()
+      assert.deepEqual({ code, signal }, { code: 0, signal: null })
+      await calls
+    })
+  },
+)
+
+test('SIGTERM ends a start that waits for a silent database', limit, async (t) => {
+  const postgres = await startPostgres()
+  const url = await postgres.freshDatabase()
+  const home = await homeWithDatabase(t, url)
+  const first = await startChild(t, { home })
+  await first.stop()
+  // Another session holds the lock of the migrations, as an instance does that migrates: a start waits for it.
+  const holder = await lockMigrations(url)
+  t.after(() => holder.end())
+  const child = spawnLatchkey(t, ['run', '--home', home])
+  await waitFor(
+    () => holder.isWaitedFor(),
+    () => 'a start that waits',
+    child,
+  )
+  child.process.kill('SIGTERM')
+  const { code, stderr } = await child.finished
+  assert.equal(code, 1)
+  assert.match(stderr, /stopped before the start had ended/)
+})
+
+async function lockMigrations(url: string) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query('begin')
+  await client.query('select pg_advisory_xact_lock(7311640018)')
+  return {
+    async isWaitedFor() {
+      const { rows } = await client.query('select 1 from pg_locks where not granted')
+      return rows.length > 0
+    },
+    end: () => client.end(),
+  }
+}
