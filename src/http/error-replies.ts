@@ -41,6 +41,8 @@ const FRAMEWORK_CODES: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'COULD_NOT_PARSE_BODY',
   FST_ERR_BAD_URL: 'BAD_REQUEST',
+  // D-206: a part of a path that is longer than any id names nothing.
+  FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
   ECONNRESET: 'BAD_REQUEST',
 }
 
