@@ -1,7 +1,7 @@
 /** Forms in query and body (R014, R015); properties are in test/fuzz/bodies.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseForm } from './form.ts'
+import { countFields, parseForm } from './form.ts'
 
 const READ: readonly [string, string, readonly [string, readonly string[]][]][] = [
   ['nothing has no fields', '', []],
@@ -60,3 +60,14 @@ test('a field named __proto__ is a field like any other', () => {
     ]),
   )
 })
+
+for (const [text, count] of [
+  ['', 1],
+  ['a=1', 1],
+  ['a=1&b=%26&c', 3],
+  ['&&', 3],
+] as const) {
+  test(`${JSON.stringify(text)} counts as ${count} before it is decoded`, () => {
+    assert.equal(countFields(text), count)
+  })
+}

@@ -1,7 +1,7 @@
 /** JSON from strangers (D-44, R014, R059); properties are in test/fuzz/bodies.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson } from './json.ts'
+import { parseJson, shapeOf } from './json.ts'
 
 const DEEP = 32
 
@@ -68,3 +68,19 @@ test('a string of many megabytes is read like a short one', () => {
   const value = '\\"'.repeat(8 * 1024 * 1024)
   assert.ok(parseJson(JSON.stringify(value), DEEP)?.value === value)
 })
+
+for (const [text, depth, entries] of [
+  ['1', 0, 0],
+  ['"[{,"', 0, 0],
+  ['"\\"[[,"', 0, 0],
+  ['[]', 1, 1],
+  ['[1]', 1, 1],
+  ['[1,2,3]', 1, 3],
+  ['{"a":1,"b":[1,2],"c":{"d":"x,y"}}', 2, 6],
+  ['[[],[]]', 2, 4],
+  ['[[[[', 4, 4],
+] as const) {
+  test(`the shape of ${text} is known without parsing it`, () => {
+    assert.deepEqual(shapeOf(text), { depth, entries })
+  })
+}

@@ -3,27 +3,63 @@
  * choose differently (R014, R059).
  */
 
-const OTHER = /[^"[\]{},]+/y
+/** How large a JSON text is, besides its characters. */
+export interface JsonShape {
+  /** How many brackets are open at the most. */
+  readonly depth: number
+  /** Members and elements, wherever they stand. An empty object or list counts as one. */
+  readonly entries: number
+}
+
+/**
+ * The shape that a text has if it is JSON, from one look at each character and without making any of its values: so
+ * that limits can be checked before the text is parsed.
+ */
+export function shapeOf(text: string): JsonShape {
+  let open = 0
+  let depth = 0
+  let entries = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at)
+    if (character === QUOTE) at = endOfString(text, at) - 1
+    else if (character === COMMA) entries += 1
+    else if (character === OPEN_LIST || character === OPEN_OBJECT) {
+      entries += 1
+      open += 1
+      if (open > depth) depth = open
+    } else if (character === CLOSE_LIST || character === CLOSE_OBJECT) open -= 1
+  }
+  return { depth, entries }
+}
 
 /** The value of a JSON text; undefined when it is none, is nested too deeply or repeats a member. */
 export function parseJson(text: string, deepest: number): { readonly value: unknown } | undefined {
+  if (shapeOf(text).depth > deepest) return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return undefined
   }
-  return isTame(text, deepest) ? { value } : undefined
+  return hasDistinctNames(text) ? { value } : undefined
 }
 
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_LIST = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
 /** Walks a text that is known to be JSON, so it need only look at brackets, commas and strings. */
-function isTame(text: string, deepest: number): boolean {
+function hasDistinctNames(text: string): boolean {
   /** One entry for each open bracket: the member names so far, or undefined for an array. */
   const open: (Set<string> | undefined)[] = []
   let expectsName = false
-  for (let at = 0; at < text.length; ) {
-    const character = text[at]
-    if (character === '"') {
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at)
+    if (character === QUOTE) {
       const end = endOfString(text, at)
       const names = open.at(-1)
       if (names !== undefined && expectsName) {
@@ -32,21 +68,15 @@ function isTame(text: string, deepest: number): boolean {
         names.add(name)
         expectsName = false
       }
-      at = end
-    } else if (character === '{' || character === '[') {
-      if (open.push(character === '{' ? new Set() : undefined) > deepest) return false
-      expectsName = character === '{'
-      at += 1
-    } else if (character === '}' || character === ']') {
+      at = end - 1
+    } else if (character === OPEN_OBJECT || character === OPEN_LIST) {
+      open.push(character === OPEN_OBJECT ? new Set() : undefined)
+      expectsName = character === OPEN_OBJECT
+    } else if (character === CLOSE_OBJECT || character === CLOSE_LIST) {
       open.pop()
       expectsName = false
-      at += 1
-    } else if (character === ',') {
+    } else if (character === COMMA) {
       expectsName = open.at(-1) !== undefined
-      at += 1
-    } else {
-      OTHER.lastIndex = at
-      at += OTHER.exec(text)?.[0].length ?? 1
     }
   }
   return true
@@ -58,6 +88,9 @@ function isTame(text: string, deepest: number): boolean {
  */
 function endOfString(text: string, start: number): number {
   let at = start + 1
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  for (let character = text.charCodeAt(at); at < text.length && character !== QUOTE; ) {
+    at += character === BACKSLASH ? 2 : 1
+    character = text.charCodeAt(at)
+  }
   return at + 1
 }

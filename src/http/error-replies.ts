@@ -43,6 +43,8 @@ const FRAMEWORK_CODES: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'COULD_NOT_PARSE_BODY',
   FST_ERR_BAD_URL: 'BAD_REQUEST',
+  // D-206: a part of a path that is longer than any id names nothing.
+  FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
 }
 
 /** D-250: for a database that is started again; a failover takes longer, and is asked again. */

@@ -12,8 +12,8 @@ import { rawValues } from './reading/bearers.ts'
 import { addBodyParsers } from './reading/body.ts'
 import type { RequestObserver, RequestTrace } from './request-observer.ts'
 import {
+  ANONYMOUS_BODY_LIMIT,
   answerError,
-  BODY_LIMIT,
   createRouter,
   type Route,
   type RouteDependencies,
@@ -42,7 +42,8 @@ export function createListenerApp(
   const { log, clock, random, brand, observer } = use
   const app = Fastify({
     logger: false,
-    bodyLimit: BODY_LIMIT,
+    // Routes that authenticate before they read raise it.
+    bodyLimit: ANONYMOUS_BODY_LIMIT,
     // Ours alone: an id from outside could be made to look like another request's.
     requestIdHeader: false,
     trustProxy: (address: string) => isTrusted(address, use.trustedProxies),

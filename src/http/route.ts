@@ -19,7 +19,7 @@ import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
 import { type Cors, corsHeaders, preflightHeaders } from './cors.ts'
 import { asFailure, type Face, failureAnswer } from './error-replies.ts'
 import { bearersOf, ztSessionOf } from './reading/bearers.ts'
-import type { Body } from './reading/body.ts'
+import { type Body, MOST_ENTRIES, refuseManyFields } from './reading/body.ts'
 import { wantedContent } from './reading/negotiation.ts'
 import { presentedChain, presentedFingerprint } from './reading/peer-certificate.ts'
 
@@ -64,9 +64,9 @@ export interface Call<A extends Access = Access> {
 /** Malformed, too slow, too large, at the wrong address, our own fault: no route needs to name these. */
 export const ALWAYS: readonly number[] = [400, 404, 405, 408, 413, 415, 421, 431, 500, 503]
 
-/** D-44. */
-export const BODY_LIMIT = 1024 * 1024
-const LOGIN_BODY_LIMIT = 64 * 1024
+/** D-44, D-205: what a caller without a credential may send, on whatever route; and what any other caller may. */
+export const ANONYMOUS_BODY_LIMIT = 64 * 1024
+const AUTHENTICATED_BODY_LIMIT = 1024 * 1024
 
 export interface RouteDependencies {
   readonly brand: string
@@ -98,15 +98,21 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
     handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
   ): void {
     table.push(route)
+    const isAnonymous = route.access === 'public' || route.access === 'login'
     app.route({
       method: route.method,
       url: route.url,
-      bodyLimit: route.access === 'login' ? LOGIN_BODY_LIMIT : BODY_LIMIT,
-      config: { face: route.face, reads: route.reads, isProbe: route.isProbe ?? false },
+      bodyLimit: isAnonymous ? ANONYMOUS_BODY_LIMIT : AUTHENTICATED_BODY_LIMIT,
+      config: {
+        face: route.face,
+        reads: route.reads,
+        isProbe: route.isProbe ?? false,
+        mostEntries: MOST_ENTRIES[isAnonymous ? 'anonymous' : 'authenticated'],
+      },
       onRequest: async (request, reply) => {
         reply.headers(corsHeaders(request, route.cors, use.corsOrigins))
       },
-      // Before the body is read: a stranger's megabyte is not waited for.
+      // Authenticate before reading the body, so that an anonymous caller cannot make us buffer it.
       preParsing: async (request, reply) => {
         if (route.access === 'public' || route.access === 'login') return
         if (route.access === 'router') {
@@ -222,7 +228,10 @@ export const UNDECLARED = 'a route answered with a status that it does not decla
 function readQuery(request: FastifyRequest): FormFields {
   const { url = '' } = request.raw
   const mark = url.indexOf('?')
-  const fields = mark < 0 ? new Map() : parseForm(url.slice(mark + 1))
+  if (mark < 0) return new Map()
+  const text = url.slice(mark + 1)
+  refuseManyFields(text, 'query')
+  const fields = parseForm(text)
   if (fields === undefined) {
     const field = { field: 'query', reason: 'is not percent-encoded UTF-8' }
     throw new Failure('COULD_NOT_VALIDATE', { field })
@@ -285,5 +294,6 @@ declare module 'fastify' {
     face?: Face
     reads?: Route['reads']
     isProbe?: boolean
+    mostEntries?: number
   }
 }

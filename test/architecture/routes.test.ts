@@ -7,15 +7,15 @@ import { globSync, readFileSync } from 'node:fs'
 import { METHODS } from 'node:http'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { BINDINGS } from '../../src/config/config.ts'
+import { test } from 'node:test'
 import type { Route } from '../../src/http/route.ts'
 import { parseChallenges } from '../../src/protocol/challenge.ts'
+import { addressOf, startWithEverything } from '../support/everything.ts'
 import type { CallOptions } from '../support/http-client.ts'
 import { NO_SUCH_SESSION } from '../support/login/challenges.ts'
 import { beginLogin } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
-import { type Service, startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
 
 /** Every address that the service has: which methods, and who may call them. */
 type Addresses = Readonly<Record<string, string>>
@@ -165,26 +165,6 @@ const ATTACHED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cookie: 'session=nonsense',
   },
 }
-
-async function startWithEverything(t: TestContext) {
-  const service = await startService(t, {
-    config: {
-      web: [
-        {
-          name: 'everything',
-          bindPoints: [{ interface: '127.0.0.1:0', address: 'localhost:0' }],
-          apis: BINDINGS.map((binding) => ({ binding })),
-        },
-      ],
-    },
-  })
-  const [listener] = service.instance.listeners
-  assert.ok(listener !== undefined)
-  return { service, routes: listener.routes }
-}
-
-/** The address with something in the place of what it names; nothing has that id. */
-const addressOf = ({ url }: Pick<Route, 'url'>) => url.replaceAll(/:\w+/g, 'nothing')
 
 const call = (service: Service, route: Route, options: CallOptions = {}) =>
   service.call(addressOf(route), { method: route.method, ...options })

@@ -4,9 +4,10 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fromUtf8 } from '../../base/encoding.ts'
-import { type FormFields, parseForm } from '../../base/form.ts'
-import { parseJson } from '../../base/json.ts'
+import { countFields, type FormFields, parseForm } from '../../base/form.ts'
+import { parseJson, shapeOf } from '../../base/json.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { invalid } from './fields.ts'
 
 export type Body =
   | { readonly kind: 'none' }
@@ -17,6 +18,19 @@ export type Body =
 /** D-44: JSON depth is bounded. */
 const DEEPEST_JSON = 32
 
+/** D-44: more parameters than any client sends, in a form or a query. */
+const MOST_FIELDS = 256
+
+/** D-44: members and elements of JSON. Beyond them, the time that parsing and checking take is the caller's choice. */
+export const MOST_ENTRIES = { anonymous: 256, authenticated: 10_000 } as const
+
+/** Checked before anything is decoded. Thrown: COULD_NOT_VALIDATE. */
+export function refuseManyFields(text: string, where: 'body' | 'query'): void {
+  if (countFields(text) > MOST_FIELDS) {
+    throw invalid(where, `must have at most ${MOST_FIELDS} fields`)
+  }
+}
+
 /** Replaces Fastify's parsers by ours. Anything else is 415. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -25,6 +39,11 @@ export function addBodyParsers(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) =>
       readBody(request, 'json', bytes, (text) => {
+        const most = request.routeOptions.config.mostEntries ?? MOST_ENTRIES.anonymous
+        const { depth, entries } = shapeOf(text)
+        if (depth <= DEEPEST_JSON && entries > most) {
+          throw invalid('body', `must have at most ${most} members and elements`)
+        }
         const parsed = parseJson(text, DEEPEST_JSON)
         return parsed && { kind: 'json', value: parsed.value }
       }),
@@ -34,6 +53,7 @@ export function addBodyParsers(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) =>
       readBody(request, 'form', bytes, (text) => {
+        refuseManyFields(text, 'body')
         const fields = parseForm(text)
         return fields && { kind: 'form', fields }
       }),

@@ -45,7 +45,7 @@ test('bodies', async (t) => {
 
   for (const [line, type, length, code] of [
     ['POST /oidc/authorization', FORM, 2 * MIB, 'invalid_request'],
-    ['POST /oidc/authorization', FORM, MIB + 1, 'invalid_request'],
+    ['POST /oidc/authorization', FORM, 64 * KIB + 1, 'invalid_request'],
     ['POST /oidc/token', FORM, 2 * MIB, 'invalid_request'],
     ['POST /oidc/login/username', JSON_TYPE, 2 * MIB, 'REQUEST_ENTITY_TOO_LARGE'],
     ['POST /oidc/login/username', JSON_TYPE, 64 * KIB + 1, 'REQUEST_ENTITY_TOO_LARGE'],
@@ -62,12 +62,12 @@ test('bodies', async (t) => {
   }
 
   for (const [line, type, limit, code] of [
-    ['POST /oidc/authorization', FORM, MIB, 'invalid_request'],
-    ['POST /oidc/token', FORM, MIB, 'invalid_request'],
+    ['POST /oidc/authorization', FORM, 64 * KIB, 'invalid_request'],
+    ['POST /oidc/token', FORM, 64 * KIB, 'invalid_request'],
     ['POST /oidc/login/username', JSON_TYPE, 64 * KIB, 'REQUEST_ENTITY_TOO_LARGE'],
     ['POST /oidc/login/totp', FORM, 64 * KIB, 'REQUEST_ENTITY_TOO_LARGE'],
-    ['POST /edge/client/v1/authenticate', JSON_TYPE, MIB, 'REQUEST_ENTITY_TOO_LARGE'],
-    ['POST /edge/client/v1/enroll/ott', JSON_TYPE, MIB, 'REQUEST_ENTITY_TOO_LARGE'],
+    ['POST /edge/client/v1/authenticate', JSON_TYPE, 64 * KIB, 'REQUEST_ENTITY_TOO_LARGE'],
+    ['POST /edge/client/v1/enroll/ott', JSON_TYPE, 64 * KIB, 'REQUEST_ENTITY_TOO_LARGE'],
   ] as const) {
     await t.test(
       `${line} refuses a chunked body beyond ${limit} bytes, though it goes on`,
