@@ -5,11 +5,12 @@
 import { type Kysely, sql } from 'kysely'
 import { type Database, StoreUnavailable } from './dialects/database.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { voidedLogins } from './migrations/0004-voided-logins.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
 /** Every migration, oldest first. Forward only. */
-const MIGRATIONS: readonly Migration[] = [foundation]
+const MIGRATIONS: readonly Migration[] = [foundation, voidedLogins]
 
 /** The shape of a database that this program knows. */
 export const SHAPE: readonly string[] = MIGRATIONS.map(({ name }) => name)
