@@ -115,6 +115,8 @@ export interface IdentityRow {
   /** What the last legacy login told of its machine and its SDK (API 4.1). */
   env_info: Json | null
   sdk_info: Json | null
+  /** D-226. */
+  voided_logins: number
   created_at: Instant
   updated_at: Instant
 }

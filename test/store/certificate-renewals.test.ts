@@ -120,19 +120,21 @@ for (const database of ALL) {
       const { apiSessions, certificateRenewals } = await open(t)
       const begun = (name: string, authenticatorId: AuthenticatorId, by: string) => {
         const session = aSession({ id: sessionId(name) })
-        const certificate = { fingerprint: by, isIssuedByNetwork: true }
+        const known = { notAfter: NOON, trust: undefined }
+        const certificate = { fingerprint: by, isIssuedByNetwork: true, ...known }
         return { ...session, primary: { ...session.primary, authenticatorId, certificate } }
       }
       const old = begun('old', id, fingerprint)
       const otherCertificate = begun('other-certificate', id, 'e'.repeat(64))
       const someone = begun('someone', 'another' as AuthenticatorId, fingerprint)
       for (const session of [old, otherCertificate, someone]) await apiSessions.insert(session)
-      await certificateRenewals.rebindSessions(id, fingerprint, 'c'.repeat(64))
+      const next = { fingerprint: 'c'.repeat(64), notAfter: after(7) }
+      await certificateRenewals.rebindSessions(id, fingerprint, next)
       assert.deepEqual(await apiSessions.find(old.id), {
         ...old,
         primary: {
           ...old.primary,
-          certificate: { fingerprint: 'c'.repeat(64), isIssuedByNetwork: true },
+          certificate: { ...next, isIssuedByNetwork: true, trust: undefined },
         },
       })
       assert.deepEqual(await apiSessions.find(otherCertificate.id), otherCertificate)

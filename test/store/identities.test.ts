@@ -203,6 +203,43 @@ for (const database of ALL) {
       assert.equal(await store.identities.hold(identityId('another')), undefined)
     })
 
+    test('D-226: voiding the logins of an identity raises its number, and nothing else', async (t) => {
+      const { identities } = await openWithIdentity(t)
+      const other = plain('other')
+      await identities.insert(other)
+      const { id } = anIdentity()
+      await identities.voidLogins(id)
+      await identities.voidLogins(id)
+      await identities.voidLogins(identityId('another'))
+      assert.deepEqual(await identities.find(id), anIdentity({ voidedLogins: 2 }))
+      assert.deepEqual(await identities.find(other.id), other)
+      await identities.replace(anIdentity({ name: 'Renamed', voidedLogins: 0 }))
+      assert.equal((await identities.find(id))?.voidedLogins, 2, 'no change of it takes it back')
+    })
+
+    test('D-226: the logins of all identities are voided a few at a time, administrators apart', async (t) => {
+      const { identities } = await openWithIdentity(t)
+      const others = ['a', 'b', 'c'].map((name) => plain(name, { isAdmin: false }))
+      for (const other of others) await identities.insert(other)
+      const [, b, c] = others
+      const numbers = async () =>
+        Promise.all(
+          [anIdentity(), ...others].map(
+            async ({ id }) => (await identities.find(id))?.voidedLogins,
+          ),
+        )
+      const which = { isAdmin: false, limit: 2 }
+      assert.equal(await identities.voidLoginsAfter(undefined, which), b?.id)
+      assert.deepEqual(await numbers(), [0, 1, 1, 0])
+      assert.equal(await identities.voidLoginsAfter(b?.id, which), c?.id)
+      assert.equal(await identities.voidLoginsAfter(c?.id, which), undefined)
+      assert.deepEqual(await numbers(), [0, 1, 1, 1])
+      const administrators = { isAdmin: true, limit: 1 }
+      assert.equal(await identities.voidLoginsAfter(undefined, administrators), anIdentity().id)
+      assert.equal(await identities.voidLoginsAfter(anIdentity().id, administrators), undefined)
+      assert.deepEqual(await numbers(), [1, 1, 1, 1])
+    })
+
     test('another administrator is one who is not disabled now', async (t) => {
       const { authPolicies, identities } = await (await database.create(t)).open()
       await authPolicies.insert(aPolicy())
@@ -295,6 +332,13 @@ for (const database of SHARED) {
         identities.replaceDisablement(anIdentity().id, disablement, after(7)),
       )
       assert.equal((await store.identities.find(anIdentity().id))?.disabledAt, after(7))
+    })
+
+    test('D-226: the logins of an identity that is held are voided only afterwards', async (t) => {
+      const store = await whileHeld(t, work, ({ identities }) =>
+        identities.voidLogins(anIdentity().id),
+      )
+      assert.equal((await store.identities.find(anIdentity().id))?.voidedLogins, 1)
     })
 
     test('an identity that is held is removed only afterwards', async (t) => {

@@ -84,6 +84,7 @@ export function anIdentity(given: Partial<Identity> = {}): Identity {
     disabledUntil: after(3),
     envInfo: undefined,
     sdkInfo: undefined,
+    voidedLogins: 0,
     createdAt: NOON,
     updatedAt: after(1),
     ...given,
@@ -210,8 +211,18 @@ export function aPrimary(given: Partial<ProvenPrimary> = {}): ProvenPrimary {
     identityId: anIdentity().id,
     authenticatorId: anAuthenticator().id,
     credentialVersion: 3,
-    certificate: { fingerprint: 'ab'.repeat(32), isIssuedByNetwork: true },
+    certificate: {
+      fingerprint: 'ab'.repeat(32),
+      isIssuedByNetwork: false,
+      notAfter: after(5),
+      trust: {
+        caId: 'ca-1' as CaId,
+        throughCaIds: ['ca-2' as CaId, 'ca-3' as CaId],
+        casEndAt: after(6),
+      },
+    },
     signerId: signerId('signer-1'),
+    voidedLogins: 2,
     at: after(4),
     ...given,
   }

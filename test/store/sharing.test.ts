@@ -13,7 +13,16 @@ import type { StoreAddress } from '../../src/store/open.ts'
 import { StoreUnavailable } from '../../src/store/open.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { SHARED } from './databases.ts'
-import { anAuthRequest, anEnding, aPolicy, aSession, NOON, sessionId } from './samples.ts'
+import {
+  anAuthRequest,
+  anEnding,
+  anIdentity,
+  aPolicy,
+  aSession,
+  NOON,
+  sessionId,
+} from './samples.ts'
+import { insertIdentity } from './seed.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
@@ -74,11 +83,43 @@ for (const kind of SHARED) {
       const database = await kind.create(t)
       const stores = await Promise.all([1, 2, 3, 4].map(() => database.open()))
       for (const store of stores) assert.deepEqual(await store.signingKeys.list(), [])
-      const migrated = await database.query('select name from migrations order by name')
+      const applied = await database.query('select name from migrations order by name')
       assert.deepEqual(
-        migrated.map(({ name }) => name),
+        applied.map(({ name }) => name),
         SHAPE,
       )
+    })
+
+    test('D-226: a database from before logins could be voided gets the number, and keeps its identities', async (t) => {
+      const database = await kind.create(t)
+      const before = await database.open()
+      await insertIdentity(before)
+      await before.close()
+      await database.query("delete from migrations where name = '0004-voided-logins'")
+      await database.query('alter table identities drop column voided_logins')
+      const { identities } = await database.open()
+      const { id } = anIdentity()
+      assert.deepEqual(await identities.find(id), anIdentity({ voidedLogins: 0 }))
+      await identities.voidLogins(id)
+      assert.equal((await identities.find(id))?.voidedLogins, 1)
+    })
+
+    test('D-225: a session from before the end and the CA of its certificate were kept can be read', async (t) => {
+      const database = await kind.create(t)
+      const { apiSessions } = await database.open()
+      const session = aSession()
+      await apiSessions.insert(session)
+      const { identityId, voidedLogins, certificate, ...primary } = session.primary
+      const former = { fingerprint: 'ab', isIssuedByNetwork: false }
+      const proof = JSON.stringify({ primary: { ...primary, certificate: former } })
+      await database.query(`update api_sessions set proof = '${proof}'`)
+      const unknown = { notAfter: undefined, trust: undefined }
+      assert.deepEqual((await apiSessions.find(session.id))?.primary, {
+        ...primary,
+        identityId,
+        certificate: { ...former, ...unknown },
+        voidedLogins: undefined,
+      })
     })
 
     test('three processes open an empty database at once and write to it', async (t) => {

@@ -7,6 +7,7 @@ import type {
   ApiSessionId,
   AuthenticatorId,
   AuthPolicyId,
+  CaId,
   IdentityId,
   RequestId,
 } from '../../src/base/ids.ts'
@@ -70,6 +71,7 @@ export function anIdentity(changes: Partial<Identity> = {}): Identity {
     disabledUntil: undefined,
     envInfo: undefined,
     sdkInfo: undefined,
+    voidedLogins: 0,
     createdAt: NOON,
     updatedAt: NOON,
     ...changes,
@@ -85,6 +87,7 @@ export function proven(changes: Partial<ProvenPrimary> = {}): ProvenPrimary {
     credentialVersion: 0,
     certificate: undefined,
     signerId: undefined,
+    voidedLogins: 0,
     at: NOON,
     ...changes,
   }
@@ -94,7 +97,7 @@ export function rulesOf(known: {
   readonly policies?: readonly AuthPolicy[]
   readonly signers?: readonly ExternalJwtSigner[]
   readonly cas?: readonly Ca[]
-}): Pick<Rules, 'policy' | 'signer' | 'signerOf' | 'signers' | 'cas'> {
+}): Pick<Rules, 'policy' | 'signer' | 'signerOf' | 'signers' | 'cas' | 'ca'> {
   const { policies = [], signers = [], cas = [] } = known
   return {
     policy: (id) => policies.find((policy) => policy.id === id),
@@ -102,6 +105,29 @@ export function rulesOf(known: {
     signerOf: (issuer) => signers.find((signer) => signer.issuer === issuer),
     signers: () => signers,
     cas: () => cas,
+    ca: (id) => cas.find((ca) => ca.id === id),
+  }
+}
+
+/** A third-party CA that is verified and on, but for the changes. */
+export function aCa(changes: Partial<Ca> = {}): Ca {
+  return {
+    id: 'ca-1' as CaId,
+    name: 'Partner',
+    certPem: '',
+    fingerprint: '',
+    isVerified: true,
+    verificationToken: undefined,
+    isAuthEnabled: true,
+    isOttCaEnrollmentEnabled: false,
+    isAutoCaEnrollmentEnabled: false,
+    identityRoles: [],
+    identityNameFormat: '[caName]-[commonName]',
+    externalIdClaim: undefined,
+    tags: {},
+    createdAt: NOON,
+    updatedAt: NOON,
+    ...changes,
   }
 }
 

@@ -20,6 +20,7 @@ import { createUseEnrollment } from '../../domain/enrollments/use-enrollment.ts'
 import type { AddressFailures } from '../../domain/factors/failures.ts'
 import type { HashNewPassword } from '../../domain/factors/new-password.ts'
 import type { Rules } from '../../domain/policies/rules.ts'
+import type { EndSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import type { EndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { Store } from '../../domain/stores.ts'
 
@@ -33,6 +34,7 @@ export function composeEnrollment(
     readonly judgeCertificate: JudgeCertificate
     readonly rules: Pick<Rules, 'cas' | 'policy'>
     readonly endedSessions: Pick<EndedSessions, 'add'>
+    readonly endSessionsWithin: EndSessionsWithin
     readonly brand: string
     readonly vault: Vault
     readonly clock: Clock

@@ -30,6 +30,7 @@ import { createHashNewPassword } from '../../domain/factors/new-password.ts'
 import { createPasswordFactor } from '../../domain/factors/password.ts'
 import { createCheckCode } from '../../domain/factors/totp.ts'
 import { createOwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
+import { createCheckFinished } from '../../domain/login/again/check-finished.ts'
 import { createCheckAgain } from '../../domain/login/check-again.ts'
 import { createFindDemands } from '../../domain/login/demands.ts'
 import { createEnrollInLogin } from '../../domain/login/enroll-totp.ts'
@@ -160,6 +161,8 @@ export function compose(parts: Parts) {
   })
   const addressFailures = createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
 
+  const endSessionsWithin = createEndSessionsWithin({ ...common, ...sessionLife })
+
   // Enrollment: how there comes to be something to prove.
   const enrolling = composeEnrollment({
     ...common,
@@ -169,6 +172,7 @@ export function compose(parts: Parts) {
     hashNewPassword,
     addressFailures,
     judgeCertificate,
+    endSessionsWithin,
   })
 
   // Logins: what the proofs lead to.
@@ -179,13 +183,15 @@ export function compose(parts: Parts) {
     externalJwt,
     addressFailures,
   })
+  const checkAgain = createCheckAgain(common)
   const steps = {
     ...common,
     provePrimary,
     checkSecondaryJwt,
     checkCode,
     totpEnrolling,
-    checkAgain: createCheckAgain(common),
+    checkAgain,
+    checkFinished: createCheckFinished({ ...common, checkAgain }),
     findDemands: createFindDemands(common),
     finishStep: createFinishStep(common),
     refuseCode: createRefuseCode(common),
@@ -213,7 +219,6 @@ export function compose(parts: Parts) {
 
   // Sessions and tokens: what a finished login leaves behind.
   const endSession = createEndSession({ ...common, ...sessionLife })
-  const endSessionsWithin = createEndSessionsWithin({ ...common, ...sessionLife })
   const describeSession = createDescribeSession(common)
   const ownTokens = createOwnTokens({ ...common, issuers, signingKeys })
   const signTokens = createSignTokens({ ...common, signingKeys, lifetimes })

@@ -88,9 +88,15 @@ export const TOKEN_REFUSAL_REASONS = [
   'identity-disabled',
   'method-not-allowed',
   'signer-disabled',
+  // What a certificate proved at the login: D-225, D-227.
+  'ca-disabled',
+  'certificate-untrusted',
+  'certificate-unknown',
+  'certificate-expired',
   'authenticator-removed',
   'more-demanded',
-  // Codes: D-7.
+  // Codes: D-7, D-226.
+  'login-voided',
   'code-expired',
   'code-spent',
   'redirect-uri-mismatch',

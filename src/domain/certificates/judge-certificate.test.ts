@@ -3,11 +3,13 @@
  * by openssl, so that another hand than ours says what they mean.
  */
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
 import { after, test } from 'node:test'
 import {
   CA_EXTENSIONS,
   chainOf,
   LEAF_EXTENSIONS,
+  type MadeCertificate,
   openOpenssl,
 } from '../../../test/support/certificates/openssl.ts'
 import type { CaId } from '../../base/ids.ts'
@@ -64,6 +66,8 @@ function judge(chain: PresentedChain, cas: readonly Ca[] = [], later = days(0)) 
   return createJudgeCertificate({ ownAnchors: () => [root.pem, issuing.pem], clock })(chain, cas)
 }
 
+const endOf = ({ pem }: MadeCertificate) => new X509Certificate(pem).validToDate.getTime()
+
 async function assertTrusted(chain: PresentedChain, cas: readonly Ca[] = []) {
   const verdict = await judge(chain, cas)
   assert.equal(verdict.verdict, 'trusted', verdict.verdict === 'rejected' ? verdict.why : '')
@@ -97,6 +101,8 @@ test('a certificate of our own PKI is trusted, with or without the chain above i
       verdict: 'trusted',
       fingerprint: leaf.fingerprint,
       anchor: { kind: 'network' },
+      trust: undefined,
+      notAfter: endOf(leaf),
       isExpired: false,
       externalId: undefined,
     })
@@ -119,6 +125,27 @@ test('a certificate of a verified and enabled third-party CA is trusted, and say
   assert.deepEqual((await assertTrusted(chainOf(below, partnerSub), [ca])).anchor, {
     kind: 'ca',
     ca,
+  })
+})
+
+test('D-225: what made a certificate count is told, with every registered CA on its path', async () => {
+  const ca = register(partner.pem)
+  const direct = await assertTrusted(chainOf(partnerLeaf), [ca])
+  assert.equal(direct.notAfter, endOf(partnerLeaf))
+  assert.deepEqual(direct.trust, { caId: ca.id, throughCaIds: [], casEndAt: endOf(partner) })
+
+  const short = await makeCa({ subject: '/CN=Short', issuer: partner, notAfter: days(1) })
+  const below = await makeLeaf(short)
+  const sub = { ...register(short.pem), id: 'ca-short' as CaId }
+  // The shortest path comes first: it ends in the CA that has issued the leaf.
+  const { trust } = await assertTrusted(chainOf(below, short), [ca, sub])
+  assert.deepEqual(trust, { caId: sub.id, throughCaIds: [], casEndAt: endOf(short) })
+  const unverified = { ...sub, isVerified: false }
+  const longer = await assertTrusted(chainOf(below, short), [ca, unverified])
+  assert.deepEqual(longer.trust, {
+    caId: ca.id,
+    throughCaIds: [sub.id],
+    casEndAt: endOf(short),
   })
 })
 

@@ -5,8 +5,9 @@
  */
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/time/clock.ts'
-import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
+import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
+import type { CaTrust } from '../login/proven.ts'
 import {
   fingerprintOf,
   readCertificates,
@@ -34,6 +35,9 @@ export interface TrustedCertificate {
   readonly fingerprint: string
   readonly pem: string
   readonly anchor: { readonly kind: 'network' } | { readonly kind: 'ca'; readonly ca: Ca }
+  /** Why it counts, to be asked again later (D-225); undefined for one of our own PKI. */
+  readonly trust: CaTrust | undefined
+  readonly notAfter: Instant
   /** The policy decides about it (`allowExpiredCerts`); the CAs above it are in date. */
   readonly isExpired: boolean
   /** By the `externalIdClaim` of its CA. */
@@ -79,7 +83,7 @@ export function createJudgeCertificate({ ownAnchors, clock }: Deps): JudgeCertif
       return (
         caRefusal(path, anchor, anchors) ??
         leafRefusal(validated, leaf, now) ??
-        trust(validated.leaf, leaf, anchor, now)
+        trust(validated.leaf, { path, anchor, anchors }, now)
       )
     }
     why ??= 'it does not lead to a CA that is known here'
@@ -224,19 +228,39 @@ function isOfSession(uri: string): boolean {
   return /^spiffe:\/\/[^/]*\/(?:.*\/)?apiSession\//i.test(uri)
 }
 
-function trust(
-  facts: LeafFacts,
-  leaf: X509Certificate,
-  anchor: Anchor,
-  now: Instant,
-): TrustedCertificate {
+interface TrustedPath {
+  readonly path: CertificatePath
+  readonly anchor: Anchor
+  readonly anchors: readonly Anchor[]
+}
+
+function trust(facts: LeafFacts, trusted: TrustedPath, now: Instant): TrustedCertificate {
+  const { path, anchor } = trusted
+  const [leaf] = path
+  const { notAfter } = validity(leaf)
   const claim = anchor.kind === 'ca' ? anchor.ca.externalIdClaim : undefined
   return {
     verdict: 'trusted',
     fingerprint: fingerprintOf(leaf),
     pem: writeCertificates([leaf]),
     anchor: anchor.kind === 'ca' ? { kind: 'ca', ca: anchor.ca } : { kind: 'network' },
-    isExpired: now > validity(leaf).notAfter,
+    trust: anchor.kind === 'ca' ? caTrust(anchor.ca, trusted) : undefined,
+    notAfter,
+    isExpired: now > notAfter,
     externalId: claim && externalId(claim, facts),
   }
+}
+
+/** The CAs on the way are those that `caRefusal` would refuse if they were switched off. */
+function caTrust(ca: Ca, { path, anchors }: TrustedPath): CaTrust {
+  const below = path.slice(0, -1)
+  const throughCaIds = anchors.flatMap((other) => {
+    if (other.kind !== 'ca' || other.ca.id === ca.id) return []
+    return below.some((one) => hasIssued(other.certificate, one)) ? [other.ca.id] : []
+  })
+  const casEndAt = path
+    .slice(1)
+    .map((one) => validity(one).notAfter)
+    .reduce(earlier)
+  return { caId: ca.id, throughCaIds, casEndAt }
 }

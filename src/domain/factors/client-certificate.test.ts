@@ -7,6 +7,8 @@ import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { anIdentity, aPolicy, rulesOf } from '../../../test/support/people.ts'
 import type { AuthenticatorId, CaId, IdentityId } from '../../base/ids.ts'
+import { days } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
 import type { CertificateVerdict, TrustedCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
@@ -53,11 +55,15 @@ const AUTHENTICATOR: CertAuthenticator = {
   updatedAt: NOON,
 }
 
+const LATER = plus(NOON, days(1))
+
 const trusted = (change: Partial<TrustedCertificate> = {}): TrustedCertificate => ({
   verdict: 'trusted',
   fingerprint: FINGERPRINT,
   pem: '',
   anchor: { kind: 'network' },
+  trust: undefined,
+  notAfter: LATER,
   isExpired: false,
   externalId: undefined,
   ...change,
@@ -105,8 +111,14 @@ test('a certificate of our own PKI names the identity of its authenticator', asy
       identityId: ZOE.id,
       authenticatorId: AUTHENTICATOR.id,
       credentialVersion: AUTHENTICATOR.credentialVersion,
-      certificate: { fingerprint: FINGERPRINT, isIssuedByNetwork: true },
+      certificate: {
+        fingerprint: FINGERPRINT,
+        isIssuedByNetwork: true,
+        notAfter: LATER,
+        trust: undefined,
+      },
       signerId: undefined,
+      voidedLogins: 0,
       at: NOON,
     },
   })
@@ -119,7 +131,9 @@ test('the chain of the connection is judged, with the CAs of the rules', async (
 })
 
 test('D-21: through the claim of its CA a certificate names an identity without an authenticator', async () => {
-  const judged = trusted({ anchor: { kind: 'ca', ca: CA }, externalId: 'bob@example.org' })
+  const trust = { caId: CA.id, throughCaIds: [], casEndAt: LATER }
+  const anchor = { kind: 'ca', ca: CA } as const
+  const judged = trusted({ anchor, trust, externalId: 'bob@example.org' })
   const verdict = await judge({ judged, authenticators: [] })
   assert.ok(verdict.verdict === 'accepted')
   assert.equal(verdict.identity, BOB)
@@ -128,6 +142,8 @@ test('D-21: through the claim of its CA a certificate names an identity without 
   assert.deepEqual(verdict.primary.certificate, {
     fingerprint: FINGERPRINT,
     isIssuedByNetwork: false,
+    notAfter: LATER,
+    trust,
   })
 })
 

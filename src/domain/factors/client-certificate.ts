@@ -46,8 +46,11 @@ export function createCertificateFactor(deps: {
         certificate: {
           fingerprint: judged.fingerprint,
           isIssuedByNetwork: judged.anchor.kind === 'network',
+          notAfter: judged.notAfter,
+          trust: judged.trust,
         },
         signerId: undefined,
+        voidedLogins: usable.identity.voidedLogins,
         at: clock.now(),
       },
     }

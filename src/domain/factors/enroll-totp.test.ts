@@ -38,6 +38,7 @@ const ADA: Identity = {
   disabledUntil: undefined,
   envInfo: undefined,
   sdkInfo: undefined,
+  voidedLogins: 0,
   createdAt: NOON,
   updatedAt: NOON,
 }

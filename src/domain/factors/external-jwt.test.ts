@@ -119,6 +119,7 @@ test('a good JWT names its identity, by the external id', async () => {
       credentialVersion: undefined,
       certificate: undefined,
       signerId: ONE.id,
+      voidedLogins: 0,
       at: NOON,
     },
   })

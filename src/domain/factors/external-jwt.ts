@@ -107,6 +107,7 @@ export function createExternalJwtFactor(deps: {
         credentialVersion: undefined,
         certificate: undefined,
         signerId: signer.id,
+        voidedLogins: usable.identity.voidedLogins,
         at: clock.now(),
       },
     }

@@ -130,6 +130,7 @@ for (const username of ['Zoë', 'zoë', 'ZOE\u0308', 'ｚｏë']) {
         credentialVersion: 0,
         certificate: undefined,
         signerId: undefined,
+        voidedLogins: 0,
         at: NOON,
       },
     })

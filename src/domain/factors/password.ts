@@ -87,6 +87,7 @@ export function createPasswordFactor(deps: {
         credentialVersion,
         certificate: undefined,
         signerId: undefined,
+        voidedLogins: usable.identity.voidedLogins,
         at: clock.now(),
       },
     }

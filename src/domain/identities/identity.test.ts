@@ -67,6 +67,7 @@ const anIdentity = (disabledAt?: Instant, disabledUntil?: Instant): Identity => 
   disabledUntil,
   envInfo: undefined,
   sdkInfo: undefined,
+  voidedLogins: 0,
   createdAt: NOON,
   updatedAt: NOON,
 })

@@ -26,12 +26,14 @@ export interface Identity {
   /** What the last legacy login told of its machine and of its SDK (D-124); undefined when none did. */
   readonly envInfo: ClientInfo | undefined
   readonly sdkInfo: ClientInfo | undefined
+  /** Raised when all its sessions end: a login that was proven before begins no session any more (D-226). */
+  readonly voidedLogins: number
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
 
 /** As it is made: nobody has logged in with it yet. */
-export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo'>
+export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins'>
 
 /** Short texts by known names. A client says this of itself: for people to read, and never believed. */
 export type ClientInfo = Readonly<Record<string, string>>

@@ -80,6 +80,7 @@ export function createManageIdentities(deps: {
         const isGoing = reason === 'identity-deleted'
         const authenticators = isGoing ? await tx.authenticators.listOf(id) : []
         const feel = await endSessionsWithin(tx, { sessions, authenticators }, reason, caller)
+        await tx.identities.voidLogins(id)
         await change(tx, identity)
         return feel
       }

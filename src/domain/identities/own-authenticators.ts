@@ -121,6 +121,7 @@ export function createOwnAuthenticators(deps: {
         const current = own(await tx.authenticators.find(id), call)
         const next = change(current)
         if (!(await write(tx, { current, next, proof, passwordHash }, caller))) return () => {}
+        if (proof !== undefined) await tx.identities.voidLogins(call.identityId)
         const all = proof === undefined ? [] : await tx.apiSessions.listOf(call.identityId)
         const sessions = all.filter((one) => one.id !== call.sessionId)
         return deps.endSessionsWithin(tx, { sessions }, 'credential-changed', caller)

@@ -1,11 +1,19 @@
 /** What somebody is called where OIDC says `preferred_username` (D-25): the username, or the name where there is none. */
+import type { Authenticator } from './authenticator.ts'
 import type { Identity } from './identity.ts'
 import type { Authenticators } from './stores.ts'
 
 export async function preferredUsername(
-  { id, name }: Pick<Identity, 'id' | 'name'>,
+  identity: Pick<Identity, 'id' | 'name'>,
   authenticators: Pick<Authenticators, 'listOf'>,
 ): Promise<string> {
-  const all = await authenticators.listOf(id)
-  return all.find((one) => one.method === 'updb')?.username ?? name
+  return usernameAmong(identity, await authenticators.listOf(identity.id))
+}
+
+/** The same, where all authenticators of the identity are read already. */
+export function usernameAmong(
+  { name }: Pick<Identity, 'name'>,
+  authenticators: readonly Authenticator[],
+): string {
+  return authenticators.find((one) => one.method === 'updb')?.username ?? name
 }

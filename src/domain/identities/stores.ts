@@ -39,6 +39,16 @@ export interface Identities {
     disablement: { readonly at: Instant; readonly until: Instant | undefined } | undefined,
     at: Instant,
   ): Promise<boolean>
+  /** Logins that were proven until now begin no session (D-226). Holds the row like `hold`. */
+  voidLogins(id: IdentityId): Promise<void>
+  /**
+   * The same for up to `limit` identities after the id `after`, in the order of their ids: administrators, or all the
+   * others. Answers the last of them, or undefined when there was none.
+   */
+  voidLoginsAfter(
+    after: IdentityId | undefined,
+    which: { readonly isAdmin: boolean; readonly limit: number },
+  ): Promise<IdentityId | undefined>
   /** With its authenticators and its TOTP. */
   remove(id: IdentityId): Promise<boolean>
   /**

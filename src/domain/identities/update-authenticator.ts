@@ -94,6 +94,7 @@ export function createUpdateAuthenticator(deps: {
     const outcome = await tx.authenticators.replaceUpdb(id, credentialVersion, next, clock.now())
     if (outcome === 'missing') throw notFound()
     if (outcome === 'username-in-use') throw inUse('username')
+    if (passwordHash !== undefined) await tx.identities.voidLogins(identityId)
     const sessions = passwordHash === undefined ? [] : await tx.apiSessions.listOf(identityId)
     const feelEnds = await endSessionsWithin(tx, { sessions }, 'password-reset', caller)
     const details = { id, changed }

@@ -72,7 +72,9 @@ export function createUpdateIdentity(deps: {
     const outcome = await tx.identities.replace(next)
     if (outcome === 'missing') throw notFound()
     if (outcome !== 'replaced') throw inTheWay(outcome)
-    const sessions = endsSessions(current, next) ? await tx.apiSessions.listOf(id) : []
+    const isEnd = endsSessions(current, next)
+    if (isEnd) await tx.identities.voidLogins(id)
+    const sessions = isEnd ? await tx.apiSessions.listOf(id) : []
     const feelEnds = await endSessionsWithin(tx, { sessions }, 'identity-changed', caller)
     const updated = { type: 'identity.updated', identityId: id, details: { changed } } as const
     await tx.events.insert(recordEvent(caller, updated))

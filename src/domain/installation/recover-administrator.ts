@@ -98,6 +98,7 @@ export async function recoverAdministrator(
     if (await tx.totpEnrollments.remove(id)) parts.push('totp')
     await tx.codeGuesses.clear(id)
 
+    await tx.identities.voidLogins(id)
     const sessions = await tx.apiSessions.listOf(id)
     await endSessionsWithin(tx, { sessions }, 'password-reset', undefined)
     const details = { reset: parts }

@@ -1,4 +1,4 @@
-/** The identity behind a login that is under way, as it is now: what changed since its primary factor counts. */
+/** The identity behind a login, as it is now: what changed since its primary factor counts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
@@ -6,23 +6,24 @@ import { anIdentity, aPolicy, proven, rulesOf } from '../../../test/support/peop
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { allowsPrimary, createCheckAgain } from './check-again.ts'
+import { createCheckAgain } from './check-again.ts'
 import type { ProvenPrimary } from './proven.ts'
 
 const ONE = 'signer-1' as ExternalJwtSignerId
-const OTHER = 'signer-2' as ExternalJwtSignerId
 
 function check(
   identity: Identity | undefined,
   policy: AuthPolicy,
   primary: ProvenPrimary = proven(),
+  of?: 'session',
 ) {
   const checkAgain = createCheckAgain({
     identities: { find: async (id) => (id === identity?.id ? identity : undefined) },
+    authenticators: { find: () => assert.fail('a login that has every field needs no look-up') },
     rules: rulesOf({ policies: [policy] }),
     clock: new ManualClock(),
   })
-  return checkAgain(primary)
+  return checkAgain(primary, of)
 }
 
 test('where nothing has changed, the identity and its policy are answered', async () => {
@@ -41,44 +42,26 @@ test('a policy that forbids the method by now is obeyed', async () => {
   assert.deepEqual(await check(anIdentity(), policy), { refusal: 'method-not-allowed' })
 })
 
-const byJwt = (signerId: ExternalJwtSignerId | undefined) =>
-  proven({ method: 'ext-jwt', authenticatorId: undefined, signerId })
+test('D-226: a login is over when all sessions of its identity were ended, and a session that was not ended goes on', async () => {
+  const identity = anIdentity({ voidedLogins: 3 })
+  for (const voidedLogins of [undefined, 0, 2, 4]) {
+    const primary = proven({ voidedLogins })
+    assert.deepEqual(await check(identity, aPolicy(), primary), { refusal: 'login-voided' })
+    assert.ok('identity' in (await check(identity, aPolicy(), primary, 'session')))
+  }
+  assert.ok('identity' in (await check(identity, aPolicy(), proven({ voidedLogins: 3 }))))
+})
 
-const ALLOWED: Readonly<Record<string, readonly [boolean, AuthPolicy, ProvenPrimary]>> = {
-  'a password where passwords are allowed': [true, aPolicy(), proven()],
-  'a password where they are not': [false, aPolicy({ updb: { allowed: false } }), proven()],
-  'a certificate where certificates are allowed': [true, aPolicy(), proven({ method: 'cert' })],
-  'a certificate where they are not': [
-    false,
-    aPolicy({ cert: { allowed: false } }),
-    proven({ method: 'cert' }),
-  ],
-  'a JWT of any signer where none is listed': [true, aPolicy(), byJwt(ONE)],
-  'a JWT where none is allowed': [false, aPolicy({ extJwt: { allowed: false } }), byJwt(ONE)],
-  'a JWT of a listed signer': [
-    true,
-    aPolicy({ extJwt: { allowedSigners: [OTHER, ONE] } }),
-    byJwt(ONE),
-  ],
-  'a JWT of a signer that is not listed': [
-    false,
-    aPolicy({ extJwt: { allowedSigners: [OTHER] } }),
-    byJwt(ONE),
-  ],
-  'a JWT of a listed signer where none is allowed': [
-    false,
-    aPolicy({ extJwt: { allowed: false, allowedSigners: [ONE] } }),
-    byJwt(ONE),
-  ],
-  'a JWT of nobody knows whom': [false, aPolicy(), byJwt(undefined)],
-}
-
-for (const [what, [isAllowed, policy, primary]] of Object.entries(ALLOWED)) {
-  test(`${what} is ${isAllowed ? 'allowed' : 'not allowed'}`, () => {
-    assert.equal(allowsPrimary(policy, primary), isAllowed)
-  })
-}
+test('D-226: a login that is older than the number goes on until it is raised', async () => {
+  const primary = proven({ voidedLogins: undefined })
+  assert.ok('identity' in (await check(anIdentity(), aPolicy(), primary)))
+})
 
 test('a login by a signer that is gone or disabled by now is refused', async () => {
-  assert.deepEqual(await check(anIdentity(), aPolicy(), byJwt(ONE)), { refusal: 'signer-disabled' })
+  const primary = proven({ method: 'ext-jwt', authenticatorId: undefined, signerId: ONE })
+  for (const stage of [undefined, 'session'] as const) {
+    assert.deepEqual(await check(anIdentity(), aPolicy(), primary, stage), {
+      refusal: 'signer-disabled',
+    })
+  }
 })

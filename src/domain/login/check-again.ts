@@ -1,46 +1,52 @@
 /**
- * The identity behind a login that is under way, as it is now. It may have been disabled, deleted, or given a policy
- * that forbids the method or demands more since its primary factor was proven.
+ * The identity behind a login, as it is now. It may have been disabled, deleted, or given a policy that forbids the
+ * method since its primary factor was proven; what proved it may have been withdrawn. Asked at every step of a login, at
+ * the exchange of its code and at every refresh.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import { type UsableRefusal, usableIdentity } from '../factors/usable-identity.ts'
 import type { Accepted } from '../factors/verdict.ts'
-import type { Identities } from '../identities/stores.ts'
-import { type AuthPolicy, allowsSigner } from '../policies/auth-policy.ts'
+import type { Authenticators, Identities } from '../identities/stores.ts'
 import type { Rules } from '../policies/rules.ts'
+import { completeProof } from './again/complete-proof.ts'
+import { type ProofRefusal, refuseProof } from './again/refuse-proof.ts'
 import type { ProvenPrimary } from './proven.ts'
 
+/**
+ * A `login` has begun no session yet, so it is over when all sessions of its identity were ended since (D-226). A
+ * `session` that was not among those goes on.
+ */
 export type CheckAgain = (
   primary: ProvenPrimary,
+  of?: 'login' | 'session',
 ) => Promise<Pick<Accepted, 'identity' | 'policy'> | { readonly refusal: RefusedAgain }>
 
-/** Why somebody may not go on. */
-export type RefusedAgain = UsableRefusal | 'signer-disabled'
+/** Why a login may not go on. */
+export type RefusedAgain = UsableRefusal | ProofRefusal | 'login-voided'
 
 export function createCheckAgain(deps: {
   readonly identities: Pick<Identities, 'find'>
-  readonly rules: Pick<Rules, 'policy' | 'signer'>
+  readonly authenticators: Pick<Authenticators, 'find'>
+  readonly rules: Pick<Rules, 'policy' | 'signer' | 'ca' | 'cas'>
   readonly clock: Pick<Clock, 'now'>
 }): CheckAgain {
-  return async (primary) => {
-    const { identityId, signerId } = primary
-    // Whom nobody trusts any more vouches for nobody.
-    if (signerId !== undefined && deps.rules.signer(signerId)?.enabled !== true) {
-      return { refusal: 'signer-disabled' }
-    }
-    const identity = await deps.identities.find(identityId)
-    return usableIdentity(identity, (policy) => allowsPrimary(policy, primary), deps)
+  const { identities, authenticators, rules, clock } = deps
+
+  return async (given, of = 'login') => {
+    const primary = await completeProof(given, authenticators, rules)
+    const usable = usableIdentity(await identities.find(primary.identityId), () => true, deps)
+    if ('refusal' in usable) return usable
+    const { identity, policy } = usable
+    if (of === 'login' && isVoided(primary, identity)) return { refusal: 'login-voided' }
+    const refusal = refuseProof(primary, policy, rules, clock.now())
+    return refusal === undefined ? usable : { refusal }
   }
 }
 
-/** Whether a policy still allows the way in which somebody has logged in. */
-export function allowsPrimary(policy: AuthPolicy, { method, signerId }: ProvenPrimary): boolean {
-  switch (method) {
-    case 'password':
-      return policy.primary.updb.allowed
-    case 'cert':
-      return policy.primary.cert.allowed
-    case 'ext-jwt':
-      return signerId !== undefined && allowsSigner(policy, signerId)
-  }
+/** D-226. A login that noted no number is older than the first that was raised. */
+export function isVoided(
+  { voidedLogins = 0 }: Pick<ProvenPrimary, 'voidedLogins'>,
+  identity: Pick<Accepted['identity'], 'voidedLogins'>,
+): boolean {
+  return voidedLogins !== identity.voidedLogins
 }

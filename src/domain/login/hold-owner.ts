@@ -6,6 +6,7 @@
 import type { Instant } from '../../base/time/instant.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
+import { isVoided } from './check-again.ts'
 import type { ProvenPrimary } from './proven.ts'
 
 type Tx = Pick<Stores, 'identities' | 'authenticators'>
@@ -24,8 +25,8 @@ export async function holdOwner(
 }
 
 /**
- * Of a login: the identity besides is what the login took it for, and the password or certificate is still the one that
- * was shown (D-122). It counts as used from now on. Answers the identity, or undefined when one of these fails.
+ * Of a login: the identity besides is what the login took it for, its sessions were not all ended since (D-226), and the
+ * password or certificate is still the one that was shown (D-122). It counts as used from now on. Answers the identity, or undefined when one of these fails.
  */
 export async function holdLogin(
   tx: Tx,
@@ -35,7 +36,7 @@ export async function holdLogin(
   const { identityId, authenticatorId, credentialVersion = 0, at } = primary
   const identity = await tx.identities.hold(identityId)
   if (identity === undefined || isDisabled(identity, now)) return undefined
-  if (endsSessions(seen, identity)) return undefined
+  if (endsSessions(seen, identity) || isVoided(primary, identity)) return undefined
   if (authenticatorId === undefined) return identity
   const isSame = await tx.authenticators.markUsed(authenticatorId, credentialVersion, at)
   return isSame ? identity : undefined

@@ -2,7 +2,7 @@
  * What has been proven on a login, and by whom. A factor of one identity never counts for another: everything here
  * belongs to the identity of the primary factor (D-13).
  */
-import type { AuthenticatorId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
+import type { AuthenticatorId, CaId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 
 /** SPEC Authorization names them; the `method` hint and the login endpoints agree. */
@@ -21,6 +21,8 @@ export interface ProvenPrimary {
   readonly certificate: ProvenCertificate | undefined
   /** `ext-jwt`: who signed it. */
   readonly signerId: ExternalJwtSignerId | undefined
+  /** `voidedLogins` of the identity at that moment: with another number by now it begins no session (D-226). */
+  readonly voidedLogins: number | undefined
   readonly at: Instant
 }
 
@@ -28,6 +30,20 @@ export interface ProvenCertificate {
   /** SHA-256 of the certificate in DER, lower-case hex. */
   readonly fingerprint: string
   readonly isIssuedByNetwork: boolean
+  /** When it expires. Undefined where the login is older than this field (`complete-proof.ts`). */
+  readonly notAfter: Instant | undefined
+  /** Why it counted. Undefined for one of our own PKI, and where the login is older than this field. */
+  readonly trust: CaTrust | undefined
+}
+
+/** What made the certificate of a third-party CA count, so that it can be asked again (D-225). */
+export interface CaTrust {
+  /** The CA that its path ends in. */
+  readonly caId: CaId
+  /** Registered CAs on the way there: each can be switched off for itself (D-21). */
+  readonly throughCaIds: readonly CaId[]
+  /** When the first CA of the path expires. No policy accepts an expired CA. */
+  readonly casEndAt: Instant
 }
 
 /** Second factors proven beside the primary one, by the same identity. */

@@ -5,7 +5,7 @@
  * change, which other raises wait for, so a number that was seen has everything below it committed.
  */
 
-import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
+import type { AuthPolicyId, CaId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, milliseconds } from '../../base/time/duration.ts'
 import type { Cas } from '../certificates/stores.ts'
@@ -24,6 +24,8 @@ export interface Rules {
   signerOf(issuer: string): ExternalJwtSigner | undefined
   signers(): readonly ExternalJwtSigner[]
   cas(): readonly Ca[]
+  /** Verified or not, enabled or not. */
+  ca(id: CaId): Ca | undefined
   /** Reads what is new. Called twice a second, and by whoever has just changed something. */
   refresh(): Promise<void>
   isStale(): boolean
@@ -66,6 +68,7 @@ export function createRules(deps: {
     signerOf: (issuer) => copy.signersByIssuer.get(issuer),
     signers: () => [...copy.signers.values()],
     cas: () => copy.cas,
+    ca: (id) => copy.casById.get(id),
     refresh() {
       // One after the other: an older reading must not overwrite a newer one.
       reading = reading.then(readNew, readNew)
@@ -90,5 +93,6 @@ function makeCopy(
     signers: new Map(signers.map((signer) => [signer.id, signer])),
     signersByIssuer: new Map(signers.map((signer) => [signer.issuer, signer])),
     cas,
+    casById: new Map(cas.map((ca) => [ca.id, ca])),
   }
 }

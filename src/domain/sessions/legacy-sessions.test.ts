@@ -88,6 +88,7 @@ function world(given: Partial<World> = {}) {
     identities: {
       find: async (id: IdentityId) => (state.identity?.id === id ? state.identity : undefined),
     },
+    authenticators: { find: () => assert.fail('a login that has every field needs no look-up') },
     totpEnrollments: {
       find: async () => ({ isVerified: state.isEnrolled }) as TotpEnrollment,
     },
@@ -360,6 +361,7 @@ test('the memory is bounded, and a session that was forgotten is read again', as
       renewLegacy: async () => {},
     },
     identities: { find: async () => anIdentity() },
+    authenticators: { find: async () => undefined },
     totpEnrollments: { find: async () => undefined },
     endedSessions: { has: () => false },
     demandSecondaryJwt: async () => {},

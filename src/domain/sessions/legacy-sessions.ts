@@ -1,6 +1,6 @@
 /**
- * Calls that come with a `zt-session` token. D-36, D-51, D-52: one read by the token's hash, kept for at most a second;
- * renewed by every call, written at most every tenth of the idle timeout.
+ * Calls that come with a `zt-session` token. D-36, D-51, D-52, D-225: one read by the token's hash, kept for at most a
+ * second; renewed by every call, written at most every tenth of the idle timeout.
  */
 
 import type { ApiSessionId } from '../../base/ids.ts'
@@ -14,7 +14,9 @@ import { type TotpQuery, totpQuery } from '../../protocol/auth-query.ts'
 import { ztSessionInvalid } from '../../protocol/challenge.ts'
 import type { TotpEnrollments } from '../factors/stores.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
-import type { Identities } from '../identities/stores.ts'
+import type { Authenticators, Identities } from '../identities/stores.ts'
+import { completeProof } from '../login/again/complete-proof.ts'
+import { refuseProof } from '../login/again/refuse-proof.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { LegacySession } from './api-session.ts'
 import type { CallNeeds, CallSession } from './call-session.ts'
@@ -49,8 +51,9 @@ export function createLegacySessions(deps: {
   readonly clock: Clock
   readonly apiSessions: Pick<ApiSessions, 'findLegacy' | 'renewLegacy'>
   readonly identities: Pick<Identities, 'find'>
+  readonly authenticators: Pick<Authenticators, 'find'>
   readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
-  readonly rules: Pick<Rules, 'policy'>
+  readonly rules: Pick<Rules, 'policy' | 'signer' | 'ca' | 'cas'>
   readonly endedSessions: Pick<EndedSessions, 'has'>
   readonly demandSecondaryJwt: DemandSecondaryJwt
   readonly timeout: Duration
@@ -67,7 +70,8 @@ export function createLegacySessions(deps: {
     const identity = session && (await deps.identities.find(session.identityId))
     // Nothing is kept of a token that opens nothing: strangers would fill the memory.
     if (session === undefined || identity === undefined) return undefined
-    const found = { session, identity, readAt }
+    const primary = await completeProof(session.primary, deps.authenticators, rules)
+    const found = { session: { ...session, primary }, identity, readAt }
     keep(tokenHash, found)
     return found
   }
@@ -101,6 +105,11 @@ export function createLegacySessions(deps: {
       if (isDisabled(identity, now)) throw invalid('the identity is disabled')
       const policy = rules.policy(identity.authPolicyId)
       if (policy === undefined) throw invalid('the policy is gone')
+
+      // D-225: what let it in must still do so; ending it needs nothing (D-52).
+      const withdrawn =
+        needs === 'logout' ? undefined : refuseProof(session.primary, policy, rules, now)
+      if (withdrawn !== undefined) throw invalid(withdrawn)
 
       const open = isTotpOpen(session, policy) ? [await totpQueryOf(identity)] : []
       // D-112: also where less than a full session is enough.

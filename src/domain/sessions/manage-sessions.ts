@@ -22,8 +22,9 @@ export interface ManageSessions {
   /** Thrown: NOT_FOUND. */
   find(id: ApiSessionId): Promise<SessionDetail>
   end(id: ApiSessionId, caller: Caller): Promise<void>
+  /** Logins that are not finished end with them. */
   endAllOf(identityId: IdentityId, caller: Caller): Promise<void>
-  /** Everybody's, the caller's own too. */
+  /** The same for every identity, the caller's own too. */
   endAll(caller: Caller): Promise<void>
 }
 
@@ -49,8 +50,13 @@ export function createManageSessions(deps: {
     return { rows: details.filter((detail) => detail !== undefined), totalCount }
   }
 
-  /** Until none is left of those that were there at the beginning. */
+  /**
+   * Until none is left of those that were there at the beginning. Logins under way are voided first (D-226): each has
+   * begun its session by then, or begins none.
+   */
   async function endMany(of: IdentityId | undefined, caller: Caller): Promise<void> {
+    if (of === undefined) await voidAllLogins()
+    else await transaction((tx) => tx.identities.voidLogins(of))
     const at = clock.now()
     for (let isMore = true; isMore; ) {
       const feelEnds = await transaction(async (tx) => {
@@ -59,6 +65,19 @@ export function createManageSessions(deps: {
         return endSessionsWithin(tx, { sessions: rows }, 'administrator', caller)
       })
       feelEnds()
+    }
+  }
+
+  /** Administrators one at a time: others hold several of them at once, in an order of their own (D-49). */
+  async function voidAllLogins(): Promise<void> {
+    for (const which of [
+      { isAdmin: true, limit: 1 },
+      { isAdmin: false, limit: BATCH },
+    ]) {
+      let last: IdentityId | undefined
+      do {
+        last = await transaction((tx) => tx.identities.voidLoginsAfter(last, which))
+      } while (last !== undefined)
     }
   }
 

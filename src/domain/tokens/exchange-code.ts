@@ -15,10 +15,7 @@ import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
-import { preferredUsername } from '../identities/preferred-username.ts'
-import type { Authenticators } from '../identities/stores.ts'
-import type { CheckAgain } from '../login/check-again.ts'
-import { isShortOf } from '../login/demands.ts'
+import type { CheckFinished } from '../login/again/check-finished.ts'
 import type { AuthRequests } from '../login/stores.ts'
 import type { EndSession } from '../sessions/ending/end-session.ts'
 import type { IssuedTokens, IssueTokens } from './issue.ts'
@@ -43,13 +40,12 @@ export function createExchangeCode(deps: {
   readonly random: Random
   readonly clock: Clock
   readonly authRequests: Pick<AuthRequests, 'takeByCode' | 'findRedeemed'>
-  readonly authenticators: Pick<Authenticators, 'find' | 'listOf'>
-  readonly checkAgain: CheckAgain
+  readonly checkFinished: CheckFinished
   readonly issueTokens: IssueTokens
   readonly endSession: EndSession
   readonly recordRefusal: RecordRefusal
 }): ExchangeCode {
-  const { vault, random, clock, authRequests, authenticators, checkAgain } = deps
+  const { vault, random, clock, authRequests } = deps
 
   return async ({ clientId, code, redirectUri, codeVerifier, caller }) => {
     // R031: another client is refused before the code is touched.
@@ -70,7 +66,7 @@ export function createExchangeCode(deps: {
       await deps.recordRefusal({ identityId, sessionId, reason: 'code-spent', caller })
       throw refuse('the code was spent before')
     }
-    const { primary, secondary } = request
+    const { primary } = request
     // Every one of these is said once: the code is spent.
     const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
       const { identityId } = primary
@@ -89,21 +85,10 @@ export function createExchangeCode(deps: {
     if (!verifierMatches(verifier, request.ask.codeChallenge)) {
       throw await refuseAs('verifier-mismatch', 'the code_verifier does not match')
     }
-    const owner = await checkAgain(primary)
+    // What changed since the code was issued counts: a policy, a credential, the end of all sessions.
+    const owner = await deps.checkFinished(request, 'login')
     if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
-    const { identity, policy } = owner
-    const { authenticatorId } = primary
-    if (
-      authenticatorId !== undefined &&
-      (await authenticators.find(authenticatorId)) === undefined
-    ) {
-      throw await refuseAs('authenticator-removed', 'the authenticator is gone')
-    }
-    // A policy that began to demand more since the code was issued is not satisfied by what was proven before.
-    if (isShortOf(policy, secondary)) {
-      throw await refuseAs('more-demanded', 'the policy demands more than was proven')
-    }
-    const username = await preferredUsername(identity, authenticators)
+    const { identity, username } = owner
     return deps.issueTokens({ request, sessionId, identity, username, caller })
   }
 }

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import {
   anIdentity,
   anOidcSession,
@@ -14,6 +15,7 @@ import {
   CALLER,
   proven,
   refusalOf,
+  rulesOf,
 } from '../../../test/support/people.ts'
 import type { ApiSessionId, AuthenticatorId, ExternalJwtSignerId } from '../../base/ids.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -26,6 +28,7 @@ import { openStore } from '../../store/open.ts'
 import type { AuditEvent, TokenRefusalReason } from '../audit/events.ts'
 import { createRecordEvent } from '../audit/record.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
+import { createCheckFinished } from '../login/again/check-finished.ts'
 import { createCheckAgain } from '../login/check-again.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
@@ -75,7 +78,7 @@ async function world(t: TestContext, options: Options = {}) {
     return event
   }
   const felt: SessionEnding[] = []
-  const rules = { policy: (): AuthPolicy | undefined => aPolicy(), signer: () => undefined }
+  const rules = { ...rulesOf({}), policy: (): AuthPolicy | undefined => aPolicy() }
   /** What happens while the tokens are being signed. */
   const meanwhile = { happen: async (): Promise<unknown> => undefined }
 
@@ -104,7 +107,11 @@ async function world(t: TestContext, options: Options = {}) {
       vault,
       random,
       clock,
-      checkAgain: createCheckAgain({ identities: store.identities, rules, clock }),
+      checkFinished: createCheckFinished({
+        ...store,
+        rules,
+        checkAgain: createCheckAgain({ ...store, rules, clock }),
+      }),
       signTokens: async (grant) => {
         const signed = await sign(grant)
         await meanwhile.happen()
@@ -487,7 +494,19 @@ test('R047: what the policy demands and the login has proven is no obstacle', as
   const secondary = { totp: true, extJwt: OTHER_SIGNER }
   const { rules, token, refresh } = await world(t, { session: { secondary } })
   rules.policy = () => aPolicy({ secondary: { requireTotp: true, requireExtJwt: OTHER_SIGNER } })
+  rules.signer = (id) => externalSigner({ id })
   await refresh(token)
+})
+
+test('D-225: the signer of a demanded second JWT must still be there and enabled', async (t) => {
+  const secondary = { totp: false, extJwt: OTHER_SIGNER }
+  const { rules, token, refresh, last } = await world(t, { session: { secondary } })
+  rules.policy = () => aPolicy({ secondary: { requireExtJwt: OTHER_SIGNER } })
+  for (const signer of [undefined, externalSigner({ id: OTHER_SIGNER, enabled: false })]) {
+    rules.signer = () => signer
+    assert.equal((await refusalOf(refresh(token))).code, INVALID)
+    assert.equal((last() as { reason?: string }).reason, 'signer-disabled')
+  }
 })
 
 test('R047: admin status in the new token is that of now', async (t) => {

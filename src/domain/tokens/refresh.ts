@@ -16,11 +16,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'
-import type { Identity } from '../identities/identity.ts'
-import { preferredUsername } from '../identities/preferred-username.ts'
-import type { Authenticators } from '../identities/stores.ts'
-import type { CheckAgain } from '../login/check-again.ts'
-import { isShortOf } from '../login/demands.ts'
+import type { CheckFinished } from '../login/again/check-finished.ts'
 import { holdOwner } from '../login/hold-owner.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import type { EndSession } from '../sessions/ending/end-session.ts'
@@ -60,9 +56,8 @@ export function createRefresh(deps: {
   readonly clock: Clock
   readonly refreshTokens: Pick<RefreshTokens, 'find'>
   readonly apiSessions: Pick<ApiSessions, 'find'>
-  readonly authenticators: Pick<Authenticators, 'find' | 'listOf'>
   readonly events: Pick<Events, 'insert'>
-  readonly checkAgain: CheckAgain
+  readonly checkFinished: CheckFinished
   readonly signTokens: SignTokens
   readonly endSession: EndSession
   readonly transaction: Transaction
@@ -72,7 +67,7 @@ export function createRefresh(deps: {
   /** D-27: 0 is off. */
   readonly refreshRetryWindow: Duration
 }): RefreshTokensOf {
-  const { vault, random, clock, refreshTokens, apiSessions, authenticators } = deps
+  const { vault, random, clock, refreshTokens, apiSessions } = deps
   const { transaction, recordEvent, refreshRetryWindow } = deps
 
   return async ({ clientId, refreshToken, scope, caller }) => {
@@ -94,7 +89,8 @@ export function createRefresh(deps: {
       throw await refuseSpent(found, session, now, caller)
     }
     const granted = narrowScope(session, scope)
-    const owner = await readIdentity(session)
+    // R047, D-119: as the identity, its policy and its credential are now.
+    const owner = await deps.checkFinished(session, 'session')
     if ('refusal' in owner) throw await refuseAs(owner.refusal)
     const { identity, username } = owner
     const tokens = await deps.signTokens({
@@ -183,25 +179,6 @@ export function createRefresh(deps: {
     await deps.events.insert(recordEvent(caller, reused))
     await deps.endSession({ sessionId, identityId, reason: 'refresh-token-reused', caller })
     return refuse('a spent refresh token was shown again')
-  }
-
-  /** R047, D-119: as the identity and its policy are now. */
-  async function readIdentity(
-    session: OidcSession,
-  ): Promise<
-    | { readonly identity: Identity; readonly username: string }
-    | { readonly refusal: TokenRefusalReason }
-  > {
-    const { primary, secondary } = session
-    const owner = await deps.checkAgain(primary)
-    if ('refusal' in owner) return owner
-    if (isShortOf(owner.policy, secondary)) return { refusal: 'more-demanded' }
-    const { authenticatorId } = primary
-    if (authenticatorId !== undefined && !(await authenticators.find(authenticatorId))) {
-      return { refusal: 'authenticator-removed' }
-    }
-    const { identity } = owner
-    return { identity, username: await preferredUsername(identity, authenticators) }
   }
 }
 

@@ -45,7 +45,7 @@ export function sqlCertificateRenewals(db: Kysely<Tables>): CertificateRenewals 
         const proven = reading('api_sessions', row.id, row)('proof', json(PROVEN))
         const { certificate } = proven.primary
         if (certificate?.fingerprint !== from) continue
-        const primary = { ...proven.primary, certificate: { ...certificate, fingerprint: to } }
+        const primary = { ...proven.primary, certificate: { ...certificate, ...to } }
         await db
           .updateTable('api_sessions')
           .set({ proof: JSON.stringify({ ...proven, primary }) })

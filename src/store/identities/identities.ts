@@ -30,6 +30,8 @@ import { updateUnique } from '../update-unique.ts'
 /** A write that changes nothing: PostgreSQL locks the row, SQLite has one writer anyway. */
 const HOLD = { updated_at: sql.ref<Instant>('updated_at') }
 
+const VOID_LOGINS = { voided_logins: sql<number>`voided_logins + 1` }
+
 const LIST: Listed<'identities', typeof IDENTITY_FIELDS> = {
   table: 'identities',
   columns: {
@@ -126,6 +128,25 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       return numUpdatedRows === 1n
     },
 
+    async voidLogins(id) {
+      await db.updateTable('identities').set(VOID_LOGINS).where('id', '=', id).execute()
+    },
+
+    async voidLoginsAfter(after, { isAdmin, limit }) {
+      const next = db
+        .selectFrom('identities')
+        .select('id')
+        .where('is_admin', '=', isAdmin ? 1 : 0)
+        .orderBy('id')
+        .limit(limit)
+      const rows = await (after === undefined ? next : next.where('id', '>', after)).execute()
+      const ids = rows.map(({ id }) => id)
+      if (ids.length > 0) {
+        await db.updateTable('identities').set(VOID_LOGINS).where('id', 'in', ids).execute()
+      }
+      return ids.at(-1)
+    },
+
     async remove(id) {
       const query = db.deleteFrom('identities').where('id', '=', id)
       const { numDeletedRows } = await query.executeTakeFirst()
@@ -147,7 +168,7 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
   }
 }
 
-const NOT_SEEN_YET = { env_info: null, sdk_info: null } as const
+const NOT_SEEN_YET = { env_info: null, sdk_info: null, voided_logins: 0 } as const
 
 function toRow(identity: FreshIdentity): Omit<IdentityRow, keyof typeof NOT_SEEN_YET> {
   return {
@@ -183,6 +204,7 @@ function fromRow(row: Selectable<IdentityRow>): Identity {
     disabledUntil: read('disabled_until', optional(integer<Instant>)),
     envInfo: read('env_info', optional(json(mapOf(text)))),
     sdkInfo: read('sdk_info', optional(json(mapOf(text)))),
+    voidedLogins: read('voided_logins', integer),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

@@ -2,17 +2,31 @@
  * A proven primary factor as JSON, for logins and sessions. Whose it is stands in a column of the row, once: a
  * factor never belongs to another identity than the login (D-13).
  */
-import type { AuthenticatorId, ExternalJwtSignerId } from '../../base/ids.ts'
+import type { AuthenticatorId, CaId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { PRIMARY_METHODS, type ProvenPrimary } from '../../domain/login/proven.ts'
-import { boolean, integer, object, oneOf, optional, text } from '../reading.ts'
+import { boolean, integer, listOf, object, oneOf, optional, text } from '../reading.ts'
 
 export const PROOF = object({
   method: oneOf(...PRIMARY_METHODS),
   authenticatorId: optional(text<AuthenticatorId>),
   credentialVersion: optional(integer),
-  certificate: optional(object({ fingerprint: text, isIssuedByNetwork: boolean })),
+  certificate: optional(
+    object({
+      fingerprint: text,
+      isIssuedByNetwork: boolean,
+      notAfter: optional(integer<Instant>),
+      trust: optional(
+        object({
+          caId: text<CaId>,
+          throughCaIds: listOf(text<CaId>),
+          casEndAt: integer<Instant>,
+        }),
+      ),
+    }),
+  ),
   signerId: optional(text<ExternalJwtSignerId>),
+  voidedLogins: optional(integer),
   at: integer<Instant>,
 })
 

@@ -17,7 +17,7 @@ import { createSessionCertificates } from '../../../src/domain/certificates/sess
 import type { ApiSession, SessionEnding } from '../../../src/domain/sessions/api-session.ts'
 import type { CallSession } from '../../../src/domain/sessions/call-session.ts'
 import type { Store } from '../../../src/domain/stores.ts'
-import { aPolicy } from '../people.ts'
+import { aPolicy, rulesOf } from '../people.ts'
 import { runOpenssl } from './csr.ts'
 
 /** The use case on this store; `felt` is what this instance was told has ended. Instances share their authorities. */
@@ -39,6 +39,7 @@ export async function sessionCertificatesOn(
     trustDomain: 'latchkey',
     duration,
     authorities,
+    rules: rulesOf({ policies: [aPolicy()] }),
     clock,
     random,
     endedSessions: { add: (ending) => felt.push(ending) },

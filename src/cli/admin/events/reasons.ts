@@ -157,6 +157,26 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
       what: 'The signer of the login is gone or disabled.',
       todo: 'Enable it: latchkey update signer NAME --enabled',
     },
+    'ca-disabled': {
+      what: 'The CA of the certificate that the login used is deleted or disabled.',
+      todo: CA_ENABLE,
+    },
+    'certificate-untrusted': {
+      what: 'A CA above the certificate that the login used has expired.',
+      todo: 'Register its successor, and give the identity a certificate of that one.',
+    },
+    'certificate-unknown': {
+      what: 'The CA of the login no longer says where the external id stands in its certificates.',
+      todo: 'Compare the certificate with: latchkey get ca NAME',
+    },
+    'certificate-expired': {
+      what: 'The certificate that the login used has expired since, and the policy does not allow that.',
+      todo: 'Renew or enroll it, then log in again; or: latchkey update policy NAME --allow-expired-certs',
+    },
+    'login-voided': {
+      what: 'All sessions of the identity were ended after the login, and before its code was exchanged.',
+      todo: LOGIN_AGAIN,
+    },
     'authenticator-removed': {
       what: 'The credential of the login was removed or replaced.',
       todo: LOGIN_AGAIN,

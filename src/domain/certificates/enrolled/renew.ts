@@ -14,10 +14,11 @@ import type { CertAuthenticator, PendingRenewal } from '../../identities/authent
 import type { Authenticators } from '../../identities/stores.ts'
 import type { Rules } from '../../policies/rules.ts'
 import { notFound } from '../../refusals.ts'
-import { endingOf, type SessionEnding } from '../../sessions/api-session.ts'
+import { type ApiSession, endingOf, type SessionEnding } from '../../sessions/api-session.ts'
 import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
+import type { EndSessionsWithin } from '../../sessions/ending/end-session.ts'
 import type { EndedSessions } from '../../sessions/ending/ended-sessions.ts'
-import type { Transaction } from '../../stores.ts'
+import type { Stores, Transaction } from '../../stores.ts'
 import { fingerprintOf, readCertificates, validity } from '../certificate-chain.ts'
 import type { JudgeCertificate } from '../judge-certificate.ts'
 import type { IdentityCertificate, IssueIdentityCertificate } from '../own/identity-certificate.ts'
@@ -53,6 +54,7 @@ export function createRenewCertificate(deps: {
   readonly issueIdentityCertificate: IssueIdentityCertificate
   readonly countRenewal: CountRenewal
   readonly endedSessions: Pick<EndedSessions, 'add'>
+  readonly endSessionsWithin: EndSessionsWithin
   readonly clock: Clock
   readonly transaction: Transaction
   readonly recordEvent: RecordEvent
@@ -84,6 +86,24 @@ export function createRenewCertificate(deps: {
     return [endingOf(`cert:${fingerprint}`, clock.now(), validity(certificate).notAfter)]
   }
 
+  /** Another one waits in its place. It was signed, so routers would accept it, and it may have begun sessions. */
+  async function drop(
+    tx: Stores,
+    id: AuthenticatorId,
+    renewal: PendingRenewal,
+    caller: Caller,
+  ): Promise<() => void> {
+    const endings = endingsOf(renewal)
+    for (const ending of endings) await tx.sessionEndings.insert(ending)
+    const all = await tx.apiSessions.listByAuthenticator(id)
+    const sessions = all.filter((session) => isBegunWith(session, renewal))
+    const feel = await deps.endSessionsWithin(tx, { sessions }, 'certificate-replaced', caller)
+    return () => {
+      for (const ending of endings) endedSessions.add(ending)
+      feel()
+    }
+  }
+
   return {
     async extend(call, id, { csr, shown }, caller) {
       const found = await findOwn(call, id)
@@ -93,7 +113,7 @@ export function createRenewCertificate(deps: {
       const { identityId } = call
       const made = deps.issueIdentityCertificate(identityId, { pem: csr, field: 'clientCertCsr' })
       const { certPem, fingerprint } = made
-      const endings = await transaction(async (tx) => {
+      const feelEnds = await transaction(async (tx) => {
         // Held: neither goes the identity, nor does another renewal of it come in between.
         if ((await tx.identities.hold(identityId)) === undefined)
           throw sessionGone(deps.brand, call)
@@ -101,15 +121,13 @@ export function createRenewCertificate(deps: {
         if (now?.method !== 'cert' || now.fingerprint !== found.fingerprint) throw otherShown()
         const pending = { certPem, fingerprint }
         await tx.certificateRenewals.replacePending(id, now.fingerprint, pending, clock.now())
-        // Nobody confirmed the one before, so nobody misses it; but it was signed, and routers would take it.
-        const endings = now.renewal === undefined ? [] : endingsOf(now.renewal)
-        for (const ending of endings) await tx.sessionEndings.insert(ending)
+        const feel = now.renewal === undefined ? () => {} : await drop(tx, id, now.renewal, caller)
         const details = { id, fingerprint }
         const started = { type: 'authenticator.renewal-started', identityId, details } as const
         await tx.events.insert(recordEvent(caller, started))
-        return endings
+        return feel
       })
-      for (const ending of endings) endedSessions.add(ending)
+      feelEnds()
       return made
     },
 
@@ -119,7 +137,9 @@ export function createRenewCertificate(deps: {
       const isOwn =
         onConnection === found.fingerprint || onConnection === found.renewal?.fingerprint
       if (onConnection === undefined || !isOwn) throw otherShown()
-      const fingerprint = fingerprintOf(readFirst(pem))
+      const certificate = readFirst(pem)
+      const fingerprint = fingerprintOf(certificate)
+      const { notAfter } = validity(certificate)
       if (fingerprint !== found.renewal?.fingerprint) throw new Failure('RENEWAL_NOT_PENDING')
 
       const { identityId } = call
@@ -131,7 +151,7 @@ export function createRenewCertificate(deps: {
         if (other !== undefined && other.id !== id) throw new Failure('CERT_IN_USE')
         const isTaken = await tx.certificateRenewals.takePending(id, fingerprint, clock.now())
         if (!isTaken || now?.method !== 'cert') throw new Failure('RENEWAL_NOT_PENDING')
-        await tx.certificateRenewals.rebindSessions(id, now.fingerprint, fingerprint)
+        await tx.certificateRenewals.rebindSessions(id, now.fingerprint, { fingerprint, notAfter })
         const endings = endingsOf(now)
         for (const ending of endings) await tx.sessionEndings.insert(ending)
         const details = { id, fingerprint }
@@ -142,6 +162,10 @@ export function createRenewCertificate(deps: {
       for (const ending of endings) endedSessions.add(ending)
     },
   }
+}
+
+function isBegunWith({ primary }: ApiSession, { fingerprint }: PendingRenewal): boolean {
+  return primary.certificate?.fingerprint === fingerprint
 }
 
 function fingerprintShown({ leaf }: PresentedChain): string {

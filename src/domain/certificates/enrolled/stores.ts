@@ -17,5 +17,9 @@ export interface CertificateRenewals {
    */
   takePending(id: AuthenticatorId, fingerprint: string, at: Instant): Promise<boolean>
   /** Sessions that were begun with the certificate `from` go on as begun with `to`: their next tokens name it (D-24). */
-  rebindSessions(id: AuthenticatorId, from: string, to: string): Promise<void>
+  rebindSessions(
+    id: AuthenticatorId,
+    from: string,
+    to: { readonly fingerprint: string; readonly notAfter: Instant },
+  ): Promise<void>
 }

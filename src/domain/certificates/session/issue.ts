@@ -13,18 +13,21 @@ import { Failure } from '../../../errors/catalogue.ts'
 import { sessionCertificateUri } from '../../../protocol/spiffe-id.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { RecordEvent } from '../../audit/record.ts'
+import { completeProof } from '../../login/again/complete-proof.ts'
+import { refuseProof } from '../../login/again/refuse-proof.ts'
 import type { Page, PageOf } from '../../paging.ts'
+import type { Rules } from '../../policies/rules.ts'
 import { type ApiSession, endingOf } from '../../sessions/api-session.ts'
 import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
 import type { EndedSessions } from '../../sessions/ending/ended-sessions.ts'
-import type { Transaction } from '../../stores.ts'
+import type { Stores, Transaction } from '../../stores.ts'
 import type { CertificateAuthorities } from '../own/authorities.ts'
 import type { SessionCertificates } from '../stores.ts'
 import { readCsr, type SubjectPart } from './csr.ts'
 import { MOST_LIVE_CERTIFICATES, type SessionCertificate } from './session-certificate.ts'
 
 export interface ManageSessionCertificates {
-  /** Thrown: COULD_NOT_PROCESS_CSR, TOO_MANY_CERTIFICATES. */
+  /** Thrown: COULD_NOT_PROCESS_CSR, TOO_MANY_CERTIFICATES; UNAUTHORIZED when the session would get no tokens now. */
   issue(call: CallSession, csr: string, caller: Caller): Promise<SessionCertificate>
   /** Those of the call's own session alone (R100). */
   list(call: CallSession, page: Page): Promise<PageOf<SessionCertificate>>
@@ -49,17 +52,32 @@ export function createSessionCertificates(deps: {
   >
   readonly sessionCertificates: Pick<SessionCertificates, 'find' | 'list'>
   readonly endedSessions: Pick<EndedSessions, 'add'>
+  readonly rules: Pick<Rules, 'policy' | 'signer' | 'ca' | 'cas'>
   readonly clock: Clock
   readonly random: Random
   readonly transaction: Transaction
   readonly recordEvent: RecordEvent
 }): ManageSessionCertificates {
-  const { authorities, sessionCertificates, clock, random, transaction, recordEvent } = deps
+  const { authorities, sessionCertificates, rules, clock, random } = deps
+  const { transaction, recordEvent } = deps
 
   async function find(call: CallSession, id: string): Promise<SessionCertificate> {
     const found = await sessionCertificates.find(id as SessionCertificateId, call.sessionId)
     if (found === undefined) throw new Failure('NOT_FOUND')
     return found
+  }
+
+  /** D-225: a certificate outlives the access token that it is asked for with, so what let the session in is asked. */
+  async function isWithdrawn(
+    tx: Stores,
+    session: ApiSession,
+    call: CallSession,
+    now: Instant,
+  ): Promise<boolean> {
+    const policy = rules.policy(call.authPolicyId)
+    if (policy === undefined) return true
+    const primary = await completeProof(session.primary, tx.authenticators, rules)
+    return refuseProof(primary, policy, rules, now) !== undefined
   }
 
   return {
@@ -78,7 +96,7 @@ export function createSessionCertificates(deps: {
       const outcome = await transaction(async (tx) => {
         // Held: it neither ends nor gets another certificate meanwhile, so the count is right (R099).
         const session = await tx.apiSessions.hold(sessionId)
-        if (session === undefined) return 'gone'
+        if (session === undefined || (await isWithdrawn(tx, session, call, now))) return 'gone'
         const live = await tx.sessionCertificates.countLive(sessionId, now)
         if (live >= MOST_LIVE_CERTIFICATES) return 'too many'
         const id = newId<SessionCertificateId>(random)

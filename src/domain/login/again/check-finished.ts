@@ -1,0 +1,69 @@
+/**
+ * A finished login, asked again before it gets tokens: at the exchange of its code, and for its session at every
+ * refresh. Besides what every step asks (`check-again.ts`): that what proved it is still registered, and that the policy
+ * demands no more by now. R047; D-27, D-119, D-122, D-227.
+ */
+import type { TokenRefusalReason } from '../../audit/events.ts'
+import type { Authenticator } from '../../identities/authenticator.ts'
+import type { Identity } from '../../identities/identity.ts'
+import { usernameAmong } from '../../identities/preferred-username.ts'
+import type { Authenticators } from '../../identities/stores.ts'
+import type { AuthPolicy } from '../../policies/auth-policy.ts'
+import type { Rules } from '../../policies/rules.ts'
+import type { CheckAgain } from '../check-again.ts'
+import { demandedSigner, isShortOf } from '../demands.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../proven.ts'
+
+export interface Finished {
+  readonly primary: ProvenPrimary
+  readonly secondary: ProvenSecondary
+}
+
+export type CheckFinished = (
+  login: Finished,
+  of: 'login' | 'session',
+) => Promise<
+  | { readonly identity: Identity; readonly username: string }
+  | { readonly refusal: TokenRefusalReason }
+>
+
+export function createCheckFinished(deps: {
+  readonly checkAgain: CheckAgain
+  readonly authenticators: Pick<Authenticators, 'listOf'>
+  readonly rules: Pick<Rules, 'signer'>
+}): CheckFinished {
+  return async ({ primary, secondary }, of) => {
+    const owner = await deps.checkAgain(primary, of)
+    if ('refusal' in owner) return owner
+    const { identity, policy } = owner
+    if (isShortOf(policy, secondary)) return { refusal: 'more-demanded' }
+    if (isSecondaryWithdrawn(policy, deps.rules)) return { refusal: 'signer-disabled' }
+    const registered = await deps.authenticators.listOf(identity.id)
+    if (!isStillRegistered(primary, registered, of)) return { refusal: 'authenticator-removed' }
+    return { identity, username: usernameAmong(identity, registered) }
+  }
+}
+
+/** A disabled signer satisfies no policy, though its token was accepted at the login. */
+function isSecondaryWithdrawn(policy: AuthPolicy, rules: Pick<Rules, 'signer'>): boolean {
+  const demanded = demandedSigner(policy, rules)
+  return demanded !== undefined && demanded.signer?.enabled !== true
+}
+
+/**
+ * A login needs the very credential that it showed (D-122). A session outlives a change of its holder's password, and
+ * the renewal of a certificate, which gives it the new one (D-123, D-130).
+ */
+function isStillRegistered(
+  { authenticatorId, credentialVersion = 0, certificate }: ProvenPrimary,
+  registered: readonly Authenticator[],
+  of: 'login' | 'session',
+): boolean {
+  if (authenticatorId === undefined) return true
+  const found = registered.find(({ id }) => id === authenticatorId)
+  if (found === undefined) return false
+  if (of === 'login' && found.credentialVersion !== credentialVersion) return false
+  if (found.method !== 'cert' || certificate === undefined) return true
+  const { fingerprint } = certificate
+  return fingerprint === found.fingerprint || fingerprint === found.renewal?.fingerprint
+}

@@ -1,0 +1,48 @@
+/**
+ * Logins that are older than the fields by which a certificate is asked again (D-225) noted its fingerprint alone. What
+ * is missing is read from the registered certificate; where nothing is registered the proof stays as it is, and is
+ * refused. Nothing is read for a login that has the fields.
+ */
+import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
+import { hasIssued } from '../../certificates/paths/find-paths.ts'
+import type { Ca } from '../../certificates/third-party/ca.ts'
+import type { Authenticators } from '../../identities/stores.ts'
+import type { Rules } from '../../policies/rules.ts'
+import type { CaTrust, ProvenPrimary } from '../proven.ts'
+
+export async function completeProof(
+  primary: ProvenPrimary,
+  authenticators: Pick<Authenticators, 'find'>,
+  rules: Pick<Rules, 'cas'>,
+): Promise<ProvenPrimary> {
+  const { certificate, authenticatorId } = primary
+  if (certificate === undefined || certificate.notAfter !== undefined) return primary
+  const registered =
+    authenticatorId === undefined ? undefined : await authenticators.find(authenticatorId)
+  if (registered?.method !== 'cert') return primary
+  const { fingerprint, isIssuedByNetwork } = certificate
+  const same = [registered, registered.renewal].find((one) => one?.fingerprint === fingerprint)
+  const [leaf] = same === undefined ? [] : readCertificates(same.certPem)
+  if (leaf === undefined) return primary
+  const trust = isIssuedByNetwork ? undefined : rules.cas().flatMap(trustBy).sort(byPreference)[0]
+  return {
+    ...primary,
+    certificate: { ...certificate, notAfter: validity(leaf).notAfter, trust: trust?.trust },
+  }
+
+  function trustBy(ca: Ca): readonly { readonly ca: Ca; readonly trust: CaTrust }[] {
+    const [issuer] = readCertificates(ca.certPem)
+    if (issuer === undefined || leaf === undefined || !hasIssued(issuer, leaf)) return []
+    const casEndAt = validity(issuer).notAfter
+    return [{ ca, trust: { caId: ca.id, throughCaIds: [], casEndAt } }]
+  }
+}
+
+/** A second registration of a CA takes nothing away (D-21). */
+function byPreference({ ca: a }: { readonly ca: Ca }, { ca: b }: { readonly ca: Ca }): number {
+  return rank(a) - rank(b)
+}
+
+function rank({ isVerified, isAuthEnabled }: Ca): number {
+  return isVerified && isAuthEnabled ? 0 : 1
+}
