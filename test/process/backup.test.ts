@@ -312,8 +312,8 @@ async function onTerminal(
     const answer = asked ? waiting.shift() : undefined
     if (answer === undefined) return
     from = seen.length
-    // Raw mode is set after the question is written.
-    setTimeout(() => terminal.stdin.write(answer), 100)
+    // A question is asked only when its answer would not be shown any more.
+    terminal.stdin.write(answer)
   })
   const [code] = await once(terminal, 'close')
   return { code, seen }

@@ -162,7 +162,12 @@ test('what administrators do, on the command line', async (t) => {
       const later = [await failToLogIn('finn', 'wrong'), await failToLogIn('finn', 'wrong')]
       for (const request of later) await terminal.sees(request)
       // Two more rounds, which see all three again.
-      await new Promise((resolve) => setTimeout(resolve, 2_500))
+      const rounds = () => service.logLines().filter(({ route }) => /\/events$/.test(route)).length
+      const enough = rounds() + 2
+      await waitFor(
+        () => rounds() >= enough,
+        () => 'two more rounds',
+      )
       terminal.presses('\u0003')
       assert.equal(await terminal.ended(), 0, terminal.output())
       const requests = terminal.output().matchAll(/"requestId":"(\w+)"/g)

@@ -3,16 +3,14 @@
  * is said beside it. D-169 to D-172.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import net from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { TOTP } from 'otpauth'
 import { connectRaw } from '../support/edge/raw-connection.ts'
 import { httpClient } from '../support/http-client.ts'
-import { freePort } from '../support/ports.ts'
+import { freePort, isRefused } from '../support/ports.ts'
 import { waitFor } from '../support/process/child-service.ts'
 import { type DemoProcess, spawnDemo, startDemoProcess } from '../support/process/demo.ts'
 import { openShell, type Talk } from '../support/process/shell.ts'
@@ -283,17 +281,4 @@ async function holdOpen(t: TestContext, { serviceUrl, ca }: DemoProcess): Promis
   const { socket, send } = await connectRaw({ baseUrl: serviceUrl, ca })
   t.after(() => socket.destroy())
   send(`POST /oidc/token HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 10\r\n\r\n12345`)
-}
-
-async function isRefused(port: number, host: string): Promise<boolean> {
-  const socket = net.connect(port, host)
-  try {
-    await once(socket, 'connect')
-    return false
-  } catch (error) {
-    assert.equal((error as NodeJS.ErrnoException).code, 'ECONNREFUSED')
-    return true
-  } finally {
-    socket.destroy()
-  }
 }

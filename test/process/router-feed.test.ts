@@ -10,11 +10,9 @@ test('SIGTERM ends the feeds of routers in good order and does not wait for them
   const { certificate } = await enrollRouter(t, await administrate(service))
   const feed = await openFeedAt(t, service.port, service.ca, certificate)
   await feed.line(({ type }) => type === 'ready', 'ready')
-  const begun = performance.now()
   const { code, stderr } = await service.stop()
   assert.equal(code, 0)
   assert.match(stderr, /"msg":"stopped"/)
+  // The drain would cut it after ten seconds, in the middle of the answer.
   assert.equal(await feed.closed, 'finished')
-  // The drain would cut it after ten seconds.
-  assert.ok(performance.now() - begun < 5_000, 'it does not wait for the drain')
 })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connectRaw } from '../support/edge/raw-connection.ts'
 import { beginLogin, exchange, REDIRECT_URI } from '../support/login/login.ts'
+import { isRefused } from '../support/ports.ts'
 import {
   type ChildService,
   spawnLatchkey,
@@ -31,19 +32,6 @@ async function beginSlowLogin(t: TestContext, service: ChildService) {
   ]
   connection.send(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -10)}`)
   return { ...login, connection, finish: () => connection.send(body.slice(-10)) }
-}
-
-async function isRefused(port: number): Promise<boolean> {
-  const socket = net.connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return false
-  } catch (error) {
-    assert.equal((error as NodeJS.ErrnoException).code, 'ECONNREFUSED')
-    return true
-  } finally {
-    socket.destroy()
-  }
 }
 
 const untilRefused = ({ port }: ChildService) =>

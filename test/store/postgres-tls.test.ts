@@ -8,12 +8,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after as afterAll, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import 'reflect-metadata'
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import { Client } from 'pg'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { openStore, StoreUnavailable } from '../../src/store/open.ts'
+import { eventually } from '../support/eventually.ts'
 import { startOwnPostgres } from '../support/stores/postgres.ts'
 
 const postgres = await startOwnPostgres()
@@ -84,7 +84,7 @@ async function useCertificate(url: string, { certificate, key }: ServerIdentity)
   await client.query('alter system set ssl = on')
   await client.query('select pg_reload_conf()')
   await client.end()
-  for (let attempt = 0; attempt < 100 && !(await answersTls(url)); attempt++) await setTimeout(20)
+  await eventually(async () => (await answersTls(url)) || undefined, 'TLS at the server')
 }
 
 async function answersTls(url: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** Ports and listeners for services that must keep their address: over a restart, or behind a shared one. */
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 
 /**
  * A port that nobody listens on just now, below those that systems give out by themselves: any connection of another
@@ -24,6 +24,26 @@ export async function isFree(port: number): Promise<boolean> {
   await new Promise((resolve) => server.close(resolve))
   return isListening
 }
+
+/**
+ * Whether a connection to it is refused. A listener that closes at this moment may have let the kernel accept it already, and
+ * resets it then: that is a refusal as well.
+ */
+export async function isRefused(port: number, host = '127.0.0.1'): Promise<boolean> {
+  const socket = connect(port, host)
+  try {
+    await once(socket, 'connect')
+    return false
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!REFUSALS.includes(code)) throw error
+    return true
+  } finally {
+    socket.destroy()
+  }
+}
+
+export const REFUSALS: readonly string[] = ['ECONNREFUSED', 'ECONNRESET']
 
 /** The `web` part of a configuration with one listener on 127.0.0.1, known to clients as `localhost:<address>`. */
 export function webAt(port: number, address = port): readonly object[] {

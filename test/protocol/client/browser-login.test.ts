@@ -13,6 +13,7 @@ import {
   UnexpectedAnswer,
 } from '../../../src/client/client.ts'
 import { connectTo, failureOf, whoIs } from '../../support/client/client-sessions.ts'
+import { REFUSALS } from '../../support/ports.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 /** A person at the login page: where the browser is sent to in the end. */
@@ -61,7 +62,8 @@ const redirectUriOf = ({ url }: BrowserLogin) =>
 
 const stateOf = ({ url }: BrowserLogin) => new URL(url).searchParams.get('state') ?? ''
 
-const isGone = (url: URL) => assert.rejects(visit(url), { code: 'ECONNREFUSED' })
+const isGone = (url: URL) =>
+  assert.rejects(visit(url), ({ code = '' }: NodeJS.ErrnoException) => REFUSALS.includes(code))
 
 async function setUp(t: TestContext): Promise<{ service: Service; client: Client }> {
   const service = await startService(t)

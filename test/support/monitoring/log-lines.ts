@@ -7,16 +7,19 @@ import type { Service } from '../service.ts'
 
 type Line = Service['log'][number]
 
+/** Generous: a busy machine is no reason to fail. */
+const PATIENCE_MILLISECONDS = 60_000
+
 /** The lines that fit, once there are `atLeast` of them; what there is when they do not come. */
 export async function logLines(
   { log }: Pick<Service, 'log'>,
   fits: (line: Line) => boolean,
   atLeast = 1,
 ): Promise<readonly Line[]> {
-  for (let tries = 0; tries < 1_000; tries++) {
+  const patience = AbortSignal.timeout(PATIENCE_MILLISECONDS)
+  for (;;) {
     const found = log.filter(fits)
-    if (found.length >= atLeast) return found
+    if (found.length >= atLeast || patience.aborted) return found
     await sleep(2)
   }
-  return log.filter(fits)
 }

@@ -20,6 +20,8 @@ export interface Talk {
   types(text: string): void
 }
 
+const ERASED = /[^\n]*\r\p{Cc}\[K/gu
+
 /** Ends with the test. `home` stands for the home folder of the person. */
 export async function openShell(t: TestContext, home: string): Promise<Shell> {
   const terminal = spawn('sh', [], {
@@ -43,7 +45,9 @@ export async function openShell(t: TestContext, home: string): Promise<Shell> {
   t.after(() => {
     if (!isOver) terminal.kill('SIGKILL')
   })
-  const output = (from: number) => stripVTControlCharacters(raw.slice(from)).replaceAll('\r', '')
+  // As it is seen in the end: a command says what goes on when it takes longer than a second, and erases that line again.
+  const output = (from: number) =>
+    stripVTControlCharacters(raw.slice(from).replaceAll(ERASED, '')).replaceAll('\r', '')
   const until = async (isThere: () => boolean, what: string, from: number) =>
     waitFor(
       () => {
