@@ -172,7 +172,7 @@ function problem(path: Path, message: string): Problem {
   return { path: formatPath(path), message }
 }
 
-function get(value: unknown, key: string): unknown {
+export function get(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   return Reflect.get(value, key)
 }

@@ -1,6 +1,7 @@
 /**
  * The environment of the process, read in this file and nowhere else. It knows which variables
- * exist and what they are for; what they mean for a start is decided by those who ask.
+ * exist and what they are for; what they mean for a start is decided by those who ask. What holds a
+ * secret is taken out of it, so that no child process inherits it (D-243).
  */
 import { isAbsolute } from 'node:path'
 import process from 'node:process'
@@ -15,6 +16,8 @@ export interface Environment {
   readonly adminPassword: Secret | undefined
   /** The value of a variable that the configuration names; undefined when it is not set. */
   variable(name: string): string | undefined
+  /** Takes a variable that holds a secret out of the environment of the process. `variable` still knows it. */
+  conceal(name: string): void
 }
 
 /** Where no home is named. Counts from the working directory. */
@@ -30,12 +33,18 @@ export const VARIABLES = {
     `Default \`${DEFAULT_ADDRESS}\`.`,
   LATCHKEY_ADMIN_PASSWORD:
     "The first administrator's password. Read only when a home is made; without it a random one " +
-    'is made.',
+    'is made. No child process inherits it.',
 } as const
 
-export function readEnvironment(
-  variables: Readonly<Record<string, string | undefined>> = process.env,
-): Environment {
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** As it was when the program started. */
+const AT_START: Variables = { ...process.env }
+
+// At once, and not when it is read: a command that never asks for it may start a browser.
+conceal('LATCHKEY_ADMIN_PASSWORD')
+
+export function readEnvironment(variables: Variables = AT_START): Environment {
   const variable = (name: string): string | undefined =>
     // Names come from a file: `toString` must not find what every object inherits.
     Object.hasOwn(variables, name) ? variables[name] : undefined
@@ -46,7 +55,12 @@ export function readEnvironment(
     address: ours('LATCHKEY_ADDRESS'),
     adminPassword: password === undefined ? undefined : new Secret(password),
     variable,
+    conceal,
   }
+}
+
+function conceal(name: string): void {
+  delete process.env[name]
 }
 
 /** What the command line of a person asks of his surroundings; none of these variables is ours. */
@@ -59,9 +73,7 @@ export interface UserEnvironment {
   readonly hasDisplay: boolean
 }
 
-export function readUserEnvironment(
-  variables: Readonly<Record<string, string | undefined>> = process.env,
-): UserEnvironment {
+export function readUserEnvironment(variables: Variables = process.env): UserEnvironment {
   const { XDG_CONFIG_HOME: xdg = '', APPDATA: appData, NO_COLOR: noColour = '' } = variables
   return {
     configFolder: isAbsolute(xdg) ? xdg : appData || undefined,

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
-import { missingFiles, spanningProblems, withPortOf } from './checks.ts'
+import { get, missingFiles, spanningProblems, withPortOf } from './checks.ts'
 import {
   type AuditOutput,
   type Config,
@@ -23,7 +23,7 @@ import type { Environment } from './environment.ts'
 import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
 import { readYamlFile } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
-import { fillIn } from './variables.ts'
+import { fillIn, variablesIn } from './variables.ts'
 
 /** The file in the home that is read where no other is named. */
 export const CONFIG_FILE = 'controller.yml'
@@ -32,6 +32,8 @@ export interface LoadedConfig {
   readonly config: Config
   /** Values that were too small, in the order of the file. Each is worth one warning. */
   readonly adjustments: readonly Adjustment[]
+  /** The environment variables that the configuration took secrets from (D-243). */
+  readonly secretVariables: readonly string[]
 }
 
 /** Throws ConfigProblems when the file cannot be used. Paths in the file count from the home. */
@@ -59,10 +61,25 @@ export async function loadConfig(from: {
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
 
   const { config, adjustments } = build(reading.data, home, variable)
-  return { config: deepFreeze(config), adjustments }
+  const secretVariables = secretVariablesOf(config, written.tree)
+  return { config: deepFreeze(config), adjustments, secretVariables }
 }
 
-function build(file: CheckedFile, home: string, variable: Environment['variable']): LoadedConfig {
+/** D-243: those of values that hold credentials. A file name, or an address of ours, may name HOME or PATH. */
+function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly string[] {
+  const inTraces = get(get(get(tree, 'telemetry'), 'traces'), 'headers')
+  return [
+    ...(secret.kind === 'environment' ? [secret.variable] : []),
+    ...(db.kind === 'sqlite' ? [] : variablesIn(get(tree, 'db'))),
+    ...variablesIn(inTraces),
+  ]
+}
+
+function build(
+  file: CheckedFile,
+  home: string,
+  variable: Environment['variable'],
+): Pick<LoadedConfig, 'config' | 'adjustments'> {
   const { edge, web } = file
   const { durations, adjustments } = adjustDurations({
     ...edge.oidc,

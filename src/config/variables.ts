@@ -43,3 +43,12 @@ export function fillIn(
 
   return { tree: fill(tree, []), problems }
 }
+
+/** The variables that the values of a tree name. */
+export function variablesIn(tree: unknown): readonly string[] {
+  if (typeof tree === 'string') {
+    return [...tree.matchAll(REFERENCE)].flatMap(([, name]) => name ?? [])
+  }
+  if (typeof tree !== 'object' || tree === null) return []
+  return Object.values(tree).flatMap(variablesIn)
+}

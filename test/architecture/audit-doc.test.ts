@@ -1,6 +1,6 @@
 /** docs/audit.md and the code say the same, in both directions: types, members of details, and reasons. API 4.8, R109. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { EVENT_TYPES, type EventFacts } from '../../src/domain/audit/event-types.ts'
 
@@ -33,6 +33,34 @@ test('docs/audit.md lists every type of event with its details, and no other', (
 
 test('docs/audit.md says of every type what happened', () => {
   for (const [type = '', what = ''] of table('## Types')) assert.match(what, /^[A-Z`].+\.$/, type)
+})
+
+/** Everything that runs in a service or a command that writes events; not the list of types, nor what explains them. */
+const EMITTERS = globSync('src/{domain,app,http}/**/*.ts', {
+  cwd: new URL('../../', import.meta.url),
+})
+  .filter((path) => !path.endsWith('.test.ts') && !path.startsWith('src/domain/audit/'))
+  .map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
+  .join('\n')
+
+test('every type of event is emitted somewhere', () => {
+  assert.ok(EMITTERS.includes("'login.succeeded'"), 'the sources are found')
+  const silent = TYPES.map(([type]) => type).filter((type) => !EMITTERS.includes(`'${type}'`))
+  assert.deepEqual(silent, [])
+})
+
+test('every reason of an event is given somewhere', () => {
+  const reasons = TYPES.flatMap(([type, facts]) =>
+    facts.reasons.map((reason) => ({ type, reason: String(reason) })),
+  )
+  // Made of a verdict: `secondary-jwt-${verdict}`.
+  const isMade = (reason: string) =>
+    ['missing', 'expired', 'invalid'].some((verdict) => reason === `secondary-jwt-${verdict}`) &&
+    EMITTERS.includes('`secondary-jwt-${')
+  const silent = reasons.filter(
+    ({ reason }) => !EMITTERS.includes(`'${reason}'`) && !isMade(reason),
+  )
+  assert.deepEqual(silent, [])
 })
 
 for (const [type, { reasons }] of TYPES.filter(([, facts]) => facts.reasons.length > 0)) {

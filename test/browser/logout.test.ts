@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { html } from '../../src/web/login/html.ts'
+import { complaintsOf } from '../support/browser/browser-complaints.ts'
 import { openLogin, sendPassword } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { startSite } from '../support/browser/site.ts'
@@ -18,6 +19,12 @@ test('a person logs out with a browser', async (t) => {
   const app = await startClientApp(t, service)
   const left: URL[] = []
   const site = await startSite(t, '127.0.0.1', (_, url) => {
+    if (url.pathname === '/form') {
+      const hidden = [...url.searchParams].map(
+        ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+      )
+      return html`<form method="post" action="${service.baseUrl}/oidc/end_session">${hidden}<button>Leave</button></form>`
+    }
     if (url.pathname !== '/left') return undefined
     left.push(url)
     return html`<h1>Until next time</h1>`
@@ -61,6 +68,51 @@ test('a person logs out with a browser', async (t) => {
       assert.equal(await isAlive(tokens), false)
       assert.deepEqual(complaints, [])
     })
+  }
+
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? '' : ', without JavaScript too'
+
+    await t.test(
+      `D-242: without a hint the browser is asked, and then signed out${how}`,
+      async (t) => {
+        const context = await browser.newContext({ ignoreHTTPSErrors: true, javaScriptEnabled })
+        t.after(() => context.close())
+        const page = await context.newPage()
+        const complaints = complaintsOf(page)
+        const signIn = async () => {
+          await goTo(page, `${service.baseUrl}/account`)
+          await sendPassword(page, ADMIN)
+          await page.getByRole('heading', { name: 'Overview' }).waitFor()
+        }
+        await signIn()
+
+        await goTo(page, endSession({}))
+        await page.getByRole('heading', { name: 'Sign out?' }).waitFor()
+        assert.match((await page.locator('main').innerText()) ?? '', /as admin\./)
+        await page.getByRole('link', { name: 'Stay signed in' }).click()
+        await page.getByRole('heading', { name: 'Overview' }).waitFor()
+
+        await goTo(page, endSession({}))
+        await page.getByRole('button', { name: 'Sign out' }).click()
+        await page.getByRole('heading', { name: 'Signed out' }).waitFor()
+        await goTo(page, `${service.baseUrl}/account`)
+        await page.getByLabel('Username').waitFor()
+
+        // And the way back of an application, through the form of a page of another site.
+        await signIn()
+        const back = { post_logout_redirect_uri: `${site}/left`, state: 'another state & more' }
+        await page.goto(`${site}/form?${new URLSearchParams(back)}`)
+        await page.getByRole('button', { name: 'Leave' }).click()
+        await page.getByRole('heading', { name: 'Sign out?' }).waitFor()
+        await page.getByRole('button', { name: 'Sign out' }).click()
+        await page.getByRole('heading', { name: 'Until next time' }).waitFor()
+        assert.equal(left.at(-1)?.searchParams.get('state'), 'another state & more')
+        await goTo(page, endSession({}))
+        await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+        assert.deepEqual(complaints, [])
+      },
+    )
   }
 
   await t.test('R049: a way back that is not allowed ends nothing and leads nowhere', async (t) => {

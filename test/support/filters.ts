@@ -35,13 +35,16 @@ export const TAGS: readonly string[] = ['note', 'floor', 'is-open', 'a.b', 'noth
 
 const text = fc.constantFrom(...TEXTS, ...TEXTS, ...IMPOSSIBLE)
 const quote = (value: string) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`
-const timeText = (at: number) => `datetime("${new Date(at).toISOString()}")`
+const timeText = ([at, quote]: readonly [number, string]) =>
+  `datetime(${quote}${new Date(at).toISOString()}${quote})`
 
 const VALUES: Readonly<Record<ListField['type'], fc.Arbitrary<string>>> = {
   text: text.map(quote),
   number: fc.constantFrom(...NUMBERS).map(String),
   boolean: fc.constantFrom('true', 'false', 'TRUE'),
-  time: fc.constantFrom(...TIMES, ...TIMES.map((at) => at + 1)).map(timeText),
+  time: fc
+    .tuple(fc.constantFrom(...TIMES, ...TIMES.map((at) => at + 1)), fc.constantFrom('"', ''))
+    .map(timeText),
 }
 
 /** Something to compare: how it is written, and of which types its values are. */

@@ -46,6 +46,7 @@ export async function openHome(from: {
   if (text !== undefined) await createPrivateFile(path, text, { random: systemRandom })
   await refuseWorldReadable(path)
   const loaded = await loadConfig({ home, environment, ...(file === undefined ? {} : { file }) })
+  for (const name of loaded.secretVariables) environment.conceal(name)
   await makePrivateFolder(homeFiles(home).pki)
   return loaded
 }

@@ -11,5 +11,7 @@ export async function loadInstalled({ home, file, environment }: HomeOptions): P
     throw new RefusedStart(`nothing is installed in ${resolve(home)} yet; run: latchkey init`)
   }
   const given = { home, environment, ...(file === undefined ? {} : { file }) }
-  return (await loadConfig(given)).config
+  const { config, secretVariables } = await loadConfig(given)
+  for (const name of secretVariables) environment.conceal(name)
+  return config
 }

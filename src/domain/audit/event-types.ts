@@ -71,7 +71,6 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   'authenticator.deleted': ENTITY,
   'authenticator.unlocked': { reasons: [], details: { id: 'always' } },
   'enrollment.created': ENTITY,
-  'enrollment.updated': CHANGED,
   'enrollment.deleted': ENTITY,
   'enrollment.refreshed': { reasons: [], details: { id: 'always' } },
   'enrollment.used': { reasons: [], details: { id: 'always' } },

@@ -269,7 +269,8 @@ export type Happening =
       readonly details: { readonly changed: readonly string[] }
     }
   | {
-      readonly type: `${Exclude<ManagedEntity, 'identity'>}.updated`
+      // An enrollment is refreshed or deleted, never changed (API 3.3).
+      readonly type: `${Exclude<ManagedEntity, 'identity' | 'enrollment'>}.updated`
       readonly identityId?: IdentityId
       readonly details: {
         readonly id: string

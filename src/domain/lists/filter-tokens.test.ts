@@ -18,6 +18,19 @@ test('a filter is taken apart into words, texts, numbers and signs', () => {
   ])
 })
 
+test('a time needs no quotes, and a number before a minus is none', () => {
+  assert.deepEqual(tokenize('datetime(2026-01-02T03:04:05.678+09:00) 2026-01-02'), [
+    { kind: 'word', text: 'datetime', column: 1 },
+    { kind: 'sign', text: '(', column: 9 },
+    { kind: 'time', text: '2026-01-02T03:04:05.678+09:00', column: 10 },
+    { kind: 'sign', text: ')', column: 39 },
+    { kind: 'number', value: 2026, column: 41 },
+    { kind: 'number', value: -1, column: 45 },
+    { kind: 'number', value: -2, column: 48 },
+    { kind: 'end', column: 51 },
+  ])
+})
+
 test('nothing is only an end', () => {
   assert.deepEqual(tokenize(''), [{ kind: 'end', column: 1 }])
   assert.deepEqual(tokenize(' \n\t '), [{ kind: 'end', column: 5 }])

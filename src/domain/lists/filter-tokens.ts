@@ -4,6 +4,8 @@ export type Token =
   | { readonly kind: 'word'; readonly text: string; readonly column: number }
   | { readonly kind: 'text'; readonly value: string; readonly column: number }
   | { readonly kind: 'number'; readonly value: number; readonly column: number }
+  /** A time without quotes, inside `datetime(…)`; whether it is one is not judged yet. */
+  | { readonly kind: 'time'; readonly text: string; readonly column: number }
   | { readonly kind: 'sign'; readonly text: string; readonly column: number }
   | { readonly kind: 'end'; readonly column: number }
 
@@ -21,6 +23,8 @@ export class FilterFault extends Error {
 const BLANKS = /\s*/y
 const TEXT = /"(?:[^"\\]|\\["\\])*"/y
 const WORD = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+)*/y
+// Whatever may have been meant as one, so that the fault stands where it begins.
+const TIME = /\d+-\d+-\d+[Tt][A-Za-z0-9:.+-]*/y
 const NUMBER = /-?\d+(?:\.\d+)?/y
 const SIGN = /!=|<=|>=|[=<>(),[\]]/y
 
@@ -51,6 +55,11 @@ export function tokenize(text: string): readonly Token[] {
     const word = take(WORD)
     if (word !== undefined) {
       tokens.push({ kind: 'word', text: word, column: begin })
+      continue
+    }
+    const time = take(TIME)
+    if (time !== undefined) {
+      tokens.push({ kind: 'time', text: time, column: begin })
       continue
     }
     const number = take(NUMBER)

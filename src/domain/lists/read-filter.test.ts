@@ -45,6 +45,26 @@ for (const [text, filter] of [
     'createdAt > datetime("2026-01-31T12:00:00Z")',
     { op: 'compare', field: field('createdAt'), comparator: '>', value: NOON },
   ],
+  ...[
+    'datetime(2026-01-31T12:00:00Z)',
+    'DateTime ( 2026-01-31T12:00:00.000Z )',
+    'datetime(2026-01-31T14:30:00+02:30)',
+    'datetime(2026-01-31T09:00:00.000-03:00)',
+  ].map(
+    (time) =>
+      [
+        `createdAt > ${time}`,
+        { op: 'compare', field: field('createdAt'), comparator: '>', value: NOON },
+      ] as const,
+  ),
+  [
+    'createdAt in [datetime(2026-01-31T12:00:00Z),datetime("2026-01-31T12:00:00Z")]',
+    { op: 'in', field: field('createdAt'), values: [NOON, NOON] },
+  ],
+  [
+    'createdAt between datetime(2026-01-31T12:00:00Z) and datetime(2026-01-31T12:00:00Z)',
+    { op: 'between', field: field('createdAt'), from: NOON, to: NOON },
+  ],
   [
     'createdAt > DateTime ( "2026-01-31T14:30:00.000+02:30" )',
     { op: 'compare', field: field('createdAt'), comparator: '>', value: NOON },
@@ -170,6 +190,38 @@ for (const [text, column, reason] of [
   ['createdAt = 1', 13, 'must be a time like datetime("2026-01-31T12:00:00Z")'],
   ['createdAt = datetime("yesterday")', 22, 'must be a time like datetime("2026-01-31T12:00:00Z")'],
   ['createdAt = datetime(5)', 22, 'must be a time like datetime("2026-01-31T12:00:00Z")'],
+  ...[
+    '2026-01-31',
+    '2026-01-31T',
+    '2026-01-31T12:00',
+    '2026-01-31T12:00:00',
+    '2026-01-31t12:00:00z',
+    '2026-01-31T12:00:00Zz',
+    '2026-02-30T12:00:00Z',
+    '2026-13-01T12:00:00Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31T12:00:00+99:00',
+    '02026-01-31T12:00:00Z',
+    'now',
+    'true',
+    ')',
+  ].map(
+    (time) =>
+      [
+        `createdAt = datetime(${time})`,
+        22,
+        'must be a time like datetime("2026-01-31T12:00:00Z")',
+      ] as const,
+  ),
+  ['createdAt > 2026-01-31T12:00:00Z', 13, 'must be a time like datetime("2026-01-31T12:00:00Z")'],
+  ['name = 2026-01-31T12:00:00Z', 8, 'must be a text in quotes'],
+  ['size = 2026-01-31T12:00:00Z', 8, 'must be a number'],
+  ['2026-01-31T12:00:00Z = createdAt', 1, 'a field is missing'],
+  ['createdAt = datetime(2026-01-31T12:00:00Z', 42, '")" is missing'],
+  // A + that was not escaped in an address is a blank.
+  ['createdAt = datetime(2026-01-31T12:00:00 02:00)', 44, 'is not understood'],
+  ['createdAt = datetime(2026-01-31T12:00:00Z 5)', 43, '")" is missing'],
+  ['createdAt = datetime(2026-01-31T12:00:00Z"a")', 42, '")" is missing'],
   ['createdAt = datetime "a"', 22, '"(" is missing'],
   ['createdAt = datetime("2026-01-31T12:00:00Z"', 44, '")" is missing'],
   [

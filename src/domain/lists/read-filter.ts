@@ -209,6 +209,8 @@ class Reader {
 
   #readValue(type: Known['type']): FilterValue {
     const token = this.#tokens.next()
+    // A time stands in `datetime(…)`.
+    if (token.kind === 'time') throw new FilterFault(`must be ${WANTED[type]}`, token.column)
     const value = this.#valueOf(token)
     if (value === undefined) throw new FilterFault('a value is missing', token.column)
     // No tag holds a time.
@@ -229,7 +231,8 @@ class Reader {
   #readTime(): Instant {
     this.#tokens.expectSign('(')
     const token = this.#tokens.next()
-    const time = token.kind === 'text' ? fromRfc3339(token.value) : undefined
+    const text = token.kind === 'text' ? token.value : token.kind === 'time' ? token.text : ''
+    const time = fromRfc3339(text)
     if (time === undefined) throw new FilterFault(`must be ${WANTED.time}`, token.column)
     this.#tokens.expectSign(')')
     return time

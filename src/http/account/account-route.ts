@@ -160,7 +160,7 @@ async function visitorOf(request: FastifyRequest, use: AccountDependencies): Pro
 /** The session of the cookie, whatever its policy demands; undefined when it is none any more. */
 export async function sessionToEnd(
   request: FastifyRequest,
-  use: AccountDependencies,
+  use: Pick<AccountDependencies, 'addresses' | 'accountSessions'>,
 ): Promise<CallSession | undefined> {
   try {
     return await use.accountSessions.authenticate(credentialOf(request, use), 'logout')
@@ -170,7 +170,10 @@ export async function sessionToEnd(
   }
 }
 
-function credentialOf(request: FastifyRequest, { addresses }: AccountDependencies) {
+function credentialOf(
+  request: FastifyRequest,
+  { addresses }: Pick<AccountDependencies, 'addresses'>,
+) {
   return {
     cookie: sessionCookie(request),
     issuer: addresses().issuerOf(request),

@@ -102,6 +102,20 @@ export const FORM_POST = {
   submit: 'Continue',
 } as const
 
+export const SIGN_OUT = {
+  title: 'Sign out?',
+  signedInAs: 'In this browser you are signed in to your account as',
+  submit: 'Sign out',
+  stay: 'Stay signed in',
+  others: 'Applications and your other devices stay signed in.',
+} as const
+
+export const NOT_SIGNED_IN = {
+  title: 'You are not signed in',
+  message: 'There is no session in this browser to sign out of. You can close this window.',
+  others: 'Applications may still be signed in. Sign out there to end their sessions.',
+} as const
+
 export const SIGNED_OUT = {
   title: 'Signed out',
   message: 'You can close this window.',
@@ -152,6 +166,10 @@ const ERRORS: Readonly<Record<string, ErrorText>> = {
   RATE_LIMITED: {
     title: 'Too many tries',
     message: 'There were too many wrong tries. Wait a little, then try again.',
+  },
+  FORBIDDEN: {
+    title: 'Nothing was changed',
+    message: 'The form was out of date, or did not come from this page. Go back and try again.',
   },
   NOT_FOUND: { title: 'Nothing here', message: 'There is no page at this address.' },
   SERVER_TOO_BUSY: {

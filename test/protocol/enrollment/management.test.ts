@@ -304,8 +304,15 @@ test('an enrollment is refreshed and withdrawn', async (t) => {
     ] as const) {
       assertRefused(await late.call(method, at), 404, 'NOT_FOUND')
     }
-    const put = await late.call('PUT', `/enrollments/${id}`, {})
-    assertRefused(put, 405, 'METHOD_NOT_ALLOWED')
+    // API 3.3: an enrollment is refreshed or deleted, never changed.
+    for (const method of ['PUT', 'PATCH']) {
+      const one = await late.call(method, `/enrollments/${id}`, {})
+      assertRefused(one, 405, 'METHOD_NOT_ALLOWED')
+      assert.deepEqual(one.headers.allow?.split(', ').toSorted(), ['DELETE', 'GET', 'HEAD'])
+      const all = await late.call(method, '/enrollments', {})
+      assertRefused(all, 405, 'METHOD_NOT_ALLOWED')
+      assert.deepEqual(all.headers.allow?.split(', ').toSorted(), ['GET', 'HEAD', 'POST'])
+    }
     const removed = await late.call('DELETE', `/enrollments/${id}`)
     assert.deepEqual(DoneReply.parse(removed.json()), removed.json())
     assert.equal((await eventsOf(service, removed))[0]?.type, 'enrollment.deleted')

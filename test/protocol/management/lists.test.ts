@@ -229,6 +229,8 @@ test('lists', async (t) => {
       ['tags.floor > 2 and tags.open = true and tags.note icontains "KEY"', ['Zoë']],
       ['tags.floor = "3"', []],
       ['createdAt > datetime("1999-12-31T23:59:59Z") and name < "9"', ['10']],
+      ['createdAt > datetime(1999-12-31T23:59:59Z) and name < "9"', ['10']],
+      ['createdAt > datetime(2000-01-01T01:59:59.5+02:00) and name < "9"', ['10']],
       ['not (name > "0") or name = "é"', ['é']],
       ['true sort by name skip 1 limit 2', ['9', 'Z']],
     ] as const) {

@@ -27,6 +27,7 @@ export async function loginPages(
   const name = 'Z'.repeat(256)
   const policy = await totpPolicy(admin)
   const newcomer = await admin.createIdentity({ name, password: PASSWORD, policy })
+  const leaving = await admin.createIdentity({ name: 'W'.repeat(256), password: PASSWORD })
   // One that people can be sent to, if it were there, with a name that nobody can wrap.
   const nowhere = 'http://127.0.0.1:1'
   const endless = `IdP ${'y'.repeat(200)}`
@@ -137,8 +138,17 @@ export async function loginPages(
         await page.getByRole('link', { name: /^Continue with/ }).waitFor()
       },
     ],
+    'the page that asks whether to sign out': ['Sign out?', (page) => openSignOut(page)],
     'the page after a logout': [
       'Signed out',
+      async (page) => {
+        await openSignOut(page)
+        await page.getByRole('button', { name: 'Sign out' }).click()
+        await page.getByRole('heading', { name: 'Signed out' }).waitFor()
+      },
+    ],
+    'the page of a logout where no one is signed in': [
+      'You are not signed in',
       async (page) => {
         await page.goto(`${service.baseUrl}/oidc/end_session`)
       },
@@ -176,6 +186,13 @@ export async function loginPages(
     await openForm(page)
     await submit(page, enrolled)
     await codeField(page).waitFor()
+  }
+
+  async function openSignOut(page: Page) {
+    await page.goto(`${service.baseUrl}/account`)
+    await submit(page, leaving)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.goto(`${service.baseUrl}/oidc/end_session`)
   }
 
   async function openEnrollment(page: Page) {

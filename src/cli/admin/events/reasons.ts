@@ -308,7 +308,6 @@ export const TYPES: Readonly<Record<string, Meaning>> = {
   'authenticator.deleted': { what: 'A credential was removed.' },
   'authenticator.unlocked': { what: 'A locked password was opened by an administrator.' },
   'enrollment.created': { what: 'A token for a first credential was made.' },
-  'enrollment.updated': { what: 'An enrollment was changed.' },
   'enrollment.deleted': { what: 'An enrollment was withdrawn.' },
   'enrollment.refreshed': { what: 'An enrollment got a new token; the old one is void.' },
   'enrollment.used': { what: 'An enrollment became a credential.' },

@@ -69,7 +69,8 @@ function world() {
 
 test('a hint ends the session that it names, as a logout', async () => {
   const { logOut, ends } = world()
-  assert.equal(await logOut({ idTokenHint: new Secret('id-of-a') }), undefined)
+  const outcome = await logOut({ idTokenHint: new Secret('id-of-a') })
+  assert.deepEqual(outcome, { isNamed: true, location: undefined })
   assert.deepEqual(ends, [{ ...named('a'), reason: 'logout', caller: CALLER }])
 })
 
@@ -82,15 +83,18 @@ test('a bearer access token names a session too, and a hint goes before it', asy
 
 test('with no hint nothing ends, and the way on is open', async () => {
   const { logOut, ended } = world()
-  assert.equal(await logOut({}), undefined)
-  assert.equal(await logOut({ postLogoutRedirectUri: BYE, clientId: 'service' }), BYE)
+  assert.deepEqual(await logOut({}), { isNamed: false, location: undefined })
+  const onwards = await logOut({ postLogoutRedirectUri: BYE, clientId: 'service' })
+  assert.deepEqual(onwards, { isNamed: false, location: BYE })
   assert.deepEqual(ended(), [])
 })
 
 test('a bearer that is no access token of ours ends nothing', async () => {
   // Attack: an ID token is no credential, wherever it is put (R055).
   const { logOut, ended } = world()
-  for (const bearer of ['id-of-a', 'x', '']) await logOut({ bearer: new Secret(bearer) })
+  for (const bearer of ['id-of-a', 'x', '']) {
+    assert.equal((await logOut({ bearer: new Secret(bearer) })).isNamed, false)
+  }
   assert.deepEqual(ended(), [])
 })
 

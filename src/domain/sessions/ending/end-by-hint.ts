@@ -19,8 +19,14 @@ export interface LogoutCall {
   readonly caller: Caller
 }
 
-/** The address to go on to, where one was asked for. With no hint nothing ends. */
-export type EndByHint = (call: LogoutCall) => Promise<string | undefined>
+export interface HintedEnd {
+  /** Whether a session was named, which has ended now. Without a hint nothing ends. */
+  readonly isNamed: boolean
+  /** The address to go on to, where one was asked for. It is allowed. */
+  readonly location: string | undefined
+}
+
+export type EndByHint = (call: LogoutCall) => Promise<HintedEnd>
 
 export function createEndByHint(deps: {
   readonly clientId: string
@@ -42,7 +48,7 @@ export function createEndByHint(deps: {
       const { sessionId, identityId } = named
       await endSession({ sessionId, identityId, reason: 'logout', caller })
     }
-    return redirect
+    return { isNamed: named !== undefined, location: redirect }
   }
 
   async function namedSession(idTokenHint: Secret | undefined, bearer: Secret | undefined) {

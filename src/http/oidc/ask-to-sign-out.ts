@@ -1,0 +1,117 @@
+/**
+ * A logout in a browser that brings no hint: it asks, and the answer really ends the session of this browser, which is
+ * that of the account page (D-161, D-242). The question is a page and changes nothing; the answer proves that our page
+ * sent it (D-162).
+ */
+import type { FastifyRequest } from 'fastify'
+import type { LogOut } from '../../domain/sessions/current-session.ts'
+import { formActionSource } from '../../protocol/redirect-uri.ts'
+import { ACCOUNT_PATH } from '../../web/account/layout.ts'
+import {
+  notSignedInPage,
+  signedOutPage,
+  signOutPage,
+} from '../../web/login/pages/signed-out-page.ts'
+import { type AccountDependencies, isUnauthorized, sessionToEnd } from '../account/account-route.ts'
+import { seeOther } from '../account/answers.ts'
+import { clearSession, sessionCookie } from '../account/cookies.ts'
+import { refuseForeign, refuseForged } from '../account/form-checks.ts'
+import { type Answer, page, redirect, withCookies } from '../answer.ts'
+import { bodyFields } from '../reading/body.ts'
+import { invalid } from '../reading/fields.ts'
+import type { Call } from '../route.ts'
+import { PATHS } from './paths.ts'
+
+export type AskDependencies = Pick<
+  AccountDependencies,
+  'addresses' | 'accountSessions' | 'currentIdentity'
+> & { readonly logOut: LogOut }
+
+/** Where a logout goes on to. */
+export interface WayOn {
+  readonly clientId: string | undefined
+  /** Checked against the allowed ones. */
+  readonly location: string | undefined
+  readonly state: string | undefined
+}
+
+/** The field that makes a POST the answer to our question. */
+export const CONFIRMATION = 'formToken'
+
+/** As long as an address may be that every browser and proxy takes. */
+const LONGEST_ADDRESS = 8_000
+
+/** GET: the question, or that there is nothing to ask. */
+export async function askToSignOut(
+  { request }: Call,
+  way: WayOn,
+  use: AskDependencies,
+): Promise<Answer> {
+  const session = await sessionToEnd(request, use)
+  if (session === undefined) return nothingToEnd(request, way)
+  try {
+    const { identity } = await use.currentIdentity(session)
+    const formToken = use.accountSessions.formToken(session, PATHS.endSession)
+    const html = signOutPage({
+      name: identity.name,
+      action: PATHS.endSession,
+      fields: { [CONFIRMATION]: formToken, ...parametersOf(way) },
+      stay: ACCOUNT_PATH,
+    })
+    const formAction = way.location === undefined ? [] : [formActionSource(way.location)]
+    return page(200, html, { formAction })
+  } catch (error) {
+    // Ended at this moment, by another call.
+    if (isUnauthorized(error)) return nothingToEnd(request, way)
+    throw error
+  }
+}
+
+/**
+ * POST without the answer: the form of an application. Browsers send no Lax cookie with a form of another site, so
+ * whether there is a session is only known after the way to the GET.
+ */
+export async function toTheQuestion(_: Call, way: WayOn): Promise<Answer> {
+  const query = Object.entries(parametersOf(way))
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')
+  if (query.length > LONGEST_ADDRESS) throw invalid('state', 'is too long')
+  return seeOther(query === '' ? PATHS.endSession : `${PATHS.endSession}?${query}`)
+}
+
+/** POST with the answer. */
+export async function signOutOfBrowser(
+  { request, body, caller }: Call,
+  way: WayOn,
+  use: AskDependencies,
+): Promise<Answer> {
+  refuseForeign(request, use)
+  const session = await sessionToEnd(request, use)
+  if (session === undefined) return nothingToEnd(request, way)
+  request.session = session
+  refuseForged(use, session, PATHS.endSession, bodyFields(body))
+  await use.logOut(session, { ...caller, actorId: session.identityId })
+  return withCookies(goOn(way) ?? page(200, signedOutPage()), [clearSession()])
+}
+
+/** To the address that was asked for; undefined when none was. */
+export function goOn({ location, state }: WayOn): Answer | undefined {
+  if (location === undefined) return undefined
+  if (state === undefined) return redirect(location)
+  const joint = location.includes('?') ? '&' : '?'
+  return redirect(`${location}${joint}state=${encodeURIComponent(state)}`)
+}
+
+/** A cookie that opens nothing any more goes. One that did not come along is left alone: it may open something. */
+function nothingToEnd(request: FastifyRequest, way: WayOn): Answer {
+  const answer = goOn(way) ?? page(200, notSignedInPage())
+  return sessionCookie(request) === undefined ? answer : withCookies(answer, [clearSession()])
+}
+
+function parametersOf({ clientId, location, state }: WayOn): Readonly<Record<string, string>> {
+  return {
+    ...(location === undefined ? {} : { post_logout_redirect_uri: location }),
+    ...(state === undefined ? {} : { state }),
+    ...(clientId === undefined ? {} : { client_id: clientId }),
+  }
+}
