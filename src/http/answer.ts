@@ -15,9 +15,9 @@ export interface Answer {
   readonly cookies?: readonly string[]
   readonly content?:
     | { readonly kind: 'json'; readonly value: unknown }
-    | { readonly kind: 'page'; readonly html: SafeHtml; readonly policy: PagePolicy }
+    | { readonly kind: 'page'; readonly html: SafeHtml | Buffer; readonly policy: PagePolicy }
     /** As it is, under a type of its own. */
-    | { readonly kind: 'text'; readonly type: string; readonly text: string }
+    | { readonly kind: 'text'; readonly type: string; readonly text: string | Buffer }
     /** Goes on until it is closed; the handler looks after it. */
     | { readonly kind: 'lines'; readonly lines: Readable }
     | {
@@ -31,13 +31,13 @@ export function json(status: number, value: unknown, headers: HeaderFields = {})
   return { status, headers, content: { kind: 'json', value } }
 }
 
-export function text(type: string, content: string, headers: HeaderFields = {}): Answer {
+export function text(type: string, content: string | Buffer, headers: HeaderFields = {}): Answer {
   return { status: 200, headers, content: { kind: 'text', type, text: content } }
 }
 
 export function page(
   status: number,
-  html: SafeHtml,
+  html: SafeHtml | Buffer,
   policy: PagePolicy = {},
   headers: HeaderFields = {},
 ): Answer {
@@ -81,5 +81,5 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.header('content-type', 'text/html; charset=utf-8')
   reply.header('content-security-policy', contentSecurityPolicy(content.policy))
   reply.header('x-frame-options', 'DENY')
-  return reply.send(content.html.toString())
+  return reply.send(Buffer.isBuffer(content.html) ? content.html : content.html.toString())
 }

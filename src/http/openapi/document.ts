@@ -205,6 +205,14 @@ function success(
       headers: headersOf([...replyHeaders, ...expiry, REQUEST_ID_HEADER]),
       content,
     },
+    ...(replies.includes(304)
+      ? {
+          304: {
+            description: 'It is the one that `If-None-Match` names.',
+            headers: headersOf([REQUEST_ID_HEADER]),
+          },
+        }
+      : {}),
   }
 }
 

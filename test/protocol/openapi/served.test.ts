@@ -1,6 +1,10 @@
 /** Where the OpenAPI documents and their pages are, and what a listener without an API has of it. API 1. */
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { startService } from '../../support/service.ts'
 
 const PREFIXES = ['/edge/client/v1', '/edge/management/v1']
@@ -50,6 +54,54 @@ test('the documents and the reference pages of both APIs are served to anybody',
         assert.equal(reply.headers.allow, 'GET, HEAD')
       },
     )
+  }
+})
+
+test('large documents are compressed for those who take it, and sent once', async (t) => {
+  const service = await startService(t)
+  // Bytes as they come: the client of the other tests would read them as text.
+  const get = (path: string, headers: Readonly<Record<string, string>>) =>
+    new Promise<{ message: IncomingMessage; bytes: Buffer }>((resolve, reject) => {
+      const options = { ca: service.ca, headers, agent: false } as const
+      https
+        .get(`${service.baseUrl}${path}`, options, (message) => {
+          buffer(message).then((bytes) => resolve({ message, bytes }), reject)
+        })
+        .on('error', reject)
+    })
+  for (const path of PREFIXES.flatMap((prefix) => [`${prefix}/openapi.json`, `${prefix}/docs`])) {
+    const plain = await get(path, {})
+    assert.equal(plain.message.headers['content-encoding'], undefined)
+    const tags = new Set([plain.message.headers.etag])
+    for (const [coding, decode] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      await t.test(`${path} as ${coding}`, async () => {
+        const { message, bytes } = await get(path, { 'accept-encoding': coding })
+        assert.equal(message.statusCode, 200)
+        assert.equal(message.headers['content-encoding'], coding)
+        assert.equal(message.headers['content-length'], String(bytes.length))
+        assert.match(String(message.headers.vary), /Accept-Encoding/)
+        assert.ok(bytes.length * 4 < plain.bytes.length, 'it is much smaller')
+        assert.ok(decode(bytes).equals(plain.bytes))
+        const etag = String(message.headers.etag)
+        tags.add(etag)
+        const asked = { 'accept-encoding': coding, 'if-none-match': `W/"other", ${etag}` }
+        const again = await get(path, asked)
+        assert.equal(again.message.statusCode, 304)
+        assert.equal(again.message.headers.etag, etag)
+        assert.equal(again.bytes.length, 0)
+      })
+    }
+    assert.equal(tags.size, 3, 'each form has a validator of its own')
+    await t.test(`${path} plain for those who refuse every coding`, async () => {
+      for (const refusing of ['gzip;q=0, br;q=0', 'zstd', 'identity']) {
+        const { message, bytes } = await get(path, { 'accept-encoding': refusing })
+        assert.equal(message.headers['content-encoding'], undefined)
+        assert.ok(bytes.equals(plain.bytes))
+      }
+    })
   }
 })
 

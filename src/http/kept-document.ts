@@ -1,0 +1,80 @@
+/**
+ * A large document that is the same for everyone: made when it is first asked for, compressed once, and kept in every
+ * form. D-199. What an answer says to one caller is never compressed: its length would tell about it.
+ */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import Negotiator from 'negotiator'
+import type { HeaderFields } from './answer.ts'
+
+const CODINGS = ['br', 'gzip', 'identity'] as const
+type Coding = (typeof CODINGS)[number]
+
+interface Form {
+  readonly bytes: Buffer
+  /** RFC 9110 §8.8.3: each form has a validator of its own. */
+  readonly etag: string
+}
+
+/** The form that the caller takes. `bytes` is undefined where the caller has it already: a 304. */
+export interface ChosenForm {
+  readonly bytes: Buffer | undefined
+  readonly headers: HeaderFields
+}
+
+export type KeptDocument = (request: IncomingMessage) => Promise<ChosenForm>
+
+export function keepDocument(make: () => string): KeptDocument {
+  let kept: Promise<Readonly<Record<Coding, Form>>> | undefined
+  return async (request) => {
+    kept ??= compress(make())
+    const forms = await kept
+    const coding = wantedCoding(request)
+    const { bytes, etag } = forms[coding]
+    const headers = {
+      etag,
+      // Asked again each time, which costs a 304: a new version of the service has another document.
+      'cache-control': 'no-cache',
+      vary: 'Accept-Encoding, Origin',
+    }
+    if (isKnown(request.headers['if-none-match'], etag)) return { bytes: undefined, headers }
+    return {
+      bytes,
+      headers: coding === 'identity' ? headers : { ...headers, 'content-encoding': coding },
+    }
+  }
+}
+
+async function compress(text: string): Promise<Readonly<Record<Coding, Form>>> {
+  const plain = Buffer.from(text)
+  const params = {
+    // The best one takes half a second for a few per cent.
+    [constants.BROTLI_PARAM_QUALITY]: 9,
+    [constants.BROTLI_PARAM_SIZE_HINT]: plain.length,
+  }
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(plain, { params }),
+    promisify(gzip)(plain, { level: 9 }),
+  ])
+  return { br: formOf(br), gzip: formOf(gz), identity: formOf(plain) }
+}
+
+function formOf(bytes: Buffer): Form {
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
+}
+
+/** RFC 9110 §12.5.3: without the field nothing is asked for; a caller who takes no form gets the plain one. */
+function wantedCoding(request: IncomingMessage): Coding {
+  if (request.headers['accept-encoding'] === undefined) return 'identity'
+  const [best] = new Negotiator(request).encodings([...CODINGS])
+  return CODINGS.find((coding) => coding === best) ?? 'identity'
+}
+
+/** RFC 9110 §13.1.2: compared weakly. */
+function isKnown(field: string | undefined, etag: string): boolean {
+  if (field === undefined) return false
+  const tags = field.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}

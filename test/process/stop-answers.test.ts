@@ -1,0 +1,99 @@
+/**
+ * A stop loses no answer: what was committed before the process ended was also answered, also behind other answers on
+ * its connection. D-197, D-27; issue 11, section 4.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { connectRaw, type RawReply } from '../support/edge/raw-connection.ts'
+import { logInOffline, type OfflineTokens, refresh } from '../support/login/refresh.ts'
+import { fixPort } from '../support/process/child-home.ts'
+import { type ChildService, startChild } from '../support/process/child-service.ts'
+
+const ROUNDS = 6
+const CONNECTIONS = 2
+const PIPELINED = 6
+
+test('refreshes sent ahead are answered, or not made, when SIGTERM comes among them', async (t) => {
+  const first = await startChild(t)
+  const { home } = first
+  assert.equal((await first.stop()).code, 0)
+  await fixPort(home)
+  let service = await startChild(t, { home })
+  let answered = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    const sent = await sendUntilStopped(service, round)
+    service = await startChild(t, { home })
+    for (const { token, answer } of sent) {
+      if (answer === undefined) {
+        // Without an answer nothing has happened: the token is still good.
+        assert.equal((await refresh(service, token)).status, 200, `round ${round}: it was spent`)
+      } else {
+        answered += 1
+        assert.equal((await refresh(service, answer)).status, 200)
+      }
+    }
+  }
+  assert.ok(answered >= ROUNDS, `${answered} answers`)
+  assert.equal((await service.stop()).code, 0)
+})
+
+interface Sent {
+  readonly token: string
+  /** The refresh token that came back. */
+  readonly answer: string | undefined
+}
+
+/** Several connections, each with refreshes in a row; the signal comes when the first answers are on their way. */
+async function sendUntilStopped(service: ChildService, round: number): Promise<readonly Sent[]> {
+  const chains: OfflineTokens[][] = []
+  for (let i = 0; i < CONNECTIONS; i++) {
+    const tokens: OfflineTokens[] = []
+    for (let k = 0; k < PIPELINED; k++) tokens.push(await logInOffline(service))
+    chains.push(tokens)
+  }
+  const connections = await Promise.all(
+    chains.map(async (tokens) => ({ tokens, connection: await connectRaw(service) })),
+  )
+  for (const { tokens, connection } of connections) {
+    connection.send(tokens.map((one) => refreshRequest(service, one.refresh_token)).join(''))
+  }
+  // At another moment in each round: before, at, and after the first answers.
+  const before = round % 4
+  const [{ connection: watched } = { connection: undefined }] = connections
+  const early: (RawReply | undefined)[] = []
+  for (let i = 0; i < before; i++) early.push(await watched?.reply())
+  service.process.kill('SIGTERM')
+  const sent: Sent[] = []
+  for (const { tokens, connection } of connections) {
+    const replies: (RawReply | undefined)[] = connection === watched ? early : []
+    while (replies.length < tokens.length) {
+      const reply = await connection.reply()
+      if (reply === undefined) break
+      replies.push(reply)
+    }
+    connection.socket.destroy()
+    for (const [i, { refresh_token: token }] of tokens.entries()) {
+      const reply = replies[i]
+      assert.ok(reply === undefined || reply.status === 200, reply?.text)
+      sent.push({ token, answer: reply?.json().refresh_token })
+    }
+  }
+  assert.equal((await service.finished).code, 0)
+  return sent
+}
+
+function refreshRequest(service: ChildService, token: string): string {
+  const body = new URLSearchParams({
+    grant_type: 'refresh_token',
+    refresh_token: token,
+    client_id: 'service',
+  }).toString()
+  return [
+    'POST /oidc/token HTTP/1.1',
+    `Host: ${new URL(service.baseUrl).host}`,
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n')
+}
