@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import type { Database } from './dialects/database.ts'
 import { guarded, unavailable } from './dialects/guarded.ts'
 import { sqlite } from './dialects/sqlite.ts'
+import { checkFile } from './dialects/sqlite-check.ts'
 import { sqlEvents } from './events.ts'
 import { sqlAuthenticators } from './identities/authenticators.ts'
 import { sqlCertificateRenewals } from './identities/certificate-renewals.ts'
@@ -66,6 +67,21 @@ export async function openStore(
     databaseTime: () => database.readTime(db),
     close: () => db.destroy(),
   }
+}
+
+/**
+ * Looks for damage in the file of a database, for some seconds at most. Answers whether there was time for all of it. Throws
+ * StoreUnavailable. A server looks after its own files.
+ */
+export async function checkForDamage(address: StoreAddress): Promise<'sound' | 'unfinished'> {
+  if (address.kind !== 'sqlite' || address.path === ':memory:') return 'sound'
+  const { path } = address
+  const outcome = await checkFile(path)
+  if (typeof outcome === 'string') return outcome
+  throw new StoreUnavailable(
+    `the database ${path} is damaged (${outcome.damage}); move it away with the files ${path}-wal and ` +
+      `${path}-shm, and restore a backup: latchkey restore`,
+  )
 }
 
 export interface OpenDatabase {

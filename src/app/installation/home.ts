@@ -11,8 +11,43 @@ import {
   createPrivateFile,
   exists,
   makePrivateFolder,
+  RefusedStart,
   refuseWorldReadable,
 } from './private-files.ts'
+
+/** The home cannot be what `--home` says: nothing that is started again will change that (D-255). */
+export class UnusableHome extends RefusedStart {
+  constructor(home: string, cause: NodeJS.ErrnoException) {
+    const why = REASONS[cause.code ?? ''] ?? cause.message
+    super(`the home ${home} cannot be used: ${why}; name another one with --home`, { cause })
+    this.name = 'UnusableHome'
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no folder can be made there',
+  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'there is something of this name that is not a folder',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the file system is read-only',
+  ENAMETOOLONG: 'the path is too long',
+  ELOOP: 'its symbolic links lead in a circle',
+  ENOSPC: 'the disk is full',
+}
+
+/** Turns what the file system says about the home into UnusableHome. */
+export async function usingHome<T>(home: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isSystemError(error) ? new UnusableHome(home, error) : error
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
+}
 
 /** Where an instance keeps what it makes for itself. */
 export function homeFiles(home: string) {
@@ -28,7 +63,10 @@ export function homeFiles(home: string) {
   } as const
 }
 
-/** Opens the home, making it when it is missing, and loads its configuration. Thrown: ConfigProblems, RefusedStart. */
+/**
+ * Opens the home, making it when it is missing, and loads its configuration. Thrown: ConfigProblems, RefusedStart, and
+ * UnusableHome among those.
+ */
 export async function openHome(from: {
   readonly home: string
   /** A configuration file somewhere else; it must exist. */
@@ -38,15 +76,17 @@ export async function openHome(from: {
   const { file, environment } = from
   const home = resolve(from.home)
   const path = file ?? join(home, CONFIG_FILE)
-  const isNew = file === undefined && !(await exists(path))
+  const isNew = file === undefined && !(await usingHome(home, () => exists(path)))
   // An address that cannot be used is refused before anything is made.
   const { address = DEFAULT_ADDRESS } = environment
   const text = isNew ? defaultConfigFile({ address }) : undefined
-  await makePrivateFolder(home)
-  if (text !== undefined) await createPrivateFile(path, text, { random: systemRandom })
+  await usingHome(home, async () => {
+    await makePrivateFolder(home)
+    if (text !== undefined) await createPrivateFile(path, text, { random: systemRandom })
+  })
   await refuseWorldReadable(path)
   const loaded = await loadConfig({ home, environment, ...(file === undefined ? {} : { file }) })
   for (const name of loaded.secretVariables) environment.conceal(name)
-  await makePrivateFolder(homeFiles(home).pki)
+  await usingHome(home, () => makePrivateFolder(homeFiles(home).pki))
   return loaded
 }

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { base64url } from '../../base/encoding.ts'
+import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
@@ -28,8 +29,9 @@ import {
 import { keepSealed } from '../../domain/installation/keep-sealed.ts'
 import { defaultPolicy } from '../../domain/policies/auth-policy.ts'
 import type { Store } from '../../domain/stores.ts'
-import { type OnEvents, openStore, StoreUnavailable } from '../../store/open.ts'
+import { checkForDamage, type OnEvents, openStore, StoreUnavailable } from '../../store/open.ts'
 import { openAuthorities } from '../compose/own-authorities.ts'
+import { emptyBelowUsedHome, isFileMissing, isHomeUsed } from './home-in-use.ts'
 import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
 import { exists, RefusedStart, refuseWorldReadable } from './private-files.ts'
 import { takeUpWaitingSecret, waitingSecretFile } from './waiting-secret.ts'
@@ -63,14 +65,20 @@ export async function prepare(deps: {
   /** Called when the administrator was made with a password that nobody has seen, and that is shown nowhere else. */
   readonly handOver: (password: Secret) => Promise<void>
   readonly onEvents?: OnEvents
+  readonly log?: Pick<Log, 'warn'>
   readonly hashStrength?: HashStrength | undefined
 }): Promise<Prepared> {
   const { config, clock, random } = deps
+  // Looked at first: another instance that starts in the same home may install meanwhile.
+  const isUsed = await isHomeUsed(config)
+  if (isUsed && (await isFileMissing(config))) throw emptyBelowUsedHome(config, 'missing')
+  await refuseDamage(config, deps.log)
   const opened = await openDatabase(config, deps.onEvents)
   return closeOnFailure(opened.store, async () => {
     const hashing = composeHashing(config, random, deps.hashStrength)
     let installation = await inspect(config, opened, random)
     if (installation === undefined) {
+      if (isUsed) throw emptyBelowUsedHome(config, 'empty')
       const secret = opened.secret ?? (await firstSecret(config, random))
       await makeAdministrator(deps, { store: opened.store, secret, hashing })
       // Read again, also by the one who made it: another instance may have been faster.
@@ -112,14 +120,17 @@ export function drawPassword(random: Random): Secret {
 
 /** Opens an installation that exists; refuses to make one. */
 export async function openPrepared(config: Config, random: Random): Promise<OpenedInstallation> {
-  const nothing = `nothing is installed in ${config.home} yet; run: latchkey init`
+  const isUsed = await isHomeUsed(config)
+  const nothing = (what: 'missing' | 'empty') =>
+    isUsed
+      ? emptyBelowUsedHome(config, what)
+      : new RefusedStart(`nothing is installed in ${config.home} yet; run: latchkey init`)
   // Opening a database would make it.
-  const { db } = config
-  if (db.kind === 'sqlite' && !(await exists(db.path))) throw new RefusedStart(nothing)
+  if (await isFileMissing(config)) throw nothing('missing')
   const opened = await openDatabase(config)
   return closeOnFailure(opened.store, async () => {
     const installation = await inspect(config, opened, random)
-    if (installation === undefined) throw new RefusedStart(nothing)
+    if (installation === undefined) throw nothing('empty')
     const { vault, fingerprint } = installation
     return { store: keepSealed(opened.store, fingerprint), vault, secretFingerprint: fingerprint }
   })
@@ -128,8 +139,19 @@ export async function openPrepared(config: Config, random: Random): Promise<Open
 async function openDatabase(config: Config, onEvents?: OnEvents) {
   if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
   const secret = await readInstallationSecret(config.secret)
+  return { secret, store: await refusing(openStore(config.db, onEvents)) }
+}
+
+async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {
+  const outcome = await refusing(checkForDamage(db))
+  if (outcome === 'sound') return
+  log?.warn({}, 'the database was not checked for damage to its end: there was no time; going on')
+}
+
+/** Without a database there is no start. */
+async function refusing<T>(work: Promise<T>): Promise<T> {
   try {
-    return { secret, store: await openStore(config.db, onEvents) }
+    return await work
   } catch (error) {
     if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
     throw error

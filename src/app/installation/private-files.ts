@@ -26,8 +26,25 @@ export async function exists(path: string): Promise<boolean> {
 
 /** Makes the folder when it is missing; refuses one that strangers can enter. */
 export async function makePrivateFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  await makeFolder(path)
   await refuseMode(path, WORLD_DOES_ANYTHING, '700')
+}
+
+/** With its parents. Not by `recursive` of Node, which never comes back where no folder can be made, as in /proc. */
+async function makeFolder(path: string): Promise<void> {
+  if (await isFolder(path)) return
+  const parent = dirname(path)
+  if (parent !== path && !(await exists(parent))) await makeFolder(parent)
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    // Another instance that starts at the same time was faster.
+    if (!(await isFolder(path))) throw error
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await unlessMissing(stat(path)))?.isDirectory() === true
 }
 
 /** Refuses a file that everybody on the machine can read or change. A missing file is no fault. */

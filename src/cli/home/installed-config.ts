@@ -1,13 +1,15 @@
 /** The configuration of a home that exists, for commands that must not make one. */
 import { join, resolve } from 'node:path'
+import { usingHome } from '../../app/installation/home.ts'
 import { exists, RefusedStart } from '../../app/installation/private-files.ts'
 import type { Config } from '../../config/config.ts'
 import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
 import type { HomeOptions } from './home-options.ts'
 
-/** Thrown: RefusedStart when nothing is there, ConfigProblems. */
+/** Thrown: RefusedStart when nothing is there, UnusableHome, ConfigProblems. */
 export async function loadInstalled({ home, file, environment }: HomeOptions): Promise<Config> {
-  if (file === undefined && !(await exists(join(home, CONFIG_FILE)))) {
+  const find = () => exists(join(home, CONFIG_FILE))
+  if (file === undefined && !(await usingHome(resolve(home), find))) {
     throw new RefusedStart(`nothing is installed in ${resolve(home)} yet; run: latchkey init`)
   }
   const given = { home, environment, ...(file === undefined ? {} : { file }) }

@@ -1,4 +1,5 @@
 /** What a person is told when a command fails, and which exit code it has. Nothing of it holds a secret. */
+import { UnusableHome } from '../../app/installation/home.ts'
 import { RefusedStart } from '../../app/installation/private-files.ts'
 import {
   ClientError,
@@ -37,7 +38,7 @@ export function reportFailure(error: unknown, to: Pick<Io, 'err'>): ExitCode {
   if (error instanceof RefusedStart || error instanceof StoreUnavailable || isSystemError(error)) {
     io.err(`latchkey: ${error.message}`)
   } else io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
-  return EXIT.failed
+  return error instanceof UnusableHome ? EXIT.config : EXIT.failed
 }
 
 function exitOf(error: ClientError): ExitCode {

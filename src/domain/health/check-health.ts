@@ -1,9 +1,9 @@
 /**
  * Whether this instance can do its work: what a load balancer and a supervisor ask (D-34, D-137). Anybody may ask,
- * so the one check that costs something, a commit, is made once a second at most, whatever the number of callers.
+ * so the one check that costs something, a commit, is made twice a second at most, whatever the number of callers.
  */
 import type { Clock } from '../../base/time/clock.ts'
-import { type Duration, seconds } from '../../base/time/duration.ts'
+import { type Duration, milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { atMostEvery } from '../../base/time/rarely.ts'
 import type { Installation } from '../installation/stores.ts'
@@ -30,8 +30,9 @@ export interface HealthCheck {
 /** One for each of `HEALTH_CHECKS`. */
 export type CheckHealth = () => Promise<readonly HealthCheck[]>
 
-const INTERVAL: Duration = seconds(1)
-const TIME_LIMIT: Duration = seconds(2)
+/** Together two seconds: no later does trouble show. */
+const INTERVAL: Duration = milliseconds(500)
+const TIME_LIMIT: Duration = milliseconds(1_500)
 
 export function createCheckHealth(deps: {
   readonly installation: Pick<Installation, 'touch'>

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import { Client } from 'pg'
 import { eventually } from '../../support/eventually.ts'
 import { type Monitored, startMonitored } from '../../support/monitoring/monitoring.ts'
 import { sampleOf } from '../../support/monitoring/prometheus-text.ts'
+import { ADMIN } from '../../support/service.ts'
 import { startCable } from '../../support/stores/cable.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
@@ -69,6 +71,31 @@ test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
     cable.mend()
     await until(monitored, (ids) => ids.length === 0, 'the recovery')
   })
+})
+
+test('connections of PostgreSQL that are all in use are noticed, and calls on them are 503', async (t) => {
+  const url = await (await startPostgres()).freshDatabase()
+  const monitored = await startMonitored(t, { config: { db: url } })
+  const { service } = monitored
+  const other = new Client({ connectionString: url })
+  await other.connect()
+  try {
+    await other.query('begin')
+    await other.query('lock table authenticators in access exclusive mode')
+    const path = '/edge/client/v1/authenticate?method=password'
+    // More than there are connections.
+    const calls = Array.from({ length: 15 }, () => service.call(path, { json: ADMIN }))
+    await until(monitored, (ids) => ids.includes('store'), 'the 503')
+    for (const reply of await Promise.all(calls)) {
+      assert.equal(reply.status, 503, reply.text)
+      assert.equal(reply.json().error.code, 'NOT_READY')
+    }
+    await other.query('rollback')
+  } finally {
+    await other.end()
+  }
+  await until(monitored, (ids) => ids.length === 0, 'the recovery')
+  assert.equal((await service.call('/version')).status, 200)
 })
 
 test('SQLite that somebody else has locked cannot commit, and is well when it is let go', async (t) => {

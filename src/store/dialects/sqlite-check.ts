@@ -1,0 +1,65 @@
+/**
+ * Whether a SQLite file is damaged, before it is served from: `pragma quick_check`, within a bounded time (D-254). SQLite cannot
+ * be interrupted from here, so a large file is checked in a process of its own, which can be ended.
+ */
+import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+
+/** What is wrong, `sound`, or `unfinished` when there was no time to find out. */
+export type CheckOutcome = 'sound' | 'unfinished' | { readonly damage: string }
+
+/** Checked in a fraction of a second, in this process: starting another one would take longer. */
+const SMALL_BYTES = 16 * 2 ** 20
+const LIMIT: Duration = seconds(10)
+
+const SQLITE_CORRUPT = 11
+
+const IN_A_PROCESS = `
+  const { quickCheck } = await import(process.argv[1])
+  console.log(JSON.stringify(quickCheck(process.argv[2])))
+`
+
+export async function checkFile(
+  path: string,
+  {
+    small = SMALL_BYTES,
+    limit = LIMIT,
+  }: { readonly small?: number; readonly limit?: Duration } = {},
+): Promise<CheckOutcome> {
+  const file = await stat(path).catch(() => undefined)
+  if (file === undefined || file.size === 0) return 'sound'
+  if (file.size <= small) return quickCheck(path)
+  const script = ['--input-type=module', '-e', IN_A_PROCESS, import.meta.url, path]
+  try {
+    const options = { timeout: limit, killSignal: 'SIGKILL' } as const
+    const { stdout } = await promisify(execFile)(process.execPath, script, options)
+    return JSON.parse(stdout)
+  } catch {
+    return 'unfinished'
+  }
+}
+
+/** Blocks until it is done. */
+export function quickCheck(path: string): CheckOutcome {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path, { readOnly: true })
+    const found = database.prepare('pragma quick_check(1)').get()?.['quick_check']
+    return found === 'ok' ? 'sound' : { damage: firstLine(String(found)) }
+  } catch (error) {
+    const { errcode, message } = error as { errcode?: number; message: string }
+    // Anything else – locked, not a database – is told by whoever opens it next.
+    const isDamage = errcode !== undefined && (errcode & 0xff) === SQLITE_CORRUPT
+    return isDamage ? { damage: firstLine(message) } : 'sound'
+  } finally {
+    database?.close()
+  }
+}
+
+/** The first line may only name the part of the file: `*** in database main ***`. */
+function firstLine(text: string): string {
+  return text.split('\n').find((line) => !line.startsWith('***')) ?? text
+}

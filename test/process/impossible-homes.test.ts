@@ -1,0 +1,50 @@
+/** A home that cannot be: one sentence and exit code 78, and no loop. D-255. */
+import assert from 'node:assert/strict'
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { spawnLatchkey } from '../support/process/child-service.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+/** On code that never comes back, the test must end all the same. */
+const limit = { timeout: 300_000 }
+
+test('a home that cannot be made or used is refused with one sentence', limit, async (t) => {
+  const folder = await temporaryFolder(t)
+  const file = join(folder, 'file')
+  await writeFile(file, 'not a folder')
+  const dangling = join(folder, 'dangling')
+  await symlink(join(folder, 'nowhere', 'at all'), dangling)
+  const circle = join(folder, 'circle')
+  await symlink(circle, circle)
+  const homes: [what: string, home: string, why: string][] = [
+    ['in /proc', '/proc/latchkey/home', 'no folder can be made there'],
+    ['below a device', '/dev/null/home', 'a part of the path is not a folder'],
+    ['a file', file, 'a part of the path is not a folder'],
+    ['below a file', join(file, 'home'), 'a part of the path is not a folder'],
+    ['a dangling link', dangling, 'there is something of this name that is not a folder'],
+    ['a circle of links', circle, 'its symbolic links lead in a circle'],
+    ['too long a name', join(folder, 'x'.repeat(300)), 'the path is too long'],
+  ]
+  for (const [what, home, why] of homes) {
+    await t.test(what, async (t) => {
+      for (const command of what === 'in /proc' ? ['run', 'init'] : ['run']) {
+        const child = spawnLatchkey(t, [command, '--home', home])
+        const { code, stdout, stderr } = await child.finished
+        assert.equal(
+          stderr,
+          `latchkey: the home ${home} cannot be used: ${why}; name another one with --home\n`,
+        )
+        assert.equal(code, 78)
+        assert.equal(stdout, '')
+      }
+    })
+  }
+})
+
+test('commands that need an installation say the same of such a home', limit, async (t) => {
+  const child = spawnLatchkey(t, ['keys', 'rotate', '--home', '/dev/null/home'])
+  const { code, stderr } = await child.finished
+  assert.equal(code, 78)
+  assert.match(stderr, /^latchkey: the home \/dev\/null\/home cannot be used: .*\n$/)
+})

@@ -1,0 +1,144 @@
+/**
+ * A database that is gone, another one, or damaged below a home that was used: the start refuses, and leaves everything as it
+ * is. D-252, D-254.
+ */
+import assert from 'node:assert/strict'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { parse, stringify } from 'yaml'
+import { logIn } from '../support/login/login.ts'
+import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { homeWithDatabase } from '../support/process/database-home.ts'
+import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { damageTable } from '../support/stores/damage-file.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
+
+after(async () => (await startPostgres()).stop())
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+const lastLine = (text: string) => text.trimEnd().split('\n').at(-1)
+
+test('a home in use is not installed anew when its database file is gone', async (t) => {
+  const home = await homeWithDatabase(t)
+  const [db, ca] = [join(home, 'latchkey.db'), join(home, 'pki', 'ca.pem')]
+  const secret = await readFile(join(home, 'secret'), 'utf8').catch(() => undefined)
+  assert.equal(secret, undefined, 'the home is new')
+  const first = await startChild(t, { home })
+  await first.stop()
+  const before = await readFile(ca, 'utf8')
+  const backup = join(await temporaryFolder(t), 'backup.lkb')
+  const made = await runLatchkey(t, ['backup', '--home', home, '--out', backup])
+  assert.equal(made.code, 0, made.stderr)
+  await rm(db)
+
+  const refusal = (what: string) =>
+    `latchkey: the database ${db} is ${what}, but the home ${home} belongs to an installation; put the database back, ` +
+    'set "db" to the right one, or restore a backup with "latchkey restore"; to begin a new installation take another ' +
+    `home, or delete ${ca} first`
+
+  await t.test(
+    'the commands that would install, and those that need an installation, refuse',
+    async () => {
+      for (const command of [['run'], ['init'], ['keys', 'rotate'], ['admin', 'recover']]) {
+        const { code, stdout, stderr } = await runLatchkey(t, [...command, '--home', home])
+        assert.equal(code, 1, stdout)
+        assert.equal(lastLine(stderr), refusal('missing'))
+        assert.equal(stdout, '')
+        assert.equal(await exists(db), false, 'no database is made')
+      }
+    },
+  )
+
+  await t.test('and so they do when an empty one is in its place', async () => {
+    await writeFile(db, '', { mode: 0o600 })
+    const { code, stdout, stderr } = await runLatchkey(t, ['run', '--home', home])
+    assert.equal(code, 1, stdout)
+    assert.equal(lastLine(stderr), refusal('empty'))
+    assert.equal(await readFile(ca, 'utf8'), before)
+    assert.equal(await exists(join(home, 'admin-password')), false, 'no administrator was made')
+  })
+
+  await t.test('a restore is the way out', async () => {
+    const restored = await runLatchkey(t, ['restore', backup, '--home', home])
+    assert.equal(restored.code, 0, restored.stderr)
+    const again = await startChild(t, { home })
+    await logIn(again)
+    assert.equal(await readFile(ca, 'utf8'), before)
+    await again.stop()
+  })
+
+  await t.test('and the file that the message names is the other one', async () => {
+    await Promise.all(['', '-wal', '-shm'].map((end) => rm(`${db}${end}`, { force: true })))
+    await rm(ca)
+    const anew = await startChild(t, { home })
+    await logIn(anew)
+    assert.notEqual(await readFile(ca, 'utf8'), before)
+    await anew.stop()
+  })
+})
+
+test('a home in use is not installed anew in an empty database of PostgreSQL; a new home is', async (t) => {
+  const postgres = await startPostgres()
+  const [full, empty] = [await postgres.freshDatabase(), await postgres.freshDatabase()]
+  const home = await homeWithDatabase(t, full)
+  await (await startChild(t, { home })).stop()
+
+  const config = join(home, 'controller.yml')
+  const file = parse(await readFile(config, 'utf8'))
+  await writeFile(config, stringify({ ...file, db: empty }))
+  const refused = await runLatchkey(t, ['run', '--home', home], {
+    environment: { LATCHKEY_ADMIN_PASSWORD: ADMIN.password },
+  })
+  assert.equal(refused.code, 1)
+  assert.match(
+    lastLine(refused.stderr) ?? '',
+    /^latchkey: the database that "db" names is empty, but the home .* belongs to an installation; /,
+  )
+
+  // A home that is new, below a database in use, is one more instance (D-48).
+  const other = await homeWithDatabase(t, full)
+  await writeFile(join(other, 'secret'), await readFile(join(home, 'secret')), { mode: 0o600 })
+  const second = await startChild(t, { home: other })
+  await logIn(second)
+  await second.stop()
+
+  await writeFile(config, stringify({ ...file, db: full }))
+  const again = await startChild(t, { home })
+  await logIn(again)
+  await again.stop()
+})
+
+test('a damaged database refuses the start with one sentence, and the backup goes in its place', async (t) => {
+  const home = await homeWithDatabase(t)
+  const path = join(home, 'latchkey.db')
+  await (await startChild(t, { home })).stop()
+  const backup = join(await temporaryFolder(t), 'backup.lkb')
+  assert.equal((await runLatchkey(t, ['backup', '--home', home, '--out', backup])).code, 0)
+  await damageTable(path, 'events')
+
+  const { code, stdout, stderr } = await runLatchkey(t, ['run', '--home', home])
+  assert.equal(code, 1)
+  assert.equal(stdout, '')
+  const lines = stderr.trimEnd().split('\n')
+  assert.equal(lines.length, 1, stderr)
+  const [line = ''] = lines
+  assert.ok(line.startsWith(`latchkey: the database ${path} is damaged (`), line)
+  assert.ok(
+    line.endsWith(
+      `); move it away with the files ${path}-wal and ${path}-shm, and restore a backup: latchkey restore`,
+    ),
+    line,
+  )
+
+  await rename(path, `${path}.damaged`)
+  assert.equal((await runLatchkey(t, ['restore', backup, '--home', home])).code, 0)
+  const again = await startChild(t, { home })
+  await logIn(again)
+  await again.stop()
+})
