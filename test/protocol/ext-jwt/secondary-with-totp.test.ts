@@ -121,7 +121,12 @@ test('a login that needs an external JWT and a TOTP code', async (t) => {
     assertRefused(code, 400, 'INVALID_AUTH_REQUEST')
     assertRefused(await submit(begun.authRequestId, await second.jwt('eve')), 401, 'INVALID_AUTH')
 
+    // D-226: what was proven before is void, and proven anew it counts.
     await admin.act('POST', `/identities/${eve.id}/enable`)
+    const late = await submitCode(service, begun.authRequestId, eve.app.nextCode())
+    assertRefused(late, 400, 'INVALID_AUTH_REQUEST')
+    const anew = await submit(begun.authRequestId, await second.jwt('eve'))
+    assert.equal(anew.status, 200, anew.text)
     const again = await submitCode(service, begun.authRequestId, eve.app.nextCode())
     assert.equal((await tokensOf(service, begun, again)).claims.sub, eve.id)
   })

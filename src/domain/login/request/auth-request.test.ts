@@ -100,6 +100,12 @@ test('D-13: another identity starts over, and nothing that the first one proved 
   assert.deepEqual(back.secondary, { totp: false, extJwt: undefined }, 'also on the way back')
 })
 
+test('D-226: the same identity starts over when its logins were voided in between', () => {
+  const partial = acceptTotp(acceptPrimary(AWAITING, ZOE, SIGNER, []))
+  const anew = acceptPrimary(partial, { ...ZOE, voidedLogins: 1 }, undefined, [])
+  assert.deepEqual(anew.secondary, { totp: false, extJwt: undefined })
+})
+
 test('a code is issued with the change that completed the login, in one revision', () => {
   const partial = acceptTotp(acceptPrimary(AWAITING, ZOE, undefined, []))
   assert.deepEqual(issueCode(partial, CODE, { byEnrollment: true }), {

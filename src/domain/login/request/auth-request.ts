@@ -94,7 +94,7 @@ export interface FreshCode {
   readonly expiresAt: Instant
 }
 
-/** What stood proven before by the same identity stays; another identity starts over (D-13). */
+/** What stood proven before by the same identity stays, unless it was voided; another identity starts over (D-13, D-226). */
 export function acceptPrimary(
   request: AwaitingPrimary | PartiallyAuthenticated,
   primary: ProvenPrimary,
@@ -102,7 +102,9 @@ export function acceptPrimary(
   configTypes: readonly string[],
 ): PartiallyAuthenticated {
   const isSame =
-    request.state === 'partially-authenticated' && request.primary.identityId === primary.identityId
+    request.state === 'partially-authenticated' &&
+    request.primary.identityId === primary.identityId &&
+    request.primary.voidedLogins === primary.voidedLogins
   return {
     ...request,
     state: 'partially-authenticated',
