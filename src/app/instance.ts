@@ -86,7 +86,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     ...options,
     onEvents: (events) => {
       metrics.countEvents(events)
-      auditOutput.write(events)
+      auditOutput.write(events.filter(({ kept }) => kept === 'row').map(({ event }) => event))
     },
   })
   const { vault, authorities, ...plain } = await prepared.catch(async (error) => {

@@ -7,7 +7,8 @@ import type { Clock } from '../base/time/clock.ts'
 import { type Duration, seconds } from '../base/time/duration.ts'
 import { atMostEvery } from '../base/time/rarely.ts'
 import { EVENT_TYPES } from '../domain/audit/event-types.ts'
-import { type AuditEvent, type EventType, LOGIN_FAILURE_REASONS } from '../domain/audit/events.ts'
+import { type EventType, LOGIN_FAILURE_REASONS } from '../domain/audit/events.ts'
+import { FOLDED_TYPES } from '../domain/audit/fold-repeats.ts'
 import type { Enroll } from '../domain/enrollments/enroll.ts'
 import type { FetchOutcome } from '../domain/ext-jwt/signer-keys.ts'
 import type { HashingLoad } from '../domain/factors/hashing.ts'
@@ -20,13 +21,14 @@ import { Failure } from '../errors/catalogue.ts'
 import type { ShownMetrics } from '../http/monitoring/metrics.ts'
 import type { AnsweredRequest } from '../http/request-observer.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
+import type { KeptEvent } from '../store/events.ts'
 import { createMetrics, METRICS_CONTENT_TYPE, type Metrics } from '../telemetry/metrics.ts'
 import { addProcessMetrics } from '../telemetry/process-metrics.ts'
 import type { BuildInfo } from './build-info.ts'
 import type { JumpDirection } from './clock-watch.ts'
 
 export interface ServiceMetrics extends ShownMetrics {
-  countEvents(events: readonly AuditEvent[]): void
+  countEvents(events: readonly KeptEvent[]): void
   countRequest(request: AnsweredRequest): void
   countKeyFetch(outcome: FetchOutcome): void
   countClockJump(direction: JumpDirection): void
@@ -94,8 +96,13 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const events = metrics.counter({
     name: 'latchkey_audit_events_total',
-    help: 'Audit events written by this instance, by type.',
+    help: 'Audit events written by this instance, by type; repeats that share a row count each.',
     labels: { type: Object.keys(EVENT_TYPES) },
+  })
+  const dropped = metrics.counter({
+    name: 'latchkey_audit_events_dropped_total',
+    help: 'Refusals of callers without a known identity that came too fast to be recorded, by type.',
+    labels: { type: FOLDED_TYPES },
   })
   const keyFetches = metrics.counter({
     name: 'latchkey_jwks_fetches_total',
@@ -115,8 +122,9 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const stopProcess = addProcessMetrics(metrics, clock)
 
-  function count(event: AuditEvent): void {
-    events({ type: event.type satisfies EventType })
+  function count({ event, kept }: KeptEvent): void {
+    if (kept === 'dropped') dropped({ type: event.type })
+    else events({ type: event.type satisfies EventType })
     if (event.type === 'login.succeeded') {
       logins({ method: event.details.method, outcome: 'succeeded' })
     } else if (event.type === 'login.failed') {

@@ -64,6 +64,18 @@ export function isIn(address: Address, network: Network): boolean {
   })
 }
 
+/**
+ * The network that one customer has: the address itself for IPv4, the /64 for IPv6, where counting each address by
+ * itself would count nothing. Any other text is a network of its own.
+ */
+export function networkOf(address: string): string {
+  const bytes = parseAddress(address)
+  if (bytes === undefined) return address.slice(0, 64)
+  if (bytes.length === 4) return bytes.join('.')
+  const groups = [0, 2, 4, 6].map((i) => ((bytes[i] ?? 0) * 256 + (bytes[i + 1] ?? 0)).toString(16))
+  return `${groups.join(':')}::/64`
+}
+
 /** The bits of byte `i` that a prefix of this length covers. */
 function maskOf(prefix: number, i: number): number {
   const covered = Math.min(8, Math.max(0, prefix - i * 8))

@@ -1,5 +1,5 @@
 /** Audit events: columns for what they are searched by, one JSON column for what only this type tells. */
-import type { Kysely, Selectable } from 'kysely'
+import type { Insertable, Kysely, Selectable } from 'kysely'
 import { isStorable } from '../base/text.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
 import { type RecordedEvent, recorded } from '../domain/audit/recorded-event.ts'
@@ -28,19 +28,34 @@ const LIST: Listed<'events', typeof EVENT_FIELDS> = {
   order: { field: 'at', direction: 'desc' },
 }
 
+/** What became of an event: a row, one more in the row that counts its repeats, or nothing (D-207). */
+export interface KeptEvent {
+  readonly event: AuditEvent
+  readonly kept: 'row' | 'counted' | 'dropped'
+}
+
 export function sqlEvents(
   db: Kysely<Tables>,
   facts: ListFacts,
   /** Told of what was inserted; inside a transaction that is not the same as committed. */
-  onInserted: (event: AuditEvent) => void,
+  onInserted: (kept: KeptEvent) => void,
 ): Events {
   return {
     async insert(event) {
-      await db
+      const { fold } = event
+      if (fold === 'dropped') return onInserted({ event, kept: fold })
+      const row = { ...toRow(recorded(event)), fold_key: fold?.key ?? null }
+      const { count } = await db
         .insertInto('events')
-        .values(toRow(recorded(event)))
-        .execute()
-      onInserted(event)
+        .values(row)
+        .onConflict((conflict) =>
+          conflict
+            .column('fold_key')
+            .doUpdateSet(({ eb }) => ({ count: eb('events.count', '+', 1) })),
+        )
+        .returning('count')
+        .executeTakeFirstOrThrow()
+      onInserted({ event, kept: count === 1 ? 'row' : 'counted' })
     },
 
     async find(id) {
@@ -60,7 +75,7 @@ export function sqlEvents(
   }
 }
 
-function toRow(event: RecordedEvent): EventRow {
+function toRow(event: RecordedEvent): Insertable<EventRow> {
   return {
     id: event.id,
     at: event.at,
@@ -73,6 +88,7 @@ function toRow(event: RecordedEvent): EventRow {
     user_agent: event.userAgent ?? null,
     reason: event.reason ?? null,
     details: event.details === undefined ? null : JSON.stringify(event.details),
+    count: event.count,
   }
 }
 
@@ -92,5 +108,6 @@ function fromRow(row: Selectable<EventRow>): RecordedEvent {
     userAgent: row.user_agent ?? undefined,
     reason: row.reason ?? undefined,
     details: read('details', optional(json(mapOf(anything)))),
+    count: row.count,
   }
 }

@@ -6,6 +6,7 @@ import { type Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import type { Database } from './dialects/database.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { foldedEvents } from './migrations/0002-folded-events.ts'
 import { voidedLogins } from './migrations/0004-voided-logins.ts'
 import { tokensEnd } from './migrations/0005-tokens-end.ts'
 import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'
@@ -13,7 +14,13 @@ import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
 /** Every migration, oldest first. Forward only. */
-const MIGRATIONS: readonly Migration[] = [foundation, voidedLogins, tokensEnd, enrollmentOwner]
+const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  foldedEvents,
+  voidedLogins,
+  tokensEnd,
+  enrollmentOwner,
+]
 
 /** The shape of a database that this program knows. */
 export const SHAPE: readonly string[] = MIGRATIONS.map(({ name }) => name)

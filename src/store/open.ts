@@ -4,14 +4,13 @@
  */
 import { Kysely } from 'kysely'
 import type { Secret } from '../base/secrets/secret.ts'
-import type { AuditEvent } from '../domain/audit/events.ts'
 import type { Store, Stores } from '../domain/stores.ts'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import type { Database } from './dialects/database.ts'
 import { guarded, unavailable } from './dialects/guarded.ts'
 import { sqlite } from './dialects/sqlite.ts'
 import { checkFile } from './dialects/sqlite-check.ts'
-import { sqlEvents } from './events.ts'
+import { type KeptEvent, sqlEvents } from './events.ts'
 import { sqlAuthenticators } from './identities/authenticators.ts'
 import { sqlCertificateRenewals } from './identities/certificate-renewals.ts'
 import { sqlCodeGuesses } from './identities/code-guesses.ts'
@@ -44,7 +43,7 @@ export type StoreAddress =
   | { readonly kind: 'postgres'; readonly url: Secret; readonly maxConnections?: number }
 
 /** Told of the events of one commit, in their order, once it has happened; of what was rolled back, never. */
-export type OnEvents = (events: readonly AuditEvent[]) => void
+export type OnEvents = (events: readonly KeptEvent[]) => void
 
 /** A store whose tables are up to date. Throws StoreUnavailable when there cannot be one. */
 export async function openStore(
@@ -56,7 +55,7 @@ export async function openStore(
   return {
     ...storesOn(db, database, (event) => onEvents([event])),
     async transaction(work) {
-      const events: AuditEvent[] = []
+      const events: KeptEvent[] = []
       const outcome = await db.transaction().execute((transaction) => {
         const stores = storesOn(transaction, database, (event) => events.push(event))
         return runAsWhole(stores, work)
@@ -122,7 +121,7 @@ async function databaseAt(address: StoreAddress): Promise<Database> {
 export function storesOn(
   db: Kysely<Tables>,
   { lists }: Pick<Database, 'lists'>,
-  onEvent: (event: AuditEvent) => void,
+  onEvent: (event: KeptEvent) => void,
 ): Stores {
   return {
     installation: sqlInstallation(db),

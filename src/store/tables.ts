@@ -288,4 +288,7 @@ export interface EventRow {
   user_agent: string | null
   reason: string | null
   details: Json | null
+  /** How often it happened; more than once where repeats were folded (D-207). */
+  count: Generated<number>
+  fold_key: Generated<string | null>
 }

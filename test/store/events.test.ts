@@ -9,6 +9,7 @@ import { plus } from '../../src/base/time/instant.ts'
 import type { AuditEvent } from '../../src/domain/audit/events.ts'
 import { EVENT_FIELDS } from '../../src/domain/lists/fields.ts'
 import { readFilter } from '../../src/domain/lists/read-filter.ts'
+import type { KeptEvent } from '../../src/store/events.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { SHARED } from './databases.ts'
@@ -35,6 +36,8 @@ for (const kind of SHARED) {
           user_agent: 'curl/8',
           reason: 'wrong-password',
           details: '{"method":"password","username":"Zoë \\u0000"}',
+          count: 1,
+          fold_key: null,
         },
       ])
     })
@@ -64,6 +67,8 @@ for (const kind of SHARED) {
           user_agent: null,
           reason: 'code-reused',
           details: null,
+          count: 1,
+          fold_key: null,
         },
       ])
     })
@@ -107,6 +112,7 @@ for (const kind of SHARED) {
         userAgent: 'curl/8',
         reason: 'wrong-password',
         details: { method: 'password', username: 'Zoë \0' },
+        count: 1,
       })
       assert.deepEqual((await events.list({ limit: 10, offset: 0 })).rows, [found])
       for (const id of ['event-2', 'a\0b', '\ud800']) {
@@ -168,7 +174,9 @@ for (const kind of SHARED) {
     test('D-134: who follows the events is told after the commit, in the order of the commits', async (t) => {
       const { address } = await kind.create(t)
       const told: string[][] = []
-      const store = await openStore(address, (events) => told.push(events.map(({ id }) => id)))
+      const store = await openStore(address, (events) =>
+        told.push(events.map(({ event }) => event.id)),
+      )
       t.after(() => store.close())
       await store.events.insert(ended('alone'))
       await store.transaction(async (tx) => {
@@ -181,10 +189,47 @@ for (const kind of SHARED) {
       assert.equal(told.length, 2, 'a commit without events is none of theirs')
     })
 
+    test('D-207: repeats are counted in one row, by however many instances at once', async (t) => {
+      const database = await kind.create(t)
+      const told: KeptEvent['kept'][] = []
+      const stores = [
+        await openStore(database.address, (events) => told.push(...events.map((one) => one.kept))),
+        await openStore(database.address, (events) => told.push(...events.map((one) => one.kept))),
+      ]
+      for (const store of stores) t.after(() => store.close())
+      const fold = { key: 'minute reason network' }
+      await Promise.all(
+        stores.flatMap((store, i) =>
+          Array.from({ length: 25 }, (_, n) => {
+            const event = { ...anEvent(`event-${i}-${n}`), fold }
+            return n % 2 === 0
+              ? store.events.insert(event)
+              : store.transaction((tx) => tx.events.insert(event))
+          }),
+        ),
+      )
+      const [row, ...others] = await rows(database)
+      assert.deepEqual(others, [])
+      assert.equal(row?.['count'], 50)
+      assert.equal(told.filter((kept) => kept === 'row').length, 1)
+      assert.equal(told.filter((kept) => kept === 'counted').length, 49)
+
+      // Found by the request id of the first, with the count.
+      const [store] = stores
+      assert.ok(store !== undefined)
+      assert.equal((await store.events.find(row['id'] as EventId))?.count, 50)
+      await store.events.insert({ ...anEvent('other'), fold: { key: 'another' } })
+      await store.events.insert({ ...anEvent('none'), fold: 'dropped' })
+      assert.deepEqual(told.slice(-2), ['row', 'dropped'])
+      assert.equal((await rows(database)).length, 2)
+    })
+
     test('D-134: of what is rolled back nobody is told', async (t) => {
       const { address } = await kind.create(t)
       const told: string[][] = []
-      const store = await openStore(address, (events) => told.push(events.map(({ id }) => id)))
+      const store = await openStore(address, (events) =>
+        told.push(events.map(({ event }) => event.id)),
+      )
       t.after(() => store.close())
       const fault = new Error('as if the rest had failed')
       const failing = store.transaction(async (tx) => {
@@ -237,5 +282,5 @@ function ended(
 
 async function rows(database: { query(statement: string): Promise<Record<string, unknown>[]> }) {
   const found = await database.query('select * from events')
-  return found.map((row) => ({ ...row, at: Number(row['at']) }))
+  return found.map((row): Record<string, unknown> => ({ ...row, at: Number(row['at']) }))
 }

@@ -17,6 +17,12 @@ export const EventLine = z.strictObject({
   userAgent: z.string().nullable(),
   reason: z.string().nullable(),
   details: z.record(z.string(), z.unknown()).nullable(),
+  count: z
+    .number()
+    .int()
+    .describe(
+      'How often it happened in this minute; the other members are those of the first time.',
+    ),
 })
 export type EventLine = z.infer<typeof EventLine>
 

@@ -294,11 +294,16 @@ export type Happening =
       readonly details: { readonly method: string; readonly why?: string }
     }
 
+/** `key`: of the row that counts this event. `dropped`: there is none. D-207. */
+export type Fold = { readonly key: string } | 'dropped'
+
 export type AuditEvent = Happening & {
   readonly id: EventId
   readonly at: Instant
   /** Absent when the service itself did it. */
   readonly caller: Caller | undefined
+  /** Where it is a repeat: the row that counts it, or that it has none (D-207). */
+  readonly fold?: Fold
 }
 
 export type EventType = AuditEvent['type']

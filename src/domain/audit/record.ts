@@ -3,10 +3,11 @@
  * transaction that does what it tells of.
  */
 
-import { newId } from '../../base/ids.ts'
+import { type EventId, newId } from '../../base/ids.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { AuditEvent, Caller, Happening } from './events.ts'
+import { createFoldRepeats } from './fold-repeats.ts'
 
 export type RecordEvent = (caller: Caller | undefined, happening: Happening) => AuditEvent
 
@@ -15,5 +16,10 @@ export function createRecordEvent(deps: {
   readonly random: Random
 }): RecordEvent {
   const { clock, random } = deps
-  return (caller, happening) => ({ ...happening, id: newId(random), at: clock.now(), caller })
+  const foldRepeats = createFoldRepeats({ clock })
+  return (caller, happening) => {
+    const event = { ...happening, id: newId<EventId>(random), at: clock.now(), caller }
+    const fold = foldRepeats(event)
+    return fold === undefined ? event : { ...event, fold }
+  }
 }

@@ -20,6 +20,8 @@ export interface RecordedEvent {
   readonly reason: string | undefined
   /** What only this type tells. */
   readonly details: Readonly<Record<string, unknown>> | undefined
+  /** How often it happened within its minute; the rest is that of the first time (D-207). */
+  readonly count: number
 }
 
 export function recorded(event: AuditEvent): RecordedEvent {
@@ -36,5 +38,6 @@ export function recorded(event: AuditEvent): RecordedEvent {
     userAgent: caller?.userAgent,
     reason: 'reason' in event ? event.reason : undefined,
     details: 'details' in event ? event.details : undefined,
+    count: 1,
   }
 }

@@ -46,5 +46,6 @@ export function eventLine(event: RecordedEvent): EventLine {
     userAgent: event.userAgent ?? null,
     reason: event.reason ?? null,
     details: event.details ?? null,
+    count: event.count,
   }
 }

@@ -60,6 +60,7 @@ test('the list of events', async (t) => {
       address: '127.0.0.1',
       requestId: wrong.headers['x-request-id'],
       userAgent: null,
+      count: 1,
       reason: 'wrong-password',
       details: { method: 'password', username: 'ada' },
       _links: { self: { href: `./events/${id}` } },
@@ -242,8 +243,14 @@ test('D-22, D-133: what strangers can write is limited for each address', async 
     [statuses.filter((one) => one === 401).length, statuses.filter((one) => one === 429).length],
     [60, 10],
   )
-  const { meta } = await list(admin, `limit=1&${filtered('type = "login.failed"')}`)
-  assert.equal(meta.pagination.totalCount, 60)
+  // D-207: ten rows of their own, and one that counts the others; twice, where a minute ends in between.
+  const { data } = await list(admin, `limit=100&${filtered('type = "login.failed"')}`)
+  assert.ok(data.length <= 22, String(data.length))
+  const counts = data.map(({ count }: { count: number }) => count)
+  assert.equal(
+    counts.reduce((sum: number, one: number) => sum + one, 0),
+    60,
+  )
 })
 
 test('D-134: events older than the retention disappear', async (t) => {

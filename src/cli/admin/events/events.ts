@@ -42,6 +42,7 @@ const COLUMNS = [
   { title: 'AT', path: 'at' },
   { title: 'TYPE', path: 'type' },
   { title: 'REASON', path: 'reason' },
+  { title: 'COUNT', path: 'count' },
   { title: 'IDENTITY', path: 'identityId' },
   { title: 'ADDRESS', path: 'address' },
   { title: 'REQUEST', path: 'requestId' },
@@ -162,8 +163,9 @@ function timeOf(event: Row): Instant {
 
 /** One event in one line. */
 export function lineOf(event: Row): string {
-  const { at, type, reason, identityId, address, requestId } = event
-  const rest = Object.entries({ identity: identityId, address, request: requestId })
+  const { at, type, reason, identityId, address, requestId, count } = event
+  const times = typeof count === 'number' && count > 1 ? count : undefined
+  const rest = Object.entries({ count: times, identity: identityId, address, request: requestId })
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => `${name}=${value}`)
   const what = reason === null || reason === undefined ? type : `${type}: ${reason}`

@@ -64,10 +64,11 @@ export function meaningFor(event: Row, names: Names): Meaning {
 /** What an event means, for people. Nothing in it steers a terminal. */
 export function explainedLines(event: Row, names: Names): readonly string[] {
   const { what, todo } = meaningFor(event, names)
-  const { at, type, reason, identityId, actorId, address, userAgent } = event
+  const { at, type, reason, identityId, actorId, address, userAgent, count } = event
   const details = (event['details'] as Row | null) ?? {}
   const facts: readonly (readonly [string, unknown])[] = [
     ['when', at],
+    ['times in that minute', typeof count === 'number' && count > 1 ? count : undefined],
     ['event', isText(reason) ? `${type}: ${reason}` : type],
     ['identity', called(identityId, names)],
     ['done by', actorId === identityId ? undefined : called(actorId, names)],
@@ -94,7 +95,8 @@ function called(id: unknown, names: Names): string | undefined {
 function nothingKnown(requestId: string): CommandFailed {
   return new CommandFailed(
     `no event has the request id ${plain(JSON.stringify(requestId))}. Calls that succeed, bodies that are not valid, ` +
-      'wrong tokens and addresses that must wait have none; the log of the service has a line with this id',
+      'wrong tokens and addresses that must wait have none, and a failure that repeats is counted in the event of the ' +
+      'first one; the log of the service has a line with this id',
     EXIT.missing,
   )
 }
