@@ -7,6 +7,7 @@ import { after, type TestContext, test } from 'node:test'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { enrolledPerson } from '../../support/certificates/renewal.ts'
 import { type KnownIdp, registerIdp } from '../../support/idp/jwt-login.ts'
+import { openAccount } from '../../support/login/account.ts'
 import {
   assertCodeRefused,
   byCertificate,
@@ -20,9 +21,16 @@ import {
 import { answerTo, INVALID } from '../../support/login/challenges.ts'
 import { CLIENT_API, callsOf } from '../../support/login/legacy.ts'
 import { bearer, beginLogin, exchange } from '../../support/login/login.ts'
-import { refresh, refreshed } from '../../support/login/refresh.ts'
+import {
+  assertOauthError,
+  assertRefreshRefused,
+  refresh,
+  refreshed,
+} from '../../support/login/refresh.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())
@@ -64,6 +72,14 @@ async function changeOwnPassword(one: Person): Promise<void> {
   assert.equal(reply.status, 200, reply.text)
 }
 
+/** "Sign out all other sessions", at the page of the own account. */
+async function endOthers({ service, username, password }: Person): Promise<void> {
+  await ztTokenBy(byPassword(service, { username, password }))
+  const { send } = await openAccount(service, { username, password })
+  const reply = await send('/account/sessions', '/account/sessions/end-others')
+  assert.equal(reply.status, 303, reply.text)
+}
+
 /** What ends all sessions of somebody: how, and what the audit log says of a code from before. */
 const ENDS: Readonly<
   Record<string, readonly [end: (one: Person) => Promise<void>, reason: string]>
@@ -99,6 +115,7 @@ const ENDS: Readonly<
     'login-voided',
   ],
   'its holder changes the password': [changeOwnPassword, 'login-voided'],
+  'its holder ends all other sessions': [endOthers, 'login-voided'],
 }
 
 test('D-226: a code from before is refused, whatever it was proven with', async (t) => {
@@ -142,6 +159,28 @@ test('D-226: the end of all sessions of all identities ends every code', async (
   await admin.act('POST', '/api-sessions/end-all', { confirm: true })
   for (const code of codes) await assertCodeRefused(service, code, 'login-voided')
   for (const way of ways) await tokensBy(service, way)
+})
+
+test('D-226: of a code and the end of all sessions at the same moment, at two instances, no session is left', async (t) => {
+  // Attack: whoever stole a code exchanges it in the very moment in which its owner is logged out everywhere.
+  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const [a, b] = await Promise.all([shared.start(t), shared.start(t)])
+  const admin = await administrate(b)
+  const identity = await admin.createIdentity({ password: PASSWORD })
+  for (let i = 0; i < 8; i++) {
+    const code = await codeBy(a, byPassword(a, identity))
+    const [exchanged] = await Promise.all([
+      exchange(a, { ...code }),
+      admin.act('DELETE', `/identities/${identity.id}/api-sessions`),
+    ])
+    if (exchanged.status === 200) {
+      const { refresh_token } = exchanged.json()
+      assertRefreshRefused(await refresh(a, refresh_token))
+    } else {
+      assertOauthError(exchanged, 400, 'invalid_grant')
+    }
+    assert.deepEqual(await admin.get(`/identities/${identity.id}/api-sessions`), [])
+  }
 })
 
 test('D-226: the session that changed its own password goes on, through its refreshes', async (t) => {
