@@ -13,6 +13,10 @@ export const RouterCheckAnswer = z.discriminatedUnion('isActive', [
     externalId: z.string().nullable(),
     isAdmin: z.boolean(),
     expiresAt: Timestamp,
+    authPolicyId: z.string(),
+    amr: z.array(z.string()),
+    /** The External JWT Signer that vouched for the login. */
+    externalJwtSignerId: z.string().nullable(),
   }),
 ])
 export type RouterCheckAnswer = z.infer<typeof RouterCheckAnswer>

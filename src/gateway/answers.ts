@@ -9,10 +9,11 @@ import {
   type Challenge,
   formatChallenges,
   missingToken,
+  secondaryExtJwt,
   ztSessionInvalid,
 } from '../protocol/challenge.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
-import type { Presented, RefusalReason } from '../router/router.ts'
+import type { Presented, Refused } from '../router/router.ts'
 
 export type AnswerCode = keyof typeof ANSWERS
 
@@ -37,7 +38,11 @@ export interface Answer {
 }
 
 /** What the client hears of a refusal: whether to log in again, to show another certificate, or to wait. */
-export function answerTo(reason: RefusalReason, token: Presented['token'], brand: string): Answer {
+export function answerTo(
+  { reason, signer }: Pick<Refused, 'reason' | 'signer'>,
+  token: Presented['token'],
+  brand: string,
+): Answer {
   switch (reason) {
     case 'cut-off':
     case 'controller-unreachable':
@@ -48,7 +53,14 @@ export function answerTo(reason: RefusalReason, token: Presented['token'], brand
       return { code: 'UNAUTHORIZED', challenges: [expired(token, brand)] }
     case 'token-invalid':
     case 'session-ended':
+    case 'policy-unmet':
+    case 'token-bound-elsewhere':
       return { code: 'UNAUTHORIZED', challenges: [invalid(token, brand)] }
+    case 'secondary-jwt-required': {
+      // As the controller says it, so that a client knows whose token is demanded; it can be shown there alone.
+      const missing = signer === undefined ? undefined : secondaryExtJwt(brand, 'missing', signer)
+      return { code: 'UNAUTHORIZED', challenges: [missing ?? invalid(token, brand)] }
+    }
     case 'no-certificate':
     case 'certificate-unreadable':
     case 'certificate-not-yet-valid':

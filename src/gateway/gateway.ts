@@ -152,7 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         if (socket.destroyed) return
         if (verdict.verdict === 'refused') {
           const { verdict: _, ...why } = verdict
-          answer(answerTo(verdict.reason, token, router.brand() ?? UNKNOWN_BRAND), why)
+          answer(answerTo(verdict, token, router.brand() ?? UNKNOWN_BRAND), why)
           return
         }
         const { identityId, sessionId } = verdict

@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../base/time/clock.ts'
 import type { Instant } from '../base/time/instant.ts'
+import type { ChallengedSigner } from '../protocol/challenge.ts'
 import {
   type CertificateName,
   type ClientCertificate,
@@ -12,6 +13,7 @@ import {
   readClientCertificate,
 } from './client-certificate.ts'
 import type { FeedCopy, Known } from './feed-copy.ts'
+import { type JudgedLogin, type LoginUnderPolicy, policyRefusal } from './policy-check.ts'
 import type { SessionChecks } from './session-checks.ts'
 
 export interface Presented {
@@ -35,6 +37,8 @@ export interface Accepted {
   readonly certificateExpiresAt: Instant
   /** When one of these ends, so does what was accepted. */
   readonly subjects: readonly string[]
+  /** Compared with the policies when they change; undefined where an older controller does not tell. */
+  readonly login?: JudgedLogin
 }
 
 export interface Refused {
@@ -42,6 +46,8 @@ export interface Refused {
   readonly reason: RefusalReason
   /** More about it, for the log. Never a secret. */
   readonly why?: string
+  /** Of `secondary-jwt-required`: whose JWT is demanded. */
+  readonly signer?: ChallengedSigner
 }
 
 export type RefusalReason =
@@ -54,6 +60,12 @@ export type RefusalReason =
   | 'token-invalid'
   | 'token-expired'
   | 'session-ended'
+  /** The policy demands more by now than the login has proven, or forbids how it was made (D-232). */
+  | 'policy-unmet'
+  /** The policy wants a JWT beside every request, which can be shown to the controller alone. */
+  | 'secondary-jwt-required'
+  /** The policy binds tokens to the certificate of their login, and another one is shown. */
+  | 'token-bound-elsewhere'
   | 'certificate-unreadable'
   | 'certificate-not-yet-valid'
   | 'certificate-expired'
@@ -72,6 +84,8 @@ interface Session {
   readonly tokenId?: string
   readonly keyId?: string
   readonly boundTo?: string | undefined
+  /** Undefined where an older controller does not tell. */
+  readonly login?: LoginUnderPolicy | undefined
 }
 
 export function createRouterCheck(deps: {
@@ -136,7 +150,10 @@ export function createRouterCheck(deps: {
   function notEnded(accepted: Accepted, { tokenId, keyId }: Session): Accepted | Refused {
     if (copy.isCutOff()) return refuse('cut-off')
     const ended = accepted.subjects.find((subject) => copy.hasEnded(subject))
-    if (ended === undefined) return accepted
+    if (ended === undefined) {
+      const refusal = policyRefusal(copy.known()?.policies, accepted.login)
+      return refusal === undefined ? accepted : { verdict: 'refused', ...refusal }
+    }
     if (keyId !== undefined && ended === keySubject(keyId)) {
       return refuse('token-invalid', 'its key was withdrawn')
     }
@@ -161,9 +178,9 @@ function mismatch(
 }
 
 function accept(
-  { fingerprint, notAfter }: ClientCertificate,
+  { fingerprint, thumbprint, notAfter }: ClientCertificate,
   name: CertificateName | undefined,
-  { sessionId, identityId, tokenId, keyId, expiresAt }: Session,
+  { sessionId, identityId, tokenId, keyId, expiresAt, boundTo, login }: Session,
 ): Accepted {
   const certificateId = name?.kind === 'session' ? name.certificateId : undefined
   const key = keyId === undefined ? undefined : keySubject(keyId)
@@ -176,6 +193,7 @@ function accept(
     expiresAt,
     certificateExpiresAt: notAfter,
     subjects: subjects.filter((subject) => subject !== undefined),
+    ...(login === undefined ? {} : { login: { ...login, boundTo, shown: thumbprint } }),
   }
 }
 

@@ -9,6 +9,7 @@
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, hours, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Instant } from '../base/time/instant.ts'
+import type { PolicyDemands } from '../protocol/policy-demands.ts'
 import { FeedFault, type FeedLine } from './feed-lines.ts'
 import { readTokenKeys, type TokenKeys } from './token-keys.ts'
 import { readTrustedCas, type TrustedCas } from './trusted-cas.ts'
@@ -20,6 +21,8 @@ export interface Known {
   readonly epoch?: string | undefined
   readonly keys: TokenKeys
   readonly cas: TrustedCas
+  /** By id; undefined where the controller is older and tells nothing of them (D-232). */
+  readonly policies: ReadonlyMap<string, PolicyDemands> | undefined
 }
 
 export interface FeedCopy {
@@ -65,6 +68,8 @@ export function createFeedCopy(deps: {
   readonly onEnded: (subject: string) => void
   /** Told when the controller was restored from a backup: whatever was accepted before has ended (D-159). */
   readonly onNewEpoch?: () => void
+  /** Told when policies may demand something else than before. */
+  readonly onPolicies?: () => void
 }): FeedCopy {
   const { clock, onEnded } = deps
   const ended = new Map<string, Ended>()
@@ -105,9 +110,11 @@ export function createFeedCopy(deps: {
 
   function learn(next: Known, at?: string): void {
     const isNewEpoch = known !== undefined && known.epoch !== next.epoch
+    const areNewPolicies = known?.policies !== next.policies
     known = next
     if (at !== undefined) cursor = at
     if (isNewEpoch) deps.onNewEpoch?.()
+    if (areNewPolicies) deps.onPolicies?.()
   }
 
   /**
@@ -135,10 +142,16 @@ function createReception(copy: Learned): Reception {
   let aside: (Greeting & Partial<Known>) | undefined
   let isReady = false
 
-  function change(change: Partial<Pick<Known, 'keys' | 'cas'>>): void {
+  function changeKnown(change: Partial<Pick<Known, 'keys' | 'cas' | 'policies'>>): void {
     const known = copy.known()
     if (isReady && known !== undefined) copy.learn({ ...known, ...change })
     else if (aside !== undefined) aside = { ...aside, ...change }
+  }
+
+  function changePolicies(change: (policies: Map<string, PolicyDemands>) => void): void {
+    const policies = new Map((isReady ? copy.known() : aside)?.policies)
+    change(policies)
+    changeKnown({ policies })
   }
 
   return {
@@ -160,21 +173,27 @@ function createReception(copy: Learned): Reception {
         case 'keys': {
           const keys = readTokenKeys(line.keys)
           if (keys === undefined) throw new FeedFault('there is no key that can be used')
-          return change({ keys })
+          return changeKnown({ keys })
         }
         case 'cas': {
           const cas = readTrustedCas(line.cas)
           if (cas === undefined) throw new FeedFault('the CAs cannot be read')
-          return change({ cas })
+          return changeKnown({ cas })
         }
+        case 'policy': {
+          const { policy } = line
+          return changePolicies((policies) => policies.set(policy.id, policy))
+        }
+        case 'policy-removed':
+          return changePolicies((policies) => policies.delete(line.id))
         case 'ended':
           return copy.end(line.subject, line.keepUntil, line.keepFor)
         case 'ready': {
-          const { keys, cas } = aside ?? {}
+          const { keys, cas, policies } = aside ?? {}
           if (aside === undefined || keys === undefined || cas === undefined) {
             throw new FeedFault('it is ready without keys or CAs')
           }
-          copy.learn({ ...aside, keys, cas }, line.cursor)
+          copy.learn({ ...aside, keys, cas, policies }, line.cursor)
           isReady = true
           return
         }

@@ -6,6 +6,7 @@ import { fromUtf8 } from '../base/encoding.ts'
 import { parseJson } from '../base/json.ts'
 import { type Duration, milliseconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
+import type { PolicyDemands } from '../protocol/policy-demands.ts'
 
 export type FeedLine =
   | {
@@ -20,6 +21,8 @@ export type FeedLine =
     }
   | { readonly type: 'keys'; readonly keys: readonly Readonly<Record<string, unknown>>[] }
   | { readonly type: 'cas'; readonly cas: string }
+  | { readonly type: 'policy'; readonly policy: PolicyDemands }
+  | { readonly type: 'policy-removed'; readonly id: string }
   | {
       readonly type: 'ended'
       readonly subject: string
@@ -109,6 +112,24 @@ const READERS = {
     return isText(cas) ? { type: 'cas', cas } : undefined
   },
 
+  policy(members: Members): FeedLine | undefined {
+    const { id, signers, requireExtJwt } = members
+    const { allowsPassword, allowsCertificate, requireTotp, bindTokens } = members
+    if (!isText(id) || !Array.isArray(signers) || !signers.every(isText)) return undefined
+    if (typeof allowsPassword !== 'boolean' || typeof allowsCertificate !== 'boolean') {
+      return undefined
+    }
+    if (typeof requireTotp !== 'boolean' || typeof bindTokens !== 'boolean') return undefined
+    const required = readRequired(requireExtJwt)
+    if (required === undefined) return undefined
+    const rest = { signers, requireTotp, bindTokens, requireExtJwt: required }
+    return { type: 'policy', policy: { id, allowsPassword, allowsCertificate, ...rest } }
+  },
+
+  'policy-removed'({ id }: Members): FeedLine | undefined {
+    return isText(id) ? { type: 'policy-removed', id } : undefined
+  },
+
   ended({ subject, keepUntil, keepFor }: Members): FeedLine | undefined {
     if (!isText(subject) || subject.length > LONGEST_SUBJECT) return undefined
     if (typeof keepUntil !== 'number' || !Number.isFinite(keepUntil)) return undefined
@@ -126,6 +147,15 @@ const READERS = {
     return isCursor(cursor) ? { type: 'heartbeat', cursor } : undefined
   },
 } as const
+
+/** Undefined when it cannot be read. */
+function readRequired(value: unknown): PolicyDemands['requireExtJwt'] | undefined {
+  if (value === null) return null
+  if (!isObject(value)) return undefined
+  const { id, issuer } = value
+  if (!isText(id) || (issuer !== null && !isText(issuer))) return undefined
+  return { id, issuer }
+}
 
 function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

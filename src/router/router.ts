@@ -70,6 +70,7 @@ export function startRouter(options: RouterOptions): Router {
     clock,
     onEnded: watches.tell,
     onNewEpoch: watches.endAll,
+    onPolicies: watches.judgeAgain,
   })
   const sessionChecks = createSessionChecks({ controller, identity, clock })
   const { times } = options

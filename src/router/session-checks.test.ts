@@ -49,8 +49,18 @@ test('the controller is asked, and its answer read', async (t) => {
     sessionId: 's1',
     identityId: 'i1',
     expiresAt: instant(Date.UTC(2100, 0, 1)),
+    login: undefined,
   })
   assert.deepEqual(controller.asked, [TOKEN, 'b'.repeat(43)])
+})
+
+test('D-232: what the login has proven is read where the controller tells it', async (t) => {
+  const { controller, checks } = await startChecks(t)
+  const told = { authPolicyId: 'p1', amr: ['ext-jwt'], externalJwtSignerId: 'signer-1' }
+  controller.answerChecks(() => ({ body: { data: { ...ACTIVE, ...told }, meta: {} } }))
+  const answer = await checks.ask(TOKEN)
+  assert.ok(answer.outcome === 'active')
+  assert.deepEqual(answer.login, { policyId: 'p1', amr: ['ext-jwt'], signerId: 'signer-1' })
 })
 
 test('D-42: an answer is kept for less than a second, for its own token', async (t) => {

@@ -9,6 +9,7 @@ import type { Clock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import { ROUTER_CHECKS_PATH } from './paths.ts'
+import type { LoginUnderPolicy } from './policy-check.ts'
 import { controllerTls, type RouterIdentity } from './router-identity.ts'
 
 export interface SessionChecks {
@@ -22,6 +23,8 @@ export type SessionAnswer =
       readonly sessionId: string
       readonly identityId: string
       readonly expiresAt: Instant
+      /** Undefined where an older controller does not tell. */
+      readonly login?: LoginUnderPolicy | undefined
     }
   | { readonly outcome: 'inactive' }
   /** The controller said nothing that can be used. Never kept. */
@@ -131,7 +134,15 @@ function readAnswer(bytes: Uint8Array): SessionAnswer {
   if (isActive !== true || !isText(sessionId) || !isText(identityId) || Number.isNaN(until)) {
     return { outcome: 'unknown', why: 'the answer of the controller cannot be read' }
   }
-  return { outcome: 'active', sessionId, identityId, expiresAt: instant(until) }
+  const login = readLogin(data ?? {})
+  return { outcome: 'active', sessionId, identityId, expiresAt: instant(until), login }
+}
+
+function readLogin(data: Readonly<Record<string, unknown>>): LoginUnderPolicy | undefined {
+  const { authPolicyId, amr, externalJwtSignerId } = data
+  if (!isText(authPolicyId) || !Array.isArray(amr) || !amr.every(isText)) return undefined
+  const signerId = isText(externalJwtSignerId) ? externalJwtSignerId : undefined
+  return { policyId: authPolicyId, amr, signerId }
 }
 
 function isText(value: unknown): value is string {

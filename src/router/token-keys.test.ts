@@ -29,7 +29,19 @@ test('a good token names its session, identity, id, key and end', async () => {
       keyId: 'key-1',
       expiresAt: instant(exp * 1_000),
       boundTo: undefined,
+      login: undefined,
     },
+  })
+})
+
+test('D-232: the policy of a token and what its login has proven are read', async () => {
+  const told = { amr: ['ext-jwt'], z_ap: 'p1', z_ejs: 'signer-1' }
+  const verdict = await verify(await pki.token(told))
+  assert.ok(verdict.outcome === 'good')
+  assert.deepEqual(verdict.token.login, {
+    policyId: 'p1',
+    amr: ['ext-jwt'],
+    signerId: 'signer-1',
   })
 })
 

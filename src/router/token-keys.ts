@@ -10,6 +10,7 @@ import {
   ACCESS_TOKEN_TYPE,
   type AccessTokenClaims,
 } from '../protocol/service-claims.ts'
+import type { LoginUnderPolicy } from './policy-check.ts'
 
 export interface TokenKeys {
   verify(token: string, expected: ExpectedToken): Promise<TokenVerdict>
@@ -37,6 +38,8 @@ export interface RouterToken {
   readonly expiresAt: Instant
   /** RFC 8705 §3.1: the certificate of the login, as SHA-256 in base64url. */
   readonly boundTo: string | undefined
+  /** Undefined where a token does not tell; ours always do. */
+  readonly login: LoginUnderPolicy | undefined
 }
 
 /** What a controller signs with (D-23). Nothing symmetric, and no `none` (R053). */
@@ -104,7 +107,7 @@ function readKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined 
 
 function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined {
   const claims = payload as Partial<Record<keyof AccessTokenClaims, unknown>>
-  const { sub, jti, exp, z_t, z_asid, cnf } = claims
+  const { sub, jti, exp, amr, z_t, z_asid, z_ap, z_ejs, cnf } = claims
   if (z_t !== ACCESS_TOKEN_TYPE || typeof z_asid !== 'string' || z_asid === '') return undefined
   if (typeof sub !== 'string' || sub === '' || typeof jti !== 'string') return undefined
   if (typeof exp !== 'number') return undefined
@@ -116,5 +119,15 @@ function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined
     keyId,
     expiresAt: instant(exp * 1_000),
     boundTo: typeof thumbprint === 'string' ? thumbprint : undefined,
+    login: readLogin(amr, z_ap, z_ejs),
   }
+}
+
+function readLogin(amr: unknown, policyId: unknown, signer: unknown): LoginUnderPolicy | undefined {
+  if (typeof policyId !== 'string' || !isTexts(amr)) return undefined
+  return { policyId, amr, signerId: typeof signer === 'string' ? signer : undefined }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }

@@ -3,15 +3,31 @@ import { test } from 'node:test'
 import { ManualClock, NOON } from '../../test/support/clocks/manual-clock.ts'
 import { milliseconds, seconds } from '../base/time/duration.ts'
 import { plus } from '../base/time/instant.ts'
+import type { PolicyDemands } from '../protocol/policy-demands.ts'
+import type { Known } from './feed-copy.ts'
 import { createWatches } from './watches.ts'
+
+const DEMANDS: PolicyDemands = {
+  id: 'policy-1',
+  allowsPassword: true,
+  allowsCertificate: true,
+  signers: [],
+  requireTotp: false,
+  requireExtJwt: null,
+  bindTokens: false,
+}
 
 function startWatches() {
   const clock = new ManualClock()
   const ended = new Set<string>()
-  const state = { isCutOff: false }
+  const state = { isCutOff: false, policy: DEMANDS }
   const watches = createWatches({
     clock,
-    copy: () => ({ hasEnded: (subject) => ended.has(subject), isCutOff: () => state.isCutOff }),
+    copy: () => ({
+      hasEnded: (subject) => ended.has(subject),
+      isCutOff: () => state.isCutOff,
+      known: () => ({ policies: new Map([[state.policy.id, state.policy]]) }) as unknown as Known,
+    }),
   })
   const told: string[] = []
   const watch = (name: string, subjects: readonly string[], until = plus(NOON, seconds(60))) =>
@@ -28,6 +44,27 @@ test('everybody who relied on what has ended is told, once, and nobody else', ()
   watches.tell('t1')
   watches.tell('s1')
   assert.deepEqual(told, ['a: ended', 'b: ended'])
+})
+
+// Attack: a WebSocket that was opened before a code was demanded stays open for ever. Failed before D-232.
+test('D-232: whoever falls short of a policy that has changed is told, and nobody else', () => {
+  const { state, told, watches } = startWatches()
+  const login = { policyId: 'policy-1', signerId: undefined, boundTo: undefined, shown: 'cert' }
+  const open = (name: string, amr: readonly string[]) =>
+    watches.watch(
+      { subjects: [name], certificateExpiresAt: plus(NOON, seconds(60)), login: { ...login, amr } },
+      (why) => told.push(`${name}: ${why}`),
+    )
+  open('password alone', ['pwd'])
+  open('with a code', ['pwd', 'otp', 'mfa'])
+  watches.judgeAgain()
+  assert.deepEqual(told, [])
+  state.policy = { ...DEMANDS, requireTotp: true }
+  watches.judgeAgain()
+  watches.judgeAgain()
+  assert.deepEqual(told, ['password alone: policy'])
+  open('too late', ['pwd'])
+  assert.equal(told.at(-1), 'too late: policy')
 })
 
 test('D-159: when everything has ended, everybody is told, once, and later ones are watched as before', () => {

@@ -1,16 +1,17 @@
 /**
  * Who wants to hear when what was accepted is so no longer: its session, token or certificate has ended, its certificate
- * has expired, or the router is cut off. D-42: what is open is closed within a second. Each is told once.
+ * has expired, its policy demands more by now, or the router is cut off. D-42: what is open is closed within a second. Each is told once.
  */
 import type { Clock } from '../base/time/clock.ts'
 import type { Accepted } from './check.ts'
 import type { FeedCopy } from './feed-copy.ts'
+import { policyRefusal } from './policy-check.ts'
 
-export type EndOfAcceptance = 'ended' | 'certificate-expired' | 'cut-off'
+export type EndOfAcceptance = 'ended' | 'certificate-expired' | 'cut-off' | 'policy'
 
 /** Answers the function that stops watching. What has ended meanwhile is told before this returns. */
 export type Watch = (
-  accepted: Pick<Accepted, 'subjects' | 'certificateExpiresAt'>,
+  accepted: Pick<Accepted, 'subjects' | 'certificateExpiresAt' | 'login'>,
   onEnd: (why: EndOfAcceptance) => void,
 ) => () => void
 
@@ -18,6 +19,8 @@ export interface Watches {
   readonly watch: Watch
   /** Something has ended. */
   tell(subject: string): void
+  /** Policies have changed: what they do not accept any more ends (D-232). */
+  judgeAgain(): void
   /** Everything that was accepted has ended. */
   endAll(): void
   /** Looks at the time: certificates expire, and silence lasts too long. Called several times a second. */
@@ -30,7 +33,7 @@ interface Watcher {
 }
 
 export function createWatches(deps: {
-  readonly copy: () => Pick<FeedCopy, 'hasEnded' | 'isCutOff'>
+  readonly copy: () => Pick<FeedCopy, 'hasEnded' | 'isCutOff' | 'known'>
   readonly clock: Pick<Clock, 'now'>
 }): Watches {
   const { clock } = deps
@@ -45,6 +48,10 @@ export function createWatches(deps: {
       if (others?.size === 0) bySubject.delete(subject)
     }
     return true
+  }
+
+  function isUnmet({ accepted }: Watcher): boolean {
+    return policyRefusal(deps.copy().known()?.policies, accepted.login) !== undefined
   }
 
   function end(watcher: Watcher, why: EndOfAcceptance): void {
@@ -63,11 +70,16 @@ export function createWatches(deps: {
       const copy = deps.copy()
       if (accepted.subjects.some((subject) => copy.hasEnded(subject))) end(watcher, 'ended')
       else if (copy.isCutOff()) end(watcher, 'cut-off')
+      else if (isUnmet(watcher)) end(watcher, 'policy')
       return () => void forget(watcher)
     },
 
     tell(subject) {
       for (const watcher of [...(bySubject.get(subject) ?? [])]) end(watcher, 'ended')
+    },
+
+    judgeAgain() {
+      for (const watcher of [...watchers]) if (isUnmet(watcher)) end(watcher, 'policy')
     },
 
     endAll() {

@@ -20,6 +20,7 @@ import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
 import { NOTHING_SECONDARY, type ProvenPrimary } from '../../src/domain/login/proven.ts'
 import { type AuthPolicy, defaultPolicy } from '../../src/domain/policies/auth-policy.ts'
+import { demandsOf } from '../../src/domain/policies/demands-of.ts'
 import type { Rules } from '../../src/domain/policies/rules.ts'
 import type { LegacySession, OidcSession } from '../../src/domain/sessions/api-session.ts'
 import { Failure } from '../../src/errors/catalogue.ts'
@@ -97,10 +98,14 @@ export function rulesOf(known: {
   readonly policies?: readonly AuthPolicy[]
   readonly signers?: readonly ExternalJwtSigner[]
   readonly cas?: readonly Ca[]
-}): Pick<Rules, 'policy' | 'signer' | 'signerOf' | 'signers' | 'cas' | 'ca'> {
+}): Pick<Rules, 'policy' | 'demands' | 'signer' | 'signerOf' | 'signers' | 'cas' | 'ca'> {
   const { policies = [], signers = [], cas = [] } = known
   return {
     policy: (id) => policies.find((policy) => policy.id === id),
+    demands(id) {
+      const policy = this.policy(id)
+      return policy && demandsOf(policy, signers)
+    },
     signer: (id) => signers.find((signer) => signer.id === id),
     signerOf: (issuer) => signers.find((signer) => signer.issuer === issuer),
     signers: () => signers,

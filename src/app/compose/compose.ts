@@ -253,7 +253,7 @@ export function compose(parts: Parts) {
     exchangeCode,
     refresh: createRefresh({ ...steps, ...sessionLife, signTokens, endSession }),
     revokeToken: createRevokeToken({ ...common, ownTokens, endSession }),
-    introspect: createIntrospect({ ...common, ownTokens }),
+    introspect: createIntrospect({ ...steps, ownTokens }),
     endByHint: createEndByHint({ ...common, ownTokens, endSession }),
     userinfo: createUserinfo(common),
     authenticateLegacy: createAuthenticateLegacy({ ...steps, ...sessionLife }),

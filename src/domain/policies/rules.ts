@@ -8,16 +8,21 @@
 import type { AuthPolicyId, CaId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, milliseconds } from '../../base/time/duration.ts'
+import type { PolicyDemands } from '../../protocol/policy-demands.ts'
 import type { Cas } from '../certificates/stores.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { ExternalJwtSigners } from '../ext-jwt/stores.ts'
 import { STALE_AFTER } from '../stale.ts'
 import type { AuthPolicy } from './auth-policy.ts'
+import { demandsOf } from './demands-of.ts'
 import type { AuthPolicies, RuleVersions } from './stores.ts'
 
 export interface Rules {
   policy(id: AuthPolicyId): AuthPolicy | undefined
+  /** What that policy demands now, with the signers as they are (D-232). */
+  demands(id: AuthPolicyId): PolicyDemands | undefined
+  allDemands(): readonly PolicyDemands[]
   /** Enabled or not. */
   signer(id: ExternalJwtSignerId): ExternalJwtSigner | undefined
   /** Enabled or not. Issuers are unique and compared exactly (API 4.5). */
@@ -29,8 +34,8 @@ export interface Rules {
   /** Reads what is new. Called twice a second, and by whoever has just changed something. */
   refresh(): Promise<void>
   isStale(): boolean
-  /** Told after every change that was read. */
-  onChange(listener: () => void): void
+  /** Told after every change that was read. Answers how to stop that. */
+  onChange(listener: () => void): () => void
 }
 
 export function createRules(deps: {
@@ -41,7 +46,7 @@ export function createRules(deps: {
   readonly clock: Pick<Clock, 'uptime'>
 }): Rules {
   const { ruleVersions, clock } = deps
-  const listeners: (() => void)[] = []
+  const listeners = new Set<() => void>()
   let copy = makeCopy(-1, [], [], [])
   let freshAt: Duration | undefined
   let reading: Promise<void> = Promise.resolve()
@@ -64,6 +69,8 @@ export function createRules(deps: {
 
   return {
     policy: (id) => copy.policies.get(id),
+    demands: (id) => copy.demands.get(id),
+    allDemands: () => [...copy.demands.values()],
     signer: (id) => copy.signers.get(id),
     signerOf: (issuer) => copy.signersByIssuer.get(issuer),
     signers: () => [...copy.signers.values()],
@@ -76,7 +83,8 @@ export function createRules(deps: {
     },
     isStale: () => freshAt === undefined || milliseconds(clock.uptime() - freshAt) > STALE_AFTER,
     onChange(listener) {
-      listeners.push(listener)
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
   }
 }
@@ -90,6 +98,7 @@ function makeCopy(
   return {
     version,
     policies: new Map(policies.map((policy) => [policy.id, policy])),
+    demands: new Map(policies.map((policy) => [policy.id, demandsOf(policy, signers)])),
     signers: new Map(signers.map((signer) => [signer.id, signer])),
     signersByIssuer: new Map(signers.map((signer) => [signer.issuer, signer])),
     cas,

@@ -12,17 +12,17 @@ import {
   missingToken,
 } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
+import { isBoundElsewhere } from '../../protocol/policy-demands.ts'
 import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
 import { MOST_BEARERS } from '../factors/external-jwt.ts'
-import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
 import { type AccessToken, certificateThumbprint, readAccessToken } from '../tokens/access-token.ts'
-import { AMR_TOTP } from '../tokens/amr.ts'
 import { claimedIssuer } from '../tokens/claimed-issuer.ts'
 import type { SigningKeys } from '../tokens/keys/signing-keys.ts'
 import type { CallNeeds, CallSession } from './call-session.ts'
 import type { DemandSecondaryJwt } from './demand-secondary-jwt.ts'
 import type { EndedSessions } from './ending/ended-sessions.ts'
+import { createJudgeToken } from './judge-token.ts'
 import type { LegacySessions } from './legacy-sessions.ts'
 
 export interface CallCredentials {
@@ -44,11 +44,12 @@ export function createAuthenticateCall(deps: {
   readonly issuers: () => readonly Issuer[]
   readonly signingKeys: Pick<SigningKeys, 'verify'>
   readonly endedSessions: Pick<EndedSessions, 'has' | 'isStale'>
-  readonly rules: Pick<Rules, 'policy' | 'isStale'>
+  readonly rules: Pick<Rules, 'policy' | 'demands' | 'isStale'>
   readonly legacySessions: Pick<LegacySessions, 'authenticate'>
   readonly demandSecondaryJwt: DemandSecondaryJwt
 }): AuthenticateCall {
-  const { brand, signingKeys, endedSessions, rules, legacySessions, demandSecondaryJwt } = deps
+  const { brand, signingKeys, endedSessions, rules, legacySessions } = deps
+  const judgeToken = createJudgeToken(deps)
 
   return async (credentials, needs) => {
     const { bearers, ztSession } = credentials
@@ -60,8 +61,8 @@ export function createAuthenticateCall(deps: {
     const own = ownToken(bearers)
     const token = await verify(own)
     refuseStale()
-    if (endedSessions.has(token.sessionId)) throw invalid('the session has ended')
-    if (endedSessions.has(token.tokenId)) throw invalid('the token was revoked')
+    const ended = judgeToken.ended(token)
+    if (ended !== undefined) throw invalid(ended)
     if (needs !== 'logout') {
       const others = bearers.filter((bearer) => bearer !== own)
       await checkPolicy(token, others, credentials.certificate)
@@ -106,15 +107,20 @@ export function createAuthenticateCall(deps: {
     others: readonly Secret[],
     certificate: CallCredentials['certificate'],
   ): Promise<void> {
+    const unmet = judgeToken.unmet(token)
     const policy = rules.policy(token.authPolicyId)
-    if (policy === undefined) throw invalid('the policy is gone')
-    if (policy.secondary.requireTotp && !token.amr.includes(AMR_TOTP)) {
-      throw invalid('the policy demands a TOTP code that this session never proved')
+    const demands = rules.demands(token.authPolicyId)
+    if (unmet !== undefined || policy === undefined || demands === undefined) {
+      throw invalid(`the policy does not accept this session any more: ${unmet}`)
     }
-    if (isBoundElsewhere(policy, token, certificate)) {
+    const shown = () => {
+      const fingerprint = certificate()
+      return fingerprint === undefined ? undefined : certificateThumbprint(fingerprint)
+    }
+    if (isBoundElsewhere(demands, token.boundTo, shown)) {
       throw invalid('the certificate that the token is bound to is missing') // R072
     }
-    await demandSecondaryJwt(policy, token, others, [])
+    await deps.demandSecondaryJwt(policy, token, others, [])
   }
 
   /** The bearer token that claims to be ours. D-35: which word fits when there is none. */
@@ -135,17 +141,6 @@ export function createAuthenticateCall(deps: {
   function invalid(detail: string): Failure {
     return unauthorized([bearerInvalid(brand)], detail)
   }
-}
-
-/** D-24: only where the policy says so, and only for tokens of a certificate login. */
-function isBoundElsewhere(
-  { primary }: AuthPolicy,
-  { boundTo }: AccessToken,
-  certificate: CallCredentials['certificate'],
-): boolean {
-  if (!primary.cert.bindTokens || boundTo === undefined) return false
-  const shown = certificate()
-  return shown === undefined || certificateThumbprint(shown) !== boundTo
 }
 
 function unauthorized(challenges: readonly Challenge[], detail: string): Failure {

@@ -31,6 +31,7 @@ const READ = {
   authPolicyId: 'default',
   configTypes: ['config-1'],
   amr: ['pwd', 'otp', 'mfa'],
+  signerId: undefined,
   boundTo: undefined,
   issuer: 'https://localhost:1280/oidc',
   clientId: 'service',
@@ -44,10 +45,12 @@ test('D-24: the claims of an access token name the session without a look-up', (
 })
 
 test('D-24: the external id and the certificate that it is bound to are read where they are', () => {
-  const claims = { ...CLAIMS, z_eid: 'zoe@example.org', cnf: { 'x5t#S256': 'a-thumbprint' } }
+  const cnf = { 'x5t#S256': 'a-thumbprint' }
+  const claims = { ...CLAIMS, z_eid: 'zoe@example.org', z_ejs: 'signer-1', cnf }
   assert.deepEqual(readAccessToken(claims), {
     ...READ,
     externalId: 'zoe@example.org',
+    signerId: 'signer-1',
     boundTo: 'a-thumbprint',
   })
 })

@@ -22,6 +22,8 @@ export interface AccessToken {
   readonly authPolicyId: AuthPolicyId
   readonly configTypes: readonly string[]
   readonly amr: readonly string[]
+  /** Who vouched for a login by external JWT (D-232). */
+  readonly signerId: string | undefined
   /** SHA-256 of the certificate that the token is bound to, base64url (D-24). */
   readonly boundTo: string | undefined
   readonly issuer: string
@@ -67,6 +69,7 @@ export function accessTokenClaims(
     z_ice: session.primary.certificate?.isIssuedByNetwork === true, // D-26: such a certificate can be renewed
     ...(identity.externalId === undefined ? {} : { z_eid: identity.externalId }),
     z_ap: identity.authPolicyId,
+    ...(session.primary.signerId === undefined ? {} : { z_ejs: session.primary.signerId }),
     ...confirmation(session.primary.certificate?.fingerprint),
   }
 }
@@ -89,6 +92,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
     z_ct,
     z_ap,
     z_eid,
+    z_ejs,
     cnf,
   } = claims
   if (z_t !== ACCESS_TOKEN_TYPE) return undefined
@@ -101,6 +105,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   }
   if (!isTexts(z_ct) || !isTexts(amr)) return undefined
   if (z_eid !== undefined && typeof z_eid !== 'string') return undefined
+  if (z_ejs !== undefined && typeof z_ejs !== 'string') return undefined
   const boundTo = cnf === undefined ? undefined : thumbprintOf(cnf)
   if (boundTo === null) return undefined
   return {
@@ -112,6 +117,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
     authPolicyId: z_ap as AuthPolicyId,
     configTypes: z_ct,
     amr,
+    signerId: z_ejs,
     boundTo,
     issuer: iss,
     clientId: client_id,

@@ -9,14 +9,17 @@ import {
   anOidcSession,
   aPolicy,
   refusalOf,
+  rulesOf,
 } from '../../../test/support/people.ts'
-import type { AuthPolicyId, IdentityId, TokenId } from '../../base/ids.ts'
+import type { AuthPolicyId, ExternalJwtSignerId, IdentityId, TokenId } from '../../base/ids.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { createVault, type SecretHash } from '../../base/secrets/vault.ts'
 import { hours, minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
+import { createCheckAgain } from '../login/check-again.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { EndedSubject } from '../sessions/api-session.ts'
 import type { CallSession } from '../sessions/call-session.ts'
 import type { AccessToken } from './access-token.ts'
@@ -42,6 +45,7 @@ const ACCESS: AccessToken = {
   configTypes: [],
   amr: ['pwd'],
   boundTo: undefined,
+  signerId: undefined,
   issuer,
   clientId,
   scope: 'openid',
@@ -63,7 +67,7 @@ const asker = (changes: Partial<CallSession> = {}): CallSession => ({
   ...changes,
 })
 
-async function world(t: TestContext) {
+async function world(t: TestContext, policy = aPolicy()) {
   const store = await openStore({ kind: 'sqlite', path: ':memory:' })
   t.after(() => store.close())
   await store.authPolicies.insert(aPolicy())
@@ -72,6 +76,7 @@ async function world(t: TestContext) {
   const clock = new ManualClock()
   const vault = createVault(randomBytes(32), systemRandom)
   const ended = new Set<EndedSubject>()
+  const rules = rulesOf({ policies: [policy] })
   const introspect = createIntrospect({
     ...store,
     vault,
@@ -81,6 +86,8 @@ async function world(t: TestContext) {
         token.reveal() === GOOD_ACCESS.reveal() ? ACCESS : undefined,
     },
     endedSessions: { has: (subject) => ended.has(subject) },
+    rules,
+    checkAgain: createCheckAgain({ ...store, rules, clock }),
   })
   const aToken = async (changes: Partial<RefreshToken> = {}) => {
     const token = newRefreshToken(systemRandom)
@@ -129,6 +136,28 @@ test('an access token is inactive when its session has ended, or it alone was re
     assert.deepEqual(await ask(GOOD_ACCESS), INACTIVE)
   }
 })
+
+const { primary, secondary } = aPolicy()
+/** What a policy may come to say of somebody who logged in with a password. */
+const STRICTER: Readonly<Record<string, Partial<AuthPolicy>>> = {
+  'a code is demanded': { secondary: { ...secondary, requireTotp: true } },
+  'a JWT is demanded': {
+    secondary: { ...secondary, requireExtJwt: 'signer-1' as ExternalJwtSignerId },
+  },
+  'passwords are not allowed any more': {
+    primary: { ...primary, updb: { ...primary.updb, allowed: false } },
+  },
+  'the policy is gone': { id: 'policy-2' as AuthPolicyId },
+}
+
+for (const [what, change] of Object.entries(STRICTER)) {
+  test(`D-232: tokens are inactive when ${what}, as a call and a refresh are refused`, async (t) => {
+    const { ask, aToken, store } = await world(t, { ...aPolicy(), ...change })
+    await store.apiSessions.insert(SESSION)
+    assert.deepEqual(await ask(GOOD_ACCESS), INACTIVE)
+    assert.deepEqual(await ask(await aToken()), INACTIVE)
+  })
+}
 
 test('a refresh token is told by its session', async (t) => {
   const { store, ask, aToken } = await world(t)

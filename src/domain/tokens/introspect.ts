@@ -9,9 +9,14 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Identities } from '../identities/stores.ts'
+import type { CheckAgain } from '../login/check-again.ts'
+import { isShortOf } from '../login/demands.ts'
+import type { Rules } from '../policies/rules.ts'
 import type { CallSession } from '../sessions/call-session.ts'
 import type { EndedSessions } from '../sessions/ending/ended-sessions.ts'
+import { createJudgeToken } from '../sessions/judge-token.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
+import type { AccessToken } from './access-token.ts'
 import type { OwnTokens } from './own-token.ts'
 import { refreshTokenHash } from './refresh-token.ts'
 import type { RefreshTokens } from './stores.ts'
@@ -28,6 +33,8 @@ export type Introspection =
       readonly scope: string
       readonly issuedAt: Instant
       readonly expiresAt: Instant
+      /** RFC 8705 §3.1, of an access token. */
+      readonly boundTo?: string | undefined
     }
 
 /** Thrown: FORBIDDEN when the caller is neither administrator nor router. */
@@ -41,18 +48,29 @@ export function createIntrospect(deps: {
   readonly apiSessions: Pick<ApiSessions, 'find'>
   readonly ownTokens: Pick<OwnTokens, 'readAccessToken'>
   readonly endedSessions: Pick<EndedSessions, 'has'>
+  readonly rules: Pick<Rules, 'demands'>
+  readonly checkAgain: CheckAgain
 }): Introspect {
-  const { vault, clock, identities, refreshTokens, apiSessions, ownTokens, endedSessions } = deps
+  const { vault, clock, identities, refreshTokens, apiSessions, ownTokens } = deps
+  const judgeToken = createJudgeToken(deps)
 
   return async (token, asker) => {
     const isRouter = async () => (await identities.find(asker.identityId))?.type === 'Router'
     if (!asker.isAdmin && !(await isRouter())) throw new Failure('FORBIDDEN')
     const access = await ownTokens.readAccessToken(token)
     if (access !== undefined) {
-      const isEnded = endedSessions.has(access.sessionId) || endedSessions.has(access.tokenId)
-      return isEnded ? { isActive: false } : { isActive: true, kind: 'access', ...access }
+      return isGood(access) ? { isActive: true, kind: 'access', ...access } : { isActive: false }
     }
     return readRefreshToken(token)
+  }
+
+  /**
+   * As a call with the token alone would be judged (D-232): where an external JWT must be beside every request, it is
+   * worth nothing by itself. The certificate that it is bound to is for the one who asks to compare (RFC 8705 §3.2).
+   */
+  function isGood(token: AccessToken): boolean {
+    if (judgeToken.ended(token) !== undefined || judgeToken.unmet(token) !== undefined) return false
+    return deps.rules.demands(token.authPolicyId)?.requireExtJwt === null
   }
 
   async function readRefreshToken(token: Secret): Promise<Introspection> {
@@ -60,6 +78,9 @@ export function createIntrospect(deps: {
     const isGood = found !== undefined && found.spent === undefined && found.expiresAt > clock.now()
     const session = isGood ? await apiSessions.find(found.sessionId) : undefined
     if (!isGood || session?.kind !== 'oidc') return { isActive: false }
+    // What a refresh would ask (D-27).
+    const owner = await deps.checkAgain(session.primary)
+    if ('refusal' in owner || isShortOf(owner.policy, session.secondary)) return { isActive: false }
     const { identityId, id: sessionId, clientId, issuer, scopes } = session
     const { issuedAt, expiresAt } = found
     const scope = scopes.join(' ')

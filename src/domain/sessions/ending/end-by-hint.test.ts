@@ -31,6 +31,7 @@ function accessTo(session: string): AccessToken {
     configTypes: [],
     amr: [],
     boundTo: undefined,
+    signerId: undefined,
     issuer: 'https://localhost:1280/oidc',
     clientId: 'service',
     scope: 'openid',

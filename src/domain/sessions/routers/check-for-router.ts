@@ -1,13 +1,17 @@
 /** Whether a `zt-session` that came to an edge router is good: the one thing that a router cannot know by itself. D-42. */
 import { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
+import type { LoginProof } from '../../../protocol/policy-demands.ts'
 import type { Identities } from '../../identities/stores.ts'
 import type { CallSession } from '../call-session.ts'
 import type { LegacySessions } from '../legacy-sessions.ts'
+import type { ApiSessions } from '../stores.ts'
 
 export interface CheckedSession {
   readonly session: CallSession
   readonly externalId: string | undefined
+  /** What its login has proven: for the router to compare with policies that change (D-232). */
+  readonly proof: LoginProof
 }
 
 /** Undefined for every session that is not good, partial ones included. */
@@ -16,12 +20,16 @@ export type CheckForRouter = (ztSession: string) => Promise<CheckedSession | und
 export function createCheckForRouter(deps: {
   readonly legacySessions: Pick<LegacySessions, 'authenticate'>
   readonly identities: Pick<Identities, 'find'>
+  readonly apiSessions: Pick<ApiSessions, 'find'>
 }): CheckForRouter {
   return async (ztSession) => {
     try {
       const session = await deps.legacySessions.authenticate(new Secret(ztSession), [], 'full')
       const identity = await deps.identities.find(session.identityId)
-      return { session, externalId: identity?.externalId }
+      const stored = await deps.apiSessions.find(session.sessionId)
+      if (stored === undefined) return undefined
+      const proof = { amr: stored.amr, signerId: stored.primary.signerId }
+      return { session, externalId: identity?.externalId, proof }
     } catch (error) {
       if (error instanceof Failure && error.code === 'UNAUTHORIZED') return undefined
       throw error

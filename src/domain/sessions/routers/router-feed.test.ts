@@ -10,6 +10,7 @@ import { createVault, INSTALLATION_SECRET_BYTES } from '../../../base/secrets/va
 import { type Duration, milliseconds, minutes, seconds } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
+import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
 import type { SessionEnding } from '../api-session.ts'
 import { createEndedSessions } from '../ending/ended-sessions.ts'
 import { createRouterFeed, type FeedLine } from './router-feed.ts'
@@ -33,6 +34,8 @@ function instance(shared = installation()) {
   let keys = [{ kid: 'key-1' }]
   let cas = 'the CAs'
   let areRulesStale = false
+  let policies: readonly PolicyDemands[] = []
+  const listeners = new Set<() => void>()
   const ended = createEndedSessions({
     clock,
     sessionEndings: {
@@ -46,7 +49,14 @@ function instance(shared = installation()) {
     caBundlePem: () => cas,
     signingKeys: { keySet: () => ({ keys }) },
     endedSessions: ended,
-    rules: { isStale: () => areRulesStale },
+    rules: {
+      isStale: () => areRulesStale,
+      allDemands: () => policies,
+      onChange(listener) {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    },
     vault: shared.vault,
     clock,
   })
@@ -59,6 +69,10 @@ function instance(shared = installation()) {
     },
     replaceCas: (text: string) => {
       cas = text
+    },
+    changePolicies: (...changed: readonly PolicyDemands[]) => {
+      policies = changed
+      for (const listener of listeners) listener()
     },
     loseRules: () => {
       areRulesStale = true
@@ -126,6 +140,32 @@ test('D-42: what ends is told at once, until the feed is closed', async () => {
   assert.deepEqual(take(), [{ type: 'ended', subject: 'ours', keepUntil, keepFor }])
   feed.close()
   here.ended.add(ending('later'))
+  assert.deepEqual(take(), [])
+})
+
+const DEMANDS: PolicyDemands = {
+  id: 'policy-1',
+  allowsPassword: true,
+  allowsCertificate: true,
+  signers: [],
+  requireTotp: false,
+  requireExtJwt: null,
+  bindTokens: false,
+}
+
+test('D-232: policies come before ready; then those that change, at once and each by itself', async () => {
+  const here = instance()
+  await here.ended.refresh()
+  here.changePolicies(DEMANDS, { ...DEMANDS, id: 'policy-2' })
+  const { feed, take } = here.connect()
+  assert.deepEqual(typesOf(take()), ['hello', 'keys', 'cas', 'policy', 'policy', 'ready'])
+  const stricter = { ...DEMANDS, requireTotp: true }
+  here.changePolicies(stricter, { ...DEMANDS, id: 'policy-2' })
+  assert.deepEqual(take(), [{ type: 'policy', ...stricter }])
+  here.changePolicies(stricter)
+  assert.deepEqual(take(), [{ type: 'policy-removed', id: 'policy-2' }])
+  feed.close()
+  here.changePolicies(DEMANDS)
   assert.deepEqual(take(), [])
 })
 

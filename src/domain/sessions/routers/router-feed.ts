@@ -1,5 +1,5 @@
 /**
- * What edge routers follow: keys, CAs, and everything that has ended. docs/router.md has the format. D-34, D-42.
+ * What edge routers follow: keys, CAs, what policies demand, and everything that has ended. docs/router.md has the format. D-34, D-42.
  *
  * It is fed by this instance's copy of the ended, which misses nothing that commits late. A cursor says up to where a
  * receiver surely has everything; whoever shows one gets the rest, whoever shows none, a strange one or one from before
@@ -9,6 +9,7 @@
 import type { SecretHash, Vault } from '../../../base/secrets/vault.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
+import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
 import type { Rules } from '../../policies/rules.ts'
 import type { SigningKeys } from '../../tokens/keys/signing-keys.ts'
 import type { EndedSessions, KnownEnding } from '../ending/ended-sessions.ts'
@@ -27,6 +28,8 @@ export type FeedLine =
     }
   | { readonly type: 'keys'; readonly keys: readonly object[] }
   | { readonly type: 'cas'; readonly cas: string }
+  | ({ readonly type: 'policy' } & PolicyDemands)
+  | { readonly type: 'policy-removed'; readonly id: string }
   | ({ readonly type: 'ended' } & KnownEnding)
   | { readonly type: 'ready'; readonly cursor: string }
   | { readonly type: 'heartbeat'; readonly cursor: string; readonly at: number }
@@ -52,7 +55,7 @@ export function createRouterFeed(deps: {
   readonly caBundlePem: () => string
   readonly signingKeys: Pick<SigningKeys, 'keySet'>
   readonly endedSessions: Pick<EndedSessions, 'entries' | 'cursor' | 'latest' | 'onEnd' | 'isStale'>
-  readonly rules: Pick<Rules, 'isStale'>
+  readonly rules: Pick<Rules, 'isStale' | 'allDemands' | 'onChange'>
   readonly vault: Vault
   readonly clock: Clock
 }): OpenRouterFeed {
@@ -65,6 +68,8 @@ export function createRouterFeed(deps: {
     const isSnapshot = after === undefined || after > endedSessions.latest()
     let shownKeys = ''
     let shownCas = ''
+    /** What was sent of each policy. */
+    const shownPolicies = new Map<string, string>()
 
     function sendKeys(): void {
       const { keys } = signingKeys.keySet()
@@ -81,8 +86,24 @@ export function createRouterFeed(deps: {
       send({ type: 'cas', cas })
     }
 
+    /** A line for each, so that no line grows with their number: D-232. */
+    function sendPolicies(): void {
+      const gone = new Set(shownPolicies.keys())
+      for (const demands of rules.allDemands()) {
+        gone.delete(demands.id)
+        const text = JSON.stringify(demands)
+        if (shownPolicies.get(demands.id) === text) continue
+        shownPolicies.set(demands.id, text)
+        send({ type: 'policy', ...demands })
+      }
+      for (const id of gone) {
+        shownPolicies.delete(id)
+        send({ type: 'policy-removed', id })
+      }
+    }
+
     // Before anything is read: what ends from here on is sent, whether or not it is in what follows.
-    const stop = endedSessions.onEnd((ending) => send({ type: 'ended', ...ending }))
+    const stopEnds = endedSessions.onEnd((ending) => send({ type: 'ended', ...ending }))
     send({
       type: 'hello',
       version: 1,
@@ -95,10 +116,13 @@ export function createRouterFeed(deps: {
     })
     sendKeys()
     sendCas()
+    sendPolicies()
     for (const ending of endedSessions.entries(isSnapshot ? undefined : after)) {
       send({ type: 'ended', ...ending })
     }
     send({ type: 'ready', cursor: writeCursor() })
+    // At once: what a policy forbids is closed at routers within a second.
+    const stopRules = rules.onChange(sendPolicies)
 
     return {
       beat() {
@@ -108,7 +132,10 @@ export function createRouterFeed(deps: {
         sendCas()
         send({ type: 'heartbeat', cursor: writeCursor(), at: clock.now() })
       },
-      close: stop,
+      close() {
+        stopEnds()
+        stopRules()
+      },
     }
   }
 

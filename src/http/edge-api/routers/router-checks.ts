@@ -34,7 +34,7 @@ export function addRouterChecks(
 
 function answerOf(checked: CheckedSession | undefined): RouterCheckAnswer {
   if (checked === undefined) return { isActive: false }
-  const { session, externalId } = checked
+  const { session, externalId, proof } = checked
   return {
     isActive: true,
     sessionId: session.sessionId,
@@ -42,5 +42,8 @@ function answerOf(checked: CheckedSession | undefined): RouterCheckAnswer {
     externalId: externalId ?? null,
     isAdmin: session.isAdmin,
     expiresAt: toRfc3339(session.expiresAt),
+    authPolicyId: session.authPolicyId,
+    amr: [...proof.amr],
+    externalJwtSignerId: proof.signerId ?? null,
   }
 }

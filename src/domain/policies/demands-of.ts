@@ -1,0 +1,24 @@
+/** What a policy demands right now, with the signers as they are: D-232. */
+import type { PolicyDemands } from '../../protocol/policy-demands.ts'
+import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
+import { type AuthPolicy, allowsSigner } from './auth-policy.ts'
+
+export function demandsOf(
+  policy: AuthPolicy,
+  signers: readonly ExternalJwtSigner[],
+): PolicyDemands {
+  const { primary, secondary } = policy
+  const required = secondary.requireExtJwt
+  const issuer = signers.find(({ id }) => id === required)?.issuer ?? null
+  return {
+    id: policy.id,
+    allowsPassword: primary.updb.allowed,
+    allowsCertificate: primary.cert.allowed,
+    signers: signers
+      .filter(({ id, enabled }) => enabled && allowsSigner(policy, id))
+      .map(({ id }) => id),
+    requireTotp: secondary.requireTotp,
+    requireExtJwt: required === undefined ? null : { id: required, issuer },
+    bindTokens: primary.cert.bindTokens,
+  }
+}

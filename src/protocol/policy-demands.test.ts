@@ -1,0 +1,90 @@
+/** Whether what a login has proven is enough for its policy as it is now. D-52, D-232. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isBoundElsewhere, type PolicyDemands, unmetDemand } from './policy-demands.ts'
+
+const OPEN: PolicyDemands = {
+  id: 'policy-1',
+  allowsPassword: true,
+  allowsCertificate: true,
+  signers: ['signer-1'],
+  requireTotp: false,
+  requireExtJwt: null,
+  bindTokens: false,
+}
+
+const LOGINS = {
+  password: { amr: ['pwd'], signerId: undefined },
+  'password and code': { amr: ['pwd', 'otp', 'mfa'], signerId: undefined },
+  'password and JWT': { amr: ['pwd', 'ext-jwt', 'mfa'], signerId: undefined },
+  certificate: { amr: ['swk'], signerId: undefined },
+  JWT: { amr: ['ext-jwt'], signerId: 'signer-1' },
+  'old JWT': { amr: ['ext-jwt'], signerId: undefined },
+}
+
+type Login = keyof typeof LOGINS
+
+const CASES: readonly [string, Partial<PolicyDemands>, Partial<Record<Login, string>>][] = [
+  ['nothing special', {}, {}],
+  [
+    'no passwords',
+    { allowsPassword: false },
+    {
+      password: 'method-not-allowed',
+      'password and code': 'method-not-allowed',
+      'password and JWT': 'method-not-allowed',
+    },
+  ],
+  ['no certificates', { allowsCertificate: false }, { certificate: 'method-not-allowed' }],
+  ['no signers', { signers: [] }, { JWT: 'method-not-allowed', 'old JWT': 'method-not-allowed' }],
+  ['another signer', { signers: ['signer-2'] }, { JWT: 'signer-not-trusted' }],
+  [
+    'a code',
+    { requireTotp: true },
+    {
+      password: 'totp-missing',
+      'password and JWT': 'totp-missing',
+      certificate: 'totp-missing',
+      JWT: 'totp-missing',
+      'old JWT': 'totp-missing',
+    },
+  ],
+]
+
+for (const [what, demands, unmet] of CASES) {
+  test(`a policy that says: ${what}`, () => {
+    for (const [login, proof] of Object.entries(LOGINS)) {
+      assert.equal(unmetDemand({ ...OPEN, ...demands }, proof), unmet[login as Login], login)
+    }
+  })
+}
+
+test('a policy that is gone accepts nobody', () => {
+  for (const proof of Object.values(LOGINS)) {
+    assert.equal(unmetDemand(undefined, proof), 'policy-gone')
+  }
+})
+
+test('a token is bound only where the policy says so, and then to its certificate alone', () => {
+  const binding = { bindTokens: true }
+  assert.equal(
+    isBoundElsewhere({ bindTokens: false }, 'a', () => 'b'),
+    false,
+  )
+  assert.equal(
+    isBoundElsewhere(binding, undefined, () => undefined),
+    false,
+  )
+  assert.equal(
+    isBoundElsewhere(binding, 'a', () => 'a'),
+    false,
+  )
+  assert.equal(
+    isBoundElsewhere(binding, 'a', () => 'b'),
+    true,
+  )
+  assert.equal(
+    isBoundElsewhere(binding, 'a', () => undefined),
+    true,
+  )
+})

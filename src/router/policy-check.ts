@@ -1,0 +1,49 @@
+/**
+ * Whether a login is still enough for its policy, by what the feed tells of policies. D-232. The controller asks the same
+ * function about its own calls.
+ */
+import type { ChallengedSigner } from '../protocol/challenge.ts'
+import {
+  challengedSigner,
+  isBoundElsewhere,
+  type LoginProof,
+  type PolicyDemands,
+  unmetDemand,
+} from '../protocol/policy-demands.ts'
+
+/** What a session has proven, and the policy that it must satisfy. */
+export interface LoginUnderPolicy extends LoginProof {
+  readonly policyId: string
+}
+
+/** What is compared with policies as long as something is open. */
+export interface JudgedLogin extends LoginUnderPolicy {
+  /** The certificate that the token is bound to, and the one of the connection: SHA-256 in base64url. */
+  readonly boundTo: string | undefined
+  readonly shown: string
+}
+
+export type PolicyRefusal =
+  | { readonly reason: 'policy-unmet'; readonly why: string }
+  | { readonly reason: 'token-bound-elsewhere' }
+  /** It can be shown to the controller alone: a connection here has one credential. */
+  | { readonly reason: 'secondary-jwt-required'; readonly signer?: ChallengedSigner }
+
+/** Undefined when nothing speaks against it, or when the controller does not tell of policies. */
+export function policyRefusal(
+  policies: ReadonlyMap<string, PolicyDemands> | undefined,
+  login: JudgedLogin | undefined,
+): PolicyRefusal | undefined {
+  if (policies === undefined || login === undefined) return undefined
+  const demands = policies.get(login.policyId)
+  const unmet = unmetDemand(demands, login)
+  if (unmet !== undefined || demands === undefined) {
+    return { reason: 'policy-unmet', why: unmet ?? 'policy-gone' }
+  }
+  if (isBoundElsewhere(demands, login.boundTo, () => login.shown)) {
+    return { reason: 'token-bound-elsewhere' }
+  }
+  if (demands.requireExtJwt === null) return undefined
+  const signer = challengedSigner(demands)
+  return { reason: 'secondary-jwt-required', ...(signer === undefined ? {} : { signer }) }
+}
