@@ -248,7 +248,10 @@ function takeParser(
 
 /** Changes when the peer has taken something, also in the middle of a long write. */
 function progressOf(socket: TLSSocket): string {
-  // Node looks at the queue of the handle for its own time-outs (`_onTimeout` in net.js); it has no public name.
-  const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } }
-  return `${socket.bytesWritten - socket.writableLength} ${handle?.writeQueueSize}`
+  // Node looks at the queue of the handle for its own time-outs (`_onTimeout` in net.js). It has no public name, and of
+  // a TLS socket it is the one below that moves.
+  const { _parent: below } = socket as TLSSocket & {
+    readonly _parent?: { readonly _handle?: { readonly writeQueueSize?: number } | null }
+  }
+  return `${socket.bytesWritten - socket.writableLength} ${below?._handle?.writeQueueSize}`
 }

@@ -74,7 +74,7 @@ async function sendUntilStopped(service: ChildService, round: number): Promise<r
     connection.socket.destroy()
     for (const [i, { refresh_token: token }] of tokens.entries()) {
       const reply = replies[i]
-      assert.ok(reply === undefined || reply.status === 200, reply?.text)
+      assert.ok(reply === undefined || reply.status === 200, reply?.text ?? '')
       sent.push({ token, answer: reply?.json().refresh_token })
     }
   }

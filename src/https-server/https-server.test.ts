@@ -1,0 +1,259 @@
+/** The server below the service and the gateway, over real TLS connections. D-195, D-196, D-197. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { after, type TestContext, test } from 'node:test'
+import tls from 'node:tls'
+import { openOpenssl } from '../../test/support/certificates/openssl.ts'
+import { connectRaw } from '../../test/support/edge/raw-connection.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import { milliseconds, seconds } from '../base/time/duration.ts'
+import { createConnectionLimit } from './connection-limit.ts'
+import { createHttpsServer, type HttpsServerOptions } from './https-server.ts'
+
+const openssl = await openOpenssl()
+after(() => openssl.close())
+const root = await openssl.makeCa({ subject: '/CN=Root' })
+const leaf = await openssl.makeLeaf(root, {
+  subject: '/CN=localhost',
+  extensions: ['subjectAltName=DNS:localhost,IP:127.0.0.1', 'extendedKeyUsage=serverAuth'],
+})
+
+const silent = () => undefined
+const SILENT = { debug: silent, info: silent, warn: silent, error: silent }
+const STATUSES = {
+  malformed: 400,
+  'timed-out': 408,
+  'headers-too-large': 431,
+  'method-not-allowed': 405,
+} as const
+
+async function start(
+  t: TestContext,
+  handler: (message: IncomingMessage, response: ServerResponse) => void,
+  options: Partial<HttpsServerOptions> = {},
+) {
+  const limit = createConnectionLimit(50, SILENT)
+  const server = createHttpsServer({
+    tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
+    material: { certificatePem: leaf.pem, keyPem: new Secret(leaf.keyPem), clientCasPem: '' },
+    timeouts: { header: seconds(60), request: seconds(60), idle: seconds(60), write: seconds(60) },
+    handler,
+    onUnreadable: (why) => ({
+      status: STATUSES[why],
+      reason: 'Refused',
+      headers: { 'content-length': String(why.length) },
+      body: why,
+    }),
+    limit,
+    log: SILENT,
+    ...options,
+  })
+  t.after(() => server.close(milliseconds(0)))
+  const port = await server.listen({ host: '127.0.0.1', port: 0 })
+  const connect = async () => {
+    const at = { baseUrl: `https://127.0.0.1:${port}`, ca: root.pem }
+    const connection = await connectRaw(at)
+    t.after(() => connection.socket.destroy())
+    return connection
+  }
+  return { server, limit, port, connect }
+}
+
+const get = (path: string, ...fields: readonly string[]) =>
+  `${[`GET ${path} HTTP/1.1`, 'host: localhost', ...fields].join('\r\n')}\r\n\r\n`
+
+const answer = (response: ServerResponse, text: string) => {
+  response.writeHead(200, { 'content-length': Buffer.byteLength(text) }).end(text)
+}
+
+test('requests on one connection run one after the other, however many are sent ahead', async (t) => {
+  let running = 0
+  let most = 0
+  const { connect } = await start(t, ({ url = '' }, response) => {
+    running += 1
+    most = Math.max(most, running)
+    setImmediate(() => {
+      running -= 1
+      answer(response, url)
+    })
+  })
+  const connection = await connect()
+  // Several TLS records, and requests that lie across all of their borders.
+  const count = 3_000
+  connection.send(Array.from({ length: count }, (_, i) => get(`/${i}`)).join(''))
+  for (let i = 0; i < count; i++) assert.equal((await connection.reply())?.text, `/${i}`)
+  assert.equal(most, 1)
+})
+
+test('a body that comes behind other requests is read whole', async (t) => {
+  const { connect } = await start(t, (message, response) => {
+    let length = 0
+    message.on('data', (chunk) => {
+      length += chunk.length
+    })
+    message.on('end', () => answer(response, String(length)))
+  })
+  const connection = await connect()
+  const body = 'x'.repeat(300_000)
+  const post = `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  connection.send(`${get('/')}${post}${get('/')}${post}`)
+  for (const length of [0, body.length, 0, body.length]) {
+    assert.equal((await connection.reply())?.text, String(length))
+  }
+})
+
+// Attack: requests sent ahead by a peer that reads nothing.
+test('a peer that reads nothing starts few requests, and is cut', async (t) => {
+  const text = 'x'.repeat(1_000_000)
+  let begun = 0
+  const { connect, limit } = await start(
+    t,
+    (_, response) => {
+      begun += 1
+      answer(response, text)
+    },
+    {
+      timeouts: { header: seconds(60), request: seconds(60), idle: seconds(60), write: seconds(1) },
+    },
+  )
+  const { socket } = await connect()
+  socket.pause()
+  socket.write(get('/').repeat(1_000))
+  await eventually(() => (limit.load().open === 0 ? true : undefined), 'the end of the connection')
+  // As many as the buffers of the two kernels take.
+  assert.ok(begun < 100, `${begun} were begun`)
+})
+
+test('a slow reader who goes on reading is not cut, though one write takes longer than the time-out', async (t) => {
+  const text = 'x'.repeat(12_000_000)
+  const { port } = await start(t, (_, response) => answer(response, text), {
+    timeouts: { header: seconds(60), request: seconds(60), idle: seconds(60), write: seconds(3) },
+  })
+  const socket = tls.connect({ port, host: '127.0.0.1', ca: root.pem })
+  t.after(() => socket.destroy())
+  let taken = 0
+  const whole = new Promise<void>((resolve, reject) => {
+    socket.on('data', (chunk) => {
+      taken += chunk.length
+      if (taken >= text.length) resolve()
+      socket.pause()
+      setTimeout(() => socket.resume(), 5)
+    })
+    socket.once('close', () => reject(new Error(`cut after ${taken} bytes`)))
+  })
+  socket.write(get('/'))
+  await whole
+})
+
+for (const [what, bytes, why] of [
+  ['what is not HTTP', 'nonsense\r\n\r\n', 'malformed'],
+  ['a header that never ends', `GET / HTTP/1.1\r\na: ${'x'.repeat(40_000)}`, 'headers-too-large'],
+  ['half a header', 'GET / HT', 'timed-out'],
+  ['silence', '', 'timed-out'],
+  ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', 'method-not-allowed'],
+] as const) {
+  test(`${what} is answered, and the connection ends though the peer does not close it`, async (t) => {
+    const { connect, limit } = await start(t, (_, response) => answer(response, ''), {
+      timeouts: { header: seconds(1), request: seconds(60), idle: seconds(60), write: seconds(60) },
+    })
+    const connection = await connect()
+    connection.socket.allowHalfOpen = true
+    if (bytes !== '') connection.send(bytes)
+    const reply = await connection.reply()
+    assert.equal(reply?.status, STATUSES[why])
+    assert.equal(reply.text, why)
+    assert.equal(reply.header('connection'), 'close')
+    await eventually(() => (limit.load().open === 0 ? true : undefined), 'its end')
+    assert.equal(connection.socket.destroyed, false)
+  })
+}
+
+test('what cannot be read behind other requests is answered in its turn', async (t) => {
+  const { connect } = await start(t, ({ url = '' }, response) => {
+    setTimeout(() => answer(response, url), 50)
+  })
+  const connection = await connect()
+  connection.send(`${get('/1')}${get('/2')}nonsense\r\n\r\n`)
+  assert.equal((await connection.reply())?.text, '/1')
+  assert.equal((await connection.reply())?.text, '/2')
+  assert.equal((await connection.reply())?.status, 400)
+  await connection.closed
+})
+
+// Attack: Node throws when a second answer is put on a socket that has one.
+test('a wish to leave HTTP behind a running request cuts the connection and nothing else', async (t) => {
+  const upgraded: string[] = []
+  const { connect, limit } = await start(t, () => undefined, {
+    onUpgrade: ({ url = '' }) => upgraded.push(url),
+  })
+  const first = await connect()
+  first.send(`${get('/')}${get('/socket', 'connection: Upgrade', 'upgrade: websocket')}`)
+  await first.closed
+  assert.deepEqual(upgraded, [])
+  const second = await connect()
+  second.send(get('/socket', 'connection: Upgrade', 'upgrade: websocket'))
+  await eventually(() => (upgraded.length === 1 ? true : undefined), 'the second wish')
+  assert.ok(limit.load().open >= 1)
+})
+
+test('what is sent behind a wish to leave HTTP arrives there, all of it', async (t) => {
+  const { connect } = await start(t, () => undefined, {
+    onUpgrade(_, _response, { socket, head }) {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\ncontent-length: 6000\r\n\r\n')
+      socket.write(head)
+      socket.pipe(socket)
+    },
+  })
+  const connection = await connect()
+  const behind = 'abc'.repeat(2_000)
+  connection.send(`${get('/', 'connection: Upgrade', 'upgrade: websocket')}${behind}`)
+  assert.equal((await connection.reply())?.text, behind)
+})
+
+test('a drain answers what was parsed, says close once, and takes nothing more', async (t) => {
+  const handled: string[] = []
+  const releases: (() => void)[] = []
+  const { connect, server } = await start(t, ({ url = '' }, response) => {
+    handled.push(url)
+    releases.push(() => answer(response, url))
+  })
+  const [busy, idle] = [await connect(), await connect()]
+  busy.send(`${get('/1')}${get('/2')}${get('/3')}`)
+  await eventually(() => releases.shift(), 'the first request').then((release) => {
+    void server.close(seconds(60))
+    release()
+  })
+  await idle.closed
+  assert.equal((await busy.reply())?.header('connection'), 'keep-alive')
+  busy.send(get('/4'))
+  for (const url of ['/2', '/3']) {
+    ;(await eventually(() => releases.shift(), url))()
+    const reply = await busy.reply()
+    assert.equal(reply?.text, url)
+    assert.equal(reply.header('connection'), url === '/3' ? 'close' : 'keep-alive')
+  }
+  await busy.closed
+  assert.deepEqual(handled, ['/1', '/2', '/3'])
+})
+
+test('a drain waits until a slow reader has a whole answer', async (t) => {
+  const text = 'x'.repeat(12_000_000)
+  const { port, server } = await start(t, (_, response) => answer(response, text))
+  const socket = tls.connect({ port, host: '127.0.0.1', ca: root.pem })
+  t.after(() => socket.destroy())
+  socket.write(get('/'))
+  const [first] = (await once(socket, 'data')) as [Buffer]
+  socket.pause()
+  const closed = server.close(seconds(60))
+  // Far longer than it takes to close what is idle.
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  let taken = first.length
+  socket.on('data', (chunk) => {
+    taken += chunk.length
+  })
+  await once(socket.resume(), 'close')
+  assert.ok(taken > text.length, `${taken} bytes`)
+  await closed
+})
