@@ -51,7 +51,7 @@ async function judge(
 const signed = (change: object = {}, header = {}) => signJwt(KEY, { ...CLAIMS, ...change }, header)
 const part = (text: string) => Buffer.from(text).toString('base64url')
 const invalid = (why: string) => ({ verdict: 'invalid', why })
-const ACCEPTED = { verdict: 'accepted', subject: 'alice' }
+const ACCEPTED = { verdict: 'accepted', subject: 'alice', authenticatedAt: CLAIMS.iat }
 const EXPIRED = { verdict: 'expired', why: 'the token has expired' }
 const UNREADABLE = 'the token is no JWT that can be read'
 const NO_KEY = 'no key of the signer fits the token'
@@ -79,7 +79,7 @@ test('the subject is the claim that the signer names', async () => {
     ['/realm/ids/1', 'a-2'],
   ] as const) {
     const signer = externalSigner({ claimsProperty })
-    assert.deepEqual(await judge(token, { signer }), { verdict: 'accepted', subject })
+    assert.deepEqual(await judge(token, { signer }), { ...ACCEPTED, subject })
   }
 })
 
@@ -94,9 +94,23 @@ const GOOD: readonly [what: string, change: object][] = [
 
 for (const [what, change] of GOOD) {
   test(`R056: a token with ${what} is accepted`, async () => {
-    assert.deepEqual(await judge(await signed(change)), ACCEPTED)
+    const { iat } = { ...CLAIMS, ...change }
+    assert.deepEqual(await judge(await signed(change)), { ...ACCEPTED, authenticatedAt: iat })
   })
 }
+
+test('D-241: the authentication was at auth_time, or not after iat, where those are times', async () => {
+  for (const [change, authenticatedAt] of [
+    [{ auth_time: NOW - 500 }, NOW - 500],
+    [{ auth_time: NOW - 500, iat: undefined }, NOW - 500],
+    [{ iat: NOW - 20 }, NOW - 20],
+    [{ iat: undefined }, undefined],
+    [{ auth_time: 'now' }, undefined],
+    [{ auth_time: null }, undefined],
+  ] as const) {
+    assert.deepEqual(await judge(await signed(change)), { ...ACCEPTED, authenticatedAt })
+  }
+})
 
 test('R056: a token whose end has passed by the leeway is expired', async () => {
   assert.deepEqual(await judge(await signed({ exp: NOW - 60 })), EXPIRED)
