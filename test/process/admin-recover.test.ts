@@ -12,7 +12,7 @@ import { setUpApp } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
 import { bearer, logIn } from '../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../support/management.ts'
-import { changeConfig } from '../support/process/child-home.ts'
+import { installAnewIn } from '../support/process/child-home.ts'
 import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -36,9 +36,7 @@ for (const name of ['SQLite', 'PostgreSQL']) {
       await first.stop()
       if (name === 'PostgreSQL') {
         const db = await (await startPostgres()).freshDatabase()
-        await changeConfig(home, (config) => {
-          config.db = db
-        })
+        await installAnewIn(home, db)
       }
       const service = await startChild(t, { home })
       const admin = await administrate(service)

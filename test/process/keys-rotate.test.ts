@@ -100,6 +100,9 @@ test('where nothing is installed, keys rotate says so and makes nothing', async 
   assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
   await rm(join(home, 'latchkey.db'))
   const before = await readdir(home)
-  assert.deepEqual(await rotate(), refusal)
+  // D-252: there was an installation here.
+  const { code, stdout, stderr } = await rotate()
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+  assert.match(stderr, /^latchkey: the database \S+\/latchkey\.db is missing, but the home /)
   assert.deepEqual(await readdir(home), before)
 })

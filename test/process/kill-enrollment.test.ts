@@ -14,7 +14,7 @@ import {
 } from '../support/certificates/enrollment.ts'
 import type { MadeCertificate } from '../support/certificates/openssl.ts'
 import { administrate } from '../support/management.ts'
-import { changeConfig, fixPort } from '../support/process/child-home.ts'
+import { fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -37,11 +37,7 @@ test('an enrollment survives a kill -9 whole or not at all, on PostgreSQL', asyn
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
   const db = await postgres.freshDatabase()
-  await killRounds(t, (home) =>
-    changeConfig(home, (config) => {
-      config.db = db
-    }),
-  )
+  await killRounds(t, (home) => installAnewIn(home, db))
 })
 
 async function killRounds(t: TestContext, prepare: (home: string) => Promise<void>): Promise<void> {

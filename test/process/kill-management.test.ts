@@ -13,7 +13,7 @@ import { Secret } from '../../src/base/secrets/secret.ts'
 import { type Chance, chance } from '../support/chance.ts'
 import { bearer, beginLogin, submitPassword } from '../support/login/login.ts'
 import { type Administrator, administrate, administratorWith } from '../support/management.ts'
-import { changeConfig, fixPort } from '../support/process/child-home.ts'
+import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { createLedger, type Entry, settle } from '../support/process/ledger.ts'
 import {
@@ -73,10 +73,10 @@ async function killRounds(
   await fixPort(home)
   const url = await databaseOf()
   await changeConfig(home, (config) => {
-    if (url !== undefined) config.db = url
     // Whoever is disabled while he logs in fails; here that is nobody who guesses (D-22).
     config.edge = { ...config.edge, limits: { failuresPerAddress: 0 } }
   })
+  if (url !== undefined) await installAnewIn(home, url)
   const db =
     url === undefined
       ? { kind: 'sqlite', path: join(home, 'latchkey.db') }

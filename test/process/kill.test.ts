@@ -11,7 +11,7 @@ import {
   REDIRECT_URI,
   submitPassword,
 } from '../support/login/login.ts'
-import { changeConfig, fixPort } from '../support/process/child-home.ts'
+import { fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -41,11 +41,7 @@ test('what was answered before a kill -9 holds after the next start, on PostgreS
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
   const db = await postgres.freshDatabase()
-  await killRounds(t, 2, (home) =>
-    changeConfig(home, (config) => {
-      config.db = db
-    }),
-  )
+  await killRounds(t, 2, (home) => installAnewIn(home, db))
 })
 
 async function killRounds(

@@ -13,7 +13,7 @@ import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/log
 import { bearer } from '../support/login/login.ts'
 import { logInOffline, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
-import { changeConfig, fixPort } from '../support/process/child-home.ts'
+import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, runLatchkey, startChild } from '../support/process/child-service.ts'
 import { STEPS } from '../support/process/kill-rotation.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -32,9 +32,7 @@ const DATABASES: readonly (readonly [name: string, prepare: Prepare])[] = [
     'PostgreSQL',
     async (home) => {
       const db = await (await startPostgres()).freshDatabase()
-      await changeConfig(home, (config) => {
-        config.db = db
-      })
+      await installAnewIn(home, db)
     },
   ],
 ]

@@ -14,6 +14,7 @@ import { SHAPE } from '../../store/migrate.ts'
 import { StoreUnavailable } from '../../store/open.ts'
 import { readWhole, type TableName, type WholeDatabase } from '../../store/whole/read-whole.ts'
 import { OF_ONE_EPOCH, TABLES } from '../../store/whole/table-order.ts'
+import { nothingInstalled } from '../installation/home-in-use.ts'
 import { readInstallationSecret } from '../installation/installation-secret.ts'
 import { exists, RefusedStart, refuseWorldReadable } from '../installation/private-files.ts'
 import { type Header, totalOf } from './format.ts'
@@ -43,7 +44,7 @@ export async function makeBackup(
   if (db.kind === 'sqlite') {
     await refuseWorldReadable(db.path)
     // Opening a database would make it.
-    if (!(await exists(db.path))) throw nothingIn(config)
+    if (!(await exists(db.path))) throw await nothingInstalled(config, 'missing')
   }
   const secret = await readInstallationSecret(config.secret)
   if (secret === undefined) throw new RefusedStart('there is no installation secret')
@@ -102,9 +103,5 @@ async function refuseForeign(
     if (row?.['secret_fingerprint'] === fingerprint) return
     throw new RefusedStart('this database was made with another installation secret')
   }
-  throw nothingIn(config)
-}
-
-function nothingIn({ home }: Config): RefusedStart {
-  return new RefusedStart(`nothing is installed in ${home} yet; run: latchkey init`)
+  throw await nothingInstalled(config, 'empty')
 }

@@ -16,6 +16,15 @@ export async function isFileMissing({ db }: Pick<Config, 'db'>): Promise<boolean
   return db.kind === 'sqlite' && !(await exists(db.path))
 }
 
+/** For a command that needs an installation: none was made here yet, or the database of it is gone. */
+export async function nothingInstalled(
+  config: Pick<Config, 'home' | 'db'>,
+  what: 'missing' | 'empty',
+): Promise<RefusedStart> {
+  if (await isHomeUsed(config)) return emptyBelowUsedHome(config, what)
+  return new RefusedStart(`nothing is installed in ${config.home} yet; run: latchkey init`)
+}
+
 export function emptyBelowUsedHome(
   { home, db }: Pick<Config, 'home' | 'db'>,
   what: 'missing' | 'empty',

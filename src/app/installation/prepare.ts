@@ -31,7 +31,7 @@ import { defaultPolicy } from '../../domain/policies/auth-policy.ts'
 import type { Store } from '../../domain/stores.ts'
 import { checkForDamage, type OnEvents, openStore, StoreUnavailable } from '../../store/open.ts'
 import { openAuthorities } from '../compose/own-authorities.ts'
-import { emptyBelowUsedHome, isFileMissing, isHomeUsed } from './home-in-use.ts'
+import { emptyBelowUsedHome, isFileMissing, isHomeUsed, nothingInstalled } from './home-in-use.ts'
 import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
 import { exists, RefusedStart, refuseWorldReadable } from './private-files.ts'
 import { takeUpWaitingSecret, waitingSecretFile } from './waiting-secret.ts'
@@ -120,17 +120,12 @@ export function drawPassword(random: Random): Secret {
 
 /** Opens an installation that exists; refuses to make one. */
 export async function openPrepared(config: Config, random: Random): Promise<OpenedInstallation> {
-  const isUsed = await isHomeUsed(config)
-  const nothing = (what: 'missing' | 'empty') =>
-    isUsed
-      ? emptyBelowUsedHome(config, what)
-      : new RefusedStart(`nothing is installed in ${config.home} yet; run: latchkey init`)
   // Opening a database would make it.
-  if (await isFileMissing(config)) throw nothing('missing')
+  if (await isFileMissing(config)) throw await nothingInstalled(config, 'missing')
   const opened = await openDatabase(config)
   return closeOnFailure(opened.store, async () => {
     const installation = await inspect(config, opened, random)
-    if (installation === undefined) throw nothing('empty')
+    if (installation === undefined) throw await nothingInstalled(config, 'empty')
     const { vault, fingerprint } = installation
     return { store: keepSealed(opened.store, fingerprint), vault, secretFingerprint: fingerprint }
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { temporaryFolder } from '../service.ts'
 import { startPostgres } from '../stores/postgres.ts'
-import { changeConfig, fixPort } from './child-home.ts'
+import { changeConfig, fixPort, installAnewIn } from './child-home.ts'
 import { type ChildService, type Finished, runLatchkey, startChild } from './child-service.ts'
 
 export const environment = {
@@ -29,7 +29,7 @@ export async function startAt(t: TestContext, place: Place): Promise<ChildServic
   const first = await startChild(t)
   await first.stop()
   const db = await place.database()
-  if (db !== undefined) await useDatabase(first.home, db)
+  if (db !== undefined) await installAnewIn(first.home, db)
   await fixPort(first.home)
   return startChild(t, { home: first.home })
 }

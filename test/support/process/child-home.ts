@@ -1,5 +1,5 @@
 /** Reads and changes the configuration file of a home, for tests that start the service as a process of its own. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { freePort } from '../ports.ts'
@@ -18,6 +18,14 @@ export async function changeConfig(
   const config = await readConfig(home)
   change(config)
   await writeFile(join(home, 'controller.yml'), stringify(config))
+}
+
+/** The home gives its installation up and is made anew by the next start, in another database (D-252). */
+export async function installAnewIn(home: string, db: string): Promise<void> {
+  await changeConfig(home, (config) => {
+    config.db = db
+  })
+  await rm(join(home, 'pki', 'ca.pem'))
 }
 
 /** From now on the home listens at one port, which it answers: tokens are for an address. */
