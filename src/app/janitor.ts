@@ -28,6 +28,7 @@ type Swept = Pick<
   | 'refreshTokens'
   | 'sessionCertificates'
   | 'sessionEndings'
+  | 'passwordFailures'
   | 'enrollments'
   | 'events'
 >
@@ -42,8 +43,14 @@ export async function sweep(
 ): Promise<number> {
   const before = minus(past, GRACE)
   let removed = 0
-  const { authRequests, spentStates, refreshTokens, sessionCertificates, sessionEndings } = stores
-  const short = [authRequests, spentStates, refreshTokens, sessionCertificates, sessionEndings]
+  const short = [
+    stores.authRequests,
+    stores.spentStates,
+    stores.refreshTokens,
+    stores.sessionCertificates,
+    stores.sessionEndings,
+    stores.passwordFailures,
+  ]
   for (const table of short) {
     removed += await table.removeExpired(before, BATCH)
   }

@@ -113,9 +113,10 @@ function traceHashing<H extends PasswordHashing>(tracer: Tracer, hashing: H): H 
   return {
     ...hashing,
     hash: (password) => tracer.span(facts, () => hashing.hash(password)),
-    verify: (passwordHash, password) =>
-      tracer.span(facts, () => hashing.verify(passwordHash, password)),
-    verifyNothing: (password) => tracer.span(facts, () => hashing.verifyNothing(password)),
+    verify: (passwordHash, password, from) =>
+      tracer.span(facts, () => hashing.verify(passwordHash, password, from)),
+    verifyNothing: (password, from) =>
+      tracer.span(facts, () => hashing.verifyNothing(password, from)),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Addresses and networks, and what belongs to which; properties are in test/fuzz/addresses.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isIn, parseAddress, parseHostOrNetwork, parseNetwork } from './network.ts'
+import { isIn, networkOf, parseAddress, parseHostOrNetwork, parseNetwork } from './network.ts'
 
 const v6 = (...groups: number[]): number[] => groups.flatMap((group) => [group >> 8, group & 255])
 
@@ -109,3 +109,19 @@ test('a host is told from an address, and has no port', () => {
     assert.equal(parseHostOrNetwork(text), undefined, text)
   }
 })
+
+const NETWORKS: Readonly<Record<string, string>> = {
+  '192.0.2.1': '192.0.2.1',
+  '::ffff:192.0.2.1': '192.0.2.1',
+  '2001:db8:1:2::5': '2001:db8:1:2::/64',
+  '2001:DB8:1:2:ffff:0:0:9': '2001:db8:1:2::/64',
+  '::1': '0:0:0:0::/64',
+  'fe80::1%eth0': 'fe80:0:0:0::/64',
+  unknown: 'unknown',
+}
+
+for (const [address, network] of Object.entries(NETWORKS)) {
+  test(`the network of ${address} is ${network}`, () => {
+    assert.equal(networkOf(address), network)
+  })
+}

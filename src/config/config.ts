@@ -51,7 +51,7 @@ export interface Config {
   /** D-19: the issuer that authenticator apps show; undefined: the host of the bind point. */
   readonly totp: { readonly hostname: string | undefined }
   readonly limits: {
-    /** D-22: failed logins a minute; 0 is no limit. */
+    /** D-22: wrong passwords a minute, and wrong enrollment tokens; 0 is no limit. */
     readonly failuresPerAddress: number
     readonly trustedProxies: readonly Network[]
   }

@@ -212,7 +212,7 @@ const edge = section('The service itself.', {
     ).prefault('auto'),
     queue: count(
       { from: 0, to: 10_000 },
-      'How many may wait. A login beyond that is answered 503.',
+      'How many may wait, served in turn for each network. Beyond that the longest line is shed, and answered 503.',
     ).prefault(64),
     rejectCommon: flag(
       'Whether passwords that many people use, or that are made of the name, are refused.',
@@ -221,7 +221,7 @@ const edge = section('The service itself.', {
   limits: section('Limits for strangers.', {
     failuresPerAddress: count(
       { from: 0, to: 1_000_000 },
-      'How many failed logins a minute one address may make. 0 is no limit.',
+      'How many wrong passwords a minute one address may send, and how many wrong enrollment tokens. 0 is no limit.',
     ).prefault(60),
     trustedProxies: list(
       {

@@ -4,6 +4,13 @@ import { z } from 'zod'
 export const Authenticate = z.looseObject({
   username: z.string().optional(),
   password: z.string().optional(),
+  refresh_token: z
+    .string()
+    .optional()
+    .describe(
+      'Of an earlier session of the same identity. It is not spent: it only shows that the device is known, so that ' +
+        'wrong passwords from elsewhere do not keep this one out.',
+    ),
   configTypes: z.array(z.string()).optional(),
   envInfo: z.unknown().optional().describe('Of the machine; what cannot be kept is left out.'),
   sdkInfo: z.unknown().optional().describe('Of the SDK; what cannot be kept is left out.'),

@@ -21,7 +21,13 @@ export async function startService(
   const { config } = await openHome({
     home,
     file: undefined,
-    environment: { home, address, adminPassword, variable: () => undefined, conceal: () => undefined },
+    environment: {
+      home,
+      address,
+      adminPassword,
+      variable: () => undefined,
+      conceal: () => undefined,
+    },
   })
   // The password is known already: there is nothing to hand over.
   return startInstance({ config, adminPassword, ...deps, handOver: async () => undefined })

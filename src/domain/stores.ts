@@ -8,7 +8,7 @@ import type { CertificateRenewals } from './certificates/enrolled/stores.ts'
 import type { Authorities, Cas, SessionCertificates } from './certificates/stores.ts'
 import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
-import type { CodeGuesses, TotpEnrollments } from './factors/stores.ts'
+import type { CodeGuesses, PasswordFailures, TotpEnrollments } from './factors/stores.ts'
 import type { Authenticators, Identities } from './identities/stores.ts'
 import type { Installation, SealedValues } from './installation/stores.ts'
 import type { AuthRequests, SpentStates } from './login/stores.ts'
@@ -29,6 +29,7 @@ export interface Stores {
   readonly ruleVersions: RuleVersions
   readonly totpEnrollments: TotpEnrollments
   readonly codeGuesses: CodeGuesses
+  readonly passwordFailures: PasswordFailures
   readonly authRequests: AuthRequests
   readonly spentStates: SpentStates
   readonly apiSessions: ApiSessions

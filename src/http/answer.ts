@@ -49,8 +49,9 @@ export function redirect(location: string, headers: HeaderFields = {}): Answer {
   return { status: 302, headers: { location, ...headers } }
 }
 
+/** Besides those that it has. */
 export function withCookies(answer: Answer, cookies: readonly string[]): Answer {
-  return { ...answer, cookies }
+  return { ...answer, cookies: [...(answer.cookies ?? []), ...cookies] }
 }
 
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {

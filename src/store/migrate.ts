@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import type { Database } from './dialects/database.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { foldedEvents } from './migrations/0002-folded-events.ts'
+import { passwordFailures } from './migrations/0003-password-failures.ts'
 import { voidedLogins } from './migrations/0004-voided-logins.ts'
 import { tokensEnd } from './migrations/0005-tokens-end.ts'
 import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'
@@ -17,6 +18,7 @@ import type { Tables } from './tables.ts'
 const MIGRATIONS: readonly Migration[] = [
   foundation,
   foldedEvents,
+  passwordFailures,
   voidedLogins,
   tokensEnd,
   enrollmentOwner,

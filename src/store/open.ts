@@ -16,6 +16,7 @@ import { sqlCertificateRenewals } from './identities/certificate-renewals.ts'
 import { sqlCodeGuesses } from './identities/code-guesses.ts'
 import { sqlEnrollments } from './identities/enrollments.ts'
 import { sqlIdentities } from './identities/identities.ts'
+import { sqlPasswordFailures } from './identities/password-failures.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
 import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
@@ -136,6 +137,7 @@ export function storesOn(
     ruleVersions: sqlRuleVersions(db),
     totpEnrollments: sqlTotpEnrollments(db),
     codeGuesses: sqlCodeGuesses(db),
+    passwordFailures: sqlPasswordFailures(db),
     authRequests: sqlAuthRequests(db),
     spentStates: sqlSpentStates(db),
     apiSessions: sqlApiSessions(db, lists),

@@ -37,6 +37,7 @@ export interface Tables {
   totp_enrollments: TotpEnrollmentRow
   recovery_codes: RecoveryCodeRow
   code_guesses: CodeGuessesRow
+  password_failures: PasswordFailuresRow
   auth_requests: AuthRequestRow
   spent_states: SpentStateRow
   api_sessions: ApiSessionRow
@@ -132,7 +133,10 @@ export interface AuthenticatorRow {
   /** Raised when the password or the certificate becomes another one. */
   credential_version: Generated<number>
   failed_attempts: Generated<number>
+  /** The latest end of a lock, of whichever network: what is shown. */
   locked_until: Instant | null
+  /** The end of the lock for everything but known devices (D-22). */
+  closed_until: Generated<Instant | null>
   cert_pem: string | null
   fingerprint: string | null
   is_issued_by_network: number | null
@@ -183,6 +187,19 @@ interface CodeGuessesRow {
   identity_id: IdentityId
   guesses: number
   blocked_until: Instant | null
+}
+
+export interface PasswordFailuresRow {
+  authenticator_id: AuthenticatorId
+  kind: string
+  /** The network, or the known device. */
+  origin: string
+  /** Since the last right password, or the last lock. */
+  failures: number
+  /** Since the last right password. */
+  locks: number
+  locked_until: Instant | null
+  expires_at: Instant
 }
 
 export interface AuthRequestRow {

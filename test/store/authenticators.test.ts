@@ -1,5 +1,5 @@
 /**
- * Authenticators on every database: what is unique, and the count of failures that locks a password (D-22).
+ * Authenticators on every database: what is unique. Their failures are in password-failures.test.ts.
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
@@ -8,12 +8,11 @@ import { usernameKey } from '../../src/domain/identities/authenticator.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
-import { aCertAuthenticator, after, anAuthenticator, anIdentity, NOON } from './samples.ts'
+import { aCertAuthenticator, after, anAuthenticator, anIdentity } from './samples.ts'
 import { insertIdentity } from './seed.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
-const HUNDRED = Array.from({ length: 100 }, (_, i) => i)
 const OTHER = anIdentity({ id: 'identity-2' as IdentityId, name: 'other', externalId: undefined })
 const authenticatorId = (text: string) => text as AuthenticatorId
 const { id } = anAuthenticator()
@@ -132,107 +131,6 @@ for (const database of ALL) {
       assert.equal(await replace(id, passwordHash, 'c', after(10)), false)
       const expected = anAuthenticator({ passwordHash: 'b', updatedAt: after(9) })
       assert.deepEqual(await authenticators.find(id), expected)
-    })
-
-    const lock = { maxAttempts: 3, lockUntil: after(100) }
-
-    test('the last of so many failures in a row locks, and no other', async (t) => {
-      const { authenticators } = await open(t)
-      const answers = []
-      for (let i = 0; i < 5; i++) answers.push(await authenticators.addFailure(id, lock, NOON))
-      assert.deepEqual(
-        answers.map((answer) => answer.isLockedNow),
-        [false, false, true, false, false],
-      )
-      // Failures while it is locked neither count nor make the lock longer.
-      await authenticators.addFailure(id, { ...lock, lockUntil: after(900) }, after(99))
-      assert.deepEqual(await authenticators.find(id), anAuthenticator({ lockedUntil: after(100) }))
-    })
-
-    test('a right password in between begins the count anew', async (t) => {
-      const { authenticators } = await open(t)
-      for (const expected of [false, false]) {
-        const { isLockedNow } = await authenticators.addFailure(id, lock, NOON)
-        assert.equal(isLockedNow, expected)
-      }
-      assert.equal(await authenticators.clearFailures(id, NOON), true)
-      for (const expected of [false, false, true]) {
-        const { isLockedNow } = await authenticators.addFailure(id, lock, NOON)
-        assert.equal(isLockedNow, expected)
-      }
-    })
-
-    test('a right password does not open a lock, until the lock has run out', async (t) => {
-      // Attack: the right guess among many at once arrives just after the lock.
-      const { authenticators } = await open(t)
-      await authenticators.addFailure(id, { ...lock, maxAttempts: 1 }, NOON)
-      for (const now of [NOON, after(99)]) {
-        assert.equal(await authenticators.clearFailures(id, now), false)
-        assert.equal((await authenticators.findUpdb('zoë'))?.lockedUntil, after(100))
-      }
-      assert.equal(await authenticators.clearFailures(id, after(100)), true)
-      assert.deepEqual(await authenticators.find(id), anAuthenticator())
-      assert.equal(await authenticators.clearFailures(authenticatorId('another'), NOON), false)
-    })
-
-    test('after a lock has run out the count begins anew', async (t) => {
-      const { authenticators } = await open(t)
-      for (let i = 0; i < 3; i++) await authenticators.addFailure(id, lock, NOON)
-      const again = { maxAttempts: 3, lockUntil: after(300) }
-      for (const expected of [false, false, true]) {
-        const { isLockedNow } = await authenticators.addFailure(id, again, after(100))
-        assert.equal(isLockedNow, expected)
-      }
-      assert.equal((await authenticators.findUpdb('zoë'))?.lockedUntil, after(300))
-    })
-
-    test('a policy of no attempts never locks', async (t) => {
-      const { authenticators } = await open(t)
-      for (let i = 0; i < 20; i++) {
-        const never = { maxAttempts: 0, lockUntil: after(100) }
-        assert.deepEqual(await authenticators.addFailure(id, never, NOON), { isLockedNow: false })
-      }
-      assert.deepEqual(await authenticators.find(id), anAuthenticator())
-      // The failures were counted all the same.
-      assert.deepEqual(await authenticators.addFailure(id, lock, NOON), { isLockedNow: true })
-    })
-
-    test('an administrator unlocks, and the count begins anew', async (t) => {
-      const { authenticators } = await open(t)
-      for (let i = 0; i < 3; i++) await authenticators.addFailure(id, lock, NOON)
-      assert.equal(await authenticators.unlock(id), true)
-      assert.deepEqual(await authenticators.find(id), anAuthenticator())
-      assert.deepEqual(await authenticators.addFailure(id, lock, NOON), { isLockedNow: false })
-      assert.equal(await authenticators.unlock(authenticatorId('another')), false)
-    })
-
-    test('a failure of an authenticator that is gone locks nothing', async (t) => {
-      const { authenticators } = await open(t)
-      const answer = await authenticators.addFailure(authenticatorId('another'), lock, NOON)
-      assert.deepEqual(answer, { isLockedNow: false })
-    })
-
-    test('a hundred failures at once count as a hundred (D-22)', async (t) => {
-      // Attack: many guesses at the same moment, so that each finds the count of before.
-      const stores = await openFilled(t)
-      const fail = (maxAttempts: number) =>
-        Promise.all(
-          HUNDRED.map((i) =>
-            stores[i % 2 ? 0 : 1].authenticators.addFailure(id, { ...lock, maxAttempts }, NOON),
-          ),
-        )
-      const first = await fail(101)
-      assert.equal(first.filter((answer) => answer.isLockedNow).length, 0)
-      const { isLockedNow } = await stores[0].authenticators.addFailure(
-        id,
-        { ...lock, maxAttempts: 101 },
-        NOON,
-      )
-      assert.equal(isLockedNow, true)
-
-      await stores[0].authenticators.unlock(id)
-      const second = await fail(10)
-      assert.equal(second.filter((answer) => answer.isLockedNow).length, 1)
     })
   })
 }

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, AuthPolicyId, CaId, IdentityId } from '../../src/base/ids.ts'
+import { lockRule } from '../../src/domain/factors/guessing/lock-rule.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
@@ -22,6 +23,12 @@ import {
 import { insertIdentity } from './seed.ts'
 
 afterAll(async () => (await startPostgres()).stop())
+
+const ORIGIN = { network: '192.0.2.1', device: undefined }
+const lockAfter = (maxAttempts: number) => ({
+  ...lockRule({ maxAttempts, lockoutDurationMinutes: 1 }, NOON),
+  lockUntil: () => after(100),
+})
 
 const ROUNDS = Array.from({ length: 10 }, (_, i) => i)
 const OTHER = anIdentity({ id: 'identity-2' as IdentityId, name: 'other', externalId: 'other' })
@@ -117,9 +124,8 @@ for (const database of ALL) {
     })
 
     test('another username and other tags leave the password and its lock', async (t) => {
-      const { authenticators } = await open(t)
-      const lock = { maxAttempts: 1, lockUntil: after(100) }
-      await authenticators.addFailure(id, lock, NOON)
+      const { authenticators, passwordFailures } = await open(t)
+      await passwordFailures.add(id, ORIGIN, lockAfter(1), NOON)
       const next = { username: 'ZOE', passwordHash: undefined, tags: { desk: 1 } }
       assert.equal(await authenticators.replaceUpdb(id, 0, next, after(9)), 'replaced')
       const expected = anAuthenticator({
@@ -133,10 +139,9 @@ for (const database of ALL) {
     })
 
     test('another password forgets failures and lock, and is another credential', async (t) => {
-      const { authenticators } = await open(t)
-      const lock = { maxAttempts: 2, lockUntil: after(100) }
-      await authenticators.addFailure(id, lock, NOON)
-      await authenticators.addFailure(id, lock, NOON)
+      const { authenticators, passwordFailures } = await open(t)
+      await passwordFailures.add(id, ORIGIN, lockAfter(2), NOON)
+      await passwordFailures.add(id, ORIGIN, lockAfter(2), NOON)
       const next = { username: 'Zoë', passwordHash: 'b', tags: {} }
       assert.equal(await authenticators.replaceUpdb(id, 0, next, after(9)), 'replaced')
       const found = await authenticators.find(id)
@@ -150,7 +155,8 @@ for (const database of ALL) {
           updatedAt: after(9),
         }),
       )
-      assert.deepEqual(await authenticators.addFailure(id, lock, NOON), { isLockedNow: false })
+      const failed = await passwordFailures.add(id, ORIGIN, lockAfter(2), NOON)
+      assert.deepEqual(failed, { lockedUntil: undefined })
       // Whoever has seen the former one comes too late.
       assert.equal(await authenticators.replaceUpdb(id, 0, next, after(9)), 'missing')
       assert.equal(await authenticators.markUsed(id, 0, after(10)), false)

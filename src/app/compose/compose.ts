@@ -24,7 +24,9 @@ import {
   createCheckSecondaryJwt,
   createExternalJwtFactor,
 } from '../../domain/factors/external-jwt.ts'
-import { createAddressFailures } from '../../domain/factors/failures.ts'
+import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
+import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
+import { createKnownDevices } from '../../domain/factors/guessing/known-devices.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
 import { createHashNewPassword } from '../../domain/factors/new-password.ts'
 import { createPasswordFactor } from '../../domain/factors/password.ts'
@@ -159,7 +161,9 @@ export function compose(parts: Parts) {
     brand,
     rejectsCommonPasswords: config.passwords.rejectCommon,
   })
-  const addressFailures = createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
+  /** D-22: each kind of guessable secret has a count of its own. */
+  const countFailures = () =>
+    createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
 
   const endSessionsWithin = createEndSessionsWithin({ ...common, ...sessionLife })
 
@@ -170,7 +174,7 @@ export function compose(parts: Parts) {
     authorities,
     clientApi: parts.clientApi,
     hashNewPassword,
-    addressFailures,
+    addressFailures: countFailures(),
     judgeCertificate,
     endSessionsWithin,
   })
@@ -181,7 +185,9 @@ export function compose(parts: Parts) {
     password,
     certificate,
     externalJwt,
-    addressFailures,
+    addressFailures: countFailures(),
+    knownDevices: createKnownDevices(common),
+    beginGuess: createGuessOrder(),
   })
   const checkAgain = createCheckAgain(common)
   const steps = {
@@ -213,7 +219,7 @@ export function compose(parts: Parts) {
       redeemCode: createRedeemCode({ postForm: createPostForm(fetchRules), clock }),
       submitReturned: createSubmitReturned(steps),
       submitKept: createSubmitKept(steps),
-      tripFailures: createAddressFailures({ limit: config.limits.failuresPerAddress, clock }),
+      tripFailures: countFailures(),
     }),
   }
 

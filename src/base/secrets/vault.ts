@@ -30,6 +30,7 @@ export type Purpose =
   | 'idp-round-trip'
   | 'idp-state'
   | 'kept-primary'
+  | 'known-device'
   | 'recovery-code'
   | 'refresh-token'
   | 'refresh-successor'
@@ -55,7 +56,12 @@ export interface Vault {
 export const INSTALLATION_SECRET_BYTES = 32
 
 /** In the hands of strangers and stored nowhere: they end with the hashing secret too, which a restore replaces (D-159). */
-const STORED_NOWHERE: readonly Purpose[] = ['auth-request', 'idp-round-trip', 'kept-primary']
+const STORED_NOWHERE: readonly Purpose[] = [
+  'auth-request',
+  'idp-round-trip',
+  'kept-primary',
+  'known-device',
+]
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

@@ -52,7 +52,9 @@ export const Authenticator = z.discriminatedUnion('method', [
   Common.extend({
     method: z.literal('updb'),
     username: z.string(),
-    lockedUntil: Timestamp.nullable().describe('Until then no password is taken.'),
+    lockedUntil: Timestamp.nullable().describe(
+      'Until then the password is refused from at least one network that guessed too often; known devices get in.',
+    ),
   }),
   Common.extend({
     method: z.literal('cert'),

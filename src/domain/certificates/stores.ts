@@ -28,6 +28,8 @@ export interface Cas {
 export interface SessionCertificates {
   /** One of this very session: whose it is, is part of the question (R100). */
   find(id: SessionCertificateId, sessionId: ApiSessionId): Promise<SessionCertificate | undefined>
+  /** By the SHA-256 of the certificate, lower-case hex. */
+  findByFingerprint(fingerprint: string): Promise<SessionCertificate | undefined>
   /** Oldest first. */
   list(sessionId: ApiSessionId, page: Page): Promise<PageOf<SessionCertificate>>
   countLive(sessionId: ApiSessionId, now: Instant): Promise<number>

@@ -1,7 +1,8 @@
 /**
  * Enrolling with a certificate of a third-party CA: the one of the connection becomes the credential of an identity. With
  * a token, of the identity that it was made for; without, of a new one, where the CA's settings say so. API 3.2, 4.6;
- * D-131. Nobody gets more by it than those settings give. A refusal counts as a failed login of its address (D-22).
+ * D-131. Nobody gets more by it than those settings give. A certificate cannot be guessed, so its refusal counts against
+ * no address (D-22); a token that opens nothing does.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -15,7 +16,6 @@ import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
-import type { AddressFailures } from '../factors/failures.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { inUse } from '../refusals.ts'
@@ -24,7 +24,7 @@ import type { JudgeForEnrollment, Purpose } from './ca-certificate.ts'
 import { type Enrolling, identityName, unusedIdentityName } from './identity-name.ts'
 import type { NewCredential, UseEnrollment } from './use-enrollment.ts'
 
-/** Thrown by both: CERT_FAILED_VALIDATION, CERT_IN_USE, RATE_LIMITED. */
+/** Thrown by both: CERT_FAILED_VALIDATION, CERT_IN_USE. */
 export interface EnrollByCa {
   /** Also thrown: what `UseEnrollment` throws. */
   withToken(
@@ -44,13 +44,12 @@ const LONGEST_EXTERNAL_ID = 256
 export function createEnrollByCa(deps: {
   readonly judgeForEnrollment: JudgeForEnrollment
   readonly useEnrollment: UseEnrollment
-  readonly addressFailures: AddressFailures
   readonly transaction: Transaction
   readonly clock: Clock
   readonly random: Random
   readonly recordEvent: RecordEvent
 }): EnrollByCa {
-  const { judgeForEnrollment, useEnrollment, addressFailures, transaction, clock } = deps
+  const { judgeForEnrollment, useEnrollment, transaction, clock } = deps
   const { random, recordEvent } = deps
 
   interface Attempt {
@@ -64,7 +63,6 @@ export function createEnrollByCa(deps: {
     reason: EnrollmentRefusalReason,
     why?: string,
   ): Promise<never> {
-    addressFailures.add(caller.address)
     const details = { method, ...(why === undefined ? {} : { why }) }
     const refused = { type: 'enrollment.refused', identityId, reason, details } as const
     await transaction((tx) => tx.events.insert(recordEvent(caller, refused)))
@@ -121,7 +119,6 @@ export function createEnrollByCa(deps: {
     },
 
     async withoutToken({ shown }, caller) {
-      addressFailures.check(caller.address)
       const attempt = { method: 'ca', identityId: undefined, caller } as const
       const judged = await judge(attempt, shown, { isEnabled: isForAnybody })
       const { externalId } = judged

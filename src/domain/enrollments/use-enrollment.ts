@@ -1,7 +1,7 @@
 /**
  * The token of an enrollment, turned into an authenticator: looked at first, so that nothing is signed or hashed for
  * strangers, and taken in the transaction that stores the authenticator. API 3.2; D-127. Whatever is refused spends
- * nothing. A token that opens nothing counts as a failed login of its address (D-22).
+ * nothing. A token that opens nothing counts against its address (D-22).
  */
 
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
@@ -12,7 +12,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import { Failure, type FailureCode } from '../../errors/catalogue.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
-import type { AddressFailures } from '../factors/failures.ts'
+import type { AddressFailures } from '../factors/guessing/failures.ts'
 import type { CertAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
@@ -60,6 +60,7 @@ const REFUSALS: Record<Refused, { code: FailureCode; reason: EnrollmentRefusalRe
 export function createUseEnrollment(deps: {
   readonly enrollments: Pick<Enrollments, 'findByToken'>
   readonly identities: Pick<Identities, 'find'>
+  /** Of tokens alone. */
   readonly addressFailures: AddressFailures
   readonly transaction: Transaction
   readonly vault: Pick<Vault, 'hash'>
@@ -74,8 +75,6 @@ export function createUseEnrollment(deps: {
     { method, caller }: Shown<EnrollmentMethod>,
   ): Promise<never> {
     const { code, reason } = REFUSALS[refused.state]
-    // Whoever has the right token of somebody disabled is not guessing.
-    if (refused.state !== 'disabled') addressFailures.add(caller.address)
     const { identityId } = refused
     const happening = {
       type: 'enrollment.refused',
@@ -88,19 +87,23 @@ export function createUseEnrollment(deps: {
   }
 
   return {
-    async look(shown) {
-      addressFailures.check(shown.caller.address)
-      const now = clock.now()
-      const hash = enrollmentTokenHash(deps.vault, shown.token)
-      const found = await enrollments.findByToken(hash, shown.method, now)
-      if (found.state !== 'open') return refuse(found, shown)
-      const { enrollment } = found
-      const identity = await identities.find(enrollment.identityId)
-      if (identity === undefined) return refuse({ state: 'unknown' }, shown)
-      const { id: identityId } = identity
-      if (isDisabled(identity, now)) return refuse({ state: 'disabled', identityId }, shown)
-      return { enrollment, identity }
-    },
+    look: (shown) =>
+      addressFailures.guard(shown.caller.address, async (fail) => {
+        const now = clock.now()
+        const hash = enrollmentTokenHash(deps.vault, shown.token)
+        const found = await enrollments.findByToken(hash, shown.method, now)
+        if (found.state !== 'open') {
+          fail()
+          return refuse(found, shown)
+        }
+        const { enrollment } = found
+        const identity = await identities.find(enrollment.identityId)
+        if (identity === undefined) return refuse({ state: 'unknown' }, shown)
+        const { id: identityId } = identity
+        // The holder of the right token of a disabled identity is not guessing.
+        if (isDisabled(identity, now)) return refuse({ state: 'disabled', identityId }, shown)
+        return { enrollment, identity }
+      }),
 
     async take(shown, identityId, credential) {
       const { method, caller } = shown

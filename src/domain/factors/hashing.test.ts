@@ -11,6 +11,9 @@ import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 
 const PASSWORD = new Secret('correct horse battery')
 
+/** The network that asks. */
+const HERE = '192.0.2.1'
+
 const SALT = 'c2FsdHNhbHRzYWx0c2FsdA'
 const DIGEST = 'A'.repeat(43)
 /** A record that nobody knows a password of, and that takes this much work to check. */
@@ -49,8 +52,8 @@ test('R076: a hash is argon2id of the minimum strength, with a salt of its own',
   assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
   assert.notEqual(one, other)
   assert.equal(hashing.isWeak(one), false)
-  assert.equal(await hashing.verify(one, PASSWORD), true)
-  assert.equal(await hashing.verify(other, new Secret('correct horse batterz')), false)
+  assert.equal(await hashing.verify(one, PASSWORD, HERE), true)
+  assert.equal(await hashing.verify(other, new Secret('correct horse batterz'), HERE), false)
 })
 
 test('R073: all of a password counts, and nothing is trimmed', async () => {
@@ -66,24 +69,28 @@ test('R073: all of a password counts, and nothing is trimmed', async () => {
   ]
   for (const [set, tried] of different) {
     const stored = await hashing.hash(new Secret(set))
-    assert.equal(await hashing.verify(stored, new Secret(set)), true, JSON.stringify(set))
-    assert.equal(await hashing.verify(stored, new Secret(tried)), false, JSON.stringify(tried))
+    assert.equal(await hashing.verify(stored, new Secret(set), HERE), true, JSON.stringify(set))
+    assert.equal(
+      await hashing.verify(stored, new Secret(tried), HERE),
+      false,
+      JSON.stringify(tried),
+    )
   }
 })
 
 test('R073: passwords are compared after NFKC', async () => {
   const hashing = hashingWith(2, 10)
   const stored = await hashing.hash(new Secret('Ｃafé ﬁve'))
-  assert.equal(await hashing.verify(stored, new Secret('Cafe\u0301 five')), true)
+  assert.equal(await hashing.verify(stored, new Secret('Cafe\u0301 five'), HERE), true)
 })
 
 test('a place at a time: with one place, short work waits for long work', async () => {
   const hashing = hashingWith(1, 10)
   const ended = await orderOfEnds({
-    long: hashing.verify(LONG, PASSWORD),
-    first: hashing.verify(SHORT, PASSWORD),
-    second: hashing.verify(SHORT, PASSWORD),
-    third: hashing.verify(SHORT, PASSWORD),
+    long: hashing.verify(LONG, PASSWORD, HERE),
+    first: hashing.verify(SHORT, PASSWORD, HERE),
+    second: hashing.verify(SHORT, PASSWORD, HERE),
+    third: hashing.verify(SHORT, PASSWORD, HERE),
   })
   assert.deepEqual(ended, ['long', 'first', 'second', 'third'])
 })
@@ -91,22 +98,18 @@ test('a place at a time: with one place, short work waits for long work', async 
 test('with two places, short work passes long work by, in the order in which it came', async () => {
   const hashing = hashingWith(2, 10)
   const ended = await orderOfEnds({
-    long: hashing.verify(LONG, PASSWORD),
-    first: hashing.verify(SHORT, PASSWORD),
-    second: hashing.verify(SHORT, PASSWORD),
-    third: hashing.verify(SHORT, PASSWORD),
+    long: hashing.verify(LONG, PASSWORD, HERE),
+    first: hashing.verify(SHORT, PASSWORD, HERE),
+    second: hashing.verify(SHORT, PASSWORD, HERE),
+    third: hashing.verify(SHORT, PASSWORD, HERE),
   })
   assert.deepEqual(ended, ['first', 'second', 'third', 'long'])
 })
 
 test('D-22: a full queue refuses at once, and says when to come back', async () => {
   const hashing = hashingWith(2, 3)
-  const taken = Array.from({ length: 5 }, () => hashing.verify(SHORT, PASSWORD))
-  const refusals = [
-    hashing.verify(SHORT, PASSWORD),
-    hashing.hash(PASSWORD),
-    hashing.verifyNothing(PASSWORD),
-  ]
+  const taken = Array.from({ length: 5 }, () => hashing.verify(SHORT, PASSWORD, HERE))
+  const refusals = [hashing.verify(SHORT, PASSWORD, HERE), hashing.verifyNothing(PASSWORD, HERE)]
   for (const refusal of refusals) await assert.rejects(refusal, isBusy)
   assert.deepEqual(await Promise.all(taken), [false, false, false, false, false])
 })
@@ -114,8 +117,8 @@ test('D-22: a full queue refuses at once, and says when to come back', async () 
 test('how busy the hashing is can be asked, and who was turned away is counted', async () => {
   const hashing = hashingWith(2, 3)
   assert.deepEqual(hashing.load(), { running: 0, queued: 0, refused: 0 })
-  const taken = Array.from({ length: 5 }, () => hashing.verifyNothing(PASSWORD))
-  await assert.rejects(hashing.hash(PASSWORD), isBusy)
+  const taken = Array.from({ length: 5 }, () => hashing.verifyNothing(PASSWORD, HERE))
+  await assert.rejects(hashing.verifyNothing(PASSWORD, HERE), isBusy)
   assert.deepEqual(hashing.load(), { running: 2, queued: 3, refused: 1 })
   await Promise.all(taken)
   assert.deepEqual(hashing.load(), { running: 0, queued: 0, refused: 1 })
@@ -124,8 +127,8 @@ test('how busy the hashing is can be asked, and who was turned away is counted',
 test('a queue that was full takes work again, as much as before', async () => {
   const hashing = hashingWith(1, 1)
   for (let round = 0; round < 3; round += 1) {
-    const taken = [hashing.verify(SHORT, PASSWORD), hashing.verify(SHORT, PASSWORD)]
-    await assert.rejects(hashing.verify(SHORT, PASSWORD), isBusy)
+    const taken = [hashing.verify(SHORT, PASSWORD, HERE), hashing.verify(SHORT, PASSWORD, HERE)]
+    await assert.rejects(hashing.verify(SHORT, PASSWORD, HERE), isBusy)
     await Promise.all(taken)
   }
 })
@@ -135,15 +138,15 @@ test('work that fails frees its place', async () => {
   // Within the bounds, but argon2 itself refuses it: less memory than 8 KiB a lane.
   const broken = record(1, 1)
   for (let round = 0; round < 3; round += 1) {
-    const failing = [hashing.verify(broken, PASSWORD), hashing.verify(broken, PASSWORD)]
-    await assert.rejects(hashing.verify(SHORT, PASSWORD), isBusy)
+    const failing = [hashing.verify(broken, PASSWORD, HERE), hashing.verify(broken, PASSWORD, HERE)]
+    await assert.rejects(hashing.verify(SHORT, PASSWORD, HERE), isBusy)
     const outcomes = await Promise.allSettled(failing)
     assert.deepEqual(
       outcomes.map(({ status }) => status),
       ['rejected', 'rejected'],
     )
   }
-  assert.equal(await hashing.verify(SHORT, PASSWORD), false)
+  assert.equal(await hashing.verify(SHORT, PASSWORD, HERE), false)
 })
 
 const POISONED: Readonly<Record<string, string>> = {
@@ -165,25 +168,28 @@ test('R076: a stored hash out of bounds is refused, and no work is done for it',
   // Attack: who can write one record makes every guess at that name cost gigabytes.
   const hashing = hashingWith(1, 0)
   // The only place is taken, so that asking for one would be refused in another way.
-  const running = hashing.verify(LONG, PASSWORD)
+  const running = hashing.verify(LONG, PASSWORD, HERE)
   for (const [what, poisoned] of Object.entries(POISONED)) {
     const message = 'a stored password hash is not argon2id within the allowed strength'
-    await assert.rejects(hashing.verify(poisoned, PASSWORD), { name: 'Error', message }, what)
+    await assert.rejects(hashing.verify(poisoned, PASSWORD, HERE), { name: 'Error', message }, what)
   }
   await running
 })
 
 test('R077: a name that does not exist costs the work of one that does', async () => {
   const hashing = hashingWith(2, 10)
-  const work = { nothing: hashing.verifyNothing(PASSWORD), short: hashing.verify(SHORT, PASSWORD) }
+  const work = {
+    nothing: hashing.verifyNothing(PASSWORD, HERE),
+    short: hashing.verify(SHORT, PASSWORD, HERE),
+  }
   assert.deepEqual(await orderOfEnds(work), ['short', 'nothing'])
-  assert.equal(await hashing.verifyNothing(PASSWORD), undefined)
+  assert.equal(await hashing.verifyNothing(PASSWORD, HERE), undefined)
 })
 
 test('R077: it takes a place like any other, so that it waits like any other', async () => {
   const hashing = hashingWith(1, 0)
-  const nothing = hashing.verifyNothing(PASSWORD)
-  await assert.rejects(hashing.verify(SHORT, PASSWORD), isBusy)
+  const nothing = hashing.verifyNothing(PASSWORD, HERE)
+  await assert.rejects(hashing.verify(SHORT, PASSWORD, HERE), isBusy)
   await nothing
 })
 

@@ -1,30 +1,26 @@
 /**
- * Password hashing: argon2id in the thread pool, a few at a time, the rest in a bounded queue (API 4.2, D-22).
- * A full queue refuses at once, so that guessing cannot take the machine away from everybody else (R081).
+ * Password hashing: argon2id in the thread pool, a few at a time, the rest in a bounded queue that is fair to every
+ * network (API 4.2, D-22, D-215). A full queue sheds at once, so that guessing cannot take the machine away from others
+ * (R081).
  */
 import { hash, type Options, verify } from '@node-rs/argon2'
 import { base64url } from '../../base/encoding.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import { Failure } from '../../errors/catalogue.ts'
+import { createTurns, type Load } from './guessing/turns.ts'
 
 export interface PasswordHashing {
   /** A PHC string with its parameters and salt. */
   hash(password: Secret): Promise<string>
-  verify(passwordHash: string, password: Secret): Promise<boolean>
+  /** `from` names the network or the known device that waits for it (`turns.ts`). */
+  verify(passwordHash: string, password: Secret, from: string): Promise<boolean>
   /** Takes as long as `verify` does and proves nothing: for names that do not exist (R077). */
-  verifyNothing(password: Secret): Promise<void>
+  verifyNothing(password: Secret, from: string): Promise<void>
   /** The hash was made with less work than today's. */
   isWeak(passwordHash: string): boolean
 }
 
-/** How busy it is. */
-export interface HashingLoad {
-  readonly running: number
-  readonly queued: number
-  /** Turned away since the start. */
-  readonly refused: number
-}
+export type HashingLoad = Load
 
 export type MeasuredHashing = PasswordHashing & { load(): HashingLoad }
 
@@ -40,9 +36,6 @@ const STRENGTH: HashStrength = { memoryCost: 19_456, timeCost: 2, parallelism: 1
 
 /** R076: a poisoned record must not eat the memory. Four times today's strength is a generous future. */
 const STRONGEST: HashStrength = { memoryCost: 4 * 19_456, timeCost: 8, parallelism: 4 }
-
-/** Somebody who is turned away comes back after about as long as a full queue takes. */
-const RETRY_AFTER_SECONDS = 1
 
 export function createPasswordHashing(deps: {
   readonly random: Random
@@ -61,49 +54,24 @@ export function createPasswordHashing(deps: {
   } = deps
   // `Algorithm.Argon2id` is 2.
   const options: Options = { memoryCost, timeCost, parallelism, algorithm: 2 }
-  const waiting: (() => void)[] = []
-  let running = 0
-  let refused = 0
-
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= concurrency) {
-      if (waiting.length >= queue) {
-        refused += 1
-        throw new Failure('SERVER_TOO_BUSY', {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-          detail: 'the queue for password hashing is full',
-        })
-      }
-      // Whoever finishes hands its place over, so `running` does not change on the way.
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else {
-      running += 1
-    }
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
-  }
+  const turns = createTurns({ concurrency, queue })
 
   // Well-formed, of today's strength, and the hash of nothing anybody knows.
   const nobody = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
 
   return {
-    hash: (password) => inTurn(() => hash(prepare(password), options)),
-    verify: async (passwordHash, password) => {
+    hash: (password) => turns.run(undefined, () => hash(prepare(password), options)),
+    verify: async (passwordHash, password, from) => {
       const strength = readStrength(passwordHash)
       if (strength === undefined || isBeyond(strength)) {
         throw new Error('a stored password hash is not argon2id within the allowed strength')
       }
-      return inTurn(() => verify(passwordHash, prepare(password)))
+      return turns.run(from, () => verify(passwordHash, prepare(password)))
     },
-    verifyNothing: async (password) => {
-      await inTurn(() => verify(nobody, prepare(password)))
+    verifyNothing: async (password, from) => {
+      await turns.run(from, () => verify(nobody, prepare(password)))
     },
-    load: () => ({ running, queued: waiting.length, refused }),
+    load: () => turns.load(),
     isWeak: (passwordHash) => {
       const strength = readStrength(passwordHash)
       return (

@@ -14,11 +14,12 @@ import type { AuditEvent } from '../audit/events.ts'
 import { createRecordEvent } from '../audit/record.ts'
 import { type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { Authenticators } from '../identities/stores.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Stores } from '../stores.ts'
 import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 import { createPasswordFactor } from './password.ts'
+import type { PasswordFailures } from './stores.ts'
+import type { Rejected } from './verdict.ts'
 
 const NOON = instant(1_800_000_000_000)
 const PASSWORD = 'correct horse battery'
@@ -43,11 +44,15 @@ const AUTHENTICATOR: UpdbAuthenticator = {
   updatedAt: NOON,
 }
 
+const ORIGIN = { network: '192.0.2.1', device: undefined }
+
 interface World {
   readonly identity?: Identity | undefined
   readonly policy?: AuthPolicy | undefined
   readonly authenticator?: UpdbAuthenticator
   readonly isLocked?: boolean
+  /** The guesses that came before. */
+  readonly earlier?: Promise<void>
 }
 
 const clock = {
@@ -58,7 +63,7 @@ const clock = {
 /** A factor on a world of one identity, and what it did, step by step. */
 function factorOn(given: World = {}) {
   const world = { identity: IDENTITY, policy: POLICY, authenticator: AUTHENTICATOR, ...given }
-  const { identity, policy, authenticator, isLocked = false } = world
+  const { identity, policy, authenticator, isLocked = false, earlier = Promise.resolve() } = world
   const steps: string[] = []
   const replaced: { id: AuthenticatorId; previous: string; next: string; at: Instant }[] = []
 
@@ -67,13 +72,15 @@ function factorOn(given: World = {}) {
       steps.push('hash')
       return hashing.hash(password)
     },
-    verify: async (stored, password) => {
-      const verdict = await hashing.verify(stored, password)
+    verify: async (stored, password, from) => {
+      assert.equal(from, ORIGIN.network)
+      const verdict = await hashing.verify(stored, password, from)
       steps.push('verify')
       return verdict
     },
-    verifyNothing: async (password) => {
-      await hashing.verifyNothing(password)
+    verifyNothing: async (password, from) => {
+      assert.equal(from, ORIGIN.network)
+      await hashing.verifyNothing(password, from)
       steps.push('verify nothing')
     },
     isWeak: hashing.isWeak,
@@ -86,8 +93,11 @@ function factorOn(given: World = {}) {
         replaced.push({ id, previous, next, at })
         return true
       },
-      clearFailures: async (id, now) => {
+    },
+    passwordFailures: {
+      clear: async (id, origin, now) => {
         assert.equal(id, authenticator.id)
+        assert.equal(origin, ORIGIN)
         assert.equal(now, NOON)
         steps.push('clear failures')
         return !isLocked
@@ -105,7 +115,10 @@ function factorOn(given: World = {}) {
     recordEvent: createRecordEvent({ clock, random: systemRandom }),
   })
   const submit = (username: string, password = PASSWORD) =>
-    factor({ username, password: new Secret(password) }, CALLER)
+    factor(
+      { username, password: new Secret(password) },
+      { caller: CALLER, origin: ORIGIN, guess: { earlier } },
+    )
   return { submit, steps, replaced }
 }
 
@@ -167,7 +180,11 @@ for (const [what, [reason, world, password]] of Object.entries(REJECTED)) {
     const { count, ...rest } = verdict
     assert.deepEqual(rest, { verdict: 'rejected', reason, identityId })
     // D-22: what counts is a wrong password, and nothing else.
-    assert.equal(typeof count, reason === 'wrong-password' ? 'function' : 'undefined')
+    const { asked } = await countsOf(count)
+    assert.deepEqual(
+      asked.map(([id]) => id),
+      [reason === 'wrong-password' ? AUTHENTICATOR.id : ''],
+    )
     assert.deepEqual(hashes(steps), ['verify'])
     assert.deepEqual(replaced, [])
   })
@@ -176,12 +193,21 @@ for (const [what, [reason, world, password]] of Object.entries(REJECTED)) {
 test('R077: an unknown name is rejected as such, for the work of one hash', async () => {
   const { submit, steps } = factorOn()
   const verdict = await submit('nobody')
-  assert.deepEqual(verdict, {
+  assert.equal(verdict.verdict, 'rejected')
+  const { count, ...rest } = verdict
+  assert.deepEqual(rest, {
     verdict: 'rejected',
     reason: 'unknown-username',
     identityId: undefined,
   })
   assert.deepEqual(steps, ['verify nothing'])
+  // And for the same statements as a failure that is counted.
+  const { asked, events } = await countsOf(count)
+  assert.deepEqual(
+    asked.map(([id]) => id),
+    [''],
+  )
+  assert.deepEqual(events, [])
 })
 
 test('a disablement that has ended is none', async () => {
@@ -193,6 +219,18 @@ test('the identity is read after the hash was checked, not before', async () => 
   // Attack: an identity that is disabled while its password is being hashed still gets in.
   const { submit, steps } = factorOn()
   await submit('zoë')
+  assert.deepEqual(steps, ['verify', 'find identity', 'clear failures'])
+})
+
+test('R079: the right password waits until the guesses before it are counted', async () => {
+  // Attack: a hundred guesses at once; the right one is hashed before the failures of the others are written.
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { submit, steps } = factorOn({ earlier: promise })
+  const verdict = submit('zoë')
+  while (!steps.includes('find identity')) await new Promise(setImmediate)
+  assert.deepEqual(steps, ['verify', 'find identity'])
+  resolve()
+  assert.equal((await verdict).verdict, 'accepted')
   assert.deepEqual(steps, ['verify', 'find identity', 'clear failures'])
 })
 
@@ -211,26 +249,36 @@ for (const [what, [world, password]] of Object.entries({
 test('a wrong password of an identity that is gone has nobody to count for', async () => {
   const { submit } = factorOn({ identity: undefined })
   const verdict = await submit('zoë', 'wrong')
-  assert.deepEqual(verdict, { verdict: 'rejected', reason: 'wrong-password', identityId })
+  assert.equal(verdict.verdict, 'rejected')
+  const { asked } = await countsOf(verdict.count)
+  assert.deepEqual(
+    asked.map(([id]) => id),
+    [''],
+  )
 })
 
 /** Counts a wrong password under this policy; answers what the store was asked, and the events. */
-async function countUnder(policy: AuthPolicy, isLockedNow: boolean) {
+async function countUnder(policy: AuthPolicy, lockedUntil?: Instant) {
   const verdict = await factorOn({ policy }).submit('zoë', 'wrong')
-  assert.ok(verdict.verdict === 'rejected' && verdict.count !== undefined)
-  const asked: Parameters<Authenticators['addFailure']>[] = []
+  assert.equal(verdict.verdict, 'rejected')
+  return countsOf(verdict.count, lockedUntil)
+}
+
+async function countsOf(count: Rejected['count'], lockedUntil?: Instant) {
+  assert.ok(count !== undefined)
+  const asked: Parameters<PasswordFailures['add']>[] = []
   const events: AuditEvent[] = []
   const tx = {
-    authenticators: {
-      addFailure: async (...given: Parameters<Authenticators['addFailure']>) => {
+    passwordFailures: {
+      add: async (...given: Parameters<PasswordFailures['add']>) => {
         asked.push(given)
-        return { isLockedNow }
+        return { lockedUntil }
       },
     },
     events: { insert: async (event: AuditEvent) => events.push(event) },
   }
   // Only these two are asked for; anything else in this transaction is a mistake and fails.
-  await verdict.count(tx as unknown as Stores)
+  await count(tx as unknown as Stores)
   return { asked, events }
 }
 
@@ -243,8 +291,10 @@ const LOCKS: readonly (readonly [minutes: number, until: Instant, text: string])
 for (const [lockoutDurationMinutes, lockUntil, text] of LOCKS) {
   test(`D-22: the failure that locks for ${lockoutDurationMinutes} minutes locks until ${text}, and is recorded`, async () => {
     const policy = aPolicy({ updb: { maxAttempts: 3, lockoutDurationMinutes } })
-    const { asked, events } = await countUnder(policy, true)
-    assert.deepEqual(asked, [[AUTHENTICATOR.id, { maxAttempts: 3, lockUntil }, NOON]])
+    const { asked, events } = await countUnder(policy, lockUntil)
+    const [[id, origin, rule, now] = assert.fail('it is counted'), ...others] = asked
+    assert.deepEqual([id, origin, now, others], [AUTHENTICATOR.id, ORIGIN, NOON, []])
+    assert.deepEqual([rule.maxAttempts, rule.ceiling, rule.lockUntil(1)], [3, 100, lockUntil])
     assert.deepEqual(
       events.map(({ id, ...event }) => event),
       [
@@ -261,9 +311,9 @@ for (const [lockoutDurationMinutes, lockUntil, text] of LOCKS) {
 }
 
 test('D-22: a failure that locks nothing is counted, and no lock is recorded', async () => {
-  const { asked, events } = await countUnder(aPolicy({ updb: { maxAttempts: 0 } }), false)
+  const { asked, events } = await countUnder(aPolicy({ updb: { maxAttempts: 0 } }))
   assert.deepEqual(
-    asked.map(([, { maxAttempts }]) => maxAttempts),
+    asked.map(([, , { maxAttempts }]) => maxAttempts),
     [0],
   )
   assert.deepEqual(events, [])
@@ -285,7 +335,7 @@ test('R076: a weak hash is replaced at login by one of today of the same passwor
   assert.equal(previous, authenticator.passwordHash)
   assert.equal(at, NOON)
   assert.equal(hashing.isWeak(next), false)
-  assert.equal(await hashing.verify(next, new Secret(PASSWORD)), true)
+  assert.equal(await hashing.verify(next, new Secret(PASSWORD), ORIGIN.network), true)
 })
 
 const KEPT: Readonly<Record<string, readonly [World, password?: string]>> = {

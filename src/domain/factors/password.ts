@@ -1,22 +1,25 @@
 /**
  * The primary factor username and password. SPEC Primary login; D-12, D-22.
  *
- * Every refusal costs the same work: one hash, whether the name exists or not (R077). Failures in a row lock the
- * password; they are counted in the store, so on every instance together (R079). D-107 for the order.
+ * Every refusal costs the same work: one hash, whether the name exists or not (R077). Failures in a row shut out where
+ * they come from; they are counted in the store, so on every instance together (R079). D-107 for the order.
  */
 
+import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import { minutes } from '../../base/time/duration.ts'
-import { type Instant, instant, plus, toRfc3339 } from '../../base/time/instant.ts'
+import { toRfc3339 } from '../../base/time/instant.ts'
 import type { Caller, LoginFailureReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import { type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'
 import type { Authenticators, Identities } from '../identities/stores.ts'
-import type { AuthPolicy } from '../policies/auth-policy.ts'
+import { type AuthPolicy, POLICY_DEFAULTS } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { Stores } from '../stores.ts'
+import type { Guess } from './guessing/guess-order.ts'
+import { lockRule } from './guessing/lock-rule.ts'
 import type { PasswordHashing } from './hashing.ts'
+import type { GuessOrigin, PasswordFailures } from './stores.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { PrimaryVerdict, Rejected } from './verdict.ts'
 
@@ -27,17 +30,21 @@ export interface PasswordCredentials {
 
 export type PasswordFactor = (
   credentials: PasswordCredentials,
-  caller: Caller,
+  attempt: PasswordAttempt,
 ) => Promise<PrimaryVerdict>
 
-/** D-22: a lock without an end of its own. The last moment that RFC 3339 can write. */
-const UNTIL_UNLOCKED: Instant = instant(Date.UTC(9999, 11, 31, 23, 59, 59, 999))
+/** The id of no password. */
+const NO_PASSWORD = '' as AuthenticatorId
+
+export interface PasswordAttempt {
+  readonly caller: Caller
+  readonly origin: GuessOrigin
+  readonly guess: Pick<Guess, 'earlier'>
+}
 
 export function createPasswordFactor(deps: {
-  readonly authenticators: Pick<
-    Authenticators,
-    'findUpdb' | 'replacePasswordHash' | 'clearFailures'
-  >
+  readonly authenticators: Pick<Authenticators, 'findUpdb' | 'replacePasswordHash'>
+  readonly passwordFailures: Pick<PasswordFailures, 'clear'>
   readonly identities: Pick<Identities, 'find'>
   readonly rules: Pick<Rules, 'policy'>
   readonly recordEvent: RecordEvent
@@ -46,31 +53,38 @@ export function createPasswordFactor(deps: {
 }): PasswordFactor {
   const { authenticators, identities, rules, hashing, clock } = deps
 
-  return async ({ username, password }, caller) => {
+  return async ({ username, password }, { caller, origin, guess }) => {
+    const line = origin.device ?? origin.network
+    const count = (tx: Stores) => countNothing(tx, origin)
     const authenticator = await authenticators.findUpdb(usernameKey(username))
     if (authenticator === undefined) {
-      await hashing.verifyNothing(password)
-      return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined }
+      await hashing.verifyNothing(password, line)
+      return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined, count }
     }
     const { id, identityId, passwordHash, credentialVersion } = authenticator
     const reject = (reason: LoginFailureReason): Rejected => ({
       verdict: 'rejected',
       reason,
       identityId,
+      count,
     })
-    const isRight = await hashing.verify(passwordHash, password)
+    const isRight = await hashing.verify(passwordHash, password, line)
     // Read after the hash was checked: what counts is the state at the moment of the decision.
     const identity = await identities.find(identityId)
     if (!isRight) {
       const policy = identity && rules.policy(identity.authPolicyId)
       if (policy === undefined) return reject('wrong-password')
-      const count = (tx: Stores) => countFailure(tx, authenticator, policy, caller)
-      return { ...reject('wrong-password'), count }
+      const attempt = { caller, origin }
+      return {
+        ...reject('wrong-password'),
+        count: (tx) => countFailure(tx, authenticator, policy, attempt),
+      }
     }
     const usable = usableIdentity(identity, (policy) => policy.primary.updb.allowed, deps)
     if ('refusal' in usable) return reject(usable.refusal)
-    // One statement asks for the lock and forgets the failures: guesses at the same moment cannot slip past it.
-    const isOpen = await authenticators.clearFailures(id, clock.now())
+    await guess.earlier
+    // One transaction asks for the lock and forgets the failures: guesses at the same moment cannot slip past it.
+    const isOpen = await deps.passwordFailures.clear(id, origin, clock.now())
     if (!isOpen) return reject('password-locked')
 
     if (hashing.isWeak(passwordHash)) {
@@ -93,23 +107,24 @@ export function createPasswordFactor(deps: {
     }
   }
 
+  /** R077: what is not counted takes as long as what is. */
+  async function countNothing(tx: Stores, { network }: GuessOrigin): Promise<void> {
+    const now = clock.now()
+    const rule = lockRule(POLICY_DEFAULTS, now)
+    await tx.passwordFailures.add(NO_PASSWORD, { network, device: undefined }, rule, now)
+  }
+
   async function countFailure(
     tx: Stores,
     { id: authenticatorId, identityId }: UpdbAuthenticator,
-    { primary: { updb } }: AuthPolicy,
-    caller: Caller,
+    policy: AuthPolicy,
+    { caller, origin }: Pick<PasswordAttempt, 'caller' | 'origin'>,
   ): Promise<void> {
     const now = clock.now()
-    const { maxAttempts, lockoutDurationMinutes } = updb
-    const lockUntil =
-      lockoutDurationMinutes === 0 ? UNTIL_UNLOCKED : plus(now, minutes(lockoutDurationMinutes))
-    const { isLockedNow } = await tx.authenticators.addFailure(
-      authenticatorId,
-      { maxAttempts, lockUntil },
-      now,
-    )
-    if (!isLockedNow) return
-    const details = { authenticatorId, until: toRfc3339(lockUntil) }
+    const rule = lockRule(policy.primary.updb, now)
+    const { lockedUntil } = await tx.passwordFailures.add(authenticatorId, origin, rule, now)
+    if (lockedUntil === undefined) return
+    const details = { authenticatorId, until: toRfc3339(lockedUntil) }
     const locked = { type: 'login.locked', identityId, details } as const
     await tx.events.insert(deps.recordEvent(caller, locked))
   }

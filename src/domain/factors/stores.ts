@@ -1,5 +1,6 @@
-import type { IdentityId } from '../../base/ids.ts'
+import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 
@@ -48,4 +49,46 @@ export interface CodeGuesses {
   ): Promise<{ readonly guesses: number } | { readonly blockedUntil: Instant }>
   /** After a right code. */
   clear(identityId: IdentityId): Promise<void>
+}
+
+/** Where a password was tried: always from a network, and perhaps on a device that is known (D-216). */
+export interface GuessOrigin {
+  readonly network: string
+  readonly device: string | undefined
+}
+
+/** When wrong passwords in a row shut their origin out: D-22. */
+export interface LockRule {
+  /** From one network, or on one device; 0: never. */
+  readonly maxAttempts: number
+  /** From everywhere together. */
+  readonly ceiling: number
+  /** The end of the lock of a network, the `nth` without a right password in between. */
+  readonly lockUntil: (nth: number) => Instant
+  /** How long a network is remembered after its last failure or lock, and a device after its last failure. */
+  readonly keepNetwork: Duration
+  readonly keepDevice: Duration
+}
+
+/** Wrong passwords in a row, for each network and each known device that they came from, and altogether: D-22. */
+export interface PasswordFailures {
+  /** False when too many wrong passwords came from the device since its last right one. */
+  isTrusted(id: AuthenticatorId, device: string): Promise<boolean>
+  /**
+   * Counts one wrong password; a hundred at once count as a hundred. Answers until when this very failure locked its
+   * network, or everything but known devices; undefined when it did not lock either of them.
+   */
+  add(
+    id: AuthenticatorId,
+    origin: GuessOrigin,
+    rule: LockRule,
+    now: Instant,
+  ): Promise<{ readonly lockedUntil: Instant | undefined }>
+  /**
+   * After a right password: forgets the failures of its origin and the total. False, and nothing changes, when the
+   * origin is shut out. A trusted device passes every lock, and leaves the locks of others as they are.
+   */
+  clear(id: AuthenticatorId, origin: GuessOrigin, now: Instant): Promise<boolean>
+  /** Removes at most `limit` that expired before `before`; answers how many it removed. */
+  removeExpired(before: Instant, limit: number): Promise<number>
 }

@@ -15,6 +15,8 @@ export interface Accepted {
   readonly identity: Identity
   readonly policy: AuthPolicy
   readonly primary: ProvenPrimary
+  /** After a password: the cookie by which the device is known from now on (D-216). */
+  readonly device?: string
 }
 
 export interface Rejected {

@@ -1,6 +1,7 @@
 /**
- * A person's own password and certificate, from inside a session. API 3.1. Another password or username needs the
- * present password, which is judged, counted and locked like a login (D-22); it ends the person's other sessions.
+ * A person's own password and certificate, from inside a session. API 3.1. Another password, or another spelling of the
+ * username, needs the current password, which is judged, counted and locked like a login (D-22); it ends the person's
+ * other sessions. Another username is for administrators: a refusal would tell which names exist (D-217).
  */
 
 import type { AuthenticatorId } from '../../base/ids.ts'
@@ -16,13 +17,12 @@ import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { ProvePrimary } from '../login/prove-primary.ts'
 import type { PageOf } from '../paging.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
+import { invalid, notFound } from '../refusals.ts'
 import { type CallSession, sessionGone } from '../sessions/call-session.ts'
 import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Authenticator, UpdbAuthenticator } from './authenticator.ts'
+import { type Authenticator, type UpdbAuthenticator, usernameKey } from './authenticator.ts'
 import type { Tags } from './identity.ts'
-import { refuseLongUsername } from './long-username.ts'
 import type { AuthenticatorDetail } from './manage-read.ts'
 import type { Authenticators, Identities } from './stores.ts'
 
@@ -75,14 +75,16 @@ export function createOwnAuthenticators(deps: {
 
   /** Thrown: COULD_NOT_VALIDATE; RATE_LIMITED and SERVER_TOO_BUSY as at a login. */
   async function prove(
-    { id, username }: UpdbAuthenticator,
+    { id, identityId, username }: UpdbAuthenticator,
     password: Secret | undefined,
-    caller: Caller,
+    { call, caller }: { readonly call: CallSession; readonly caller: Caller },
   ): Promise<Accepted> {
     if (password === undefined) throw unproven()
     const credential = { method: 'password', credentials: { username, password } } as const
+    // R080: what strangers guess at the login does not keep the holder of a session from changing the password.
+    const device = { session: { id: call.sessionId, identityId } }
     try {
-      const accepted = await deps.provePrimary({ credential, bearers: [], caller })
+      const accepted = await deps.provePrimary({ credential, bearers: [], caller, device })
       if (accepted.primary.authenticatorId === id) return accepted
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'INVALID_AUTH') throw error
@@ -109,8 +111,8 @@ export function createOwnAuthenticators(deps: {
       let passwordHash: string | undefined
       if (asked.method === 'updb' && found.method === 'updb' && needsProof(found, asked)) {
         const { username, password } = asked
-        refuseLongUsername(username)
-        proof = await prove(found, asked.currentPassword, caller)
+        refuseOtherName(found, username)
+        proof = await prove(found, asked.currentPassword, { call, caller })
         passwordHash = password && (await deps.hashNewPassword(password, { ...proof, username }))
       }
       const feelEnds = await transaction(async (tx) => {
@@ -143,7 +145,8 @@ export function createOwnAuthenticators(deps: {
     const outcome = await replace(tx, wanted)
     // Another password since the present one was proven: it is the present one no longer.
     if (outcome === 'missing') throw proof === undefined ? notFound() : wrong()
-    if (outcome === 'username-in-use') throw inUse('username')
+    if (outcome === 'username-in-use')
+      throw new Error('a username is in the way of its own spelling')
     const details = { id, changed }
     const updated = { type: 'authenticator.updated', identityId, details } as const
     await tx.events.insert(recordEvent(caller, updated))
@@ -156,6 +159,7 @@ export function createOwnAuthenticators(deps: {
     const at = clock.now()
     if (current.method === 'updb' && next.method === 'updb') {
       const { username } = next
+      refuseOtherName(current, username)
       if (proof === undefined && username !== current.username) throw unproven()
       const proven = proof?.primary.credentialVersion ?? credentialVersion
       return tx.authenticators.replaceUpdb(id, proven, { username, passwordHash, tags }, at)
@@ -186,6 +190,12 @@ function needsProof(
   { username, password }: Extract<OwnChange, { method: 'updb' }>,
 ): boolean {
   return password !== undefined || username !== current.username
+}
+
+/** D-217: the same refusal whether the name exists or not. */
+function refuseOtherName(current: UpdbAuthenticator, username: string): void {
+  if (usernameKey(username) === usernameKey(current.username)) return
+  throw invalid('username', 'can be changed by an administrator only')
 }
 
 function unproven(): Failure {

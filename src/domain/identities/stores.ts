@@ -111,17 +111,6 @@ export interface Authenticators {
     next: string,
     at: Instant,
   ): Promise<boolean>
-  /**
-   * Counts one wrong password in one statement, and locks at `maxAttempts` in a row until `lockUntil` (D-22; 0 never
-   * locks). A lock that has run out begins the count anew. Answers whether this very failure locked it.
-   */
-  addFailure(
-    id: AuthenticatorId,
-    lock: { readonly maxAttempts: number; readonly lockUntil: Instant },
-    now: Instant,
-  ): Promise<{ readonly isLockedNow: boolean }>
-  /** Forgets the failures after a right password; false, and nothing changes, while a lock holds. */
-  clearFailures(id: AuthenticatorId, now: Instant): Promise<boolean>
-  /** An administrator's word: failures and lock are forgotten. */
+  /** An administrator's word: the failures and locks of every network and device are forgotten. */
   unlock(id: AuthenticatorId): Promise<boolean>
 }

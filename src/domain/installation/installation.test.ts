@@ -67,7 +67,10 @@ test('an empty database gets its owner, the built-in policies and the administra
   assert.equal(production.primary.cert.allowed, true)
   assert.equal(production.primary.extJwt.allowed, true)
   const { passwordHash } = authenticator
-  assert.equal(await hashing.verify(passwordHash, new Secret('correct horse battery')), true)
+  assert.equal(
+    await hashing.verify(passwordHash, new Secret('correct horse battery'), '192.0.2.1'),
+    true,
+  )
 })
 
 test('a second install changes nothing, the password of the administrator least of all', async (t) => {
@@ -87,7 +90,10 @@ test('D-48: of several installs at the same moment one wins, and all of it is it
   assert.equal(outcomes.filter(Boolean).length, 1, String(outcomes))
   const winner = passwords[outcomes.indexOf(true)] ?? ''
   const { authenticator } = await administratorOf(store)
-  assert.equal(await hashing.verify(authenticator.passwordHash, new Secret(winner)), true)
+  assert.equal(
+    await hashing.verify(authenticator.passwordHash, new Secret(winner), '192.0.2.1'),
+    true,
+  )
 })
 
 test('D-48: a database that was made with another secret is refused', async (t) => {

@@ -19,6 +19,7 @@ import { minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
 import { createRecordEvent } from '../audit/record.ts'
+import { lockRule } from '../factors/guessing/lock-rule.ts'
 import { createPasswordHashing } from '../factors/hashing.ts'
 import { sessionOwner } from '../factors/totp-enrollment.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
@@ -119,8 +120,9 @@ test('whatever stands between the administrator and a login is taken away, and t
   const { store, recover, clock, now } = await installation(t)
   const { id, ...admin } = await identityNamed(store, 'admin')
   const { id: passwordId } = await passwordOf(store, id)
-  const locked = { maxAttempts: 1, lockUntil: plus(now, minutes(60)) }
-  await store.authenticators.addFailure(passwordId, locked, now)
+  const rule = lockRule({ maxAttempts: 1, lockoutDurationMinutes: 60 }, now)
+  const origin = { network: '192.0.2.1', device: undefined }
+  await store.passwordFailures.add(passwordId, origin, rule, now)
   const enrollment = {
     id: 'enrollment' as TotpEnrollmentId,
     identityId: id,
@@ -153,7 +155,7 @@ test('whatever stands between the administrator and a login is taken away, and t
   const password = await passwordOf(store, id)
   assert.equal(password.lockedUntil, undefined)
   assert.equal(password.credentialVersion, 1)
-  assert.equal(await hashing.verify(password.passwordHash, NEW_PASSWORD), true)
+  assert.equal(await hashing.verify(password.passwordHash, NEW_PASSWORD, '192.0.2.1'), true)
   assert.equal(await store.totpEnrollments.find(id), undefined)
   assert.equal(await store.totpEnrollments.countRecoveryCodes(id), 0)
   // Guesses at codes are forgotten: the next one is the first.
@@ -231,7 +233,7 @@ test('without an administrator nobody is chosen, and whoever is named becomes on
   assert.deepEqual(recovery.reset, ['password', 'administrator'])
   assert.equal((await identityNamed(store, 'certificate only')).isAdmin, true)
   const { passwordHash } = await passwordOf(store, id)
-  assert.equal(await hashing.verify(passwordHash, NEW_PASSWORD), true)
+  assert.equal(await hashing.verify(passwordHash, NEW_PASSWORD, '192.0.2.1'), true)
 })
 
 test('a username that somebody else has is not taken from him', async (t) => {
@@ -253,7 +255,7 @@ test('in a database without identities one is made, as at a first start', async 
   const admin = await identityNamed(store, 'admin')
   assert.equal(admin.isAdmin, true)
   const { passwordHash } = await passwordOf(store, admin.id)
-  assert.equal(await hashing.verify(passwordHash, NEW_PASSWORD), true)
+  assert.equal(await hashing.verify(passwordHash, NEW_PASSWORD, '192.0.2.1'), true)
 })
 
 /** What an administrator may have made of it, one after the other. */

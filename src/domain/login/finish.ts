@@ -32,7 +32,7 @@ export const CODE_LIFE: Duration = seconds(60)
 const CODE_BYTES = 32
 
 /** Where a login stands after a step that went well. */
-export type LoginStep =
+export type LoginStep = (
   | {
       readonly next: 'more-factors'
       readonly identityId: IdentityId
@@ -40,6 +40,10 @@ export type LoginStep =
     }
   /** The login is finished: the code, on its way to the client. */
   | { readonly next: 'answer'; readonly identityId: IdentityId; readonly answer: ClientAnswer }
+) & {
+  /** After a password: the cookie by which the device is known from now on (D-216). */
+  readonly device?: string
+}
 
 export interface Finished {
   /** As it was found. */

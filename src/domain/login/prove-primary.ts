@@ -1,8 +1,11 @@
 /**
  * A primary credential, whichever it is, for a login of either kind: OIDC or legacy. SPEC Primary login; D-12.
- * Refusals are recorded with their exact reason and thrown with one dull sentence. A failure counts against the
- * address it came from (D-22).
+ * Refusals are recorded with their exact reason and thrown with one dull sentence.
+ *
+ * Only what can be guessed is limited: a wrong password counts against the address it came from (D-22). A certificate or
+ * a JWT is judged whatever else came from its address, so that nobody can cut off others behind the same NAT.
  */
+import { networkOf } from '../../base/network.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -11,9 +14,12 @@ import type { RecordEvent } from '../audit/record.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { CertificateFactor } from '../factors/client-certificate.ts'
 import type { ExternalJwtFactor } from '../factors/external-jwt.ts'
-import type { AddressFailures } from '../factors/failures.ts'
+import type { AddressFailures } from '../factors/guessing/failures.ts'
+import type { BeginGuess } from '../factors/guessing/guess-order.ts'
+import type { KnownDevices, ShownDevice } from '../factors/guessing/known-devices.ts'
 import type { PasswordCredentials, PasswordFactor } from '../factors/password.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from '../factors/verdict.ts'
+import { usernameKey } from '../identities/authenticator.ts'
 import type { Transaction } from '../stores.ts'
 
 export type PrimaryCredential =
@@ -29,6 +35,8 @@ export interface PrimarySubmission {
   /** A primary JWT must show an authentication since then (D-241); any age will do where it is not given. */
   readonly since?: Instant | undefined
   readonly caller: Caller
+  /** Beside a password: by what the device may be known (D-216). */
+  readonly device?: ShownDevice
 }
 
 /** Who it is. Thrown: INVALID_AUTH, UNAUTHORIZED with challenges, RATE_LIMITED, SERVER_TOO_BUSY. */
@@ -38,41 +46,70 @@ export function createProvePrimary(deps: {
   readonly password: PasswordFactor
   readonly certificate: CertificateFactor
   readonly externalJwt: ExternalJwtFactor
+  /** Of passwords alone. */
   readonly addressFailures: AddressFailures
+  readonly knownDevices: KnownDevices
+  readonly beginGuess: BeginGuess
   readonly transaction: Transaction
   readonly recordEvent: RecordEvent
 }): ProvePrimary {
-  const { addressFailures, transaction, recordEvent } = deps
+  const { addressFailures, knownDevices, transaction, recordEvent } = deps
 
   return async (submission) => {
-    const { credential, caller } = submission
-    addressFailures.check(caller.address)
-    const verdict = await judge(submission)
-    if (verdict.verdict === 'accepted') return verdict
+    const { credential, bearers, since } = submission
+    switch (credential.method) {
+      case 'password':
+        return provePassword(submission, credential.credentials)
+      case 'cert':
+        return settle(submission, await deps.certificate(credential.chain))
+      case 'ext-jwt':
+        return settle(submission, await deps.externalJwt(bearers, since))
+    }
+  }
 
-    addressFailures.add(caller.address)
+  async function provePassword(
+    submission: PrimarySubmission,
+    credentials: PasswordCredentials,
+  ): Promise<Accepted> {
+    const { caller, device: shown = {} } = submission
+    const device = await knownDevices.recognize(shown, credentials.username)
+    const origin = { network: networkOf(caller.address), device }
+    const attempt = async (fail: () => void): Promise<Accepted> => {
+      const lane = `${device ?? origin.network} ${usernameKey(credentials.username)}`
+      const guess = deps.beginGuess(lane)
+      try {
+        const verdict = await deps.password(credentials, { caller, origin, guess })
+        if (verdict.verdict === 'rejected') fail()
+        return await settle(submission, verdict)
+      } finally {
+        guess.end()
+      }
+    }
+    // A known device has a count of its own, which is in the database; its neighbors do not stop it.
+    const accepted =
+      device === undefined
+        ? await addressFailures.guard(caller.address, attempt)
+        : await attempt(() => {})
+    return { ...accepted, ...rememberIn(shown, accepted) }
+  }
+
+  function rememberIn(shown: ShownDevice, { primary }: Accepted): Pick<Accepted, 'device'> {
+    const { authenticatorId: id, credentialVersion } = primary
+    if (id === undefined || credentialVersion === undefined) return {}
+    return { device: knownDevices.remember(shown, { id, credentialVersion }) }
+  }
+
+  async function settle(
+    { credential, caller }: PrimarySubmission,
+    verdict: PrimaryVerdict,
+  ): Promise<Accepted> {
+    if (verdict.verdict === 'accepted') return verdict
     await record(credential, verdict, caller)
     const { reason, why, challenges } = verdict
     const detail = why === undefined ? reason : `${reason}: ${why}`
     if (challenges === undefined) throw new Failure('INVALID_AUTH', { detail })
     // With no signer at all the pair for "no supported token" fits (D-37).
     throw new Failure('UNAUTHORIZED', challenges.length === 0 ? { detail } : { challenges, detail })
-  }
-
-  function judge({
-    credential,
-    bearers,
-    since,
-    caller,
-  }: PrimarySubmission): Promise<PrimaryVerdict> {
-    switch (credential.method) {
-      case 'password':
-        return deps.password(credential.credentials, caller)
-      case 'cert':
-        return deps.certificate(credential.chain)
-      case 'ext-jwt':
-        return deps.externalJwt(bearers, since)
-    }
   }
 
   async function record(

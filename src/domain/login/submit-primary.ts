@@ -12,6 +12,7 @@ import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
+import type { ShownDevice } from '../factors/guessing/known-devices.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import type { CheckAgain } from './check-again.ts'
 import {
@@ -38,6 +39,8 @@ export interface LoginSubmission {
   /** D-9: asked for in the login body, besides those of the authorization request. */
   readonly configTypes: readonly string[]
   readonly caller: Caller
+  /** Beside a password (D-216). */
+  readonly device?: ShownDevice
 }
 
 /** Thrown besides what a primary credential is refused with: JwtDemanded. */
@@ -86,11 +89,11 @@ export function createSubmitReturned(deps: Dependencies): SubmitPrimary {
 
 async function submit(
   deps: Dependencies,
-  { request, credential, bearers, configTypes, caller }: LoginSubmission,
+  { request, credential, bearers, configTypes, caller, device = {} }: LoginSubmission,
   since: Instant | undefined,
 ): Promise<LoginStep> {
   const allConfigTypes = addConfigTypes(request.ask.configTypes, configTypes)
-  const accepted = await deps.provePrimary({ credential, bearers, since, caller })
+  const accepted = await deps.provePrimary({ credential, bearers, since, caller, device })
   const submission = { request, accepted, bearers, configTypes: allConfigTypes, caller }
   return submitAccepted(deps, submission)
 }
@@ -128,7 +131,7 @@ async function submitAccepted(
   const finished = { previous: request, next, demands, byEnrollment: false, caller }
   const step = await deps.finishStep(finished)
   if (step === 'taken') throw new Error('a primary login takes nothing')
-  return step
+  return accepted.device === undefined ? step : { ...step, device: accepted.device }
 }
 
 /** D-14: the signer whose demanded token came along; UNAUTHORIZED with challenge and queries when it did not. */

@@ -18,6 +18,7 @@ import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'
 import { changedFields } from '../changes.ts'
 import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
+import type { ShownDevice } from '../factors/guessing/known-devices.ts'
 import type { ClientInfo, Identity } from '../identities/identity.ts'
 import { type FindDemands, outstandingQueries } from '../login/demands.ts'
 import { holdLogin } from '../login/hold-owner.ts'
@@ -34,6 +35,8 @@ export interface LegacyLogin {
   readonly configTypes: readonly string[]
   readonly client: LegacyClient
   readonly caller: Caller
+  /** Beside a password (D-216). */
+  readonly device?: ShownDevice
 }
 
 /** What the client tells of itself, as far as it is kept (D-124). */
@@ -47,6 +50,8 @@ export interface BegunLegacySession {
   readonly identity: Identity
   readonly token: Secret
   readonly authQueries: readonly AuthQuery[]
+  /** After a password: the cookie by which the device is known from now on (D-216). */
+  readonly device: string | undefined
 }
 
 export type AuthenticateLegacy = (login: LegacyLogin) => Promise<BegunLegacySession>
@@ -70,9 +75,9 @@ export function createAuthenticateLegacy(deps: {
 }): AuthenticateLegacy {
   const { brand, vault, random, clock, transaction, recordEvent } = deps
 
-  return async ({ credential, bearers, configTypes, client, caller }) => {
+  return async ({ credential, bearers, configTypes, client, caller, device = {} }) => {
     const allConfigTypes = addConfigTypes(configTypes, [])
-    const accepted = await deps.provePrimary({ credential, bearers, caller })
+    const accepted = await deps.provePrimary({ credential, bearers, caller, device })
     const { identity, policy, primary } = accepted
     const demands = await deps.findDemands(identity, policy)
     const extJwt = await demandJwt(deps, { accepted, demands, bearers, caller, where: 'legacy' })
@@ -111,7 +116,7 @@ export function createAuthenticateLegacy(deps: {
     if (!isAlive) {
       throw new Failure('INVALID_AUTH', { detail: 'the identity or its authenticator has changed' })
     }
-    return { session, identity, token: new Secret(token), authQueries }
+    return { session, identity, token: new Secret(token), authQueries, device: accepted.device }
   }
 }
 

@@ -11,11 +11,12 @@ import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/login/proven.t
 import type { AuthenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
 import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
-import { json } from '../answer.ts'
+import { json, withCookies } from '../answer.ts'
 import { totpRequired } from '../faces/challenge-header.ts'
 import { bearersOf } from '../reading/bearers.ts'
 import { bodyFields } from '../reading/body.ts'
 import { codeField, type Fields, invalid, textList } from '../reading/fields.ts'
+import { deviceCookie, shownDevice } from '../reading/known-device.ts'
 import { passwordCredentials } from '../reading/password-fields.ts'
 import { presentedChain } from '../reading/peer-certificate.ts'
 import { expiryHeaders, type Router } from '../route.ts'
@@ -44,12 +45,13 @@ export function addAuthenticate(
     },
     async ({ request, query, body, caller }) => {
       const fields = bodyFields(body)
-      const { session, identity, token, authQueries } = await use.authenticateLegacy({
+      const { session, identity, token, authQueries, device } = await use.authenticateLegacy({
         credential: readCredential(request, query, fields),
         bearers: bearersOf(request),
         configTypes: textList(fields, 'configTypes'),
         client: readClient(fields),
         caller,
+        device: shownDevice(request, fields),
       })
       request.identity = identity.id
       const isMfaComplete = authQueries.length === 0
@@ -62,7 +64,7 @@ export function addAuthenticate(
         ),
         token: token.reveal(),
       }
-      return json(
+      const answer = json(
         200,
         { data, meta: {} },
         {
@@ -71,6 +73,7 @@ export function addAuthenticate(
           ...totpRequired(authQueries),
         },
       )
+      return device === undefined ? answer : withCookies(answer, [deviceCookie(device)])
     },
   )
 

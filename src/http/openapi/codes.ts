@@ -42,7 +42,7 @@ const CODES_OF_ACCESS: Readonly<Record<Access, readonly FailureCode[]>> = {
   partial: CODES_OF_SESSIONS,
   logout: CODES_OF_SESSIONS,
   admin: [...CODES_OF_SESSIONS, 'FORBIDDEN'],
-  router: ['INVALID_AUTH', 'FORBIDDEN', 'RATE_LIMITED', 'NOT_READY'],
+  router: ['INVALID_AUTH', 'FORBIDDEN', 'NOT_READY'],
 }
 
 const CODES_OF_BODIES = [

@@ -2,7 +2,7 @@
  * The authenticators that prove identities: passwords and certificates in one table, at most one of each for an
  * identity. A username is found by its folded form, a certificate by its fingerprint; both are unique.
  */
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import type { Insertable, Kysely, Selectable } from 'kysely'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import {
@@ -14,12 +14,14 @@ import {
 } from '../../domain/identities/authenticator.ts'
 import type { Authenticators } from '../../domain/identities/stores.ts'
 import type { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
+import { atomically } from '../atomically.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { integer, json, oneOf, optional, reading, tags, text, truth } from '../reading.ts'
 import type { AuthenticatorRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
+import { forgetFailures } from './password-failures.ts'
 
 const LIST: Listed<'authenticators', typeof AUTHENTICATOR_FIELDS> = {
   table: 'authenticators',
@@ -96,11 +98,16 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
               credential_version: version + 1,
               failed_attempts: 0,
               locked_until: null,
+              closed_until: null,
             }),
       }
       const where = { id, method: 'updb', credential_version: version }
-      return updateUnique(db, 'authenticators', where, changes, {
-        'username-in-use': 'username_key',
+      return atomically(db, async (tx) => {
+        const outcome = await updateUnique(tx, 'authenticators', where, changes, {
+          'username-in-use': 'username_key',
+        })
+        if (outcome === 'replaced' && passwordHash !== undefined) await forgetFailures(tx, id)
+        return outcome
       })
     },
 
@@ -146,42 +153,16 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
       return numUpdatedRows === 1n
     },
 
-    async addFailure(id, { maxAttempts, lockUntil }, now) {
-      // A row that the condition lets through has no lock, or one that has run out.
-      const failures = sql<number>`case when locked_until is null then failed_attempts + 1 else 1 end`
-      const locks = sql<boolean>`${maxAttempts} > 0 and ${failures} >= ${maxAttempts}`
-      const row = await db
-        .updateTable('authenticators')
-        .set({
-          failed_attempts: failures,
-          locked_until: sql`case when ${locks} then cast(${lockUntil} as bigint) end`,
-        })
-        .where('id', '=', id)
-        .where(({ or, eb }) => or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
-        .returning('locked_until')
-        .executeTakeFirst()
-      // Not while a lock holds: then another failure locked it.
-      return { isLockedNow: row !== undefined && row.locked_until !== null }
-    },
-
-    async clearFailures(id, now) {
-      const { numUpdatedRows } = await db
-        .updateTable('authenticators')
-        .set({ failed_attempts: 0, locked_until: null })
-        .where('id', '=', id)
-        .where(({ or, eb }) => or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
-    },
-
-    async unlock(id) {
-      const { numUpdatedRows } = await db
-        .updateTable('authenticators')
-        .set({ failed_attempts: 0, locked_until: null })
-        .where('id', '=', id)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
-    },
+    unlock: (id) =>
+      atomically(db, async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('authenticators')
+          .set({ failed_attempts: 0, locked_until: null, closed_until: null })
+          .where('id', '=', id)
+          .executeTakeFirst()
+        await forgetFailures(tx, id)
+        return numUpdatedRows === 1n
+      }),
   }
 }
 

@@ -22,6 +22,15 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
       return row && fromRow(row)
     },
 
+    async findByFingerprint(fingerprint) {
+      const row = await db
+        .selectFrom('session_certificates')
+        .selectAll()
+        .where('fingerprint', '=', fingerprint)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
     async list(sessionId, { limit, offset }) {
       const rows = await db
         .selectFrom('session_certificates')

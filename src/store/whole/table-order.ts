@@ -18,6 +18,7 @@ const IN_ORDER = [
   'totp_enrollments',
   'recovery_codes',
   'code_guesses',
+  'password_failures',
   'auth_requests',
   'spent_states',
   'api_sessions',

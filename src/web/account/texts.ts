@@ -180,7 +180,8 @@ const MESSAGES: Readonly<Record<string, MessageText>> = {
   },
   RATE_LIMITED: {
     title: 'Too many tries',
-    message: 'There were too many wrong tries. Wait a little, then try again.',
+    message:
+      'There were too many wrong tries. Wait a little, then try again, or contact your administrator.',
   },
   SERVER_TOO_BUSY: {
     title: 'Very busy right now',

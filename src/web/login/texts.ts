@@ -15,6 +15,9 @@ export const SIGN_IN = {
   username: 'Username',
   password: 'Password',
   submit: 'Sign in',
+  // R077: the same for every name, whether it exists, and whether it is locked.
+  severalFailures:
+    'That username and password do not match. Several attempts have failed: wait a while before you try again, or contact your administrator.',
 } as const
 
 export const TOTP = {
@@ -165,7 +168,8 @@ const ERRORS: Readonly<Record<string, ErrorText>> = {
   },
   RATE_LIMITED: {
     title: 'Too many tries',
-    message: 'There were too many wrong tries. Wait a little, then try again.',
+    message:
+      'There were too many wrong tries. Wait a little, then try again, or contact your administrator.',
   },
   FORBIDDEN: {
     title: 'Nothing was changed',

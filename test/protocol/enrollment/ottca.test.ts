@@ -223,17 +223,21 @@ test('what the CA is for is asked when somebody enrolls, not when he was invited
   }
 })
 
-test('D-22: refusals count against their address like failed logins', async (t) => {
+test('D-22: certificates cannot be guessed, so their refusals count against no address; tokens do', async (t) => {
   const config = { edge: { limits: { failuresPerAddress: 3 } } }
   const service = await startService(t, { config })
   const stranger = presenting(service, await makeLeaf(await makeCa()))
-  for (let i = 0; i < 3; i++) {
-    const reply = await stranger.call(`${CLIENT}/enroll/ca`, { method: 'POST' })
-    assertRefused(reply, 400, 'CERT_FAILED_VALIDATION')
+  const enroll = (path: string) => stranger.call(`${CLIENT}${path}`, { method: 'POST' })
+  for (let i = 0; i < 5; i++) {
+    assertRefused(await enroll('/enroll/ca'), 400, 'CERT_FAILED_VALIDATION')
   }
-  for (const path of ['/enroll/ca', '/enroll/ottca?token=x', '/enroll?method=ca']) {
-    const reply = await stranger.call(`${CLIENT}${path}`, { method: 'POST' })
-    assertRefused(reply, 429, 'RATE_LIMITED')
-    assert.ok(Number(reply.headers['retry-after']) > 0)
+  for (let i = 0; i < 3; i++) {
+    assertRefused(await enroll('/enroll/ottca?token=x'), 400, 'INVALID_ENROLLMENT_TOKEN')
+  }
+  const limited = await enroll('/enroll/ottca?token=x')
+  assertRefused(limited, 429, 'RATE_LIMITED')
+  assert.ok(Number(limited.headers['retry-after']) > 0)
+  for (const path of ['/enroll/ca', '/enroll?method=ca']) {
+    assertRefused(await enroll(path), 400, 'CERT_FAILED_VALIDATION')
   }
 })

@@ -19,7 +19,7 @@ import {
   type CreatedIdentity,
   logInAs,
 } from '../../support/management.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'
 const OTHER = 'quite another password'
@@ -144,7 +144,7 @@ test('a person changes the own password', async (t) => {
   await t.test('by PUT, which names username and password', async () => {
     const ada = await person()
     const path = `${OWN}/${ada.updb}`
-    const body = { username: 'self-chosen', password: OTHER, currentPassword: PASSWORD }
+    const body = { username: ada.username, password: OTHER, currentPassword: PASSWORD }
     assertRefused(
       await ada.call('PUT', path, { password: OTHER, currentPassword: PASSWORD }),
       400,
@@ -152,10 +152,10 @@ test('a person changes the own password', async (t) => {
       'username',
     )
     assert.equal((await ada.call('PUT', path, body)).status, 200)
-    assert.equal(await statusOfLogin('self-chosen', OTHER), 200)
+    assert.equal(await statusOfLogin(ada.username, OTHER), 200)
   })
 
-  await t.test('only tags need no password; a username does', async () => {
+  await t.test('only tags need no password; another spelling of the username does', async () => {
     const ada = await person()
     const path = `${OWN}/${ada.updb}`
     const other = await logInAs(service, ada)
@@ -163,13 +163,15 @@ test('a person changes the own password', async (t) => {
     assert.equal((await ada.call('PATCH', path, {})).status, 200)
     assert.equal(await answerTo(service, other.access_token), 'taken')
     assert.deepEqual((await admin.get(`/authenticators/${ada.updb}`)).tags, { mine: true })
-    for (const body of [{ username: 'another' }, { password: OTHER }]) {
+    const spelled = ada.username.toUpperCase()
+    for (const body of [{ username: spelled }, { password: OTHER }]) {
       const reply = await ada.call('PATCH', path, body)
       assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'currentPassword')
     }
-    const renamed = { username: 'another', currentPassword: PASSWORD }
+    const renamed = { username: spelled, currentPassword: PASSWORD }
     assert.equal((await ada.call('PATCH', path, renamed)).status, 200)
-    assert.equal(await statusOfLogin('another', PASSWORD), 200)
+    assert.equal((await admin.get(`/authenticators/${ada.updb}`)).username, spelled)
+    assert.equal(await statusOfLogin(ada.username, PASSWORD), 200)
     assert.equal(await answerTo(service, other.access_token), INVALID)
   })
 
@@ -193,10 +195,27 @@ test('a person changes the own password', async (t) => {
       const reply = await ada.call('PATCH', path, { currentPassword: PASSWORD, ...fault })
       assertRefused(reply, 400, 'COULD_NOT_VALIDATE', field)
     }
-    const taken = { username: zoe.username.toUpperCase(), currentPassword: PASSWORD }
-    assertRefused(await ada.call('PATCH', path, taken), 409, 'ENTITY_NAME_IN_USE', 'username')
     assert.equal(await answerTo(service, ada.token), 'taken')
     assert.equal(await statusOfLogin(ada.username, PASSWORD), 200)
+  })
+
+  // Attack: a person with an account tries one name after the other as the own, to learn which of them exist. R077.
+  await t.test('D-217: the change of a username does not tell whether a name exists', async () => {
+    const ada = await person()
+    const zoe = await person()
+    const path = `${OWN}/${ada.updb}`
+    const answers = new Set<string>()
+    for (const username of [zoe.username, zoe.username.toUpperCase(), ADMIN.username, 'nobody']) {
+      for (const proof of [{ currentPassword: PASSWORD }, { currentPassword: 'wrong' }, {}]) {
+        for (const method of ['PATCH', 'PUT'] as const) {
+          const reply = await ada.call(method, path, { username, ...proof, password: OTHER })
+          assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'username')
+          answers.add(reply.json().error.cause.reason)
+        }
+      }
+    }
+    assert.equal(answers.size, 1, [...answers].join(', '))
+    assert.equal(await statusOfLogin(ada.username, PASSWORD), 200, 'and nothing was changed')
   })
 
   // Attack: whoever has got hold of a session guesses at the password behind it. D-22, R078, R079.

@@ -79,7 +79,7 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
     },
     'password-locked': {
       what: 'The password is locked, after too many failures in a row.',
-      todo: 'Wait for the end of the lock, or: latchkey unlock USERNAME',
+      todo: 'Wait for the end of the lock, sign in on a known device, or: latchkey unlock USERNAME',
     },
     'certificate-expired': {
       what: 'The certificate has expired, and the policy does not allow that.',
@@ -269,8 +269,8 @@ export const TYPES: Readonly<Record<string, Meaning>> = {
   'login.succeeded': { what: 'Somebody has proven all that was asked.' },
   'login.failed': { what: 'A credential, a second factor or a code was refused.' },
   'login.locked': {
-    what: 'A password was locked for too many failures in a row.',
-    todo: 'Wait for the end of the lock, or: latchkey unlock USERNAME',
+    what: 'Too many wrong passwords in a row: their network is shut out, or after a hundred every one.',
+    todo: 'Wait for the end of the lock, sign in on a known device, or: latchkey unlock USERNAME',
   },
   'token.issued': { what: 'A code became tokens; a session began.' },
   'token.refreshed': { what: 'A refresh token became new tokens.' },

@@ -12,7 +12,7 @@ import type { RecordEvent } from '../../audit/record.ts'
 import type { Events } from '../../audit/stores.ts'
 import { type FindEndpoints, type OfferedSigner, offered } from '../../ext-jwt/idp/endpoints.ts'
 import type { RedeemCode } from '../../ext-jwt/idp/redeem-code.ts'
-import type { AddressFailures } from '../../factors/failures.ts'
+import type { AddressFailures } from '../../factors/guessing/failures.ts'
 import type { Rules } from '../../policies/rules.ts'
 import type { LoginStep } from '../finish.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
@@ -109,49 +109,58 @@ export function createComeBack(deps: {
       return { request, trip, state, signer, kept }
     },
 
-    async finish(returned, { code, error, iss }, caller) {
-      const { request, trip, state, signer, kept } = returned
-      const refuse = refuseWith(returned, caller)
-      tripFailures.check(caller.address)
-      if (error !== undefined || code === undefined) {
-        const word = ERRORS.find((known) => known === error) ?? 'an error'
-        throw await refuse('idp-refused', 'missing', `the IdP answered ${word}`)
-      }
-      const found = await deps.findEndpoints(signer)
-      if ('why' in found) throw await refuse('idp-unreachable', 'missing', found.why)
-      const { endpoints } = found
-      // RFC 9207 §2.4: the code of another IdP must not be sent to this one (mix-up).
-      if (iss === undefined ? endpoints.alwaysNamesIssuer : iss !== signer.issuer) {
-        throw await refuse('idp-refused', 'invalid', 'the answer is of another issuer (iss)')
-      }
-      // Spent before anything can fail, like a code of our own (D-7): whatever comes of it, it works once.
-      const spent = { hash: vault.hash('idp-state', state), expiresAt: request.expiresAt }
-      if (!(await deps.spentStates.insert(spent))) throw startAgain('the state was used before')
+    finish: (returned, answer, caller) =>
+      tripFailures.guard(caller.address, (fail) => finish(returned, answer, { caller, fail })),
+  }
 
-      const { redirectUri, verifier, nonce, sentAt } = trip
-      const since = freshSince(request, sentAt)
-      const proofs = { code, redirectUri, verifier, nonce, since }
-      const redeemed = await deps.redeemCode({ signer, tokenEndpoint: endpoints.token, ...proofs })
-      if ('fault' in redeemed) {
-        throw redeemed.fault === 'unreachable'
-          ? await refuse('idp-unreachable', 'missing', redeemed.why)
-          : await refuse('idp-refused', 'invalid', redeemed.why)
-      }
-      const bearers = [redeemed.token]
-      if (kept !== undefined) return deps.submitKept({ request, kept, bearers, caller })
-      const credential = { method: 'ext-jwt' } as const
-      return deps.submitReturned({ request, credential, bearers, configTypes: [], caller })
-    },
+  async function finish(
+    returned: Returned,
+    { code, error, iss }: IdpAnswer,
+    { caller, fail }: { readonly caller: Caller; readonly fail: () => void },
+  ): Promise<LoginStep> {
+    const { request, trip, state, signer, kept } = returned
+    const refuse = refuseWith(returned, { caller, fail })
+    if (error !== undefined || code === undefined) {
+      const word = ERRORS.find((known) => known === error) ?? 'an error'
+      throw await refuse('idp-refused', 'missing', `the IdP answered ${word}`)
+    }
+    const found = await deps.findEndpoints(signer)
+    if ('why' in found) throw await refuse('idp-unreachable', 'missing', found.why)
+    const { endpoints } = found
+    // RFC 9207 §2.4: the code of another IdP must not be sent to this one (mix-up).
+    if (iss === undefined ? endpoints.alwaysNamesIssuer : iss !== signer.issuer) {
+      throw await refuse('idp-refused', 'invalid', 'the answer is of another issuer (iss)')
+    }
+    // Spent before anything can fail, like a code of our own (D-7): whatever comes of it, it works once.
+    const spent = { hash: vault.hash('idp-state', state), expiresAt: request.expiresAt }
+    if (!(await deps.spentStates.insert(spent))) throw startAgain('the state was used before')
+
+    const { redirectUri, verifier, nonce, sentAt } = trip
+    const since = freshSince(request, sentAt)
+    const proofs = { code, redirectUri, verifier, nonce, since }
+    const redeemed = await deps.redeemCode({ signer, tokenEndpoint: endpoints.token, ...proofs })
+    if ('fault' in redeemed) {
+      throw redeemed.fault === 'unreachable'
+        ? await refuse('idp-unreachable', 'missing', redeemed.why)
+        : await refuse('idp-refused', 'invalid', redeemed.why)
+    }
+    const bearers = [redeemed.token]
+    if (kept !== undefined) return deps.submitKept({ request, kept, bearers, caller })
+    const credential = { method: 'ext-jwt' } as const
+    return deps.submitReturned({ request, credential, bearers, configTypes: [], caller })
   }
 
   /** Records why nothing came of it, counts it against the address, and answers what to throw. */
-  function refuseWith({ trip, signer, kept }: Returned, caller: Caller) {
+  function refuseWith(
+    { trip, signer, kept }: Returned,
+    { caller, fail }: { readonly caller: Caller; readonly fail: () => void },
+  ) {
     return async (
       reason: Extract<LoginFailureReason, 'idp-refused' | 'idp-unreachable'>,
       fault: 'missing' | 'invalid',
       why: string,
     ): Promise<Failure> => {
-      tripFailures.add(caller.address)
+      fail()
       const failed = deps.recordEvent(caller, {
         type: 'login.failed',
         identityId: kept?.primary.identityId,

@@ -36,7 +36,7 @@ const REPLACE = {
   ...API_ROUTE,
   method: 'PUT',
   reads: ['json'],
-  replies: [200, 401, 409, 429],
+  replies: [200, 401, 429],
 } as const
 const CHANGE = { ...REPLACE, method: 'PATCH' } as const
 

@@ -23,7 +23,7 @@ export function addRouterChecks(
       method: 'POST',
       url: `${prefix}/router-checks`,
       reads: ['json'],
-      replies: [200, 401, 403, 429],
+      replies: [200, 401, 403],
     },
     async ({ body }) => {
       const { ztSession } = readBody(RouterCheck, body)

@@ -38,7 +38,7 @@ export function addRouterFeed(
       cors: 'none',
       method: 'GET',
       url: `${prefix}/router-feed`,
-      replies: [200, 401, 403, 429],
+      replies: [200, 401, 403],
     },
     ({ request, query, caller }) => {
       const [since, ...others] = query.get('since') ?? []

@@ -18,6 +18,7 @@ import { errorText } from '../../../web/login/texts.ts'
 import { type Answer, type HeaderFields, json, page, withCookies } from '../../answer.ts'
 import { failureHeaders, totpRequired } from '../../faces/challenge-header.ts'
 import { bodyFields } from '../../reading/body.ts'
+import { deviceCookie } from '../../reading/known-device.ts'
 import type { Call, Route } from '../../route.ts'
 import { sendToClient } from '../client-answers.ts'
 import type { PATHS } from '../paths.ts'
@@ -71,12 +72,21 @@ interface Found {
   readonly ask: Pick<ClientAsk, 'redirectUri'>
 }
 
-/** A redirect with the code, or what is still to be proven. */
+/** A redirect with the code, or what is still to be proven; and what the device is known by from now on. */
 export function answerStep(
+  call: Pick<Call, 'request' | 'wantsHtml'>,
+  reached: { readonly step: LoginStep; readonly found: Found; readonly authRequestId: string },
+): Answer {
+  const { step } = reached
+  call.request.identity = step.identityId
+  const answer = stepAnswer(call, reached)
+  return step.device === undefined ? answer : withCookies(answer, [deviceCookie(step.device)])
+}
+
+function stepAnswer(
   call: Pick<Call, 'request' | 'wantsHtml'>,
   { step, found, authRequestId }: { step: LoginStep; found: Found; authRequestId: string },
 ): Answer {
-  call.request.identity = step.identityId
   if (step.next === 'answer') {
     const { browser, key } = found
     const answer = sendToClient(step.answer)

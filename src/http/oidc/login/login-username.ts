@@ -7,13 +7,17 @@ import type { KeepPrimary } from '../../../domain/login/external/kept-primary.ts
 import type { FindRequest } from '../../../domain/login/request/find-request.ts'
 import type { SubmitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { Rules } from '../../../domain/policies/rules.ts'
+import type { FailureCode } from '../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { passwordPage } from '../../../web/login/pages/password-page.ts'
+import { SIGN_IN } from '../../../web/login/texts.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
+import { shownDevice } from '../../reading/known-device.ts'
 import { passwordCredentials } from '../../reading/password-fields.ts'
 import type { Router } from '../../route.ts'
 import { PATHS } from '../paths.ts'
+import { createFailedTries } from './failed-tries.ts'
 import {
   answerStep,
   LOGIN_GET,
@@ -34,6 +38,7 @@ export interface PrimaryLoginDependencies extends LoginRouteDependencies {
 }
 
 export function addLoginUsername(router: Router, use: PrimaryLoginDependencies): void {
+  const failedTries = createFailedTries()
   for (const url of [PATHS.loginUsername, PATHS.loginPassword]) {
     router.add({ ...LOGIN_GET, url }, async (call) => {
       const { authRequestId, origin } = readStep(call, use)
@@ -55,9 +60,14 @@ export function addLoginUsername(router: Router, use: PrimaryLoginDependencies):
       const found = await use.findRequest.open(authRequestId, origin)
       const credentials = passwordCredentials(fields)
       const configTypes = textList(fields, 'configTypes')
+      const device = shownDevice(call.request, fields)
       const { username } = credentials
       const choice = choiceOf(use.rules, authRequestId)
-      const form = (error: string) => passwordPage({ authRequestId, username, error, choice })
+      const form = (text: string, code: FailureCode) => {
+        const isOneOfSeveral = code === 'INVALID_AUTH' && failedTries.add(found.key)
+        const error = isOneOfSeveral ? SIGN_IN.severalFailures : text
+        return passwordPage({ authRequestId, username, error, choice })
+      }
       const fetchJwt = fetchJwtFrom(use, found, authRequestId)
       return withForm(call, { ...use, found, form, fetchJwt }, async () => {
         const step = await use.submitPrimary({
@@ -66,6 +76,7 @@ export function addLoginUsername(router: Router, use: PrimaryLoginDependencies):
           bearers: bearersOf(call.request),
           configTypes,
           caller: call.caller,
+          device,
         })
         return answerStep(call, { step, found, authRequestId })
       })

@@ -29,9 +29,10 @@ const CODE_FIELD = {
 }
 
 const OWN_PASSWORD =
-  'Needs `currentPassword`. Your other sessions end. A certificate is renewed by `extend` instead.'
+  'Needs `currentPassword`. Your other sessions end. The username stays, but for its spelling: an administrator changes ' +
+  'it. A certificate is renewed by `extend` instead.'
 
-const OWN_PASSWORD_CODES = ['ENTITY_NAME_IN_USE', 'RATE_LIMITED', 'SERVER_TOO_BUSY'] as const
+const OWN_PASSWORD_CODES = ['RATE_LIMITED', 'SERVER_TOO_BUSY'] as const
 
 export const OF_BOTH_APIS: Operations = {
   'POST /authenticate': {

@@ -1,0 +1,38 @@
+/** Guesses at one name from one place end in their order: R079. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createGuessOrder } from './guess-order.ts'
+
+const settled = () => new Promise(setImmediate)
+
+test('a guess waits for all that came before it in its lane, and for no other', async () => {
+  const begin = createGuessOrder()
+  const guesses = Array.from({ length: 4 }, () => begin('ada'))
+  const elsewhere = begin('zoë')
+  const free: number[] = []
+  for (const [i, { earlier }] of guesses.entries()) void earlier.then(() => free.push(i))
+  let isElsewhereFree = false
+  void elsewhere.earlier.then(() => {
+    isElsewhereFree = true
+  })
+  await settled()
+  assert.deepEqual(free, [0])
+  assert.equal(isElsewhereFree, true)
+  // The second is done before the first: the third waits for both.
+  guesses[1]?.end()
+  await settled()
+  assert.deepEqual(free, [0])
+  guesses[0]?.end()
+  await settled()
+  assert.deepEqual(free, [0, 1, 2])
+  guesses[2]?.end()
+  await settled()
+  assert.deepEqual(free, [0, 1, 2, 3])
+})
+
+test('a lane whose guesses have ended holds up nobody', async () => {
+  const begin = createGuessOrder()
+  begin('ada').end()
+  await settled()
+  await begin('ada').earlier
+})

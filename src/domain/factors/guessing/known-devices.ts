@@ -1,0 +1,149 @@
+/**
+ * Devices that are known for an identity: D-216, R080 (OWASP "Device Cookies"). A stranger who guesses at a name must not
+ * keep its owner out, so the guesses of others do not count on a device that has proven the identity before: it holds a
+ * session certificate or a refresh token of a live session, or the cookie of an earlier sign-in with the password.
+ *
+ * Being known proves nothing about the password. It only gives the device a count of its own.
+ */
+import { base64url, fromUtf8, utf8 } from '../../../base/encoding.ts'
+import type { ApiSessionId, AuthenticatorId, IdentityId } from '../../../base/ids.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import type { Secret } from '../../../base/secrets/secret.ts'
+import type { Vault } from '../../../base/secrets/vault.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { type Instant, plus } from '../../../base/time/instant.ts'
+import type { SessionCertificates } from '../../certificates/stores.ts'
+import { type UpdbAuthenticator, usernameKey } from '../../identities/authenticator.ts'
+import type { Authenticators } from '../../identities/stores.ts'
+import type { ApiSessions } from '../../sessions/stores.ts'
+import { refreshTokenHash } from '../../tokens/refresh-token.ts'
+import type { RefreshTokens } from '../../tokens/stores.ts'
+import type { PasswordFailures } from '../stores.ts'
+import { DEVICE_LIFE } from './lock-rule.ts'
+
+/** What a caller shows besides the password. */
+export interface ShownDevice {
+  /** What `remember` answered before. */
+  readonly cookie?: string | undefined
+  /** SHA-256 of the client certificate of the connection. */
+  readonly certificate?: string | undefined
+  readonly refreshToken?: Secret | undefined
+  /** The session of the call, where there is one: it has been authenticated. */
+  readonly session?: { readonly id: ApiSessionId; readonly identityId: IdentityId } | undefined
+}
+
+export interface KnownDevices {
+  /** The device that is known for the identity of this name, and has not guessed too often itself. */
+  recognize(shown: ShownDevice, username: string): Promise<string | undefined>
+  /** After a right password: the value of the cookie, with what it said of other identities. */
+  remember(
+    shown: ShownDevice,
+    password: Pick<UpdbAuthenticator, 'id' | 'credentialVersion'>,
+  ): string
+}
+
+/** Identities that one browser is known for at most; the one that signed in longest ago goes first. */
+const MOST_ENTRIES = 5
+/** Far longer than any entry of ours; the rest is not opened. */
+const LONGEST_ENTRY = 512
+const DEVICE_BYTES = 16
+
+/** One sign-in that the cookie remembers. */
+interface Entry {
+  readonly device: string
+  readonly authenticatorId: AuthenticatorId
+  /** D-122: with another password the entry is void. */
+  readonly version: number
+  readonly expiresAt: Instant
+}
+
+export function createKnownDevices(deps: {
+  readonly vault: Vault
+  readonly random: Random
+  readonly clock: Pick<Clock, 'now'>
+  readonly authenticators: Pick<Authenticators, 'findUpdb'>
+  readonly passwordFailures: Pick<PasswordFailures, 'isTrusted'>
+  readonly apiSessions: Pick<ApiSessions, 'find'>
+  readonly refreshTokens: Pick<RefreshTokens, 'find'>
+  readonly sessionCertificates: Pick<SessionCertificates, 'findByFingerprint'>
+}): KnownDevices {
+  const { vault, random, clock } = deps
+
+  return {
+    async recognize(shown, username) {
+      const entries = read(shown.cookie).map(({ entry }) => entry)
+      const sessions = await sessionsOf(shown)
+      if (entries.length === 0 && sessions.length === 0) return undefined
+      const password = await deps.authenticators.findUpdb(usernameKey(username))
+      if (password === undefined) return undefined
+      const { id, identityId, credentialVersion } = password
+      const known = [
+        ...sessions
+          .filter((one) => one.identityId === identityId)
+          .map((one) => `session ${one.id}`),
+        ...entries
+          .filter((one) => one.authenticatorId === id && one.version === credentialVersion)
+          .map((one) => one.device),
+      ]
+      for (const device of known) {
+        if (await deps.passwordFailures.isTrusted(id, device)) return device
+      }
+      return undefined
+    },
+
+    remember({ cookie }, { id: authenticatorId, credentialVersion: version }) {
+      const others = read(cookie).filter(({ entry }) => entry.authenticatorId !== authenticatorId)
+      const fresh = seal({
+        device: base64url(random.bytes(DEVICE_BYTES)),
+        authenticatorId,
+        version,
+        expiresAt: plus(clock.now(), DEVICE_LIFE),
+      })
+      return [fresh, ...others.map(({ sealed }) => sealed)].slice(0, MOST_ENTRIES).join('.')
+    },
+  }
+
+  /** Live sessions that the caller holds the credentials of. */
+  async function sessionsOf({ certificate, refreshToken, session }: ShownDevice) {
+    const now = clock.now()
+    const named: ApiSessionId[] = []
+    if (certificate !== undefined) {
+      const found = await deps.sessionCertificates.findByFingerprint(certificate)
+      if (found !== undefined && found.validTo > now) named.push(found.sessionId)
+    }
+    if (refreshToken !== undefined) {
+      const found = await deps.refreshTokens.find(refreshTokenHash(vault, refreshToken))
+      // A spent one may be in the hands of a thief.
+      const isGood = found !== undefined && found.spent === undefined && found.expiresAt > now
+      if (isGood) named.push(found.sessionId)
+    }
+    const live = session === undefined ? [] : [session]
+    for (const id of named) {
+      const found = await deps.apiSessions.find(id)
+      if (found !== undefined && found.expiresAt > now) live.push(found)
+    }
+    return live
+  }
+
+  function seal(entry: Entry): string {
+    return vault.seal('known-device', utf8(JSON.stringify(entry)))
+  }
+
+  function read(cookie = ''): readonly { readonly sealed: string; readonly entry: Entry }[] {
+    const now = clock.now()
+    return cookie
+      .split('.', MOST_ENTRIES)
+      .filter((sealed) => sealed.length > 0 && sealed.length <= LONGEST_ENTRY)
+      .flatMap((sealed) => {
+        const entry = open(sealed)
+        return entry !== undefined && entry.expiresAt > now ? [{ sealed, entry }] : []
+      })
+  }
+
+  /** What is sealed is of our own making, so its shape needs no check. */
+  function open(sealed: string): Entry | undefined {
+    const bytes = vault.open('known-device', sealed)
+    const text = bytes && fromUtf8(bytes)
+    return text === undefined ? undefined : (JSON.parse(text) as Entry)
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * By what the device of a login with a password may be known: D-216. The cookie of an earlier sign-in, the session
+ * certificate of the connection, or a refresh token in the body. Judges nothing.
+ */
+import type { FastifyRequest } from 'fastify'
+import { Secret } from '../../base/secrets/secret.ts'
+import { inSeconds } from '../../base/time/duration.ts'
+import type { ShownDevice } from '../../domain/factors/guessing/known-devices.ts'
+import { DEVICE_LIFE } from '../../domain/factors/guessing/lock-rule.ts'
+import { type Fields, textField } from './fields.ts'
+import { presentedFingerprint } from './peer-certificate.ts'
+
+/** `__Host-`: secure, of this host alone, for every path (R113). */
+const NAME = '__Host-latchkey-device'
+const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
+
+/** Five sealed entries are far shorter. */
+const LONGEST_COOKIE = 4096
+const LONGEST_TOKEN = 512
+
+const REFRESH_TOKEN_FIELD = 'refresh_token'
+
+export function shownDevice(request: FastifyRequest, fields: Fields): ShownDevice {
+  const refreshToken = fields.has(REFRESH_TOKEN_FIELD)
+    ? new Secret(textField(fields, REFRESH_TOKEN_FIELD, LONGEST_TOKEN))
+    : undefined
+  return { cookie: readCookie(request), certificate: presentedFingerprint(request), refreshToken }
+}
+
+export function deviceCookie(value: string): string {
+  return `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${inSeconds(DEVICE_LIFE)}`
+}
+
+function readCookie(request: FastifyRequest): string | undefined {
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  const value = pairs.find((pair) => pair.startsWith(`${NAME}=`))?.slice(NAME.length + 1)
+  return value !== undefined && value.length <= LONGEST_COOKIE ? value : undefined
+}

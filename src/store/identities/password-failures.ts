@@ -1,0 +1,255 @@
+/**
+ * Wrong passwords in a row: D-22, R079. One row for each network or known device that they came from, and the total
+ * with the password itself. Whatever changes them holds the row of the password first: so a hundred at once are a
+ * hundred, and a right password that comes just after a lock finds the lock.
+ *
+ * A failure takes the same statements for every password, locked or not, and for one that does not exist: their time
+ * must not tell which it was (R077).
+ */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { AuthenticatorId } from '../../base/ids.ts'
+import { type Instant, later, plus } from '../../base/time/instant.ts'
+import type { GuessOrigin, LockRule, PasswordFailures } from '../../domain/factors/stores.ts'
+import { atomically } from '../atomically.ts'
+import type { PasswordFailuresRow, Tables } from '../tables.ts'
+
+type Kind = 'network' | 'device'
+type Row = Selectable<PasswordFailuresRow>
+
+/**
+ * Rows of one kind that a password has at most: guesses from ever more networks do not fill the database. The total
+ * locks long before that many networks can be shut out.
+ */
+export const MOST_ORIGINS = 100
+
+export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
+  return {
+    async isTrusted(id, device) {
+      return isTrusted(rowOf(await listOf(db, id), 'device', device))
+    },
+
+    add: (id, origin, rule, now) =>
+      atomically(db, async (tx) => {
+        const held = await hold(tx, id)
+        const rows = await listOf(tx, id)
+        const { maxAttempts, ceiling, lockUntil } = rule
+        const isClosed = holds(held.closed_until, now)
+        if (origin.device !== undefined && maxAttempts > 0) {
+          const row = rowOf(rows, 'device', origin.device)
+          await write(tx, id, after(row, { kind: 'device', origin: origin.device }, rule, now))
+          if (row === undefined) await removeOldest(tx, rows, 'device')
+        }
+        const row = rowOf(rows, 'network', origin.network)
+        const next = after(row, { kind: 'network', origin: origin.network }, rule, now)
+        // A network that is shut out anyway is not worth a row.
+        const isCounted = maxAttempts > 0 && !isClosed
+        await write(tx, isCounted ? id : undefined, next)
+        if (row === undefined && isCounted) await removeOldest(tx, rows, 'network')
+
+        // A lock that has run out begins the count anew.
+        const before = held.closed_until === null || isClosed ? held.failed_attempts : 0
+        const total = isClosed ? before : before + 1
+        const closed = isCounted && total >= ceiling ? lockUntil(1) : undefined
+        const network = isCounted && next.isLockedNow ? next.lockedUntil : undefined
+        const lockedUntil = latest(network, closed)
+        await tx
+          .updateTable('authenticators')
+          .set({
+            failed_attempts: total,
+            closed_until: isClosed ? held.closed_until : (closed ?? null),
+            locked_until: latest(held.locked_until ?? undefined, lockedUntil) ?? null,
+          })
+          .where('id', '=', id)
+          .execute()
+        return { lockedUntil: held.isThere ? lockedUntil : undefined }
+      }),
+
+    async clear(id, origin, now) {
+      const standing = await read(db, id)
+      if (standing === undefined) return false
+      if (!isOpen(standing, origin, now)) return false
+      if (isClean(standing)) return true
+      return atomically(db, async (tx) => {
+        const held = await hold(tx, id)
+        const rows = await listOf(tx, id)
+        if (!held.isThere || !isOpen({ ...held, rows }, origin, now)) return false
+        const network = rowOf(rows, 'network', origin.network)
+        const device = rowOf(rows, 'device', origin.device)
+        if (device !== undefined) await remove(tx, device)
+        if (network !== undefined && !holds(network.locked_until, now)) await remove(tx, network)
+        if (holds(held.closed_until, now)) return true
+        await tx
+          .updateTable('authenticators')
+          .set({ failed_attempts: 0, closed_until: null, locked_until: latestLock(rows, now) })
+          .where('id', '=', id)
+          .execute()
+        return true
+      })
+    },
+
+    async removeExpired(before, limit) {
+      const { numAffectedRows } = await sql`
+        delete from password_failures where (authenticator_id, kind, origin) in (
+          select authenticator_id, kind, origin from password_failures
+          where expires_at < ${before} order by expires_at limit ${limit}
+        )
+      `.execute(db)
+      return Number(numAffectedRows)
+    },
+  }
+}
+
+/** With another password, or by an administrator's word. */
+export async function forgetFailures(db: Kysely<Tables>, id: AuthenticatorId): Promise<void> {
+  await db.deleteFrom('password_failures').where('authenticator_id', '=', id).execute()
+}
+
+interface Total {
+  readonly failed_attempts: number
+  readonly closed_until: Instant | null
+  readonly locked_until: Instant | null
+}
+
+/** Holds the row of the password until the transaction ends. */
+async function hold(
+  db: Kysely<Tables>,
+  id: AuthenticatorId,
+): Promise<Total & { readonly isThere: boolean }> {
+  const row = await db
+    .updateTable('authenticators')
+    .set({ failed_attempts: sql`failed_attempts` })
+    .where('id', '=', id)
+    .returning(['failed_attempts', 'closed_until', 'locked_until'])
+    .executeTakeFirst()
+  const nothing = { failed_attempts: 0, closed_until: null, locked_until: null }
+  return { ...(row ?? nothing), isThere: row !== undefined }
+}
+
+type Standing = Total & { readonly rows: readonly Row[] }
+
+/** Without holding anything. */
+async function read(db: Kysely<Tables>, id: AuthenticatorId): Promise<Standing | undefined> {
+  const total = await db
+    .selectFrom('authenticators')
+    .select(['failed_attempts', 'closed_until', 'locked_until'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return total && { ...total, rows: await listOf(db, id) }
+}
+
+/** There are few (`MOST_ORIGINS`). */
+function listOf(db: Kysely<Tables>, id: AuthenticatorId): Promise<readonly Row[]> {
+  return db
+    .selectFrom('password_failures')
+    .selectAll()
+    .where('authenticator_id', '=', id)
+    .orderBy('expires_at', 'desc')
+    .orderBy('origin')
+    .execute()
+}
+
+function rowOf(rows: readonly Row[], kind: Kind, origin: string | undefined): Row | undefined {
+  return rows.find((row) => row.kind === kind && row.origin === origin)
+}
+
+type Next = Pick<Row, 'kind' | 'origin' | 'failures' | 'locks' | 'expires_at'> & {
+  readonly lockedUntil: Instant | undefined
+  readonly isLockedNow: boolean
+}
+
+/** The row after one more failure. While a lock holds it stays as it is: attempts do not lengthen it. */
+function after(
+  found: Row | undefined,
+  { kind, origin }: { readonly kind: Kind; readonly origin: string },
+  rule: LockRule,
+  now: Instant,
+): Next {
+  const row = found !== undefined && found.expires_at > now ? found : undefined
+  if (row !== undefined && holds(row.locked_until, now)) {
+    return { ...row, lockedUntil: row.locked_until ?? undefined, isLockedNow: false }
+  }
+  const failures = (row?.failures ?? 0) + 1
+  const isLockedNow = failures >= rule.maxAttempts
+  const locks = (row?.locks ?? 0) + (isLockedNow ? 1 : 0)
+  const lockedUntil = isLockedNow ? rule.lockUntil(locks) : undefined
+  const keep = kind === 'network' ? rule.keepNetwork : rule.keepDevice
+  return {
+    kind,
+    origin,
+    failures: isLockedNow ? 0 : failures,
+    locks,
+    expires_at: plus(lockedUntil ?? now, keep),
+    lockedUntil,
+    isLockedNow,
+  }
+}
+
+/** Nothing happens for a password that is not there, or is not to be counted: `undefined`. */
+async function write(
+  db: Kysely<Tables>,
+  id: AuthenticatorId | undefined,
+  next: Next,
+): Promise<void> {
+  await sql`
+    insert into password_failures
+      (authenticator_id, kind, origin, failures, locks, locked_until, expires_at)
+    select id, cast(${next.kind} as text), cast(${next.origin} as text),
+      cast(${next.failures} as integer), cast(${next.locks} as integer),
+      cast(${next.lockedUntil ?? null} as bigint), cast(${next.expires_at} as bigint)
+    from authenticators where id = ${id ?? ''}
+    on conflict (authenticator_id, kind, origin) do update
+    set failures = excluded.failures, locks = excluded.locks,
+      locked_until = excluded.locked_until, expires_at = excluded.expires_at
+  `.execute(db)
+}
+
+/** One has come, so one goes. `rows` are those of before, the one that expires first last. */
+async function removeOldest(db: Kysely<Tables>, rows: readonly Row[], kind: Kind): Promise<void> {
+  const ofKind = rows.filter((row) => row.kind === kind)
+  const oldest = ofKind.at(-1)
+  if (ofKind.length >= MOST_ORIGINS && oldest !== undefined) await remove(db, oldest)
+}
+
+async function remove(
+  db: Kysely<Tables>,
+  row: Pick<Row, 'authenticator_id' | 'kind' | 'origin'>,
+): Promise<void> {
+  await db
+    .deleteFrom('password_failures')
+    .where('authenticator_id', '=', row.authenticator_id)
+    .where('kind', '=', row.kind)
+    .where('origin', '=', row.origin)
+    .execute()
+}
+
+/** Whether a right password from there gets in. */
+function isOpen(standing: Standing, { network, device }: GuessOrigin, now: Instant): boolean {
+  const { rows } = standing
+  if (device !== undefined && isTrusted(rowOf(rows, 'device', device))) return true
+  const row = rowOf(rows, 'network', network)
+  return !holds(standing.closed_until, now) && !(row !== undefined && holds(row.locked_until, now))
+}
+
+function isClean({ failed_attempts, closed_until, locked_until, rows }: Standing): boolean {
+  return (
+    failed_attempts === 0 && closed_until === null && locked_until === null && rows.length === 0
+  )
+}
+
+/** A device that was shut out once is like any other until its next right password. */
+const isTrusted = (row: Row | undefined) => row === undefined || row.locks === 0
+
+/** Of the locks of networks, the one that ends last. */
+function latestLock(rows: readonly Row[], now: Instant): Instant | null {
+  const ends = rows
+    .filter((row) => row.kind === 'network' && holds(row.locked_until, now))
+    .map((row) => row.locked_until as Instant)
+  return ends.reduce<Instant | null>((a, b) => (a === null ? b : later(a, b)), null)
+}
+
+const holds = (until: Instant | null, now: Instant) => until !== null && until > now
+
+function latest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return later(a, b)
+}
