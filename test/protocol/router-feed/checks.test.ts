@@ -47,6 +47,9 @@ test('D-42: a good session is active, with what a router needs to know about it'
       externalId: 'zoe@example.org',
       isAdmin: false,
       expiresAt,
+      authPolicyId: 'default',
+      amr: ['pwd'],
+      externalJwtSignerId: null,
     },
     meta: {},
   })

@@ -57,10 +57,21 @@ test('D-42: a router begins with a whole picture: keys, CAs, all that has ended,
   const { keys } = (await service.call('/oidc/keys')).json()
   assert.deepEqual(lines[1], { type: 'keys', keys })
   assert.deepEqual(lines[2], { type: 'cas', cas: service.ca })
-  const ended = lines.slice(
+  const untilReady = lines.slice(
     3,
     lines.findIndex(({ type }) => type === 'ready'),
   )
+  // D-232: what is in force of the built-in policies, the one of which takes no passwords (SPEC Authentication 2).
+  const open = { signers: [], allowsCertificate: true, requireTotp: false, requireExtJwt: null }
+  const policy = { type: 'policy', ...open, bindTokens: false }
+  assert.deepEqual(
+    untilReady.filter(({ type }) => type === 'policy').toSorted((a, b) => a.id.localeCompare(b.id)),
+    [
+      { ...policy, id: 'default', allowsPassword: true },
+      { ...policy, id: 'production', allowsPassword: false },
+    ],
+  )
+  const ended = untilReady.filter(({ type }) => type !== 'policy')
   assert.deepEqual(
     ended.map(({ type, subject }) => [type, subject]),
     [['ended', gone.id]],
