@@ -10,6 +10,12 @@ import tls from 'node:tls'
 import { makeRouter, writeIdentity } from '../support/edge/router-identity.ts'
 import { startUpstream } from '../support/edge/upstream.ts'
 import { eventually } from '../support/eventually.ts'
+import {
+  countSockets,
+  isLinux,
+  residentMemory,
+  withDescriptors,
+} from '../support/monitoring/descriptors.ts'
 import { changeConfig } from '../support/process/child-home.ts'
 import {
   type Child,
@@ -19,12 +25,6 @@ import {
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
-import {
-  countSockets,
-  isLinux,
-  residentMemory,
-  withDescriptors,
-} from '../support/process/descriptors.ts'
 
 const LIMIT = 400
 /** D-198. */
