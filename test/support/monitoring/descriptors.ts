@@ -1,6 +1,6 @@
 /** What a child process has open, and a shell that gives it a limit. Linux alone tells. */
 import { readdir, readFile, readlink } from 'node:fs/promises'
-import type { Child, ChildOptions } from './child-service.ts'
+import type { Child, ChildOptions } from '../process/child-service.ts'
 
 export const isLinux = process.platform === 'linux'
 
