@@ -161,6 +161,7 @@ async function openListener(
     material: { ...shown, clientCasPem: authorities.caBundlePem },
     handler: app.routing,
     limit: deps.limit,
+    ...(listener.proxyProtocol === undefined ? {} : { proxyProtocol: listener.proxyProtocol }),
     log,
     random,
   }).catch((error: NodeJS.ErrnoException) => {

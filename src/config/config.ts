@@ -113,6 +113,8 @@ export interface Listener {
   /** D-200. */
   readonly strictTransportSecurity: StrictTransport
   readonly timeouts: Timeouts
+  /** D-208. Absent: connections begin with TLS. */
+  readonly proxyProtocol?: { readonly trustedSources: readonly Network[] }
   readonly apis: NonEmpty<Api>
 }
 

@@ -44,6 +44,7 @@ test('the keys are those of D-46 whose features exist', () => {
       'web[].options.timeouts.request',
       'web[].options.timeouts.idle',
       'web[].options.timeouts.write',
+      'web[].proxyProtocol.trustedSources',
       'web[].apis[].binding',
       'web[].apis[].options.redirectURIs',
       'web[].apis[].options.postLogoutURIs',

@@ -111,6 +111,7 @@ function build(
       },
       strictTransportSecurity: listener.options.strictTransportSecurity,
       timeouts: at(durations.timeouts, i),
+      ...(listener.proxyProtocol === undefined ? {} : { proxyProtocol: listener.proxyProtocol }),
       apis: at(apis, i),
     }
   })

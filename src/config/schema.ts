@@ -122,6 +122,21 @@ const listener = section('One listener.', {
     ).prefault('auto'),
     timeouts,
   }).prefault({}),
+  proxyProtocol: section(
+    'For a load balancer that passes TLS on: each connection begins with a PROXY header of version 2, ' +
+      'which has the address of the client.',
+    {
+      trustedSources: list(
+        {
+          rule:
+            'Addresses or networks of the balancers. Connections from elsewhere are refused, and ' +
+            'so are those without a header.',
+          example: ['10.0.0.0/24'],
+        },
+        network(),
+      ),
+    },
+  ).optional(),
   apis: list(
     {
       rule:

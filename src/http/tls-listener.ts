@@ -21,7 +21,10 @@ import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
 import { apiErrorBody } from './faces/api-envelope.ts'
 
 export interface TlsListenerOptions
-  extends Pick<HttpsServerOptions, 'tls' | 'timeouts' | 'material' | 'limit' | 'log'> {
+  extends Pick<
+    HttpsServerOptions,
+    'tls' | 'timeouts' | 'material' | 'limit' | 'proxyProtocol' | 'log'
+  > {
   readonly name: string
   /** One socket each. Port 0: a free one, the same for all. */
   readonly interfaces: readonly HostPort[]

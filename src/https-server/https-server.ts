@@ -16,6 +16,7 @@ import type { Secret } from '../base/secrets/secret.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { type Connection, followConnection, type Unreadable } from './connection.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
+import { type ProxiedPeer, type ProxyProtocol, receiveProxied } from './receive-proxied.ts'
 
 /** The certificate that the server shows, and the CAs whose client certificates it asks for. */
 export interface TlsMaterial {
@@ -53,6 +54,8 @@ export interface HttpsServerOptions {
   /** What is said to bytes of which no request could be made. The server adds `Connection: close`. */
   readonly onUnreadable: (why: Unreadable, parserCode: string | undefined) => RawAnswer
   readonly limit: ConnectionLimit
+  /** Every connection begins with the header of a load balancer, which says whose it is (D-208). */
+  readonly proxyProtocol?: ProxyProtocol
   readonly log: Log
 }
 
@@ -105,7 +108,12 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     answerUnreadable: (why: Unreadable, parserCode: string | undefined) =>
       written(options.onUnreadable(why, parserCode)),
   }
+  /** Whose connections they are, where a balancer said so; by the socket below TLS. */
+  const peers = new WeakMap<Socket, ProxiedPeer>()
   server.on('secureConnection', (socket) => {
+    const below = socketBelow(socket)
+    const peer = below && peers.get(below)
+    if (peer !== undefined) showPeer(socket, peer)
     connections.set(socket, followConnection(socket, connectionOptions))
     socket.once('close', () => connections.delete(socket))
   })
@@ -156,7 +164,15 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       sockets.delete(socket)
       release()
     })
-    server.emit('connection', socket)
+    const { proxyProtocol, timeouts } = options
+    if (proxyProtocol === undefined) {
+      server.emit('connection', socket)
+      return
+    }
+    receiveProxied(socket, { ...proxyProtocol, within: timeouts.header, log }, (peer) => {
+      if (peer !== undefined) peers.set(socket, peer)
+      server.emit('connection', socket)
+    })
   }
 
   function sweep(): void {
@@ -265,6 +281,15 @@ function answerOver(socket: Socket, response: ServerResponse): void {
   response.shouldKeepAlive = false
   response.assignSocket(socket)
   response.once('finish', () => socket.destroySoon())
+}
+
+/** From here on the socket tells the client's address as its own: to routes, limits, events and the log. */
+function showPeer(socket: TLSSocket, { address, port }: ProxiedPeer): void {
+  Object.defineProperties(socket, {
+    remoteAddress: { value: address },
+    remotePort: { value: port },
+    remoteFamily: { value: address.includes(':') ? 'IPv6' : 'IPv4' },
+  })
 }
 
 /** Node has no public way from a TLS socket to the one below it. */

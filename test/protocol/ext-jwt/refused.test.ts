@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { decodeJwt, exportSPKI, importJWK } from 'jose'
-import { milliseconds, seconds } from '../../../src/base/time/duration.ts'
+import { milliseconds, minutes, seconds } from '../../../src/base/time/duration.ts'
 import { epochSeconds } from '../../../src/base/time/instant.ts'
 import { comparable, failureOf } from '../../support/audit.ts'
 import type { CallOptions, Reply } from '../../support/http-client.ts'
@@ -252,6 +252,8 @@ test('external JWTs that do not log in', async (t) => {
 
   for (const { what, rule = 'D-12', send, fault, signers, reason, why } of REFUSALS) {
     await t.test(`${rule}: ${what}: ${fault}`, async () => {
+      // D-207: of one minute and reason the first ten have an event each.
+      service.clock.advance(minutes(1))
       for (const [path, door] of Object.entries(DOORS)) {
         const reply = await door(service, await send())
         assertChallenged(reply, primaryChallenge(fault, ...signers))
