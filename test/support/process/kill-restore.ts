@@ -32,11 +32,16 @@ if (step === 'place') {
 }
 
 if (step !== undefined) {
-  const { run } = StatementSync.prototype
+  const { run, all } = StatementSync.prototype
   StatementSync.prototype.run = function (this: StatementSync, ...args: Parameters<typeof run>) {
     killAt(this.sourceSQL)
     return run.apply(this, args)
   } as typeof run
+  // Inserts that return something.
+  StatementSync.prototype.all = function (this: StatementSync, ...args: Parameters<typeof all>) {
+    killAt(this.sourceSQL)
+    return all.apply(this, args)
+  } as typeof all
   const { query } = Client.prototype
   Client.prototype.query = function (this: Client, ...args: unknown[]) {
     const [what] = args
