@@ -7,13 +7,13 @@ import { after, test } from 'node:test'
 import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
 import type { Reply } from '../support/http-client.ts'
+import { homeWithDatabase } from '../support/process/child-home.ts'
 import {
   type ChildService,
   spawnLatchkey,
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
-import { homeWithDatabase } from '../support/process/database-home.ts'
 import { ADMIN } from '../support/service.ts'
 import { startCable } from '../support/stores/cable.ts'
 import { startPostgres } from '../support/stores/postgres.ts'

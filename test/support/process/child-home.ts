@@ -1,8 +1,11 @@
 /** Reads and changes the configuration file of a home, for tests that start the service as a process of its own. */
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import { parse, stringify } from 'yaml'
+import { defaultConfigFile } from '../../../src/config/default-file.ts'
 import { freePort } from '../ports.ts'
+import { temporaryFolder } from '../service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a configuration may have any shape
 export async function readConfig(home: string): Promise<any> {
@@ -38,4 +41,17 @@ export async function fixPort(home: string): Promise<number> {
     }
   })
   return port
+}
+
+const APIS = ['edge-client', 'edge-management', 'health-checks']
+
+/** A new home whose service uses a given database, and has its health checks on the first listener. */
+export async function homeWithDatabase(t: TestContext, db?: string): Promise<string> {
+  const home = join(await temporaryFolder(t), 'home')
+  await mkdir(home, { mode: 0o700 })
+  const file = parse(defaultConfigFile({ address: 'localhost:0' }))
+  file.web[0].apis = APIS.map((binding) => ({ binding }))
+  if (db !== undefined) file.db = db
+  await writeFile(join(home, 'controller.yml'), stringify(file), { mode: 0o600 })
+  return home
 }
