@@ -70,6 +70,7 @@ test('each event is one line with the members of the API, and the file is the ow
     userAgent: null,
     reason: null,
     details: null,
+    count: 1,
   })
 })
 

@@ -17,6 +17,8 @@ export const RouterCheckAnswer = z.discriminatedUnion('isActive', [
     amr: z.array(z.string()),
     /** The External JWT Signer that vouched for the login. */
     externalJwtSignerId: z.string().nullable(),
+    /** The third-party CA behind the certificate of the login. */
+    caId: z.string().nullable(),
   }),
 ])
 export type RouterCheckAnswer = z.infer<typeof RouterCheckAnswer>

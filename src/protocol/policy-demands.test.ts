@@ -8,18 +8,20 @@ const OPEN: PolicyDemands = {
   allowsPassword: true,
   allowsCertificate: true,
   signers: ['signer-1'],
+  cas: ['ca-1'],
   requireTotp: false,
   requireExtJwt: null,
   bindTokens: false,
 }
 
 const LOGINS = {
-  password: { amr: ['pwd'], signerId: undefined },
-  'password and code': { amr: ['pwd', 'otp', 'mfa'], signerId: undefined },
-  'password and JWT': { amr: ['pwd', 'ext-jwt', 'mfa'], signerId: undefined },
-  certificate: { amr: ['swk'], signerId: undefined },
-  JWT: { amr: ['ext-jwt'], signerId: 'signer-1' },
-  'old JWT': { amr: ['ext-jwt'], signerId: undefined },
+  password: { amr: ['pwd'], signerId: undefined, caId: undefined },
+  'password and code': { amr: ['pwd', 'otp', 'mfa'], signerId: undefined, caId: undefined },
+  'password and JWT': { amr: ['pwd', 'ext-jwt', 'mfa'], signerId: undefined, caId: undefined },
+  certificate: { amr: ['swk'], signerId: undefined, caId: undefined },
+  'certificate of a CA': { amr: ['swk'], signerId: undefined, caId: 'ca-1' },
+  JWT: { amr: ['ext-jwt'], signerId: 'signer-1', caId: undefined },
+  'old JWT': { amr: ['ext-jwt'], signerId: undefined, caId: undefined },
 }
 
 type Login = keyof typeof LOGINS
@@ -35,7 +37,12 @@ const CASES: readonly [string, Partial<PolicyDemands>, Partial<Record<Login, str
       'password and JWT': 'method-not-allowed',
     },
   ],
-  ['no certificates', { allowsCertificate: false }, { certificate: 'method-not-allowed' }],
+  [
+    'no certificates',
+    { allowsCertificate: false },
+    { certificate: 'method-not-allowed', 'certificate of a CA': 'method-not-allowed' },
+  ],
+  ['another CA', { cas: ['ca-2'] }, { 'certificate of a CA': 'ca-not-trusted' }],
   ['no signers', { signers: [] }, { JWT: 'method-not-allowed', 'old JWT': 'method-not-allowed' }],
   ['another signer', { signers: ['signer-2'] }, { JWT: 'signer-not-trusted' }],
   [
@@ -45,6 +52,7 @@ const CASES: readonly [string, Partial<PolicyDemands>, Partial<Record<Login, str
       password: 'totp-missing',
       'password and JWT': 'totp-missing',
       certificate: 'totp-missing',
+      'certificate of a CA': 'totp-missing',
       JWT: 'totp-missing',
       'old JWT': 'totp-missing',
     },

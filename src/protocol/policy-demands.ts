@@ -12,6 +12,8 @@ export interface PolicyDemands {
   readonly allowsCertificate: boolean
   /** The signers whose JWT may begin a session: enabled ones. */
   readonly signers: readonly string[]
+  /** The third-party CAs whose certificates may begin a session: verified and enabled ones. */
+  readonly cas: readonly string[]
   readonly requireTotp: boolean
   /** A JWT of this signer must be beside every request; without an issuer where the signer is gone. */
   readonly requireExtJwt: { readonly id: string; readonly issuer: string | null } | null
@@ -24,18 +26,21 @@ export interface LoginProof {
   readonly amr: readonly string[]
   /** Of a login by external JWT; tokens from before D-232 do not tell. */
   readonly signerId: string | undefined
+  /** Of a login by a certificate of a third-party CA. */
+  readonly caId: string | undefined
 }
 
 export type UnmetDemand =
   | 'policy-gone'
   | 'method-not-allowed'
   | 'signer-not-trusted'
+  | 'ca-not-trusted'
   | 'totp-missing'
 
 /** Undefined when the login is enough. The external JWT and the certificate of a request are judged where they are. */
 export function unmetDemand(
   demands: PolicyDemands | undefined,
-  { amr, signerId }: LoginProof,
+  { amr, signerId, caId }: LoginProof,
 ): UnmetDemand | undefined {
   if (demands === undefined) return 'policy-gone'
   switch (primaryMethodOf(amr)) {
@@ -44,6 +49,7 @@ export function unmetDemand(
       break
     case 'cert':
       if (!demands.allowsCertificate) return 'method-not-allowed'
+      if (caId !== undefined && !demands.cas.includes(caId)) return 'ca-not-trusted'
       break
     case 'ext-jwt':
       if (demands.signers.length === 0) return 'method-not-allowed'

@@ -98,7 +98,7 @@ const READERS = {
     const { version, brand, trustDomain, issuers, isSnapshot, epoch } = members
     if (version !== VERSION) throw new FeedFault(`the feed is of a version other than ${VERSION}`)
     if (!isText(brand) || !isText(trustDomain) || typeof isSnapshot !== 'boolean') return undefined
-    if (!Array.isArray(issuers) || issuers.length === 0 || !issuers.every(isText)) return undefined
+    if (!areTexts(issuers) || issuers.length === 0) return undefined
     const hello = { type: 'hello', brand, trustDomain, issuers, isSnapshot } as const
     if (epoch === undefined) return hello
     return isCursor(epoch) ? { ...hello, epoch } : undefined
@@ -113,16 +113,16 @@ const READERS = {
   },
 
   policy(members: Members): FeedLine | undefined {
-    const { id, signers, requireExtJwt } = members
+    const { id, signers, cas, requireExtJwt } = members
     const { allowsPassword, allowsCertificate, requireTotp, bindTokens } = members
-    if (!isText(id) || !Array.isArray(signers) || !signers.every(isText)) return undefined
+    if (!isText(id) || !areTexts(signers) || !areTexts(cas)) return undefined
     if (typeof allowsPassword !== 'boolean' || typeof allowsCertificate !== 'boolean') {
       return undefined
     }
     if (typeof requireTotp !== 'boolean' || typeof bindTokens !== 'boolean') return undefined
     const required = readRequired(requireExtJwt)
     if (required === undefined) return undefined
-    const rest = { signers, requireTotp, bindTokens, requireExtJwt: required }
+    const rest = { signers, cas, requireTotp, bindTokens, requireExtJwt: required }
     return { type: 'policy', policy: { id, allowsPassword, allowsCertificate, ...rest } }
   },
 
@@ -163,6 +163,10 @@ function isObject(value: unknown): value is Members {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
+}
+
+function areTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isText)
 }
 
 function isCursor(value: unknown): value is string {

@@ -56,11 +56,16 @@ test('the controller is asked, and its answer read', async (t) => {
 
 test('D-232: what the login has proven is read where the controller tells it', async (t) => {
   const { controller, checks } = await startChecks(t)
-  const told = { authPolicyId: 'p1', amr: ['ext-jwt'], externalJwtSignerId: 'signer-1' }
+  const told = { authPolicyId: 'p1', amr: ['swk'], externalJwtSignerId: 'signer-1', caId: 'ca-1' }
   controller.answerChecks(() => ({ body: { data: { ...ACTIVE, ...told }, meta: {} } }))
   const answer = await checks.ask(TOKEN)
   assert.ok(answer.outcome === 'active')
-  assert.deepEqual(answer.login, { policyId: 'p1', amr: ['ext-jwt'], signerId: 'signer-1' })
+  assert.deepEqual(answer.login, {
+    policyId: 'p1',
+    amr: ['swk'],
+    signerId: 'signer-1',
+    caId: 'ca-1',
+  })
 })
 
 test('D-42: an answer is kept for less than a second, for its own token', async (t) => {

@@ -139,10 +139,10 @@ function readAnswer(bytes: Uint8Array): SessionAnswer {
 }
 
 function readLogin(data: Readonly<Record<string, unknown>>): LoginUnderPolicy | undefined {
-  const { authPolicyId, amr, externalJwtSignerId } = data
+  const { authPolicyId, amr, externalJwtSignerId, caId } = data
   if (!isText(authPolicyId) || !Array.isArray(amr) || !amr.every(isText)) return undefined
   const signerId = isText(externalJwtSignerId) ? externalJwtSignerId : undefined
-  return { policyId: authPolicyId, amr, signerId }
+  return { policyId: authPolicyId, amr, signerId, caId: isText(caId) ? caId : undefined }
 }
 
 function isText(value: unknown): value is string {

@@ -107,7 +107,7 @@ function readKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined 
 
 function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined {
   const claims = payload as Partial<Record<keyof AccessTokenClaims, unknown>>
-  const { sub, jti, exp, amr, z_t, z_asid, z_ap, z_ejs, cnf } = claims
+  const { sub, jti, exp, amr, z_t, z_asid, z_ap, z_ejs, z_ca, cnf } = claims
   if (z_t !== ACCESS_TOKEN_TYPE || typeof z_asid !== 'string' || z_asid === '') return undefined
   if (typeof sub !== 'string' || sub === '' || typeof jti !== 'string') return undefined
   if (typeof exp !== 'number') return undefined
@@ -119,13 +119,17 @@ function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined
     keyId,
     expiresAt: instant(exp * 1_000),
     boundTo: typeof thumbprint === 'string' ? thumbprint : undefined,
-    login: readLogin(amr, z_ap, z_ejs),
+    login: readLogin({ amr, z_ap, z_ejs, z_ca }),
   }
 }
 
-function readLogin(amr: unknown, policyId: unknown, signer: unknown): LoginUnderPolicy | undefined {
+function readLogin(
+  claims: Readonly<Record<'amr' | 'z_ap' | 'z_ejs' | 'z_ca', unknown>>,
+): LoginUnderPolicy | undefined {
+  const { amr, z_ap: policyId, z_ejs, z_ca } = claims
   if (typeof policyId !== 'string' || !isTexts(amr)) return undefined
-  return { policyId, amr, signerId: typeof signer === 'string' ? signer : undefined }
+  const signerId = typeof z_ejs === 'string' ? z_ejs : undefined
+  return { policyId, amr, signerId, caId: typeof z_ca === 'string' ? z_ca : undefined }
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -12,6 +12,7 @@ const DEMANDS: PolicyDemands = {
   allowsPassword: true,
   allowsCertificate: true,
   signers: [],
+  cas: [],
   requireTotp: false,
   requireExtJwt: null,
   bindTokens: false,
@@ -49,7 +50,13 @@ test('everybody who relied on what has ended is told, once, and nobody else', ()
 // Attack: a WebSocket that was opened before a code was demanded stays open for ever. Failed before D-232.
 test('D-232: whoever falls short of a policy that has changed is told, and nobody else', () => {
   const { state, told, watches } = startWatches()
-  const login = { policyId: 'policy-1', signerId: undefined, boundTo: undefined, shown: 'cert' }
+  const login = {
+    policyId: 'policy-1',
+    signerId: undefined,
+    caId: undefined,
+    boundTo: undefined,
+    shown: 'cert',
+  }
   const open = (name: string, amr: readonly string[]) =>
     watches.watch(
       { subjects: [name], certificateExpiresAt: plus(NOON, seconds(60)), login: { ...login, amr } },

@@ -104,7 +104,7 @@ export function rulesOf(known: {
     policy: (id) => policies.find((policy) => policy.id === id),
     demands(id) {
       const policy = this.policy(id)
-      return policy && demandsOf(policy, signers)
+      return policy && demandsOf(policy, signers, cas)
     },
     signer: (id) => signers.find((signer) => signer.id === id),
     signerOf: (issuer) => signers.find((signer) => signer.issuer === issuer),

@@ -1,11 +1,13 @@
-/** What a policy demands right now, with the signers as they are: D-232. */
+/** What a policy demands right now, with the signers and CAs as they are: D-232. */
 import type { PolicyDemands } from '../../protocol/policy-demands.ts'
+import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import { type AuthPolicy, allowsSigner } from './auth-policy.ts'
 
 export function demandsOf(
   policy: AuthPolicy,
   signers: readonly ExternalJwtSigner[],
+  cas: readonly Ca[],
 ): PolicyDemands {
   const { primary, secondary } = policy
   const required = secondary.requireExtJwt
@@ -17,6 +19,7 @@ export function demandsOf(
     signers: signers
       .filter(({ id, enabled }) => enabled && allowsSigner(policy, id))
       .map(({ id }) => id),
+    cas: cas.filter((ca) => ca.isVerified && ca.isAuthEnabled).map(({ id }) => id),
     requireTotp: secondary.requireTotp,
     requireExtJwt: required === undefined ? null : { id: required, issuer },
     bindTokens: primary.cert.bindTokens,

@@ -98,7 +98,7 @@ function makeCopy(
   return {
     version,
     policies: new Map(policies.map((policy) => [policy.id, policy])),
-    demands: new Map(policies.map((policy) => [policy.id, demandsOf(policy, signers)])),
+    demands: new Map(policies.map((policy) => [policy.id, demandsOf(policy, signers, cas)])),
     signers: new Map(signers.map((signer) => [signer.id, signer])),
     signersByIssuer: new Map(signers.map((signer) => [signer.issuer, signer])),
     cas,

@@ -2,7 +2,7 @@
  * Whether an access token that is genuine is still good: the one judgement for calls and introspection, in the words that
  * the router feed tells routers (D-34, D-52, D-232). No look-up: copies in memory alone.
  */
-import { type UnmetDemand, unmetDemand } from '../../protocol/policy-demands.ts'
+import { type LoginProof, type UnmetDemand, unmetDemand } from '../../protocol/policy-demands.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { AccessToken } from '../tokens/access-token.ts'
 import type { EndedSessions } from './ending/ended-sessions.ts'
@@ -11,7 +11,7 @@ export interface JudgeToken {
   /** Why it has ended, for the log; undefined when it has not. */
   ended(token: Pick<AccessToken, 'sessionId' | 'tokenId'>): string | undefined
   /** What its policy has against it by now; undefined when nothing. */
-  unmet(token: Pick<AccessToken, 'authPolicyId' | 'amr' | 'signerId'>): UnmetDemand | undefined
+  unmet(token: Pick<AccessToken, 'authPolicyId' | keyof LoginProof>): UnmetDemand | undefined
 }
 
 export function createJudgeToken(deps: {

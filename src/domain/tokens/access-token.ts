@@ -24,6 +24,8 @@ export interface AccessToken {
   readonly amr: readonly string[]
   /** Who vouched for a login by external JWT (D-232). */
   readonly signerId: string | undefined
+  /** The third-party CA behind a login by certificate (D-232). */
+  readonly caId: string | undefined
   /** SHA-256 of the certificate that the token is bound to, base64url (D-24). */
   readonly boundTo: string | undefined
   readonly issuer: string
@@ -51,6 +53,7 @@ export function accessTokenClaims(
 ): AccessTokenClaims {
   const { session, identity, scope, authTime, audience, life } = grant
   const iat = epochSeconds(now)
+  const caId = session.primary.certificate?.trust?.caId
   return {
     iss: session.issuer,
     sub: identity.id,
@@ -70,6 +73,7 @@ export function accessTokenClaims(
     ...(identity.externalId === undefined ? {} : { z_eid: identity.externalId }),
     z_ap: identity.authPolicyId,
     ...(session.primary.signerId === undefined ? {} : { z_ejs: session.primary.signerId }),
+    ...(caId === undefined ? {} : { z_ca: caId }),
     ...confirmation(session.primary.certificate?.fingerprint),
   }
 }
@@ -93,6 +97,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
     z_ap,
     z_eid,
     z_ejs,
+    z_ca,
     cnf,
   } = claims
   if (z_t !== ACCESS_TOKEN_TYPE) return undefined
@@ -106,6 +111,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   if (!isTexts(z_ct) || !isTexts(amr)) return undefined
   if (z_eid !== undefined && typeof z_eid !== 'string') return undefined
   if (z_ejs !== undefined && typeof z_ejs !== 'string') return undefined
+  if (z_ca !== undefined && typeof z_ca !== 'string') return undefined
   const boundTo = cnf === undefined ? undefined : thumbprintOf(cnf)
   if (boundTo === null) return undefined
   return {
@@ -118,6 +124,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
     configTypes: z_ct,
     amr,
     signerId: z_ejs,
+    caId: z_ca,
     boundTo,
     issuer: iss,
     clientId: client_id,

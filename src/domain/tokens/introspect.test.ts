@@ -46,6 +46,7 @@ const ACCESS: AccessToken = {
   amr: ['pwd'],
   boundTo: undefined,
   signerId: undefined,
+  caId: undefined,
   issuer,
   clientId,
   scope: 'openid',

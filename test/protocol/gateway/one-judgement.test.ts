@@ -14,7 +14,12 @@ import {
   registerCa,
 } from '../../support/certificates/certificate-login.ts'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
-import { type LiveSession, legacySession, oidcSession } from '../../support/edge/live-session.ts'
+import {
+  type LiveSession,
+  legacyCertificateSession,
+  legacySession,
+  oidcSession,
+} from '../../support/edge/live-session.ts'
 import { openTunnel, pass, startRealEdge, travellerOf } from '../../support/edge/real-edge.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Reply } from '../../support/http-client.ts'
@@ -35,8 +40,8 @@ async function start(t: TestContext) {
   const openssl = await openOpenssl()
   t.after(() => openssl.close())
   const ca = await openssl.makeCa({ subject: '/CN=Some CA' })
-  await registerCa(admin, openssl, ca)
-  return { service, edge, admin, idp, openssl, ca }
+  const caId = await registerCa(admin, openssl, ca)
+  return { service, edge, admin, idp, openssl, ca, caId }
 }
 type World = Awaited<ReturnType<typeof start>>
 
@@ -91,6 +96,11 @@ const LOGINS = {
     const person = await somebody(world, { certPem: leaf.pem })
     const { access_token } = await logInByCertificate(presenting(world.service, leaf))
     return { person, session: sessionWith(world.service, access_token) }
+  },
+  async 'certificate zt-session'(world: World) {
+    const leaf = await world.openssl.makeLeaf(world.ca)
+    const person = await somebody(world, { certPem: leaf.pem })
+    return { person, session: await legacyCertificateSession(presenting(world.service, leaf)) }
   },
 }
 
@@ -196,12 +206,27 @@ const WITHDRAWALS: Readonly<Record<string, Withdrawal>> = {
     reason: 'policy-unmet',
     closes: 'policy',
   },
+  'a third-party CA that is disabled': {
+    by: 'certificate',
+    withdraw: ({ admin, caId }) => admin.act('PATCH', `/cas/${caId}`, { isAuthEnabled: false }),
+    restore: ({ admin, caId }) => admin.act('PATCH', `/cas/${caId}`, { isAuthEnabled: true }),
+    challenge: invalid,
+    reason: 'policy-unmet',
+    closes: 'policy',
+  },
   'a legacy session that is ended': {
     by: 'zt-session',
     withdraw: endSession,
     challenge: gone,
     reason: 'token-invalid',
     closes: 'ended',
+  },
+  'a legacy session whose third-party CA is deleted': {
+    by: 'certificate zt-session',
+    withdraw: ({ admin, caId }) => admin.act('DELETE', `/cas/${caId}`),
+    challenge: gone,
+    reason: 'token-invalid',
+    closes: 'policy',
   },
   'a legacy session whose policy demands a code': {
     by: 'zt-session',

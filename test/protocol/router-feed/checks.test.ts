@@ -50,6 +50,7 @@ test('D-42: a good session is active, with what a router needs to know about it'
       authPolicyId: 'default',
       amr: ['pwd'],
       externalJwtSignerId: null,
+      caId: null,
     },
     meta: {},
   })

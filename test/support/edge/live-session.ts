@@ -57,7 +57,16 @@ export async function legacySession(
   service: Service,
   credentials: Credentials = ADMIN,
 ): Promise<LiveSession> {
-  const reply = await authenticate(service, credentials)
+  return liveLegacy(service, await authenticate(service, credentials))
+}
+
+/** The service shows a client certificate: `presenting(service, leaf)`. */
+export async function legacyCertificateSession(service: Service): Promise<LiveSession> {
+  const reply = await service.call(`${CLIENT_API}/authenticate?method=cert`, { method: 'POST' })
+  return liveLegacy(service, reply)
+}
+
+function liveLegacy(service: Service, reply: Reply): LiveSession {
   assert.equal(reply.status, 200, reply.text)
   const { id, identityId, token } = reply.json().data
   return live(service, {

@@ -32,6 +32,7 @@ function accessTo(session: string): AccessToken {
     amr: [],
     boundTo: undefined,
     signerId: undefined,
+    caId: undefined,
     issuer: 'https://localhost:1280/oidc',
     clientId: 'service',
     scope: 'openid',

@@ -28,7 +28,9 @@ export function createCheckForRouter(deps: {
       const identity = await deps.identities.find(session.identityId)
       const stored = await deps.apiSessions.find(session.sessionId)
       if (stored === undefined) return undefined
-      const proof = { amr: stored.amr, signerId: stored.primary.signerId }
+      const { amr, primary } = stored
+      const caId = primary.certificate?.trust?.caId
+      const proof = { amr, signerId: primary.signerId, caId }
       return { session, externalId: identity?.externalId, proof }
     } catch (error) {
       if (error instanceof Failure && error.code === 'UNAUTHORIZED') return undefined

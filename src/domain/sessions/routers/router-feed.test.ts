@@ -148,6 +148,7 @@ const DEMANDS: PolicyDemands = {
   allowsPassword: true,
   allowsCertificate: true,
   signers: [],
+  cas: [],
   requireTotp: false,
   requireExtJwt: null,
   bindTokens: false,

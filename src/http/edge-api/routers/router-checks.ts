@@ -45,5 +45,6 @@ function answerOf(checked: CheckedSession | undefined): RouterCheckAnswer {
     authPolicyId: session.authPolicyId,
     amr: [...proof.amr],
     externalJwtSignerId: proof.signerId ?? null,
+    caId: proof.caId ?? null,
   }
 }
