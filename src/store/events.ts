@@ -44,10 +44,15 @@ export function sqlEvents(
     async insert(event) {
       const { fold } = event
       if (fold === 'dropped') return onInserted({ event, kept: fold })
-      const row = { ...toRow(recorded(event)), fold_key: fold?.key ?? null }
+      const row = toRow(recorded(event))
+      if (fold === undefined) {
+        await db.insertInto('events').values(row).execute()
+        onInserted({ event, kept: 'row' })
+        return
+      }
       const { count } = await db
         .insertInto('events')
-        .values(row)
+        .values({ ...row, fold_key: fold.key })
         .onConflict((conflict) =>
           conflict
             .column('fold_key')
