@@ -12,7 +12,7 @@ const DISABLE = 'update identities set disabled_at = 1'
 const ENABLE = 'update identities set disabled_at = null'
 /** The built-in policy `production` allows no passwords (API 4.4). */
 const usePolicy = (id: string) => `update identities set auth_policy_id = '${id}'`
-const lock = (until: string) => `update authenticators set locked_until = ${until}`
+const lock = (until: string) => `update authenticators set closed_until = ${until}`
 
 /** Every way to fail, and how the world is arranged for it. */
 const FAILURES = [
