@@ -32,6 +32,7 @@ const READ = {
   configTypes: ['config-1'],
   amr: ['pwd', 'otp', 'mfa'],
   signerId: undefined,
+  caId: undefined,
   boundTo: undefined,
   issuer: 'https://localhost:1280/oidc',
   clientId: 'service',
@@ -46,11 +47,12 @@ test('D-24: the claims of an access token name the session without a look-up', (
 
 test('D-24: the external id and the certificate that it is bound to are read where they are', () => {
   const cnf = { 'x5t#S256': 'a-thumbprint' }
-  const claims = { ...CLAIMS, z_eid: 'zoe@example.org', z_ejs: 'signer-1', cnf }
+  const claims = { ...CLAIMS, z_eid: 'zoe@example.org', z_ejs: 'signer-1', z_ca: 'ca-1', cnf }
   assert.deepEqual(readAccessToken(claims), {
     ...READ,
     externalId: 'zoe@example.org',
     signerId: 'signer-1',
+    caId: 'ca-1',
     boundTo: 'a-thumbprint',
   })
 })
@@ -73,6 +75,8 @@ const UNFIT: readonly (readonly [claim: string, values: readonly unknown[]])[] =
   ['z_ia', [undefined, 'true', 1]],
   ['z_ct', [undefined, 'config-1', {}, [7], [['config-1']]]],
   ['z_ap', [undefined, 7, null]],
+  ['z_ejs', [7, null, {}]],
+  ['z_ca', [7, null, {}]],
   ['amr', [undefined, 'pwd', {}, [7], null]],
   ['z_eid', [7, null, ['zoe']]],
   // A binding that we cannot check must not be taken for none.
