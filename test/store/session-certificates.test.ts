@@ -12,12 +12,14 @@ import { callOf, sessionCertificatesOn } from '../support/certificates/session-c
 import { CALLER } from '../support/people.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
-import { after, anIdentity, aSession, NOON, sessionId } from './samples.ts'
+import { after, anIdentity, aPrimary, aSession, NOON, sessionId } from './samples.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
 const MINE = sessionId('session-1')
 const THEIRS = sessionId('session-2')
+/** A login that the rules of the test still accept (D-225). */
+const BY_PASSWORD = aPrimary({ method: 'password', certificate: undefined, signerId: undefined })
 const PAGE = { limit: 500, offset: 0 }
 const certificateId = (text: string) => text as SessionCertificateId
 
@@ -154,7 +156,7 @@ for (const database of ALL) {
       // Attack: all of them count before one of them is written.
       const stores = await openTwo(await database.create(t))
       const clock = { now: () => NOON, uptime: () => 0 as never }
-      const session = aSession({ id: MINE })
+      const session = aSession({ id: MINE, primary: BY_PASSWORD })
       await stores[0].apiSessions.insert(session)
       const first = await sessionCertificatesOn(stores[0], clock)
       const second = await sessionCertificatesOn(stores[1], clock, first)
@@ -175,7 +177,7 @@ for (const database of ALL) {
       // Attack: a certificate that is written after those of the ended session were removed would be live for ever.
       const stores = await openTwo(await database.create(t))
       const clock = { now: () => NOON, uptime: () => 0 as never }
-      const session = aSession({ id: MINE })
+      const session = aSession({ id: MINE, primary: BY_PASSWORD })
       await stores[0].apiSessions.insert(session)
       const first = await sessionCertificatesOn(stores[0], clock)
       const { pem } = await makeCsr()
