@@ -132,6 +132,7 @@ for (const place of PLACES) {
           'authenticators',
           'totp_enrollments',
           'code_guesses',
+          'password_failures',
           'session_endings',
           'authorities',
           'events',

@@ -163,14 +163,6 @@ test('an address that nobody can connect to is refused before anything is made',
   assert.ok(!existsSync(home))
 })
 
-test('a home that cannot be made is explained in one line', async (t) => {
-  const folder = await temporaryFolder(t)
-  await writeFile(join(folder, 'file'), '')
-  const { code, stderr } = await runLatchkey(t, ['run', '--home', join(folder, 'file', 'home')])
-  assert.equal(code, 1)
-  assert.match(stderr, /^latchkey: ENOTDIR: not a directory, [^\n]*\n$/)
-})
-
 test('a Node that is too old gets one sentence that says what to do', async (t) => {
   const old = olderNode()
   const shim = join(await temporaryFolder(t), 'shim.cjs')

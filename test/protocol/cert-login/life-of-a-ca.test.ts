@@ -48,7 +48,7 @@ test('a CA from its registration to its removal', async (t) => {
   const admin = await administrate(service)
   const ca = await makeCa({ subject: '/O=Partner/CN=Partner CA' })
   const leaf = await makeLeaf(ca)
-  const { id: identityId } = await admin.createIdentity({ certPem: leaf.pem })
+  await admin.createIdentity({ certPem: leaf.pem })
   const client = presenting(service, leaf)
   const ours = await namedCas(portOf(service))
   const withTheirs = [...ours, 'O=Partner, CN=Partner CA']
@@ -83,14 +83,11 @@ test('a CA from its registration to its removal', async (t) => {
     await admin.act('DELETE', `/cas/${id}`)
     assert.equal(await outcome(service, client), 'certificate-untrusted')
     assert.deepEqual(await namedCas(portOf(service)), ours)
-    // What was begun lives on until somebody ends it: its identity is still enabled.
-    assert.equal(await answerTo(service, access_token), 'taken')
-    await admin.act('POST', `/identities/${identityId}/disable`, { durationMinutes: 0 })
+    // D-232: nor does a token of a login with one count any more.
     assert.equal(await answerTo(service, access_token), INVALID)
   })
 
   await t.test('a CA that comes back has to prove its key again', async () => {
-    await admin.act('POST', `/identities/${identityId}/enable`)
     const again = await admin.createCa({ certPem: ca.pem })
     assert.equal(await outcome(service, client), 'ca-unverified')
     assertRefused(await admin.verifyCa(again, proof), 400, 'INVALID_COMMON_NAME')

@@ -132,7 +132,11 @@ for (const [name, prepare] of Object.entries(DATABASES)) {
     await t.test('whatever the target', (t) => oddTargets(t, everything))
     await t.test('whatever the fields of a query, a form or JSON', (t) => oddValues(t, everything))
     await t.test('and the log has no error', () => {
-      const errors = everything.service.log.filter(({ level }) => level >= ERROR_LEVEL)
+      // The clock of this test is ahead of the database on purpose, and the service says so (D-230).
+      const isOfTest = (msg: string) => msg.startsWith('the clock is ahead of the database')
+      const errors = everything.service.log.filter(
+        ({ level, msg }) => level >= ERROR_LEVEL && !isOfTest(msg),
+      )
       assert.deepEqual(errors, [])
     })
   })

@@ -62,7 +62,14 @@ test('D-42: a router begins with a whole picture: keys, CAs, all that has ended,
     lines.findIndex(({ type }) => type === 'ready'),
   )
   // D-232: what is in force of the built-in policies, the one of which takes no passwords (SPEC Authentication 2).
-  const open = { signers: [], allowsCertificate: true, requireTotp: false, requireExtJwt: null }
+  const cas = (await admin.get('/cas')).map(({ id }: { readonly id: string }) => id)
+  const open = {
+    signers: [],
+    cas,
+    allowsCertificate: true,
+    requireTotp: false,
+    requireExtJwt: null,
+  }
   const policy = { type: 'policy', ...open, bindTokens: false }
   assert.deepEqual(
     untilReady.filter(({ type }) => type === 'policy').toSorted((a, b) => a.id.localeCompare(b.id)),
