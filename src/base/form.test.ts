@@ -15,6 +15,16 @@ const READ: readonly [string, string, readonly [string, readonly string[]][]][] 
     ],
   ],
   ['a plus is a space, an escaped plus is a plus', 'a=b+c%2Bd', [['a', ['b c+d']]]],
+  [
+    'plus signs are spaces wherever they stand',
+    '+=++&a+b=+é+',
+    [
+      [' ', ['  ']],
+      ['a b', [' é ']],
+    ],
+  ],
+  ['half a surrogate pair stays as it is', 'a=+\ud800', [['a', [' \ud800']]]],
+  ['a character with the code of a plus in it is not one', 'a=+\u2b00', [['a', [' \u2b00']]]],
   ['names are unescaped too', 'a%20b=1', [['a b', ['1']]]],
   ['a name that is escaped is the same name', 'a=1&%61=2', [['a', ['1', '2']]]],
   ['escapes are UTF-8, in either case', 'a=%C3%A9%f0%9f%94%91', [['a', ['é🔑']]]],

@@ -35,8 +35,22 @@ function decode(text: string): string | undefined {
   // Most names and many values have nothing to decode.
   if (!/[%+]/.test(text)) return text
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
+    return decodeURIComponent(plusToSpace(text))
   } catch {
     return undefined
   }
 }
+
+/** In place and not by `replaceAll`, which takes eight times as long for a value of nothing but plus signs (D-211). */
+function plusToSpace(text: string): string {
+  if (!text.includes('+')) return text
+  // UTF-16 keeps half a surrogate pair as it is.
+  const bytes = Buffer.from(text, 'utf16le')
+  for (let at = 0; at < bytes.length; at += 2) {
+    if (bytes[at] === PLUS && bytes[at + 1] === 0) bytes[at] = SPACE
+  }
+  return bytes.toString('utf16le')
+}
+
+const PLUS = 0x2b
+const SPACE = 0x20

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import Negotiator from 'negotiator'
 import type { HeaderFields } from './answer.ts'
+import { preferencesOf } from './reading/negotiation.ts'
 
 const CODINGS = ['br', 'gzip', 'identity'] as const
 type Coding = (typeof CODINGS)[number]
@@ -68,7 +68,7 @@ function formOf(bytes: Buffer): Form {
 /** RFC 9110 §12.5.3: without the field nothing is asked for; a caller who takes no form gets the plain one. */
 function wantedCoding(request: IncomingMessage): Coding {
   if (request.headers['accept-encoding'] === undefined) return 'identity'
-  const [best] = new Negotiator(request).encodings([...CODINGS])
+  const [best] = preferencesOf(request).encodings([...CODINGS])
   return CODINGS.find((coding) => coding === best) ?? 'identity'
 }
 

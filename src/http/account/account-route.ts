@@ -3,7 +3,6 @@
  * of a challenge, and pages instead of JSON. D-161, D-162. GETs change nothing; a form proves that our page sent it.
  */
 import type { FastifyRequest } from 'fastify'
-import Negotiator from 'negotiator'
 import type { AccountLogin } from '../../domain/account/login.ts'
 import type { AccountSessions } from '../../domain/account/session.ts'
 import type { Caller } from '../../domain/audit/events.ts'
@@ -21,6 +20,7 @@ import { setCookie } from '../oidc/login/browser-cookie.ts'
 import { METHOD_PATHS } from '../oidc/paths.ts'
 import { bodyFields } from '../reading/body.ts'
 import type { Fields } from '../reading/fields.ts'
+import { preferencesOf } from '../reading/negotiation.ts'
 import { presentedChain, presentedFingerprint } from '../reading/peer-certificate.ts'
 import type { Call, Route, Router } from '../route.ts'
 import { accountPage, seeOther } from './answers.ts'
@@ -224,7 +224,7 @@ export async function withPages(
 ): Promise<Answer> {
   const { request } = call
   // R023: there is nothing but pages here.
-  if (new Negotiator(request.raw).mediaType(['text/html']) === undefined) {
+  if (preferencesOf(request.raw).mediaType(['text/html']) === undefined) {
     throw new Failure('NOT_ACCEPTABLE')
   }
   try {

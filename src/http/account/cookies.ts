@@ -8,6 +8,7 @@ import { inSeconds } from '../../base/time/duration.ts'
 import { isAccountState } from '../../domain/account/login.ts'
 import { AUTH_REQUEST_LIFE } from '../../domain/login/start.ts'
 import { NOTES, type Note } from '../../web/account/texts.ts'
+import { cookieOf, cookiesWith } from '../reading/cookies.ts'
 
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
@@ -20,12 +21,12 @@ const loginName = (state: string) => `__Host-latchkey-account-login-${state}`
 /** The next page is shown at once, or never. */
 const NOTE_SECONDS = 60
 
-export const sessionCookie = (request: FastifyRequest) => readCookie(request, SESSION)
+export const sessionCookie = (request: FastifyRequest) => cookieOf(request, SESSION)
 export const loginCookie = (request: FastifyRequest, state: string) =>
-  readCookie(request, loginName(state))
+  cookieOf(request, loginName(state))
 
 export function noteCookie(request: FastifyRequest): Note | undefined {
-  const value = readCookie(request, NOTE) ?? ''
+  const value = cookieOf(request, NOTE) ?? ''
   return Object.hasOwn(NOTES, value) ? (value as Note) : undefined
 }
 
@@ -34,10 +35,10 @@ const MOST_LOGINS = 8
 
 /** Takes away the oldest logins that nobody has finished, when another one begins. */
 export function clearOldLogins(request: FastifyRequest): readonly string[] {
-  const prefix = loginName('')
-  const states = cookiesOf(request)
-    .filter((pair) => pair.startsWith(prefix))
-    .map((pair) => pair.slice(prefix.length).split('=', 1)[0] ?? '')
+  const states = Array.from(
+    cookiesWith(request, loginName('')),
+    (rest) => rest.split('=', 1)[0] ?? '',
+  )
     // Nothing but what we have written ourselves is written again.
     .filter(isAccountState)
   return states.slice(0, Math.max(0, states.length + 1 - MOST_LOGINS)).map(clearLogin)
@@ -55,11 +56,3 @@ export const clearNote = () => kept(NOTE, '', 0)
 function kept(name: string, value: string, seconds: number): string {
   return `${name}=${value}; ${ATTRIBUTES}; Max-Age=${seconds}`
 }
-
-function readCookie(request: FastifyRequest, name: string): string | undefined {
-  const found = cookiesOf(request).find((pair) => pair.startsWith(`${name}=`))
-  return found?.slice(name.length + 1)
-}
-
-const cookiesOf = (request: FastifyRequest) =>
-  (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())

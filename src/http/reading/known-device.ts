@@ -7,6 +7,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'
 import type { ShownDevice } from '../../domain/factors/guessing/known-devices.ts'
 import { DEVICE_LIFE } from '../../domain/factors/guessing/lock-rule.ts'
+import { cookieOf } from './cookies.ts'
 import { type Fields, textField } from './fields.ts'
 import { presentedFingerprint } from './peer-certificate.ts'
 
@@ -32,7 +33,6 @@ export function deviceCookie(value: string): string {
 }
 
 function readCookie(request: FastifyRequest): string | undefined {
-  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  const value = pairs.find((pair) => pair.startsWith(`${NAME}=`))?.slice(NAME.length + 1)
+  const value = cookieOf(request, NAME)
   return value !== undefined && value.length <= LONGEST_COOKIE ? value : undefined
 }

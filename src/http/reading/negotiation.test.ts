@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { wantedContent } from './negotiation.ts'
+import { preferencesOf, wantedContent } from './negotiation.ts'
 
 const wanted = (accept: string | undefined) =>
   wantedContent({ raw: { headers: accept === undefined ? {} : { accept } } } as FastifyRequest)
@@ -62,3 +62,15 @@ const NEITHER = [
 for (const accept of NEITHER) {
   test(`Accept: ${accept} gets neither`, () => assert.equal(wanted(accept), undefined))
 }
+
+test('D-210: a field of more than 1,000 characters counts as not sent', () => {
+  const page = (length: number) => `text/html,${'x'.repeat(length - 'text/html,'.length)}`
+  assert.equal(wanted(page(1_000)), 'html')
+  assert.equal(wanted(page(1_001)), 'json')
+  // Attack: thousands of ranges, of which none is on offer.
+  assert.equal(wanted('a/b,'.repeat(7_000)), 'json')
+  const codings = (count: number) =>
+    preferencesOf({ headers: { 'accept-encoding': 'gzip,'.repeat(count) } }).encodings(['gzip'])
+  assert.deepEqual(codings(200), ['gzip'])
+  assert.deepEqual(codings(201), [])
+})

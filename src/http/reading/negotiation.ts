@@ -1,6 +1,7 @@
 /**
- * Whether the caller wants a page or JSON. D-11: HTML when `Accept` prefers it, JSON otherwise.
+ * What a caller prefers, and whether that is a page or JSON. D-11: HTML when `Accept` prefers it, JSON otherwise.
  */
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 
@@ -8,9 +9,26 @@ import Negotiator from 'negotiator'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const HTML_TYPE = 'text/html; charset=utf-8'
 
+/** D-210: ten times as long as any browser sends. */
+const LONGEST_FIELD = 1_000
+
+/** The fields that are ever asked about. */
+const FIELDS = ['accept', 'accept-encoding'] as const
+
+/**
+ * Reads the preferences of a caller. A field that is too long counts as not sent, as RFC 9110 §12.5.1 allows: each range in
+ * it is compared with each type on offer, which would be the most expensive part of most requests.
+ */
+export function preferencesOf({ headers }: Pick<IncomingMessage, 'headers'>): Negotiator {
+  const short = FIELDS.map((name) => [name, headers[name]] as const).filter(
+    ([, value]) => value !== undefined && value.length <= LONGEST_FIELD,
+  )
+  return new Negotiator({ headers: Object.fromEntries(short) })
+}
+
 /** Undefined when the caller takes neither. */
 export function wantedContent(request: FastifyRequest): 'html' | 'json' | undefined {
-  const [best] = new Negotiator(request.raw).mediaTypes([JSON_TYPE, HTML_TYPE])
+  const [best] = preferencesOf(request.raw).mediaTypes([JSON_TYPE, HTML_TYPE])
   if (best === undefined) return undefined
   return best === HTML_TYPE ? 'html' : 'json'
 }

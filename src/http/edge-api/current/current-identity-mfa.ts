@@ -3,7 +3,6 @@
  * serve a partial legacy session, which verifying completes; the rest needs a full one.
  */
 import type { FastifyRequest } from 'fastify'
-import Negotiator from 'negotiator'
 import type {
   FreshRecoveryCodes,
   MfaEnrollment,
@@ -19,6 +18,7 @@ import { type Answer, json } from '../../answer.ts'
 import { rawValues } from '../../reading/bearers.ts'
 import { type Body, bodyFields } from '../../reading/body.ts'
 import { codeField, invalid } from '../../reading/fields.ts'
+import { preferencesOf } from '../../reading/negotiation.ts'
 import type { Router } from '../../route.ts'
 import { selfLink } from '../links.ts'
 import { API_ROUTE } from '../route-defaults.ts'
@@ -151,7 +151,7 @@ function readCode(request: FastifyRequest, body: Body): string | undefined {
 const QR_CODE_TYPES = ['image/png', 'image/svg+xml'] as const
 
 async function qrCode(request: FastifyRequest, text: string): Promise<Answer> {
-  const asked = new Negotiator(request.raw).mediaType([...QR_CODE_TYPES])
+  const asked = preferencesOf(request.raw).mediaType([...QR_CODE_TYPES])
   const type = QR_CODE_TYPES.find((known) => known === asked)
   if (type === undefined) throw new Failure('NOT_ACCEPTABLE')
   const drawn =

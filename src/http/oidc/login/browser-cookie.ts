@@ -9,6 +9,7 @@ import type { KeptCookies } from '../../../domain/login/external/come-back.ts'
 import type { AuthRequestKey } from '../../../domain/login/request/auth-request.ts'
 import type { StepOrigin } from '../../../domain/login/request/browser-binding.ts'
 import { AUTH_REQUEST_LIFE } from '../../../domain/login/start.ts'
+import { cookieOf } from '../../reading/cookies.ts'
 
 /** `__Host-`: secure, of this host alone, for every path (R113). Lax: the way back from the client's site counts. */
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
@@ -43,20 +44,20 @@ export function keepCookies(
   return partNames(kind, key).flatMap((name, i) => {
     const part = parts[i]
     if (part !== undefined) return [`${name}=${part}; ${ATTRIBUTES}; Max-Age=${MAX_AGE}`]
-    return readCookie(request, name) === undefined ? [] : [cleared(name)]
+    return cookieOf(request, name) === undefined ? [] : [cleared(name)]
   })
 }
 
 /** Everything that the browser has of this login goes. */
 export function clearCookies(request: FastifyRequest, key: AuthRequestKey): readonly string[] {
   const names = KEPT.flatMap((kind) => partNames(kind, key))
-  const kept = names.filter((name) => readCookie(request, name) !== undefined)
+  const kept = names.filter((name) => cookieOf(request, name) !== undefined)
   return [cookieName(key), ...kept].map(cleared)
 }
 
 export function keptCookies(request: FastifyRequest): KeptCookies {
   const read = (kind: Kept, key: AuthRequestKey): string | undefined => {
-    const parts = partNames(kind, key).map((name) => readCookie(request, name))
+    const parts = partNames(kind, key).map((name) => cookieOf(request, name))
     const end = parts.indexOf(undefined)
     const whole = end < 0 ? parts : parts.slice(0, end)
     return whole.length === 0 ? undefined : whole.join('')
@@ -85,11 +86,6 @@ export function stepOrigin(request: FastifyRequest, corsOrigins: readonly string
   return {
     isBrowser: hasFetchMetadata(request),
     isForeignPost: request.method !== 'GET' && isCrossSite && !isListed,
-    cookie: (key) => readCookie(request, cookieName(key)),
+    cookie: (key) => cookieOf(request, cookieName(key)),
   }
-}
-
-function readCookie(request: FastifyRequest, name: string): string | undefined {
-  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
