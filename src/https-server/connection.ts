@@ -131,8 +131,11 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
     running = undefined
     if (phase !== 'open' || socket.destroyed) return
     const next = waiting.shift()
-    if (next !== undefined && (fault === undefined || next.message.complete)) start(next)
-    else if (fault !== undefined) refuse(fault)
+    if (next !== undefined && (fault === undefined || next.message.complete)) {
+      start(next)
+      // The rest of its body may be here already; nothing would come any more to make us parse it.
+      goOn()
+    } else if (fault !== undefined) refuse(fault)
     else if (isDraining()) end()
     else goOn()
   }

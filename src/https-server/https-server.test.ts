@@ -104,6 +104,23 @@ test('a body that comes behind other requests is read whole', async (t) => {
   }
 })
 
+test('a body that has wholly arrived behind a request that is still running is read', async (t) => {
+  const { connect } = await start(t, (message, response) => {
+    let length = 0
+    message.on('data', (chunk) => {
+      length += chunk.length
+    })
+    message.on('end', () => setTimeout(() => answer(response, String(length)), 50))
+  })
+  const connection = await connect()
+  const body = 'x'.repeat(5_000)
+  const post = `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  connection.send(`${get('/')}${post}`)
+  for (const length of [0, body.length]) {
+    assert.equal((await connection.reply())?.text, String(length))
+  }
+})
+
 // Attack: requests sent ahead by a peer that reads nothing.
 test('a peer that reads nothing starts few requests, and is cut', async (t) => {
   const text = 'x'.repeat(1_000_000)

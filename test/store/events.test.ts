@@ -2,6 +2,7 @@
  * Audit events in the database: how they lie there, how they are found again, and who is told of them. API 4.8, D-134.
  */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after as afterAll, suite, test } from 'node:test'
 import type { ApiSessionId, EventId, IdentityId, RequestId } from '../../src/base/ids.ts'
 import { minutes } from '../../src/base/time/duration.ts'
@@ -12,10 +13,18 @@ import { readFilter } from '../../src/domain/lists/read-filter.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { SHARED } from './databases.ts'
+import { SHARED, type SharedDatabase } from './databases.ts'
 import { anEvent, anIdentity, NOON, sessionId } from './samples.ts'
 
 afterAll(async () => (await startPostgres()).stop())
+
+/** Another value after each commit that changed something: the write-ahead log, or how far it goes. */
+async function written(database: SharedDatabase): Promise<unknown> {
+  const { address } = database
+  return address.kind === 'sqlite'
+    ? readFile(`${address.path}-wal`)
+    : database.query('select pg_current_wal_lsn()::text as position')
+}
 
 for (const kind of SHARED) {
   suite(kind.name, () => {
@@ -222,6 +231,17 @@ for (const kind of SHARED) {
       await store.events.insert({ ...anEvent('none'), fold: 'dropped' })
       assert.deepEqual(told.slice(-2), ['row', 'dropped'])
       assert.equal((await rows(database)).length, 2)
+    })
+
+    test('R077: the refusal of a login is written to disk, whether its event is kept or dropped', async (t) => {
+      // Attack: with the rate for anonymous events used up, only the failures of known names would wait for the disk.
+      const database = await kind.create(t)
+      const store = await database.open()
+      const { length } = await rows(database)
+      const before = await written(database)
+      await store.transaction((tx) => tx.events.insert({ ...anEvent('none'), fold: 'dropped' }))
+      assert.notDeepEqual(await written(database), before)
+      assert.equal((await rows(database)).length, length)
     })
 
     test('D-134: of what is rolled back nobody is told', async (t) => {

@@ -123,6 +123,23 @@ for (const database of ALL) {
       assert.equal(await isOpen(HERE, after(100)), true)
     })
 
+    test('R080: a network that is shut out cannot shut the others out by guessing on', async (t) => {
+      // Attack: one stranger sends as many guesses as the ceiling has, and more, from one address.
+      const { fail, isOpen, lockedUntil } = await open(t)
+      const low = { ceiling: 5 }
+      const [, , locked, ...others] = await fail(HERE, 20, NOON, low)
+      assert.equal(locked, after(100))
+      assert.deepEqual(new Set(others), new Set([undefined]))
+      assert.equal(await lockedUntil(), after(100))
+      // What may still be right counts: of another network, and of a known device in this one.
+      await fail(from(HERE.network, 'phone'), 1, NOON, low)
+      assert.equal(await isOpen(THERE), true)
+      await fail(HERE, 3, after(100), low)
+      await fail(from(HERE.network, 'phone'), 1, after(100), low)
+      assert.deepEqual(await fail(THERE, 1, after(100), low), [after(200)])
+      assert.equal(await isOpen(from('192.0.2.3'), after(100)), false)
+    })
+
     test('R080: a known device passes the locks of others, and leaves them as they are', async (t) => {
       const { fail, isOpen, lockedUntil } = await open(t)
       const known = from(HERE.network, 'phone')

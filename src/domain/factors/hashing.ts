@@ -12,7 +12,7 @@ import { createTurns, type Load } from './guessing/turns.ts'
 export interface PasswordHashing {
   /** A PHC string with its parameters and salt. */
   hash(password: Secret): Promise<string>
-  /** `from` names the network or the known device that waits for it (`turns.ts`). */
+  /** `from` names the network, or the known devices, that wait for it (`turns.ts`). */
   verify(passwordHash: string, password: Secret, from: string): Promise<boolean>
   /** Takes as long as `verify` does and proves nothing: for names that do not exist (R077). */
   verifyNothing(password: Secret, from: string): Promise<void>

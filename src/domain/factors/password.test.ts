@@ -18,7 +18,7 @@ import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Stores } from '../stores.ts'
 import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 import { createPasswordFactor } from './password.ts'
-import type { PasswordFailures } from './stores.ts'
+import type { GuessOrigin, PasswordFailures } from './stores.ts'
 import type { Rejected } from './verdict.ts'
 
 const NOON = instant(1_800_000_000_000)
@@ -65,6 +65,8 @@ function factorOn(given: World = {}) {
   const world = { identity: IDENTITY, policy: POLICY, authenticator: AUTHENTICATOR, ...given }
   const { identity, policy, authenticator, isLocked = false, earlier = Promise.resolve() } = world
   const steps: string[] = []
+  /** Where each hash waited. */
+  const lines: string[] = []
   const replaced: { id: AuthenticatorId; previous: string; next: string; at: Instant }[] = []
 
   const counted: PasswordHashing = {
@@ -73,13 +75,13 @@ function factorOn(given: World = {}) {
       return hashing.hash(password)
     },
     verify: async (stored, password, from) => {
-      assert.equal(from, ORIGIN.network)
+      lines.push(from)
       const verdict = await hashing.verify(stored, password, from)
       steps.push('verify')
       return verdict
     },
     verifyNothing: async (password, from) => {
-      assert.equal(from, ORIGIN.network)
+      lines.push(from)
       await hashing.verifyNothing(password, from)
       steps.push('verify nothing')
     },
@@ -97,7 +99,7 @@ function factorOn(given: World = {}) {
     passwordFailures: {
       clear: async (id, origin, now) => {
         assert.equal(id, authenticator.id)
-        assert.equal(origin, ORIGIN)
+        assert.equal(origin.network, ORIGIN.network)
         assert.equal(now, NOON)
         steps.push('clear failures')
         return !isLocked
@@ -114,12 +116,12 @@ function factorOn(given: World = {}) {
     clock,
     recordEvent: createRecordEvent({ clock, random: systemRandom }),
   })
-  const submit = (username: string, password = PASSWORD) =>
+  const submit = (username: string, password = PASSWORD, origin: GuessOrigin = ORIGIN) =>
     factor(
       { username, password: new Secret(password) },
-      { caller: CALLER, origin: ORIGIN, guess: { earlier } },
+      { caller: CALLER, origin, guess: { earlier } },
     )
-  return { submit, steps, replaced }
+  return { submit, steps, lines, replaced }
 }
 
 const forbidding = aPolicy({ updb: { allowed: false } })
@@ -200,7 +202,7 @@ test('R077: an unknown name is rejected as such, for the work of one hash', asyn
     reason: 'unknown-username',
     identityId: undefined,
   })
-  assert.deepEqual(steps, ['verify nothing'])
+  assert.deepEqual(steps, ['verify nothing', 'find identity'], 'and of the same look-ups')
   // And for the same statements as a failure that is counted.
   const { asked, events } = await countsOf(count)
   assert.deepEqual(
@@ -359,3 +361,15 @@ for (const [what, [world, password]] of Object.entries(KEPT)) {
 function hashes(steps: readonly string[]): readonly string[] {
   return steps.filter((step) => !['find identity', 'clear failures'].includes(step))
 }
+
+test('D-215: a hash waits in the line of its network, and those of all known devices of a name in one', async () => {
+  // Attack: every right password makes another device known, and with a line each, one account would have most turns.
+  const { submit, lines } = factorOn()
+  await submit('Zoë')
+  await submit('nobody')
+  for (const device of ['phone', 'laptop']) await submit('Zoë', PASSWORD, { ...ORIGIN, device })
+  const [first, second, phone, laptop] = lines
+  assert.deepEqual([first, second], [ORIGIN.network, ORIGIN.network])
+  assert.equal(phone, laptop)
+  assert.notEqual(phone, ORIGIN.network)
+})

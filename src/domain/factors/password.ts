@@ -5,7 +5,7 @@
  * they come from; they are counted in the store, so on every instance together (R079). D-107 for the order.
  */
 
-import type { AuthenticatorId } from '../../base/ids.ts'
+import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
@@ -33,8 +33,9 @@ export type PasswordFactor = (
   attempt: PasswordAttempt,
 ) => Promise<PrimaryVerdict>
 
-/** The id of no password. */
+/** The ids of no password and of no identity. */
 const NO_PASSWORD = '' as AuthenticatorId
+const NO_IDENTITY = '' as IdentityId
 
 export interface PasswordAttempt {
   readonly caller: Caller
@@ -54,11 +55,13 @@ export function createPasswordFactor(deps: {
   const { authenticators, identities, rules, hashing, clock } = deps
 
   return async ({ username, password }, { caller, origin, guess }) => {
-    const line = origin.device ?? origin.network
+    const line = lineOf(origin, username)
     const count = (tx: Stores) => countNothing(tx, origin)
     const authenticator = await authenticators.findUpdb(usernameKey(username))
     if (authenticator === undefined) {
       await hashing.verifyNothing(password, line)
+      // R077: a look-up fewer would tell.
+      await identities.find(NO_IDENTITY)
       return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined, count }
     }
     const { id, identityId, passwordHash, credentialVersion } = authenticator
@@ -128,4 +131,12 @@ export function createPasswordFactor(deps: {
     const locked = { type: 'login.locked', identityId, details } as const
     await tx.events.insert(deps.recordEvent(caller, locked))
   }
+}
+
+/**
+ * Where a hash waits (D-215). Known devices have a line of their own, for all of one name together: each right password
+ * makes another device known, and with a line for each, one account could take the turns of everybody else.
+ */
+function lineOf({ network, device }: GuessOrigin, username: string): string {
+  return device === undefined ? network : `known ${usernameKey(username)}`
 }

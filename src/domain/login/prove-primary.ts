@@ -85,11 +85,9 @@ export function createProvePrimary(deps: {
         guess.end()
       }
     }
-    // A known device has a count of its own, which is in the database; its neighbors do not stop it.
-    const accepted =
-      device === undefined
-        ? await addressFailures.guard(caller.address, attempt)
-        : await attempt(() => {})
+    // A known device has a count of its own: its neighbors do not stop it. Here too, and not in the database alone, where a
+    // policy may switch it off.
+    const accepted = await addressFailures.guard(device ?? caller.address, attempt)
     return { ...accepted, ...rememberIn(shown, accepted) }
   }
 

@@ -11,13 +11,21 @@ import {
   refusalOf,
   rulesOf,
 } from '../../../test/support/people.ts'
-import type { AuthPolicyId, ExternalJwtSignerId, IdentityId, TokenId } from '../../base/ids.ts'
+import type {
+  AuthenticatorId,
+  AuthPolicyId,
+  ExternalJwtSignerId,
+  IdentityId,
+  TokenId,
+} from '../../base/ids.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { createVault, type SecretHash } from '../../base/secrets/vault.ts'
 import { hours, minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
+import type { UpdbAuthenticator } from '../identities/authenticator.ts'
+import { createCheckFinished } from '../login/again/check-finished.ts'
 import { createCheckAgain } from '../login/check-again.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { EndedSubject } from '../sessions/api-session.ts'
@@ -34,6 +42,20 @@ const ROUTER = anIdentity({
   type: 'Router',
   externalId: undefined,
 })
+
+const PASSWORD: UpdbAuthenticator = {
+  id: 'authenticator-1' as AuthenticatorId,
+  method: 'updb',
+  identityId: anIdentity().id,
+  username: 'zoe',
+  passwordHash: 'hash',
+  lockedUntil: undefined,
+  tags: {},
+  credentialVersion: 0,
+  lastUsedAt: undefined,
+  createdAt: NOON,
+  updatedAt: NOON,
+}
 
 const ACCESS: AccessToken = {
   tokenId: 'token-1' as TokenId,
@@ -74,10 +96,12 @@ async function world(t: TestContext, policy = aPolicy()) {
   await store.authPolicies.insert(aPolicy())
   await store.identities.insert(anIdentity())
   await store.identities.insert(ROUTER)
+  await store.authenticators.insert(PASSWORD)
   const clock = new ManualClock()
   const vault = createVault(randomBytes(32), systemRandom)
   const ended = new Set<EndedSubject>()
   const rules = rulesOf({ policies: [policy] })
+  const checkAgain = createCheckAgain({ ...store, rules, clock })
   const introspect = createIntrospect({
     ...store,
     vault,
@@ -88,7 +112,7 @@ async function world(t: TestContext, policy = aPolicy()) {
     },
     endedSessions: { has: (subject) => ended.has(subject) },
     rules,
-    checkAgain: createCheckAgain({ ...store, rules, clock }),
+    checkFinished: createCheckFinished({ ...store, checkAgain, rules }),
   })
   const aToken = async (changes: Partial<RefreshToken> = {}) => {
     const token = newRefreshToken(systemRandom)
@@ -174,6 +198,20 @@ test('a refresh token is told by its session', async (t) => {
     issuedAt: NOON,
     expiresAt: plus(NOON, hours(24)),
   })
+})
+
+test('D-226: a refresh token of a session that outlived the end of the others is active, as a refresh is good', async (t) => {
+  const { store, ask, aToken } = await world(t)
+  await store.apiSessions.insert(SESSION)
+  await store.identities.voidLogins(identityId)
+  assert.equal((await ask(await aToken())).isActive, true)
+})
+
+test('D-119: a refresh token is inactive when what proved its login is registered no more', async (t) => {
+  const { store, ask, aToken } = await world(t)
+  await store.apiSessions.insert(SESSION)
+  await store.authenticators.remove(PASSWORD.id)
+  assert.deepEqual(await ask(await aToken()), INACTIVE)
 })
 
 test('a refresh token that is spent, expired or without its session is inactive', async (t) => {

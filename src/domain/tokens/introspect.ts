@@ -9,8 +9,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Identities } from '../identities/stores.ts'
-import type { CheckAgain } from '../login/check-again.ts'
-import { isShortOf } from '../login/demands.ts'
+import type { CheckFinished } from '../login/again/check-finished.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { CallSession } from '../sessions/call-session.ts'
 import type { EndedSessions } from '../sessions/ending/ended-sessions.ts'
@@ -49,7 +48,7 @@ export function createIntrospect(deps: {
   readonly ownTokens: Pick<OwnTokens, 'readAccessToken'>
   readonly endedSessions: Pick<EndedSessions, 'has'>
   readonly rules: Pick<Rules, 'demands'>
-  readonly checkAgain: CheckAgain
+  readonly checkFinished: CheckFinished
 }): Introspect {
   const { vault, clock, identities, refreshTokens, apiSessions, ownTokens } = deps
   const judgeToken = createJudgeToken(deps)
@@ -79,8 +78,8 @@ export function createIntrospect(deps: {
     const session = isGood ? await apiSessions.find(found.sessionId) : undefined
     if (!isGood || session?.kind !== 'oidc') return { isActive: false }
     // What a refresh would ask (D-27).
-    const owner = await deps.checkAgain(session.primary)
-    if ('refusal' in owner || isShortOf(owner.policy, session.secondary)) return { isActive: false }
+    const owner = await deps.checkFinished(session, 'session')
+    if ('refusal' in owner) return { isActive: false }
     const { identityId, id: sessionId, clientId, issuer, scopes } = session
     const { issuedAt, expiresAt } = found
     const scope = scopes.join(' ')

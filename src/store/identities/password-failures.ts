@@ -34,6 +34,9 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
         const rows = await listOf(tx, id)
         const { maxAttempts, ceiling, lockUntil } = rule
         const isClosed = holds(held.closed_until, now)
+        // Before anything is written. A right password would have been refused too, so this was no guess: were it counted,
+        // one network could reach the ceiling alone, and shut everybody out (R080).
+        const wasGuess = isOpen({ ...held, rows }, origin, now)
         if (origin.device !== undefined && maxAttempts > 0) {
           const row = rowOf(rows, 'device', origin.device)
           await write(tx, id, after(row, { kind: 'device', origin: origin.device }, rule, now))
@@ -48,7 +51,7 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
 
         // A lock that has run out begins the count anew.
         const before = held.closed_until === null || isClosed ? held.failed_attempts : 0
-        const total = isClosed ? before : before + 1
+        const total = wasGuess && !isClosed ? before + 1 : before
         const closed = isCounted && total >= ceiling ? lockUntil(1) : undefined
         const network = isCounted && next.isLockedNow ? next.lockedUntil : undefined
         const lockedUntil = latest(network, closed)

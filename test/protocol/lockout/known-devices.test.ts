@@ -347,3 +347,16 @@ test('R080: who has a session changes the password, whatever strangers guess', a
   const reply = await session.call(`${own}/${id}`, { method: 'PATCH', json })
   assert.equal(reply.status, 200, reply.text)
 })
+
+test('D-216: where a policy never locks, a known device is limited like an address, and by itself', async (t) => {
+  // Attack: a stolen cookie, and a policy without locks: as many guesses as the machine can hash.
+  const { service, admin, ada } = await start(t, { failuresPerAddress: 5 })
+  const primary = { updb: { allowed: true, maxAttempts: 0 } }
+  await admin.act('PATCH', '/auth-policies/default', { primary })
+  const cookie = await signIn(service, ada, { from: HOME })
+  await guess(service, ada, 5, { from: ELSEWHERE, cookie })
+  for (const from of [ELSEWHERE, '192.0.2.3']) {
+    assertRefused(await logIn(service, ada, { from, cookie }), 429, 'RATE_LIMITED')
+  }
+  assert.equal(await getsIn(service, ada, { from: ELSEWHERE }), true, 'the address has not failed')
+})

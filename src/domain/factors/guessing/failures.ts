@@ -15,7 +15,8 @@ export interface AddressFailures {
   /**
    * Runs the guess, with a failure of its address reserved. `fail` keeps it; otherwise it is given back. Where every
    * failure that is left is reserved, the guess waits for the outcome of the others. Throws RATE_LIMITED when the
-   * address has failed too often within the last minute, SERVER_TOO_BUSY when too many wait.
+   * address has failed too often within the last minute, SERVER_TOO_BUSY when too many wait. A known device has a name
+   * in the place of an address.
    */
   guard<T>(address: string, guess: (fail: () => void) => Promise<T>): Promise<T>
 }
