@@ -16,7 +16,7 @@ export interface Environment {
   readonly adminPassword: Secret | undefined
   /** The value of a variable that the configuration names; undefined when it is not set. */
   variable(name: string): string | undefined
-  /** Takes a variable that holds a secret out of the environment of the process. `variable` still knows it. */
+  /** Removes a variable that holds a secret from the environment of the process. `variable` still returns it. */
   conceal(name: string): void
 }
 
@@ -38,10 +38,10 @@ export const VARIABLES = {
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** As it was when the program started. */
+/** The environment as it was when the program started. */
 const AT_START: Variables = { ...process.env }
 
-// At once, and not when it is read: a command that never asks for it may start a browser.
+// Immediately, not when it is first read: a command that never reads it may start a browser.
 conceal('LATCHKEY_ADMIN_PASSWORD')
 
 export function readEnvironment(variables: Variables = AT_START): Environment {

@@ -136,7 +136,7 @@ test('a folder is made with its parents, by two at once too, and only where ther
   await Promise.all([makePrivateFolder(deep), makePrivateFolder(deep)])
   assert.equal((await stat(deep)).mode & 0o777, 0o700)
   await makePrivateFolder(deep)
-  // Node's own `recursive` never comes back here.
+  // Node's own `recursive` never returns here.
   await assert.rejects(makePrivateFolder('/proc/latchkey/home'), { code: 'ENOENT' })
   await assert.rejects(makePrivateFolder('/dev/null/home'), { code: 'ENOTDIR' })
 })

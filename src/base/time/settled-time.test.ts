@@ -1,4 +1,4 @@
-/** Which moments are surely past, whatever the time of day is set to. R115, D-230. */
+/** Which moments are certainly past, even when the time of day is wrong. R115, D-230. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON } from '../../../test/support/clocks/manual-clock.ts'
@@ -21,7 +21,7 @@ function world() {
     jump: (by: number) => {
       now = plus(now, milliseconds(by))
     },
-    /** Time passes, and the clocks are looked at every second. */
+    /** Lets time pass, and reads the clocks every second. */
     pass(time: Duration) {
       for (let passed = 0; passed < time; passed += seconds(1)) {
         uptime = milliseconds(uptime + seconds(1))

@@ -1,4 +1,4 @@
-/** Ctrl-C in a login with a browser: D-190. */
+/** Ctrl-C during a login with a browser: D-190. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -20,7 +20,7 @@ const PROVIDER: Provider = {
   loginUrl: (path) => at(`/oidc/login/${path}`),
 }
 
-/** A listener that waits for a browser, as the command opens it; and the way to see that it is closed. */
+/** A listener that waits for a browser, as the command opens it, and a way to see that it is closed. */
 function waitingClient() {
   const opened: string[] = []
   return {
@@ -34,7 +34,7 @@ function waitingClient() {
   }
 }
 
-/** A person whose Ctrl-C comes in the very moment in which the first line that `isSeen` accepts is printed. */
+/** A user who presses Ctrl-C at the moment when the first line that `isSeen` accepts is printed. */
 function pressingAt(isSeen: (line: string) => boolean): Io {
   const interrupts = createInterrupts(systemClock, () =>
     assert.fail('the interrupt came before its handler'),

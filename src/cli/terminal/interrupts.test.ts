@@ -66,7 +66,7 @@ test('waiting for a server ends with the interrupt, with exit code 130', async (
   const waiting = withProgress(io, 'Waiting', given.promise)
   interrupts.interrupt()
   await assert.rejects(waiting, new CommandFailed('given up', EXIT.cancelled))
-  // The answer of a server that comes later is not waited for, and its failure is not an unhandled one.
+  // A later answer of the server is ignored, and its failure is not an unhandled rejection.
   given.reject(new Error('too late'))
 })
 
