@@ -1,7 +1,7 @@
 /**
- * The environment of the process, read in this file and nowhere else. It knows which variables
- * exist and what they are for; what they mean for a start is decided by those who ask. What holds a
- * secret is taken out of it, so that no child process inherits it (D-243).
+ * The environment of the process, read only in this file. It knows which variables exist and what they are for; the
+ * callers decide what they mean for a start. Variables that hold a secret are removed from it, so that no child process
+ * inherits them (D-243).
  */
 import { isAbsolute } from 'node:path'
 import process from 'node:process'

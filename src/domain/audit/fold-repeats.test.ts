@@ -1,4 +1,4 @@
-/** Which refusals have a row of their own, share one, or have none: D-207. */
+/** Which refusals have their own row, share one, or get none: D-207. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
@@ -91,7 +91,7 @@ test('refusals of different sessions are apart', () => {
 })
 
 test('refusals of no known identity, from many networks, are dropped beyond a burst and one a second', () => {
-  // Attack: each request comes from another network of IPv6, so that nothing is a repeat.
+  // Attack: each request comes from another IPv6 network, so that nothing is a repeat.
   const { clock, fold } = setUp()
   const flood = (count: number, salt: number) =>
     Array.from({ length: count }, (_, i) => fold(UNKNOWN, `2001:db8:${salt}:${i.toString(16)}::1`))

@@ -137,7 +137,7 @@ test('D-225: what made a certificate count is told, with every registered CA on 
   const short = await makeCa({ subject: '/CN=Short', issuer: partner, notAfter: days(1) })
   const below = await makeLeaf(short)
   const sub = { ...register(short.pem), id: 'ca-short' as CaId }
-  // The shortest path comes first: it ends in the CA that has issued the leaf.
+  // The shortest path comes first: it ends at the CA that issued the leaf.
   const { trust } = await assertTrusted(chainOf(below, short), [ca, sub])
   assert.deepEqual(trust, { caId: sub.id, throughCaIds: [], casEndAt: endOf(short) })
   const unverified = { ...sub, isVerified: false }

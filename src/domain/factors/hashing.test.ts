@@ -11,7 +11,7 @@ import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 
 const PASSWORD = new Secret('correct horse battery')
 
-/** The network that asks. */
+/** The network of the caller. */
 const HERE = '192.0.2.1'
 
 const SALT = 'c2FsdHNhbHRzYWx0c2FsdA'

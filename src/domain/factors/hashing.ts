@@ -1,7 +1,6 @@
 /**
- * Password hashing: argon2id in the thread pool, a few at a time, the rest in a bounded queue that is fair to every
- * network (API 4.2, D-22, D-215). A full queue sheds at once, so that guessing cannot take the machine away from others
- * (R081).
+ * Hashes passwords: argon2id in the thread pool, a few at a time, the rest in a bounded queue that is fair to every
+ * network (API 4.2, D-22, D-215). A full queue rejects at once, so that guessing cannot use up the machine (R081).
  */
 import { hash, type Options, verify } from '@node-rs/argon2'
 import { base64url } from '../../base/encoding.ts'
@@ -12,7 +11,7 @@ import { createTurns, type Load } from './guessing/turns.ts'
 export interface PasswordHashing {
   /** A PHC string with its parameters and salt. */
   hash(password: Secret): Promise<string>
-  /** `from` names the network or the known device that waits for it (`turns.ts`). */
+  /** `from` names the network or the known device that waits for the result (`turns.ts`). */
   verify(passwordHash: string, password: Secret, from: string): Promise<boolean>
   /** Takes as long as `verify` does and proves nothing: for names that do not exist (R077). */
   verifyNothing(password: Secret, from: string): Promise<void>

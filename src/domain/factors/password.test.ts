@@ -51,7 +51,7 @@ interface World {
   readonly policy?: AuthPolicy | undefined
   readonly authenticator?: UpdbAuthenticator
   readonly isLocked?: boolean
-  /** The guesses that came before. */
+  /** The earlier guesses. */
   readonly earlier?: Promise<void>
 }
 
@@ -201,7 +201,7 @@ test('R077: an unknown name is rejected as such, for the work of one hash', asyn
     identityId: undefined,
   })
   assert.deepEqual(steps, ['verify nothing'])
-  // And for the same statements as a failure that is counted.
+  // It also runs the same statements as a failure that is counted.
   const { asked, events } = await countsOf(count)
   assert.deepEqual(
     asked.map(([id]) => id),
@@ -223,7 +223,7 @@ test('the identity is read after the hash was checked, not before', async () => 
 })
 
 test('R079: the right password waits until the guesses before it are counted', async () => {
-  // Attack: a hundred guesses at once; the right one is hashed before the failures of the others are written.
+  // Attack: a hundred parallel guesses; the correct one is hashed before the failures of the others are written.
   const { promise, resolve } = Promise.withResolvers<void>()
   const { submit, steps } = factorOn({ earlier: promise })
   const verdict = submit('zoë')

@@ -1,4 +1,4 @@
-/** The identity behind a login, as it is now: what changed since its primary factor counts. */
+/** The current state of the identity behind a login: changes since its primary factor count. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'

@@ -1,4 +1,4 @@
-/** Failed logins for each address: D-22. Only failures count, for a minute, and each network by itself. */
+/** Failed logins per address: D-22. Only failures count, for one minute, and separately for each network. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts'
@@ -15,7 +15,7 @@ function world(limit = LIMIT) {
   const fail = async (address: string, times = 1) => {
     for (let i = 0; i < times; i++) await add(address)
   }
-  /** `taken`, or after how many seconds to come again. */
+  /** `taken`, or the number of seconds after which to try again. */
   const ask = async (address: string): Promise<'taken' | number> => {
     try {
       return await failures.guard(address, async () => 'taken' as const)
@@ -71,7 +71,7 @@ test('D-22: one address does not stand in the way of another', async () => {
 })
 
 test('D-22: the addresses of one IPv6 network of 64 bits are one', async () => {
-  // Attack: a guesser takes a fresh address of his own network for each guess.
+  // Attack: the attacker uses a new address of the same network for each guess.
   const { fail, ask } = world()
   for (let i = 1; i <= LIMIT; i++) await fail(`2001:db8:0:1::${i}`)
   assert.notEqual(await ask('2001:db8:0:1:ffff::9'), 'taken')
@@ -113,7 +113,7 @@ function guessOf(failures: ReturnType<typeof world>['failures'], address: string
 }
 
 test('R079: of guesses at the same moment no more are judged than may fail', async () => {
-  // Attack: many guesses at once, each of which finds the count of before.
+  // Attack: many parallel guesses, each of which reads the count from before the others.
   const { failures } = world()
   const guesses = Array.from({ length: 20 }, () => guessOf(failures, '192.0.2.1'))
   await new Promise(setImmediate)

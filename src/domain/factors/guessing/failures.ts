@@ -1,9 +1,10 @@
 /**
- * Failures of one kind for each network: D-22. Generous, and only failures count: a crowd behind one address may log in
- * as often as it likes. In memory, for each instance by itself: it slows guessing at many names down, while guesses at
- * one name are counted in the database. Each kind of guessable secret has a count of its own.
+ * Counts failures of one kind for each network: D-22. The limit is generous, and only failures count: any number of
+ * users behind one address can log in. The counts are in memory, separately in each instance: they slow down guessing
+ * at many names, while guesses at one name are counted in the database. Each kind of guessable secret has its own
+ * counts.
  *
- * A failure is reserved before the guess is judged, so that guesses at the same moment cannot pass the limit together.
+ * A failure is reserved before the guess is checked, so that parallel guesses cannot exceed the limit together.
  */
 
 import { networkOf } from '../../../base/network.ts'
@@ -13,36 +14,38 @@ import { Failure } from '../../../errors/catalogue.ts'
 
 export interface AddressFailures {
   /**
-   * Runs the guess, with a failure of its address reserved. `fail` keeps it; otherwise it is given back. Where every
-   * failure that is left is reserved, the guess waits for the outcome of the others. Throws RATE_LIMITED when the
-   * address has failed too often within the last minute, SERVER_TOO_BUSY when too many wait.
+   * Runs the guess with one failure reserved for its address. `fail` keeps the reservation; otherwise it is released.
+   * If all remaining failures are reserved, the guess waits for the outcome of the others. Throws RATE_LIMITED if the
+   * address failed too often within the last minute, and SERVER_TOO_BUSY if too many guesses are waiting.
    */
   guard<T>(address: string, guess: (fail: () => void) => Promise<T>): Promise<T>
 }
 
 const WINDOW: Duration = minutes(1)
 
-/** Networks that are remembered at most; the one that has not failed for the longest time goes first. */
+/** The most networks to remember; the one whose last failure is the oldest is removed first. */
 const MOST_NETWORKS = 100_000
 
-/** Of one network. Whoever waits here has sent more guesses at once than may fail within a minute. */
+/**
+ * The most waiting guesses per network. A guess waits only if the network sent more at once than may fail in a minute.
+ */
 const MOST_WAITING = 64
 
 interface Count {
   begun: Duration
   failures: number
-  /** Reserved by guesses that are being judged. */
+  /** Reserved by guesses that are being checked. */
   pending: number
   readonly waiting: (() => void)[]
 }
 
 export function createAddressFailures(deps: {
-  /** Failures a minute; 0: no limit. */
+  /** Failures per minute; 0 means no limit. */
   readonly limit: number
   readonly clock: Pick<Clock, 'uptime'>
 }): AddressFailures {
   const { limit, clock } = deps
-  /** In the order of the last change. */
+  /** Ordered by the last change. */
   const counts = new Map<string, Count>()
 
   function countOf(network: string): Count {

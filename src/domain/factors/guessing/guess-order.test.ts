@@ -1,4 +1,4 @@
-/** Guesses at one name from one place end in their order: R079. */
+/** Guesses at one name from one origin end in the order in which they came: R079. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createGuessOrder } from './guess-order.ts'
@@ -18,7 +18,7 @@ test('a guess waits for all that came before it in its lane, and for no other', 
   await settled()
   assert.deepEqual(free, [0])
   assert.equal(isElsewhereFree, true)
-  // The second is done before the first: the third waits for both.
+  // The second ends before the first: the third waits for both.
   guesses[1]?.end()
   await settled()
   assert.deepEqual(free, [0])

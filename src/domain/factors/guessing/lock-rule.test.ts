@@ -1,4 +1,4 @@
-/** How long a network is shut out: D-22, R078. */
+/** How long a network is locked out: D-22, R078. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hours, minutes } from '../../../base/time/duration.ts'

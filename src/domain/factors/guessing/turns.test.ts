@@ -1,4 +1,4 @@
-/** The fair queue: D-215, R081. Work ends when the test says so; what is asserted is the order, and who is shed. */
+/** The fair queue: D-215, R081. The test decides when work ends; it asserts the order, and which work is rejected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Failure } from '../../../errors/catalogue.ts'
@@ -10,7 +10,7 @@ function world(deps: { readonly concurrency: number; readonly queue: number }) {
   const refused: string[] = []
   const ends = new Map<string, () => void>()
   const work: Promise<void>[] = []
-  /** Asks for a turn; the name begins with the network that asks, or `own`. */
+  /** Requests a turn; the name begins with the network, or with `own`. */
   const ask = (name: string) => {
     const network = name.split(' ', 1)[0]
     const from = network === 'own' ? undefined : network
@@ -32,7 +32,7 @@ function world(deps: { readonly concurrency: number; readonly queue: number }) {
     ends.get(name)?.()
     await new Promise(setImmediate)
   }
-  /** Ends what runs, one after the other, until nothing waits. */
+  /** Ends the running work, one piece after the other, until nothing waits. */
   const drain = async () => {
     for (let i = 0; i < begun.length; i++) await end(begun[i] ?? '')
     await Promise.all(work)
@@ -89,7 +89,7 @@ test('a full queue sheds the last of the longest line, for a network with a shor
 })
 
 test('a newcomer that would have as many as the longest line is refused itself', async () => {
-  // Attack: more networks than the queue has places, one request each.
+  // Attack: more networks than the queue has places, with one request each.
   const { ask, drain, refused } = world({ concurrency: 1, queue: 3 })
   for (const name of ['x 0', 'a 0', 'b 0', 'c 0', 'd 0']) ask(name)
   await drain()

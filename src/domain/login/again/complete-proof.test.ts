@@ -1,4 +1,7 @@
-/** Logins from before the fields by which a certificate is asked again: what is missing comes from what is registered. */
+/**
+ * Logins from before the fields that a certificate is checked with again: missing values come from the registered
+ * certificate.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openOpenssl } from '../../../../test/support/certificates/openssl.ts'

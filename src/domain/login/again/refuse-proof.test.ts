@@ -1,4 +1,4 @@
-/** What was proven at a login, judged by the rules of now: D-119, D-122, D-225, D-227. */
+/** Whether what a login proved is still accepted by the current rules: D-119, D-122, D-225, D-227. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON } from '../../../../test/support/clocks/manual-clock.ts'
@@ -66,7 +66,7 @@ test('a JWT counts while its signer is there and enabled', () => {
 const caId = (text: string) => text as CaId
 const MOMENT = milliseconds(1)
 
-/** A certificate of a third-party CA, registered, that expires now, as does its CA. */
+/** A registered certificate of a third-party CA. It expires now, and so does its CA. */
 const byCertificate = (
   changes: Partial<ProvenCertificate> = {},
   rest: Partial<ProvenPrimary> = {},

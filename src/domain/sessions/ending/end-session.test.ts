@@ -67,7 +67,7 @@ test('D-34: an ending is kept as long as a token that was signed under a longer 
   assert.equal(stored?.keepUntil, plus(NOON, minutes(75)))
 })
 
-// An ending is in the memory of every instance and router. Failed before D-231: it was kept for 24 hours.
+// Every instance and router holds all endings in memory. Failed before D-231: endings were kept for 24 hours.
 test('D-231: an ending is kept as long as a token can live, not as long as its session could have', async (t) => {
   const { store, felt, endSession } = await world(t, minutes(30))
   const ends = { expiresAt: plus(NOON, hours(24)), tokensEndAt: plus(NOON, minutes(20)) }
