@@ -20,7 +20,7 @@ const HANDSHAKE = [
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ]
 
-// Attack: TRACE answers with the request, and so with the fields that the gateway adds.
+// Attack: TRACE echoes the request, including the fields that the gateway adds.
 test('TRACE is refused with 405, and does not reach the upstream', async (t) => {
   const { request, upstream } = await startEdge(t, pki, alice)
   const { reply } = await request(['TRACE / HTTP/1.1', HOST])
@@ -31,7 +31,7 @@ test('TRACE is refused with 405, and does not reach the upstream', async (t) => 
   assert.equal(upstream.received(), '')
 })
 
-// Attack: without any credential. Node throws when a second answer is put on the socket, and the process ended.
+// Attack, without credentials: Node throws when a second response is attached to the socket, and the process ended.
 test('an upgrade sent behind another request cuts its connection alone', async (t) => {
   const { connect, request } = await startEdge(t, pki, alice)
   const { send, closed } = await connect('nothing')
@@ -45,7 +45,7 @@ test('an upgrade sent behind another request cuts its connection alone', async (
 const ENDLESS = Buffer.alloc(64 * 1024)
 const IMPATIENT = { header: seconds(60), write: milliseconds(1_000) }
 
-// Attack: a client that asks for a lot and reads nothing of it.
+// Attack: a client requests a large response and reads none of it.
 test('a client that reads nothing of an answer is cut, and so is the upstream', async (t) => {
   const { request, upstream } = await startEdge(t, pki, alice, {
     times: IMPATIENT,

@@ -1,4 +1,4 @@
-/** From an error to a failure: D-250. */
+/** How errors become failures: D-250. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'

@@ -8,7 +8,7 @@ for (const [descriptors, perConnection, most] of [
   [400, 1, 272],
   [1_024, 1, 896],
   [1_024, 2, 448],
-  // Of a small limit half is left.
+  // Half of a small limit stays available.
   [100, 1, 50],
   [1, 2, 1],
   [Number.POSITIVE_INFINITY, 1, Number.POSITIVE_INFINITY],

@@ -1,4 +1,4 @@
-/** The server below the service and the gateway, over real TLS connections. D-195, D-196, D-197. */
+/** The server of the service and the gateway, over real TLS connections. D-195, D-196, D-197. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -80,7 +80,7 @@ test('requests on one connection run one after the other, however many are sent 
     })
   })
   const connection = await connect()
-  // Several TLS records, and requests that lie across all of their borders.
+  // Several TLS records, and requests that cross all of their boundaries.
   const count = 3_000
   connection.send(Array.from({ length: count }, (_, i) => get(`/${i}`)).join(''))
   for (let i = 0; i < count; i++) assert.equal((await connection.reply())?.text, `/${i}`)
@@ -104,7 +104,7 @@ test('a body that comes behind other requests is read whole', async (t) => {
   }
 })
 
-// Attack: requests sent ahead by a peer that reads nothing.
+// Attack: a peer pipelines requests and reads nothing.
 test('a peer that reads nothing starts few requests, and is cut', async (t) => {
   const text = 'x'.repeat(1_000_000)
   let begun = 0
@@ -122,7 +122,7 @@ test('a peer that reads nothing starts few requests, and is cut', async (t) => {
   socket.pause()
   socket.write(get('/').repeat(1_000))
   await eventually(() => (limit.load().open === 0 ? true : undefined), 'the end of the connection')
-  // As many as the buffers of the two kernels take.
+  // As many as fit into the buffers of the two kernels.
   assert.ok(begun < 100, `${begun} were begun`)
 })
 
@@ -182,7 +182,7 @@ test('what cannot be read behind other requests is answered in its turn', async 
   await connection.closed
 })
 
-// Attack: Node throws when a second answer is put on a socket that has one.
+// Attack: Node throws when a second response is attached to a socket that already has one.
 test('a wish to leave HTTP behind a running request cuts the connection and nothing else', async (t) => {
   const upgraded: string[] = []
   const { connect, limit } = await start(t, () => undefined, {
@@ -247,7 +247,7 @@ test('a drain waits until a slow reader has a whole answer', async (t) => {
   const [first] = (await once(socket, 'data')) as [Buffer]
   socket.pause()
   const closed = server.close(seconds(60))
-  // Far longer than it takes to close what is idle.
+  // Far longer than it takes to close idle connections.
   await new Promise((resolve) => setTimeout(resolve, 300))
   let taken = first.length
   socket.on('data', (chunk) => {

@@ -7,7 +7,7 @@ import { LONGEST_PROXY_HEADER, readProxyHeader } from './proxy-header.ts'
 const TLS = Buffer.from([0x16, 0x03, 0x01])
 
 test('a header of an IPv4 connection tells its source, and where it ends', () => {
-  // The example is written out, so that the reader is not checked by its own idea of a header.
+  // The example is written out, so that the parser is not tested against its own idea of a header.
   const bytes = Buffer.from(
     `${'0d0a0d0a000d0a515549540a'}${'21'}${'11'}${'000c'}${'c0000201'}${'c6336401'}${'d431'}${'0500'}`,
     'hex',

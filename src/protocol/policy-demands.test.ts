@@ -1,4 +1,4 @@
-/** Whether what a login has proven is enough for its policy as it is now. D-52, D-232. */
+/** Whether what a login proved is enough for its policy as it is now. D-52, D-232. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isBoundElsewhere, type PolicyDemands, unmetDemand } from './policy-demands.ts'

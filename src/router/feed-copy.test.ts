@@ -144,7 +144,8 @@ describe('what has ended', () => {
     assert.equal(copy.hasEnded('s1'), false)
   })
 
-  // Attack: the router's clock is ahead for a moment, and a session that was ended passes again. Failed before D-230.
+  // Attack: the router's clock is ahead for a moment, and a session that was ended is accepted again. Failed before
+  // D-230.
   test('R115: stays ended while the time of day is ahead, and after it has come back', () => {
     for (const line of [
       ended('s1', seconds(20)),

@@ -47,7 +47,7 @@ test('everybody who relied on what has ended is told, once, and nobody else', ()
   assert.deepEqual(told, ['a: ended', 'b: ended'])
 })
 
-// Attack: a WebSocket that was opened before a code was demanded stays open for ever. Failed before D-232.
+// Attack: a WebSocket that was opened before a code was demanded stays open forever. Failed before D-232.
 test('D-232: whoever falls short of a policy that has changed is told, and nobody else', () => {
   const { state, told, watches } = startWatches()
   const login = {

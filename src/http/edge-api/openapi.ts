@@ -1,6 +1,6 @@
 /**
- * GET /openapi.json and GET /docs, on both APIs: the OpenAPI document and the page made of it. Both are put together
- * at the first request, from the routes that this listener has, and kept compressed (D-199).
+ * GET /openapi.json and GET /docs, on both APIs: the OpenAPI document and the page generated from it. Both are
+ * generated at the first request, from the routes of this listener, and kept in compressed form (D-199).
  */
 import { referencePage } from '../../web/reference/reference-page.ts'
 import { REFERENCE_STYLE_SOURCE } from '../../web/reference/styles.ts'
