@@ -1,4 +1,4 @@
-/** Properties of the reader of PROXY headers (D-208): no bytes make it throw, and what it takes is what was written. */
+/** Properties of the PROXY header parser (D-208): no input makes it throw, and it returns what was written. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

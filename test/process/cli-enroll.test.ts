@@ -58,7 +58,7 @@ test('an invitation', async (t) => {
       ['context', 'use', 'device'],
       ['logout'],
     ]) {
-      // What everybody may do with a new file, unless its maker says otherwise.
+      // The default permissions of a new file, unless the code sets others.
       const line = ['umask 0 && exec "$@"', 'sh', process.execPath, PROGRAM, ...args]
       await execute('sh', ['-c', ...line], { cwd: cli.home, env: cli.environment })
     }

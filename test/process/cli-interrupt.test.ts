@@ -1,4 +1,4 @@
-/** How a command ends that waits: by Ctrl-C, or because its output is no longer read. D-190. */
+/** How a waiting command ends: by Ctrl-C, or because its output is no longer read. D-190. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ test('a command that waits for its server', async (t) => {
   const cli = await commandLineOf(t, { ...service, baseUrl: proxy.url, ca: proxy.ca })
   const admin = await administrate(service)
 
-  /** Until the next one, no request whose path begins so gets an answer. */
+  /** Requests whose path begins with this get no response, until the next call. */
   const silence = (prefix: string) =>
     proxy.meddle(({ target }) => (target.startsWith(prefix) ? { silent: 'before' } : undefined))
 

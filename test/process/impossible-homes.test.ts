@@ -1,4 +1,4 @@
-/** A home that cannot be: one sentence and exit code 78, and no loop. D-255. */
+/** A path that cannot be a home: one sentence and exit code 78, and no loop. D-255. */
 import assert from 'node:assert/strict'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { spawnLatchkey } from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
 
-/** On code that never comes back, the test must end all the same. */
+/** Without the fix the command never returns; the test must end anyway. */
 const limit = { timeout: 300_000 }
 
 test('a home that cannot be made or used is refused with one sentence', limit, async (t) => {

@@ -1,7 +1,4 @@
-/**
- * A database that is gone, another one, or damaged below a home that was used: the start refuses, and leaves everything as it
- * is. D-252, D-254.
- */
+/** The database of a used home is missing, replaced, or damaged: the start fails, and changes nothing. D-252, D-254. */
 import assert from 'node:assert/strict'
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -101,7 +98,7 @@ test('a home in use is not installed anew in an empty database of PostgreSQL; a 
     /^latchkey: the database that "db" names is empty, but the home .* belongs to an installation; /,
   )
 
-  // A home that is new, below a database in use, is one more instance (D-48).
+  // A new home with a database that is in use is one more instance (D-48).
   const other = await homeWithDatabase(t, full)
   await writeFile(join(other, 'secret'), await readFile(join(home, 'secret')), { mode: 0o600 })
   const second = await startChild(t, { home: other })

@@ -1,6 +1,6 @@
 /**
- * A database that falls silent: nothing is closed, nothing refused, nothing answered, as after a failover or behind a NAT
- * that has forgotten the connection. D-250, D-251.
+ * A database that stops responding: nothing is closed, refused or answered, as after a failover or behind a NAT that
+ * has forgotten the connection. D-250, D-251.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -20,7 +20,7 @@ import { startPostgres } from '../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
 
-/** On code that waits for ever, the test must end all the same. */
+/** Without the fix the service waits forever; the test must end anyway. */
 const limit = { timeout: 120_000 }
 
 const logIn = (service: ChildService) =>
@@ -55,7 +55,7 @@ test(
     const cable = await startCable(t, await postgres.freshDatabase())
     const service = await startChild(t, { home: await homeWithDatabase(t, cable.url) })
     assert.equal((await logIn(service)).status, 200)
-    // More than one connection is in the pool.
+    // Make the pool open more than one connection.
     await Promise.all([logIn(service), logIn(service), logIn(service)])
 
     await t.test('every call is answered with 503, and so are health checks', async () => {
@@ -107,7 +107,7 @@ test('SIGTERM ends a start that waits for a silent database', limit, async (t) =
   const home = await homeWithDatabase(t, url)
   const first = await startChild(t, { home })
   await first.stop()
-  // Another session holds the lock of the migrations, as an instance does that migrates: a start waits for it.
+  // Another session holds the lock of the migrations, as a migrating instance does: a start waits for it.
   const holder = await lockMigrations(url)
   t.after(() => holder.end())
   const child = spawnLatchkey(t, ['run', '--home', home])

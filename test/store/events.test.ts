@@ -214,7 +214,7 @@ for (const kind of SHARED) {
       assert.equal(told.filter((kept) => kept === 'row').length, 1)
       assert.equal(told.filter((kept) => kept === 'counted').length, 49)
 
-      // Found by the request id of the first, with the count.
+      // Found by the request id of the first one, with the count.
       const [store] = stores
       assert.ok(store !== undefined)
       assert.equal((await store.events.find(row['id'] as EventId))?.count, 50)

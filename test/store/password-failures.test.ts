@@ -1,6 +1,6 @@
 /**
- * Wrong passwords in a row on every database: D-22, D-216; R078 – R080. Each network and each known device has a count
- * of its own beside the total; races between instances are counted exactly.
+ * Consecutive wrong passwords on every database: D-22, D-216; R078 – R080. Each network and each known device has its
+ * own count in addition to the total; races between instances are counted exactly.
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
@@ -25,7 +25,7 @@ const from = (network: string, device?: string): GuessOrigin => ({ network, devi
 const HERE = from('192.0.2.1')
 const THERE = from('192.0.2.2')
 
-/** Three failures lock for 100 ms, then 200, 300 …; the ceiling is out of the way. */
+/** Three failures lock for 100 ms, then 200, 300 …; the ceiling is too high to matter. */
 const ruleAt = (now: Instant, changes: Partial<LockRule> = {}): LockRule => ({
   maxAttempts: 3,
   ceiling: 1_000,
@@ -63,7 +63,7 @@ for (const database of ALL) {
       const { fail, lockedUntil } = await open(t)
       const none = undefined
       assert.deepEqual(await fail(HERE, 5), [none, none, after(100), none, none])
-      // Failures while it is locked neither count nor make the lock longer.
+      // Failures during a lock neither count nor extend the lock.
       assert.deepEqual(await fail(HERE, 1, after(99)), [none])
       assert.equal(await lockedUntil(), after(100))
     })
@@ -77,7 +77,7 @@ for (const database of ALL) {
     })
 
     test('a right password does not open a lock, until the lock has run out', async (t) => {
-      // Attack: the right guess among many at once arrives just after the lock.
+      // Attack: the correct one of many parallel guesses arrives just after the lock.
       const { fail, isOpen, authenticators, passwordFailures } = await open(t)
       await fail(HERE, 3)
       for (const now of [NOON, after(99)]) assert.equal(await isOpen(HERE, now), false)
@@ -137,7 +137,7 @@ for (const database of ALL) {
     })
 
     test('R080: a known device that guesses too often is like any other, and its network is shut out too', async (t) => {
-      // Attack: a stolen device cookie, as a free pass for guessing.
+      // Attack: a stolen device cookie is used to guess without limit.
       const { fail, isOpen, passwordFailures } = await open(t)
       const stolen = from(HERE.network, 'stolen')
       await fail(stolen, 2)
@@ -146,7 +146,7 @@ for (const database of ALL) {
       assert.equal(await passwordFailures.isTrusted(id, 'stolen'), false)
       assert.equal(await isOpen(stolen), false)
       assert.equal(await isOpen(from(HERE.network, 'phone')), true, 'another device is another')
-      // Long after the lock of the network it has no second pass: the locks of others hold for it.
+      // Long after the lock of the network the device is still not trusted: the locks of others apply to it.
       assert.equal(await passwordFailures.isTrusted(id, 'stolen'), false)
       assert.equal(await isOpen(stolen, after(4_000)), true, 'no lock holds there any more')
       assert.equal(await passwordFailures.isTrusted(id, 'stolen'), true, 'and it was right')
@@ -218,7 +218,7 @@ for (const database of ALL) {
     })
 
     test('R079: a hundred failures at once count as a hundred, on two instances', async (t) => {
-      // Attack: many guesses at the same moment, so that each finds the count of before.
+      // Attack: many parallel guesses, so that each reads the count from before the others.
       const stores = await openFilled(t)
       const fail = (changes: Partial<LockRule>, origin: (i: number) => GuessOrigin) =>
         Promise.all(

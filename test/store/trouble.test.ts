@@ -1,6 +1,6 @@
 /**
- * Trouble of the database is one kind of error, whatever the database calls it: StoreUnavailable, so that a call is
- * answered with 503 and not as a fault of this program or of the caller. D-250.
+ * A failure of the database is one kind of error on every database: StoreUnavailable, so that a call is answered with
+ * 503 and not as an error of this program or of the caller. D-250.
  */
 import assert from 'node:assert/strict'
 import { rename, rm, writeFile } from 'node:fs/promises'
@@ -125,7 +125,7 @@ suite('PostgreSQL', () => {
     await admin.query(`drop database "${name}" with (force)`)
     await store.sessionEndings.listAfter(0).catch(() => undefined)
     await assertUnavailable(store.sessionEndings.listAfter(0), /does not exist/)
-    // The one that the test itself removes afterwards.
+    // The one that the test itself deletes afterwards.
     await admin.query(`create database "${name}"`)
   })
 

@@ -1,4 +1,4 @@
-/** What callers see while the database is in trouble, and how their own broken connections are told apart. D-250, D-253. */
+/** What callers see while the database fails, and how their own broken connections are distinguished. D-250, D-253. */
 import assert from 'node:assert/strict'
 import { rename } from 'node:fs/promises'
 import { after, test } from 'node:test'
@@ -107,7 +107,7 @@ test('a caller that hangs up in the middle of a body is no fault of the service'
   send(
     `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
   )
-  // Its head must have been read, or there is no request yet.
+  // Its header must have been read; otherwise there is no request yet.
   assert.equal((await service.call('/version')).status, 200)
   socket.destroy()
   await eventually(

@@ -1,7 +1,7 @@
 /**
- * One judgement at every door: whatever is withdrawn or tightened counts at the APIs, at introspection, at routers and for
- * what is open there. D-42, D-52, D-232. Attack: an administrator demands a second factor because a password has leaked; the
- * controller refuses the thief's token, and the gateway lets it pass until it expires.
+ * One decision everywhere: whatever is withdrawn or tightened applies to the APIs, to introspection, to routers and to
+ * the connections that are open there. D-42, D-52, D-232. Attack: an administrator demands a second factor because a
+ * password has leaked; the controller refuses the thief's token, but the gateway accepts it until it expires.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -45,7 +45,7 @@ async function start(t: TestContext) {
 }
 type World = Awaited<ReturnType<typeof start>>
 
-/** Somebody with a policy of their own. */
+/** A user with their own policy. */
 interface Person {
   readonly id: string
   readonly username: string
@@ -75,7 +75,7 @@ function sessionWith(service: Service, token: string): LiveSession {
   }
 }
 
-/** How somebody logs in. */
+/** The ways to log in. */
 const LOGINS = {
   async password(world: World) {
     const person = await somebody(world)
@@ -107,14 +107,14 @@ const LOGINS = {
 interface Withdrawal {
   readonly by: keyof typeof LOGINS
   readonly withdraw: (world: World, person: Person, session: LiveSession) => Promise<void>
-  /** Undo it, where others use the same. */
+  /** Undoes it if other cases use the same thing. */
   readonly restore?: (world: World) => Promise<void>
-  /** The challenge of the APIs and of the gateway; the same unless told otherwise. */
+  /** The challenge of the APIs and of the gateway; `atGateway` if the gateway's is different. */
   readonly challenge: (world: World) => string
   readonly atGateway?: string
   readonly reason: RefusalReason
   readonly closes: 'ended' | 'policy'
-  /** A token that is bound stays active, and says what it is bound to (RFC 8705 §3.2). */
+  /** A bound token stays active, and introspection says what it is bound to (RFC 8705 §3.2). */
   readonly introspection?: 'active with cnf'
 }
 
@@ -265,7 +265,7 @@ test('D-232: one judgement at every door', async (t) => {
       const introspect = () =>
         post(service, '/oidc/introspect', { token: session.token }, bearer(admin.token))
 
-      // Until then every door is open. A policy that is new may come to the router a moment later.
+      // Until then every entry point accepts it. A new policy may reach the router a moment later.
       await eventually(async () => {
         const { verdict } = await edge.router.check({ certificate, token })
         return verdict === 'accepted' || undefined
@@ -306,7 +306,7 @@ test('D-232: one judgement at every door', async (t) => {
         })
       }
       await t.test('router library', async () => {
-        // An answer about a zt-session is kept for a second; the policy is known before that.
+        // A check of a zt-session is cached for a second; the policy arrives before that.
         await eventually(async () => {
           const verdict = await edge.router.check({ certificate, token })
           assert.ok(verdict.verdict === 'refused')

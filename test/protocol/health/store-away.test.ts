@@ -83,7 +83,7 @@ test('connections of PostgreSQL that are all in use are noticed, and calls on th
     await other.query('begin')
     await other.query('lock table authenticators in access exclusive mode')
     const path = '/edge/client/v1/authenticate?method=password'
-    // More than there are connections.
+    // More than the pool has connections.
     const calls = Array.from({ length: 15 }, () => service.call(path, { json: ADMIN }))
     await until(monitored, (ids) => ids.includes('store'), 'the 503')
     for (const reply of await Promise.all(calls)) {

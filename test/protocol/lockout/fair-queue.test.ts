@@ -1,7 +1,7 @@
 /**
  * The hashing queue is fair: D-215, R081. Attack: a few machines keep the queue full of wrong passwords, so that logins
- * from elsewhere are turned away. Passwords are hashed with the strength that is shipped, one at a time, so that there is
- * a queue; what is asserted is who gets in, not how long it takes.
+ * from other networks are rejected. Passwords are hashed with the default strength, one at a time, so that there is a
+ * queue; the test asserts which logins succeed, not how long they take.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ function logIn(
   })
 }
 
-/** Keeps so many wrong passwords of each network under way until it is stopped. */
+/** Keeps this many wrong passwords of each network in progress until it is stopped. */
 function flood(service: Service, networks: readonly string[], each: number) {
   let isOver = false
   const refused: Reply[] = []
@@ -59,7 +59,7 @@ test('R081: five networks that keep guessing turn no login of another network aw
   const networks = [1, 2, 3, 4, 5].map((i) => `198.51.100.${i}`)
   const attack = flood(service, networks, 6)
   try {
-    // Until the queue is full, and the attackers themselves are turned away.
+    // Wait until the queue is full, and attackers are rejected.
     while (attack.refused.length === 0) await pause(10)
     for (let i = 0; i < 6; i++) {
       const reply = await logIn(service, '192.0.2.1')

@@ -1,6 +1,7 @@
 /**
- * Only what can be guessed is limited by its address, and each kind by itself: D-22, R080. Attack: a machine behind the
- * same NAT as an office fails on purpose, so that the office's certificates, JWTs, routers and known devices are refused.
+ * Only what can be guessed is limited by its address, and each kind separately: D-22, R080. Attack: a machine behind
+ * the same NAT as an office fails on purpose, so that the office's certificates, JWTs, routers and known devices are
+ * refused.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -32,7 +33,7 @@ function logIn(
   return service.call(`${CLIENT_API}/authenticate?method=password`, { json, headers })
 }
 
-/** So many that the next password of this address is refused. */
+/** Enough failures that the next password from this address is refused. */
 async function useUp(service: Service, limit = LIMIT): Promise<void> {
   for (let i = 0; i < limit; i++) {
     assertRefused(await logIn(service, `guess ${i}`), 401, 'INVALID_AUTH')
@@ -109,10 +110,10 @@ test('R080: a known device gets in from a limited address, with the right passwo
   assertRefused(await logIn(service), 429, 'RATE_LIMITED')
 })
 
-// 86 passed a limit of 60 when they came at once: each was let in before any of the others had failed.
+// Failed before: 86 parallel guesses passed a limit of 60, because each was admitted before any other had failed.
 test('R079: of guesses at the same moment exactly as many are judged as the limit says', async (t) => {
   const limit = 60
-  // Hashed one at a time and with all the work, so that every guess has come before the first one has failed.
+  // Hashed one at a time with full strength, so that every guess has arrived before the first one has failed.
   const service = await startService(t, {
     config: {
       edge: { limits: { failuresPerAddress: limit }, passwords: { hashing: 1, queue: 1_000 } },
@@ -128,7 +129,7 @@ test('R079: of guesses at the same moment exactly as many are judged as the limi
   )
   const count = (status: number) => replies.filter((reply) => reply.status === status).length
   assert.equal(count(401), limit)
-  // The others were not judged: too many failures, or too many that wait for their outcome.
+  // The others were not checked: too many failures, or too many guesses waiting for their outcome.
   assert.equal(count(429) + count(503), 200 - limit)
   assert.ok(count(429) > 0)
   for (const reply of replies) {

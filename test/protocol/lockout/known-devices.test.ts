@@ -1,7 +1,7 @@
 /**
- * A stranger's guesses do not stop the owner: R080, D-22, D-216. Attack: somebody who knows a username guesses at it on
- * and on, from one network or from many, so that its owner cannot sign in; and somebody who has stolen what makes a
- * device known uses it to guess without end. Networks come from X-Forwarded-For, behind a trusted proxy.
+ * Guesses by an attacker do not lock the owner out: R080, D-22, D-216. Attack: an attacker who knows a username keeps
+ * guessing, from one network or from many, so that its owner cannot sign in; and an attacker who has stolen what makes
+ * a device known uses it to guess without limit. Networks come from X-Forwarded-For, behind a trusted proxy.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -65,7 +65,7 @@ async function logInByOidc(service: Caller, ada: CreatedIdentity, attempt: Try):
   return service.call('/oidc/login/username', call)
 }
 
-/** The same answer at both kinds of login. */
+/** Both kinds of login must give the same answer. */
 async function getsIn(service: Caller, ada: CreatedIdentity, attempt: Try): Promise<boolean> {
   const [legacy, oidc] = [
     await logIn(service, ada, attempt),
@@ -93,12 +93,12 @@ async function guess(
   }
 }
 
-/** As many guesses as lock everything, from networks that are nobody's. */
+/** Enough guesses to lock the password for all networks, from networks that no user has. */
 async function guessFromEverywhere(service: Caller, ada: CreatedIdentity): Promise<void> {
   for (let i = 0; i < 20; i++) await guess(service, ada, 5, { from: `198.51.100.${i}` })
 }
 
-/** `name=value` of the device cookie that an answer sets. */
+/** `name=value` of the device cookie that a response sets. */
 function deviceCookie(reply: Reply): string {
   const [cookie = assert.fail('no device cookie')] = (reply.headers['set-cookie'] ?? []).filter(
     (one) => one.startsWith('__Host-latchkey-device='),
@@ -220,7 +220,7 @@ test('R080: a stolen device cookie is good for no more guesses than a network ha
   const { service, ada } = await start(t)
   const cookie = await signIn(service, ada, { from: HOME })
   await guessFromEverywhere(service, ada)
-  // From ever new networks, and past the end of every lock of theirs.
+  // From ever new networks, and past the end of each of their locks.
   for (let i = 0; i < 10; i++) await guess(service, ada, 1, { from: `203.0.113.${i}`, cookie })
   assert.equal(await getsIn(service, ada, { from: '203.0.113.99', cookie }), false)
   service.clock.advance(minutes(15))
@@ -306,7 +306,7 @@ test('D-22: a network that goes on guessing is shut out for twice as long each t
 })
 
 test('guesses from very many networks leave a bounded number of rows, which are removed in time', async (t) => {
-  // Attack: one guess from each of very many networks, in the hope of a row for each.
+  // Attack: one guess from each of very many networks, to create a row for each.
   const { service, ada } = await start(t)
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < 60; i++) await guess(service, ada, 1, { from: `10.${round}.0.${i}` })

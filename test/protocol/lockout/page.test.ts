@@ -1,6 +1,6 @@
 /**
- * What the sign-in page says after several failures: D-218, R077. Attack: somebody tries passwords and reads in the words
- * of the page which names exist, and which of them are locked.
+ * What the sign-in page says after several failures: D-218, R077. Attack: the text of the page tells an attacker which
+ * names exist, and which of them are locked.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { type Service, startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'
 
-/** The alerts of five tries in one login. */
+/** The alerts of five attempts in one login. */
 async function alertsOf(service: Service, username: string, password: string) {
   const { authRequestId } = await beginLogin(service)
   const alerts: string[] = []

@@ -1,6 +1,6 @@
 /**
- * /oidc/end_session in a browser, when no hint names a session: it asks, then really ends the session of the browser, and
- * claims nothing that did not happen. D-242, D-30, D-161; OIDC RP-Initiated Logout §2.
+ * /oidc/end_session in a browser, if no hint names a session: it asks, then ends the session of the browser, and never
+ * claims something that did not happen. D-242, D-30, D-161; OIDC RP-Initiated Logout §2.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -45,7 +45,7 @@ const isSignedIn = async (browser: CookieBrowser) => (await browser.get('/accoun
 const endings = async (service: Service) =>
   (await sql(service, 'select subject from session_endings')).length
 
-/** Presses the button of the page that asks. */
+/** Presses the button on the page with the question. */
 function confirm(service: Service, browser: CookieBrowser, asked: Reply): Promise<Reply> {
   const hidden = [...asked.text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)]
   const form = hidden.map(([, name = '', value = '']) => [name, unescaped(value)] as const)
@@ -87,7 +87,7 @@ test('the answer ends the session of the browser and its token, and says so', as
   assert.equal(headingOf(reply.text), 'Signed out')
   assert.equal(browser.cookies.get(SESSION_COOKIE) || undefined, undefined, 'R113: the cookie goes')
   assert.equal(await isSignedIn(browser), false)
-  // A copy of the cookie is worth nothing either.
+  // A copy of the cookie does not work either.
   const thief = cookieBrowser(service)
   thief.cookies.set(SESSION_COOKIE, stolen)
   assert.equal(await isSignedIn(thief), false)
@@ -130,9 +130,9 @@ test('a browser without a session is told so, and never that it was signed out',
     assert.equal(reply.status, 200, reply.text)
     assert.equal(headingOf(reply.text), 'You are not signed in')
     assert.doesNotMatch(reply.text, /Signed out|<form/)
-    // A cookie that was not sent, as from another site, is not taken away.
+    // A cookie that was not sent, as from another site, is not deleted.
     assert.equal(reply.headers['set-cookie'] !== undefined, isSent)
-    // An application may want its page back all the same: nothing is claimed on the way.
+    // An application can still get its redirect: the page claims nothing on the way.
     const back = await browser.get(query({ post_logout_redirect_uri: BYE, state: 's' }))
     assert.equal(back.status, 302, back.text)
     assert.equal(back.headers.location, `${BYE}?state=s`)
@@ -149,7 +149,7 @@ test('a bearer token that is not ours names no session: the browser is asked all
 })
 
 test('a form of an application leads to the question: its cookies do not travel with it', async (t) => {
-  // SameSite=Lax: a POST from another site comes without the session, so its absence says nothing.
+  // SameSite=Lax: a POST from another site comes without the session cookie, so its absence means nothing.
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
   const parameters = { post_logout_redirect_uri: BYE, state: 'é &', client_id: 'service' }
@@ -171,7 +171,7 @@ test('a form of an application leads to the question: its cookies do not travel 
 })
 
 test('R100: nobody but the person ends the session of a browser', async (t) => {
-  // Attack: a page of somebody else has the browser send the answer; it cannot read the token of the form.
+  // Attack: a page of another site makes the browser send the confirmation; it cannot read the token of the form.
   const { service, admin, ada } = await start(t)
   const { browser, page } = await openAccount(service, ada)
   const asked = await browser.get(PATH)

@@ -59,7 +59,7 @@ test('the documents and the reference pages of both APIs are served to anybody',
 
 test('large documents are compressed for those who take it, and sent once', async (t) => {
   const service = await startService(t)
-  // Bytes as they come: the client of the other tests would read them as text.
+  // Raw bytes: the client of the other tests would decode them as text.
   const get = (path: string, headers: Readonly<Record<string, string>>) =>
     new Promise<{ message: IncomingMessage; bytes: Buffer }>((resolve, reject) => {
       const options = { ca: service.ca, headers, agent: false } as const

@@ -199,7 +199,7 @@ test('a person changes the own password', async (t) => {
     assert.equal(await statusOfLogin(ada.username, PASSWORD), 200)
   })
 
-  // Attack: a person with an account tries one name after the other as the own, to learn which of them exist. R077.
+  // Attack: a user tries one name after the other as their own username, to learn which names exist. R077.
   await t.test('D-217: the change of a username does not tell whether a name exists', async () => {
     const ada = await person()
     const zoe = await person()

@@ -61,7 +61,7 @@ test('D-42: a router begins with a whole picture: keys, CAs, all that has ended,
     3,
     lines.findIndex(({ type }) => type === 'ready'),
   )
-  // D-232: what is in force of the built-in policies, the one of which takes no passwords (SPEC Authentication 2).
+  // D-232: what the built-in policies demand; one of them does not allow passwords (SPEC Authentication 2).
   const open = { signers: [], allowsCertificate: true, requireTotp: false, requireExtJwt: null }
   const policy = { type: 'policy', ...open, bindTokens: false }
   assert.deepEqual(

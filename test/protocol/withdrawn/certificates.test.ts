@@ -1,6 +1,6 @@
 /**
- * What began with a certificate goes on while that certificate would log in: until it expires, is removed or is replaced.
- * A renewal hands its sessions over to the new one. D-26, D-117, D-122, D-130, D-225, D-227; R047, R093.
+ * Everything that began with a certificate continues while that certificate could log in: until it expires, is removed
+ * or is replaced. A renewal moves its sessions to the new one. D-26, D-117, D-122, D-130, D-225, D-227; R047, R093.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -38,14 +38,14 @@ async function world(t: Parameters<typeof startService>[0]) {
   return { service, admin: await administrate(service) }
 }
 
-/** So many seconds before its end; the clock stands still, so that nothing depends on how long a login takes. */
+/** This many seconds before its expiry; the clock stands still, so that the duration of a login does not matter. */
 function moveToEndOf({ clock }: Service, { pem }: MadeCertificate, before = seconds(20)): void {
   clock.hold()
   const left = new X509Certificate(pem).validToDate.getTime() - clock.now()
   clock.advance(milliseconds(left - before))
 }
 
-/** Begins everything just before the certificate expires, and waits until it has. A code lives a minute. */
+/** Begins everything just before the certificate expires, and waits until it has expired. A code lives for a minute. */
 async function outlive(service: Service, ending: MadeCertificate, leaf = ending): Promise<Begun> {
   moveToEndOf(service, ending)
   const begun = await beginAll(service, byCertificate(service, leaf))
@@ -156,7 +156,7 @@ test('D-227: a refresh asks whether the certificate is still the registered one'
   assert.equal((await refresh(service, refresh_token)).status, 200)
 })
 
-/** What the sessions looked like before the end and the CA of a certificate were kept with them. */
+/** The state of sessions from before the expiry and the CA of a certificate were stored with them. */
 async function forgetFields(service: Service): Promise<void> {
   const rows = await sql(service, 'select id, proof from api_sessions')
   for (const { id, proof } of rows) {

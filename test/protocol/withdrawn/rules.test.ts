@@ -1,7 +1,7 @@
 /**
- * A CA, a signer or a way of logging in that is withdrawn counts for what was begun with it: at the next refresh, the
- * next `zt-session` call, the exchange of a code and the next session certificate. D-27, D-36, D-119, D-122, D-225;
- * R047. An access token lives out its minutes.
+ * Withdrawing a CA, a signer or a login method affects everything that began with it: at the next refresh, the next
+ * `zt-session` call, the exchange of a code and the next session certificate. D-27, D-36, D-119, D-122, D-225; R047. An
+ * access token stays valid for its remaining minutes.
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -44,11 +44,11 @@ interface Withdrawal {
   readonly way: Way
   readonly withdraw: () => Promise<void>
   readonly reason: string
-  /** Undefined where there is no way back. */
+  /** Undefined if it cannot be undone. */
   readonly giveBack?: () => Promise<void>
 }
 
-/** A registered CA that is on, and somebody with a certificate of it. */
+/** Creates an enabled, registered CA, and a user with a certificate of it. */
 async function partner({ service, admin }: World) {
   const ca = await makeCa({ notAfter: days(30) })
   const id = await registerCa(admin, openssl, ca)
@@ -63,7 +63,7 @@ async function idp({ t, service, admin }: World, policy?: string) {
   return { known, way: byJwt(service, await known.jwt(id)) }
 }
 
-/** Switches one method of a policy off, and on again. */
+/** Disables one method of a policy, and enables it again. */
 function methodOf(admin: Administrator, policy: string, method: 'updb' | 'cert' | 'extJwt') {
   const set = (allowed: boolean) => () =>
     admin.act('PATCH', `/auth-policies/${policy}`, { primary: { [method]: { allowed } } })
