@@ -32,7 +32,7 @@ test('TRACE is refused with 405, and does not reach the upstream', async (t) => 
 })
 
 // Attack, without credentials: Node throws when a second response is attached to the socket, and the process ended.
-test('an upgrade sent behind another request cuts its connection alone', async (t) => {
+test('an upgrade that is pipelined after another request cuts only its own connection', async (t) => {
   const { connect, request } = await startEdge(t, pki, alice)
   const { send, closed } = await connect('nothing')
   const lines = [`GET / HTTP/1.1\r\n${HOST}\r\n\r\n`, `${HANDSHAKE.join('\r\n')}\r\n\r\n`]
@@ -46,7 +46,7 @@ const ENDLESS = Buffer.alloc(64 * 1024)
 const IMPATIENT = { header: seconds(60), write: milliseconds(1_000) }
 
 // Attack: a client requests a large response and reads none of it.
-test('a client that reads nothing of an answer is cut, and so is the upstream', async (t) => {
+test('cuts a client that does not read its response, and the upstream connection', async (t) => {
   const { request, upstream } = await startEdge(t, pki, alice, {
     times: IMPATIENT,
     answer(_, response) {
@@ -63,7 +63,7 @@ test('a client that reads nothing of an answer is cut, and so is the upstream', 
   await eventually(() => (upstream.openSockets() === 0 ? true : undefined), 'the end of it')
 })
 
-test('a WebSocket whose client reads nothing is cut; one where nothing happens stays', async (t) => {
+test('cuts a WebSocket whose client reads nothing, and keeps one that is idle', async (t) => {
   let isFlooding = false
   const { request, upstream } = await startEdge(t, pki, alice, {
     times: IMPATIENT,

@@ -18,11 +18,11 @@ for (const [descriptors, perConnection, most] of [
   })
 }
 
-test('the process has a limit that can be read', () => {
+test('reads the limit of the process', () => {
   assert.ok(mostConnections(1) >= 1)
 })
 
-test('places are given back, and what is refused is counted and said once', (t) => {
+test('releases places, counts refused connections, and logs them once', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const said: object[] = []
   const warn = (fields: object) => void said.push(fields)

@@ -68,7 +68,7 @@ const answer = (response: ServerResponse, text: string) => {
   response.writeHead(200, { 'content-length': Buffer.byteLength(text) }).end(text)
 }
 
-test('requests on one connection run one after the other, however many are sent ahead', async (t) => {
+test('runs the requests of one connection one after the other, however many are pipelined', async (t) => {
   let running = 0
   let most = 0
   const { connect } = await start(t, ({ url = '' }, response) => {
@@ -87,7 +87,7 @@ test('requests on one connection run one after the other, however many are sent 
   assert.equal(most, 1)
 })
 
-test('a body that comes behind other requests is read whole', async (t) => {
+test('reads the whole body of a request that is pipelined after others', async (t) => {
   const { connect } = await start(t, (message, response) => {
     let length = 0
     message.on('data', (chunk) => {
@@ -105,7 +105,7 @@ test('a body that comes behind other requests is read whole', async (t) => {
 })
 
 // Attack: a peer pipelines requests and reads nothing.
-test('a peer that reads nothing starts few requests, and is cut', async (t) => {
+test('starts few requests of a peer that reads nothing, and cuts it', async (t) => {
   const text = 'x'.repeat(1_000_000)
   let begun = 0
   const { connect, limit } = await start(
@@ -126,7 +126,7 @@ test('a peer that reads nothing starts few requests, and is cut', async (t) => {
   assert.ok(begun < 100, `${begun} were begun`)
 })
 
-test('a slow reader who goes on reading is not cut, though one write takes longer than the time-out', async (t) => {
+test('does not cut a slow reader that keeps reading, even if one write takes longer than the timeout', async (t) => {
   const text = 'x'.repeat(12_000_000)
   const { port } = await start(t, (_, response) => answer(response, text), {
     timeouts: { header: seconds(60), request: seconds(60), idle: seconds(60), write: seconds(3) },
@@ -154,7 +154,7 @@ for (const [what, bytes, why] of [
   ['silence', '', 'timed-out'],
   ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', 'method-not-allowed'],
 ] as const) {
-  test(`${what} is answered, and the connection ends though the peer does not close it`, async (t) => {
+  test(`${what} is answered, and the connection ends even if the peer does not close it`, async (t) => {
     const { connect, limit } = await start(t, (_, response) => answer(response, ''), {
       timeouts: { header: seconds(1), request: seconds(60), idle: seconds(60), write: seconds(60) },
     })
@@ -170,7 +170,7 @@ for (const [what, bytes, why] of [
   })
 }
 
-test('what cannot be read behind other requests is answered in its turn', async (t) => {
+test('answers a malformed request in its turn after other requests', async (t) => {
   const { connect } = await start(t, ({ url = '' }, response) => {
     setTimeout(() => answer(response, url), 50)
   })
@@ -183,7 +183,7 @@ test('what cannot be read behind other requests is answered in its turn', async 
 })
 
 // Attack: Node throws when a second response is attached to a socket that already has one.
-test('a wish to leave HTTP behind a running request cuts the connection and nothing else', async (t) => {
+test('an upgrade request during a running request cuts only its own connection', async (t) => {
   const upgraded: string[] = []
   const { connect, limit } = await start(t, () => undefined, {
     onUpgrade: ({ url = '' }) => upgraded.push(url),
@@ -198,7 +198,7 @@ test('a wish to leave HTTP behind a running request cuts the connection and noth
   assert.ok(limit.load().open >= 1)
 })
 
-test('what is sent behind a wish to leave HTTP arrives there, all of it', async (t) => {
+test('passes on all bytes that follow an upgrade request', async (t) => {
   const { connect } = await start(t, () => undefined, {
     onUpgrade(_, _response, { socket, head }) {
       socket.write('HTTP/1.1 101 Switching Protocols\r\ncontent-length: 6000\r\n\r\n')
@@ -212,7 +212,7 @@ test('what is sent behind a wish to leave HTTP arrives there, all of it', async 
   assert.equal((await connection.reply())?.text, behind)
 })
 
-test('a drain answers what was parsed, says close once, and takes nothing more', async (t) => {
+test('a drain answers the parsed requests, says close once, and accepts nothing more', async (t) => {
   const handled: string[] = []
   const releases: (() => void)[] = []
   const { connect, server } = await start(t, ({ url = '' }, response) => {
@@ -238,7 +238,7 @@ test('a drain answers what was parsed, says close once, and takes nothing more',
   assert.deepEqual(handled, ['/1', '/2', '/3'])
 })
 
-test('a drain waits until a slow reader has a whole answer', async (t) => {
+test('a drain waits until a slow reader has the whole response', async (t) => {
   const text = 'x'.repeat(12_000_000)
   const { port, server } = await start(t, (_, response) => answer(response, text))
   const socket = tls.connect({ port, host: '127.0.0.1', ca: root.pem })

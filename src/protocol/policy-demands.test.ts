@@ -67,13 +67,13 @@ for (const [what, demands, unmet] of CASES) {
   })
 }
 
-test('a policy that is gone accepts nobody', () => {
+test('a policy that does not exist accepts no login', () => {
   for (const proof of Object.values(LOGINS)) {
     assert.equal(unmetDemand(undefined, proof), 'policy-gone')
   }
 })
 
-test('a token is bound only where the policy says so, and then to its certificate alone', () => {
+test('a token is bound only if the policy says so, and then only to its certificate', () => {
   const binding = { bindTokens: true }
   assert.equal(
     isBoundElsewhere({ bindTokens: false }, 'a', () => 'b'),

@@ -48,7 +48,7 @@ test('everybody who relied on what has ended is told, once, and nobody else', ()
 })
 
 // Attack: a WebSocket that was opened before a code was demanded stays open forever. Failed before D-232.
-test('D-232: whoever falls short of a policy that has changed is told, and nobody else', () => {
+test('D-232: notifies only the watchers whose login no longer satisfies a changed policy', () => {
   const { state, told, watches } = startWatches()
   const login = {
     policyId: 'policy-1',

@@ -51,7 +51,7 @@ test('every type of event is emitted somewhere', () => {
   assert.deepEqual(silent, [])
 })
 
-test('every reason of an event is given somewhere', () => {
+test('every reason of an event is used somewhere', () => {
   const reasons = TYPES.flatMap(([type, facts]) =>
     facts.reasons.map((reason) => ({ type, reason: String(reason) })),
   )

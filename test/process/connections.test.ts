@@ -73,7 +73,7 @@ const returnsTo = (child: Pick<Child, 'process'>, level: number) =>
   )
 
 // Attack: connections that send nothing, or half of something, until the process has no descriptor left.
-test('silent and half-open connections are all closed, and the service goes on', {
+test('closes all silent and half-open connections, and keeps serving', {
   skip: !isLinux,
 }, async (t) => {
   const service = await startImpatient(t, withDescriptors(LIMIT))
@@ -97,7 +97,7 @@ test('silent and half-open connections are all closed, and the service goes on',
 })
 
 // Attack: more connections than the process has descriptors. libuv would silently close them.
-test('connections beyond the limit are refused with a line and a metric', {
+test('refuses connections beyond the limit, with a log line and a metric', {
   skip: !isLinux,
 }, async (t) => {
   const service = await startImpatient(t, withDescriptors(LIMIT))
@@ -120,7 +120,7 @@ test('connections beyond the limit are refused with a line and a metric', {
   assert.equal((await service.stop()).code, 0)
 })
 
-test('SIGTERM ends a service that a thousand silent connections hold', async (t) => {
+test('SIGTERM stops a service with a thousand silent connections', async (t) => {
   const service = await startChild(t)
   for (let i = 0; i < 10; i++) {
     await Promise.all(Array.from({ length: 100 }, () => hold(t, service.port)))
@@ -133,7 +133,7 @@ test('SIGTERM ends a service that a thousand silent connections hold', async (t)
 })
 
 // Attack: pipelined requests for a large document whose responses are never read.
-test('readers that read nothing hold neither memory nor connections', {
+test('clients that read nothing use up neither memory nor connections', {
   skip: !isLinux,
 }, async (t) => {
   const service = await startImpatient(t)
@@ -159,7 +159,7 @@ test('readers that read nothing hold neither memory nor connections', {
   assert.equal((await service.stop()).code, 0)
 })
 
-test('the gateway closes silent connections, and SIGTERM ends it under them', {
+test('the gateway closes silent connections, and SIGTERM stops it despite them', {
   skip: !isLinux,
 }, async (t) => {
   const service = await startChild(t)

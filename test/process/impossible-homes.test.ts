@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/service.ts'
 /** Without the fix the command never returns; the test must end anyway. */
 const limit = { timeout: 300_000 }
 
-test('a home that cannot be made or used is refused with one sentence', limit, async (t) => {
+test('refuses a home that cannot be created or used with one sentence', limit, async (t) => {
   const folder = await temporaryFolder(t)
   const file = join(folder, 'file')
   await writeFile(file, 'not a folder')
@@ -42,7 +42,7 @@ test('a home that cannot be made or used is refused with one sentence', limit, a
   }
 })
 
-test('commands that need an installation say the same of such a home', limit, async (t) => {
+test('commands that need an installation give the same error for such a home', limit, async (t) => {
   const child = spawnLatchkey(t, ['keys', 'rotate', '--home', '/dev/null/home'])
   const { code, stderr } = await child.finished
   assert.equal(code, 78)

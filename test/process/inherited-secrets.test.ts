@@ -57,7 +57,7 @@ async function start(t: TestContext, environment: Readonly<Record<string, string
   return inherited(service, file)
 }
 
-test('the password of the first administrator is inherited by no child of the service', async (t) => {
+test('no child process of the service inherits the password of the first administrator', async (t) => {
   const variables = await start(t, { LATCHKEY_ADMIN_PASSWORD: ADMIN.password, OTHER: 'stays' })
   assert.equal('LATCHKEY_ADMIN_PASSWORD' in variables, false)
   assert.equal(JSON.stringify(variables).includes(ADMIN.password), false)
@@ -67,7 +67,7 @@ test('the password of the first administrator is inherited by no child of the se
 
 const filledIn = (name: string) => ['$', `{${name}}`].join('')
 
-test('neither is the installation secret, nor what an address of the database or a header is made of', async (t) => {
+test('nor the installation secret, nor the secrets in a database URL or a header', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
   // A separate home, with a configuration that was changed before its first start.

@@ -13,7 +13,7 @@ const ROUNDS = 6
 const CONNECTIONS = 2
 const PIPELINED = 6
 
-test('refreshes sent ahead are answered, or not made, when SIGTERM comes among them', async (t) => {
+test('answers pipelined refreshes, or does not perform them, when SIGTERM arrives in between', async (t) => {
   const first = await startChild(t)
   const { home } = first
   assert.equal((await first.stop()).code, 0)

@@ -189,7 +189,7 @@ for (const kind of SHARED) {
       assert.equal(told.length, 2, 'a commit without events is none of theirs')
     })
 
-    test('D-207: repeats are counted in one row, by however many instances at once', async (t) => {
+    test('D-207: any number of instances count repeats in one row in parallel', async (t) => {
       const database = await kind.create(t)
       const told: KeptEvent['kept'][] = []
       const stores = [

@@ -68,7 +68,7 @@ test('a path that cannot be opened is refused with its reason', async (t) => {
   })
 })
 
-test('while another process writes, a call waits and this process goes on', async (t) => {
+test('a call waits while another process writes, without blocking this process', async (t) => {
   const { path, open } = await sqliteOnDisk.create(t)
   const store = await open()
   const other = new DatabaseSync(path)

@@ -107,7 +107,7 @@ for (const database of ALL) {
       assert.equal(count, isVerified ? 20 : 2)
     })
 
-    test('a pending enrollment is verified and removed by its owner alone (D-240)', async (t) => {
+    test('only its owner can verify and remove a pending enrollment (D-240)', async (t) => {
       const [{ totpEnrollments }] = await openPending(t)
       for (const owner of [OTHER, undefined]) {
         assert.equal(await totpEnrollments.markVerified(anEnrollment({ owner }), NOON), false)

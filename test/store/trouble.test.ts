@@ -33,7 +33,7 @@ const END_OTHERS = `
 
 for (const kind of SHARED) {
   suite(kind.name, () => {
-    test('a statement that the database refuses is a mistake here, and not trouble', async (t) => {
+    test('a statement that the database refuses is a bug, not an unavailable database', async (t) => {
       const database = await kind.create(t)
       const { sessionEndings } = await database.open()
       await database.query('drop table session_endings')
@@ -77,7 +77,7 @@ suite('PostgreSQL', () => {
     assert.deepEqual(await store.sessionEndings.listAfter(0), [])
   })
 
-  test('closing waits for no silent server', async (t) => {
+  test('closing does not wait for a server that does not respond', async (t) => {
     const { cable, store } = await openCabled(t)
     await Promise.all([store.sessionEndings.listAfter(0), store.sessionEndings.listAfter(0)])
     const asking = Promise.withResolvers<void>()
@@ -105,7 +105,7 @@ suite('PostgreSQL', () => {
     await assertUnavailable(failing, /terminat|not queryable/)
   })
 
-  test('a server that only reads, as a standby does', async (t) => {
+  test('a read-only server, such as a standby', async (t) => {
     const database = await postgresql.create(t)
     const store = await database.open()
     const name = new URL(database.url).pathname.slice(1)
@@ -140,7 +140,7 @@ suite('PostgreSQL', () => {
     assert.deepEqual(await store.sessionEndings.listAfter(0), [])
   })
 
-  test('a lock that another session does not let go of', async (t) => {
+  test('a lock that another session does not release', async (t) => {
     const database = await postgresql.create(t)
     const store = await database.open()
     const other = new Client({ connectionString: database.url })
@@ -199,7 +199,7 @@ suite('SQLite', () => {
     await insert('x')
   })
 
-  test('a file that only can be read', async (t) => {
+  test('a read-only file', async (t) => {
     const { db, insert } = await openGuarded(t)
     await sql`pragma query_only = on`.execute(db)
     await assertUnavailable(insert('x'), /readonly/)

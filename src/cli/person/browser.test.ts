@@ -61,7 +61,7 @@ for (const [title, isSeen] of [
   ['the address', (line: string) => line.includes('/oidc/authorization?')],
   ['the word that it is waiting', (line: string) => line.startsWith('Waiting for the browser')],
 ] as const) {
-  test(`Ctrl-C in the moment in which ${title} is printed gives it up with exit code 130`, async () => {
+  test(`Ctrl-C at the moment when ${title} is printed cancels the login with exit code 130`, async () => {
     const client = waitingClient()
     const login = logInWithBrowser(client, 'nothing', pressingAt(isSeen))
     await assert.rejects(login, new CommandFailed('given up', EXIT.cancelled))

@@ -142,7 +142,7 @@ function listening() {
   return { io, printed }
 }
 
-test('no way to print lets a character pass that steers a terminal, turns a line or is not seen', async () => {
+test('no print function outputs a character that controls a terminal, changes the direction or is invisible', async () => {
   const { io, printed } = listening()
   // In several pieces, because a cell that is too wide is cut.
   const pieces = HOSTILE.match(/.{1,100}/gs) ?? []
@@ -172,7 +172,7 @@ test('no way to print lets a character pass that steers a terminal, turns a line
   }
 })
 
-test('what a command forgot to clean is cleaned on its way out', async () => {
+test('cleans output that a command forgot to clean', async () => {
   const { io, printed } = listening()
   const careful = guarded(io)
   const hostile = HOSTILE.replaceAll(/[\t\n]/g, '')
@@ -185,7 +185,7 @@ test('what a command forgot to clean is cleaned on its way out', async () => {
   for (const text of printed) assertHarmless(text, text)
 })
 
-test('our own styles, line ends and tabs stay', () => {
+test('keeps our own styles, line ends and tabs', () => {
   const { io, printed } = listening()
   const ours = ['\x1b[1mNAME\x1b[22m', '\x1b[36ma\x1b[39m', '\x1b[30;107m\u2588\x1b[0m', 'a\tb\nc']
   for (const line of ours) guarded(io).out(line)
@@ -194,7 +194,7 @@ test('our own styles, line ends and tabs stay', () => {
   assert.deepEqual(printed, ['\u{fffd}[8mhidden\u{fffd}[2J\u{fffd}1m'])
 })
 
-test('JSON has the same value, whatever is escaped in it', () => {
+test('escaping does not change the value of JSON', () => {
   const value = { [HOSTILE]: [HOSTILE, 'Zoë 日本 👩‍👩‍👧', null, 1, { deep: '\u{e0041}' }] }
   for (const indent of [undefined, 2]) assert.deepEqual(JSON.parse(jsonOf(value, indent)), value)
   assert.equal(jsonOf('a\u009bb\u202ec\u{e0041}é'), '"a\\u009bb\\u202ec\\udb40\\udc41é"')

@@ -128,7 +128,7 @@ test('a certificate of a verified and enabled third-party CA is trusted, and say
   })
 })
 
-test('D-225: what made a certificate count is told, with every registered CA on its path', async () => {
+test('D-225: returns why a certificate counts, with every registered CA on its path', async () => {
   const ca = register(partner.pem)
   const direct = await assertTrusted(chainOf(partnerLeaf), [ca])
   assert.equal(direct.notAfter, endOf(partnerLeaf))

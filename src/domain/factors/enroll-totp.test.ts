@@ -254,7 +254,7 @@ test('R089: cancelling removes what is pending, once', async () => {
 })
 
 for (const other of [OTHER_LOGIN, SESSION]) {
-  test(`D-240: to ${other} nothing is pending that ${LOGIN} started`, async () => {
+  test(`D-240: ${other} does not see the pending enrollment of ${LOGIN}`, async () => {
     // Attack: an attacker with only the password copies the secret while the owner enrolls, or verifies it in another
     // login.
     const use = world()

@@ -52,7 +52,7 @@ test('D-226: a login is over when all sessions of its identity were ended, and a
   assert.ok('identity' in (await check(identity, aPolicy(), proven({ voidedLogins: 3 }))))
 })
 
-test('D-226: a login that is older than the number goes on until it is raised', async () => {
+test('D-226: a login that is older than the number continues until it is incremented', async () => {
   const primary = proven({ voidedLogins: undefined })
   assert.ok('identity' in (await check(anIdentity(), aPolicy(), primary)))
 })

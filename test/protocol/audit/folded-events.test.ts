@@ -34,7 +34,7 @@ const failures = (service: Service) =>
   sql(service, "select * from events where type = 'login.failed' order by at, count")
 
 for (const [name, prepare] of Object.entries(DATABASES)) {
-  test(`on ${name} failures that repeat share a row, which is found by the request id of the first`, async (t) => {
+  test(`on ${name} repeated failures share a row, which is found by the request id of the first`, async (t) => {
     // Attack: a caller without credentials fails a login as often as it can, and each failure writes a row to disk.
     const { service, scrape } = await startMonitored(t, {
       config: { edge: EDGE, ...(await prepare()) },
@@ -78,7 +78,7 @@ for (const [name, prepare] of Object.entries(DATABASES)) {
   })
 }
 
-test('a flood from many networks is dropped beyond a rate, counted, and hides no known identity', async (t) => {
+test('drops and counts a flood from many networks beyond a rate, but no event of a known identity', async (t) => {
   const { service, scrape } = await startMonitored(t, { config: { edge: EDGE } })
   const admin = await administrate(service)
   const { id, username } = await admin.createIdentity({ password: 'the right one' })

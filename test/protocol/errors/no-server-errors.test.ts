@@ -125,13 +125,13 @@ function jwt(header: object, payload: object): string {
 }
 
 for (const [name, prepare] of Object.entries(DATABASES)) {
-  test(`on ${name} the content of a request is never answered with a server error`, async (t) => {
+  test(`on ${name} the content of a request never causes a server error`, async (t) => {
     const everything = await startWithEverything(t, { config: await prepare() })
     await t.test('whatever the path', () => oddPaths(everything))
     await t.test('whatever the header fields', (t) => oddFields(t, everything))
     await t.test('whatever the target', (t) => oddTargets(t, everything))
     await t.test('whatever the fields of a query, a form or JSON', (t) => oddValues(t, everything))
-    await t.test('and the log has no error', () => {
+    await t.test('the log contains no error', () => {
       const errors = everything.service.log.filter(({ level }) => level >= ERROR_LEVEL)
       assert.deepEqual(errors, [])
     })

@@ -84,13 +84,13 @@ test('a fresh login', async (t) => {
     }
   })
 
-  await t.test('max_age reaches the IdP, in the place of one in its address', async () => {
+  await t.test('passes max_age to the IdP, and replaces one in its address', async () => {
     const { location } = await away({ max_age: '3600' })
     assert.deepEqual(location.searchParams.getAll('max_age'), ['3600'])
     assert.equal(location.searchParams.has('prompt'), false)
   })
 
-  await t.test('max_age=0 is prompt=login, also beside it', async () => {
+  await t.test('max_age=0 means prompt=login, also together with it', async () => {
     for (const changes of [{ max_age: '0' }, { max_age: '3600', prompt: 'login' }]) {
       const { location } = await away(changes)
       assert.deepEqual(
@@ -102,7 +102,7 @@ test('a fresh login', async (t) => {
     }
   })
 
-  await t.test('max_age is checked against auth_time, give or take a minute', async () => {
+  await t.test('checks max_age against auth_time, with a minute of leeway', async () => {
     assert.equal((await returning({ max_age: '600' }, { secondsAgo: 0 })).status, 302)
     assert.equal((await returning({ max_age: '600' }, { secondsAgo: 650 })).status, 302)
     // Attack: the browser removes max_age from the address of the IdP, which then uses its remembered session.

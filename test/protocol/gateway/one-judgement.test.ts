@@ -251,7 +251,7 @@ function assertRefused(reply: Reply, challenge: string): void {
   assert.equal(reply.headers['www-authenticate'], challenge)
 }
 
-test('D-232: one judgement at every door', async (t) => {
+test('D-232: every entry point makes the same decision', async (t) => {
   const world = await start(t)
   const { service, edge, admin } = world
 

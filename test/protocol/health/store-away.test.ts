@@ -73,7 +73,7 @@ test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
   })
 })
 
-test('connections of PostgreSQL that are all in use are noticed, and calls on them are 503', async (t) => {
+test('notices that all PostgreSQL connections are in use, and answers calls with 503', async (t) => {
   const url = await (await startPostgres()).freshDatabase()
   const monitored = await startMonitored(t, { config: { db: url } })
   const { service } = monitored

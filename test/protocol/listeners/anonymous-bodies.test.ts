@@ -114,7 +114,7 @@ function assertTooMany(reply: Reply, field: 'body' | 'query', where: string): vo
   assert.match(error.cause.reason, /^must have at most 256 /, where)
 }
 
-test('what fits the limits is read', async (t) => {
+test('reads bodies within the limits', async (t) => {
   const service = await startService(t)
   const parameters = [...authorizationParameters(pkce().challenge)]
   const more = (count: number, length: number) =>

@@ -16,7 +16,7 @@ import { startService, temporaryFolder } from '../../support/service.ts'
 const isInstalled = spawnSync('haproxy', ['-v']).status === 0
 const skip = isInstalled ? false : 'haproxy is not installed'
 
-test('the HAProxy example passes clients on with their addresses', { skip }, async (t) => {
+test('the HAProxy example passes the addresses of clients on', { skip }, async (t) => {
   const port = await freePort()
   const own = await freePort()
   const service = await startService(t, {

@@ -54,7 +54,7 @@ function flood(service: Service, networks: readonly string[], each: number) {
   }
 }
 
-test('R081: five networks that keep guessing turn no login of another network away', async (t) => {
+test('R081: five networks that keep guessing do not cause a login from another network to be rejected', async (t) => {
   const service = await startService(t, { config: CONFIG, hashing: 'as shipped' })
   const networks = [1, 2, 3, 4, 5].map((i) => `198.51.100.${i}`)
   const attack = flood(service, networks, 6)
@@ -80,7 +80,7 @@ test('D-215: a network that is alone may use the whole queue', async (t) => {
   for (const reply of replies) assert.equal(reply.status, 200, reply.text)
 })
 
-test('R078: what is turned away has not been judged, and counts for nothing', async (t) => {
+test('R078: a rejected guess was not checked, and does not count', async (t) => {
   const limit = 45
   const service = await startService(t, {
     config: {

@@ -25,7 +25,7 @@ async function alertsOf(service: Service, username: string, password: string) {
   return alerts
 }
 
-test('after several failures the page advises the same to everybody: wait, or contact the administrator', async (t) => {
+test('after several failures the page gives every user the same advice: wait, or contact the administrator', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const policy = await admin.createPolicy({

@@ -55,7 +55,7 @@ function confirm(service: Service, browser: CookieBrowser, asked: Reply): Promis
 const unescaped = (text: string) =>
   text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
 
-test('a browser with a session is asked, and nothing ends before the answer', async (t) => {
+test('asks a browser with a session, and ends nothing before the confirmation', async (t) => {
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
   const before = await endings(service)
@@ -72,7 +72,7 @@ test('a browser with a session is asked, and nothing ends before the answer', as
   assert.ok(await isSignedIn(browser))
 })
 
-test('the answer ends the session of the browser and its token, and says so', async (t) => {
+test('the confirmation ends the session of the browser and its token, and says so', async (t) => {
   const { service, ada } = await start(t)
   const elsewhere = await logInAs(service, ada)
   const { browser } = await openAccount(service, ada)
@@ -96,7 +96,7 @@ test('the answer ends the session of the browser and its token, and says so', as
   assert.equal(await answerTo(service, elsewhere.access_token), 'taken', 'other sessions stay')
 })
 
-test('D-8: the way back is taken after the answer, with the state that was given', async (t) => {
+test('D-8: redirects back after the confirmation, with the state of the request', async (t) => {
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
   const state = 'a b&c=d#é"<'
@@ -115,7 +115,7 @@ test('D-8: the way back is taken after the answer, with the state that was given
   assert.equal(await isSignedIn(browser), false)
 })
 
-test('a browser without a session is told so, and never that it was signed out', async (t) => {
+test('tells a browser without a session that there is none, and never that it was signed out', async (t) => {
   const { service, ada } = await start(t)
   const tokens = await logInAs(service, ada)
   const forged = cookieBrowser(service)
@@ -140,7 +140,7 @@ test('a browser without a session is told so, and never that it was signed out',
   assert.equal(await answerTo(service, tokens.access_token), 'taken')
 })
 
-test('a bearer token that is not ours names no session: the browser is asked all the same', async (t) => {
+test('a foreign bearer token names no session: the browser is still asked', async (t) => {
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
   const asked = await browser.get(PATH, { headers: { authorization: 'Bearer x' } })
@@ -148,7 +148,7 @@ test('a bearer token that is not ours names no session: the browser is asked all
   assert.ok(await isSignedIn(browser))
 })
 
-test('a form of an application leads to the question: its cookies do not travel with it', async (t) => {
+test('a form of an application leads to the question, because it is sent without cookies', async (t) => {
   // SameSite=Lax: a POST from another site comes without the session cookie, so its absence means nothing.
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
@@ -170,7 +170,7 @@ test('a form of an application leads to the question: its cookies do not travel 
   await assertRefusedPage(service, long, 400, 'COULD_NOT_VALIDATE')
 })
 
-test('R100: nobody but the person ends the session of a browser', async (t) => {
+test('R100: only the user can end the session of a browser', async (t) => {
   // Attack: a page of another site makes the browser send the confirmation; it cannot read the token of the form.
   const { service, admin, ada } = await start(t)
   const { browser, page } = await openAccount(service, ada)

@@ -167,7 +167,7 @@ test('D-240: an OIDC session owns what it started, and no other session of the i
   )
 })
 
-test('an owner goes on after another login was refused, and the enrollment counts for that login', async (t) => {
+test('an owner can continue after another login was refused, and the enrollment counts for that login', async (t) => {
   const { service, ada } = await start(t)
   const login = await partialLogin(service, ada)
   const other = await partialLogin(service, ada)

@@ -118,7 +118,7 @@ const ENDS: Readonly<
   'its holder ends all other sessions': [endOthers, 'login-voided'],
 }
 
-test('D-226: a code from before is refused, whatever it was proven with', async (t) => {
+test('D-226: refuses an earlier code, whatever it was proven with', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   for (const [what, [end, reason]] of Object.entries(ENDS)) {
@@ -137,7 +137,7 @@ test('D-226: a code from before is refused, whatever it was proven with', async 
   }
 })
 
-test('D-226: where the identity may log in, the next login begins a session', async (t) => {
+test('D-226: if the identity may log in, the next login begins a session', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const one = await person(service, admin, 'certificate')
@@ -146,7 +146,7 @@ test('D-226: where the identity may log in, the next login begins a session', as
   await ztTokenBy(one.way)
 })
 
-test('D-226: the end of all sessions of all identities ends every code', async (t) => {
+test('D-226: ending all sessions of all identities voids every code', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const people = [
@@ -161,7 +161,7 @@ test('D-226: the end of all sessions of all identities ends every code', async (
   for (const way of ways) await tokensBy(service, way)
 })
 
-test('D-226: of a code and the end of all sessions at the same moment, at two instances, no session is left', async (t) => {
+test('D-226: no session is left if a code is exchanged while another instance ends all sessions', async (t) => {
   // Attack: a thief exchanges a stolen code at the moment when its owner is logged out everywhere.
   const shared = await installation(await (await startPostgres()).freshDatabase())
   const [a, b] = await Promise.all([shared.start(t), shared.start(t)])
@@ -183,7 +183,7 @@ test('D-226: of a code and the end of all sessions at the same moment, at two in
   }
 })
 
-test('D-226: the session that changed its own password goes on, through its refreshes', async (t) => {
+test('D-226: a session that changed its own password continues, and can be refreshed', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const one = await person(service, admin, 'password')
@@ -221,7 +221,7 @@ test('D-226: a login that waits for its second factor has to start again', async
   }
 })
 
-test('D-225: a second JWT whose signer is disabled counts no longer', async (t: TestContext) => {
+test('D-225: a second JWT whose signer is disabled no longer counts', async (t: TestContext) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const issuer = 'https://second.example.org'

@@ -144,7 +144,7 @@ const WITHDRAWN: Readonly<Record<string, (world: World) => Promise<Withdrawal>>>
   },
 }
 
-test('R047: nothing goes on that was begun with what is withdrawn', async (t) => {
+test('R047: ends everything that was begun with a withdrawn credential', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   for (const [what, arrange] of Object.entries(WITHDRAWN)) {
@@ -176,7 +176,7 @@ test('D-52: a withdrawn login may still log out', async (t) => {
   assert.equal(reply.status, 200, reply.text)
 })
 
-test('a CA that is deleted leaves alone what other CAs have issued', async (t) => {
+test('deleting a CA does not affect certificates of other CAs', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const world = { t, service, admin }

@@ -5,7 +5,7 @@ import { createGuessOrder } from './guess-order.ts'
 
 const settled = () => new Promise(setImmediate)
 
-test('a guess waits for all that came before it in its lane, and for no other', async () => {
+test('a guess waits for all earlier guesses in its lane, and for no others', async () => {
   const begin = createGuessOrder()
   const guesses = Array.from({ length: 4 }, () => begin('ada'))
   const elsewhere = begin('zoë')
@@ -30,7 +30,7 @@ test('a guess waits for all that came before it in its lane, and for no other', 
   assert.deepEqual(free, [0, 1, 2, 3])
 })
 
-test('a lane whose guesses have ended holds up nobody', async () => {
+test('a lane whose guesses have ended delays no guess', async () => {
   const begin = createGuessOrder()
   begin('ada').end()
   await settled()

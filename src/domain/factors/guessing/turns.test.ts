@@ -51,7 +51,7 @@ test('the lines of the networks are served in turn, each in its own order', asyn
   assert.deepEqual(begun, ['a 0', 'a 1', 'b 1', 'c 1', 'a 2', 'b 2', 'a 3'])
 })
 
-test('a newcomer is next, however long the line of another network is', async () => {
+test('serves a new network next, however long the line of another network is', async () => {
   const { ask, end, begun, drain } = world({ concurrency: 1, queue: 100 })
   for (const i of times(60)) ask(`a ${i}`)
   ask('b 0')
@@ -61,14 +61,14 @@ test('a newcomer is next, however long the line of another network is', async ()
   await drain()
 })
 
-test('alone, a network may use the whole queue; one more is refused', async () => {
+test('a network that is alone may use the whole queue, and the next request is refused', async () => {
   const { ask, drain, refused } = world({ concurrency: 2, queue: 20 })
   for (const i of times(23)) ask(`a ${i}`)
   await drain()
   assert.deepEqual(refused, ['a 22'])
 })
 
-test('while others wait, a network has no more than its share waiting', async () => {
+test('limits a network to its share while others wait', async () => {
   const { ask, drain, refused } = world({ concurrency: 1, queue: 100 })
   ask('b 0')
   ask('b 1')
@@ -77,7 +77,7 @@ test('while others wait, a network has no more than its share waiting', async ()
   assert.deepEqual(refused, [`a ${MOST_WAITING_EACH}`, `a ${MOST_WAITING_EACH + 1}`])
 })
 
-test('a full queue sheds the last of the longest line, for a network with a shorter one', async () => {
+test('a full queue drops the last request of the longest line for a network with a shorter one', async () => {
   const { ask, drain, begun, refused } = world({ concurrency: 1, queue: 6 })
   for (const i of times(7)) ask(`a ${i}`)
   ask('b 0')
@@ -88,7 +88,7 @@ test('a full queue sheds the last of the longest line, for a network with a shor
   assert.deepEqual(begun, ['a 0', 'a 1', 'b 0', 'c 0', 'a 2', 'b 1', 'a 3'])
 })
 
-test('a newcomer that would have as many as the longest line is refused itself', async () => {
+test('refuses a new request whose line would become as long as the longest one', async () => {
   // Attack: more networks than the queue has places, with one request each.
   const { ask, drain, refused } = world({ concurrency: 1, queue: 3 })
   for (const name of ['x 0', 'a 0', 'b 0', 'c 0', 'd 0']) ask(name)
@@ -96,7 +96,7 @@ test('a newcomer that would have as many as the longest line is refused itself',
   assert.deepEqual(refused, ['d 0'])
 })
 
-test('work of the service itself has no share, and is shed like any other', async () => {
+test('work of the service itself has no share, and can be dropped like any other', async () => {
   const { ask, drain, refused } = world({ concurrency: 1, queue: 20 })
   ask('b 0')
   ask('b 1')
@@ -106,7 +106,7 @@ test('work of the service itself has no share, and is shed like any other', asyn
   assert.deepEqual(refused, ['own 18'])
 })
 
-test('the load tells what runs, what waits and what was shed', async () => {
+test('the load reports how much runs, waits and was dropped', async () => {
   const { turns, ask, end, drain } = world({ concurrency: 2, queue: 2 })
   for (const i of times(5)) ask(`a ${i}`)
   await end('')
@@ -117,7 +117,7 @@ test('the load tells what runs, what waits and what was shed', async () => {
   assert.deepEqual(turns.load(), { running: 0, queued: 0, refused: 1 })
 })
 
-test('a queue of no places takes what runs, and nothing else', async () => {
+test('a queue without places accepts only what can run at once', async () => {
   const { ask, drain, refused } = world({ concurrency: 1, queue: 0 })
   for (const name of ['a 0', 'a 1', 'b 0']) ask(name)
   await drain()

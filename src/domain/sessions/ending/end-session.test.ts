@@ -79,7 +79,7 @@ test('D-231: an ending is kept as long as a token can live, not as long as its s
   )
 })
 
-test('D-231: the ending of a session whose tokens nobody noted is kept until the session would have ended', async (t) => {
+test('D-231: the ending of a session without a recorded token expiry is kept until the session would have ended', async (t) => {
   const { store, felt, endSession } = await world(t, minutes(1))
   await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, hours(24)) }))
   await endSession(END)
