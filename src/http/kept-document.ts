@@ -27,10 +27,10 @@ export interface ChosenForm {
 export type KeptDocument = (request: IncomingMessage) => Promise<ChosenForm>
 
 export function keepDocument(make: () => string): KeptDocument {
-  let kept: Promise<Readonly<Record<Coding, Form>>> | undefined
+  let compressed: Promise<Readonly<Record<Coding, Form>>> | undefined
   return async (request) => {
-    kept ??= compress(make())
-    const forms = await kept
+    compressed ??= compress(make())
+    const forms = await compressed
     const coding = wantedCoding(request)
     const { bytes, etag } = forms[coding]
     const headers = {

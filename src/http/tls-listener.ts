@@ -49,8 +49,8 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
   let port: number | undefined
   try {
     for (const wanted of interfaces) {
-      const asked = wanted.port === 0 ? (port ?? 0) : wanted.port
-      const bound = await listen(server, { host: wanted.host, port: asked })
+      const requested = wanted.port === 0 ? (port ?? 0) : wanted.port
+      const bound = await listen(server, { host: wanted.host, port: requested })
       if (bound.outcome === 'listening') {
         port = bound.port
       } else {

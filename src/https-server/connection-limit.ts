@@ -35,21 +35,21 @@ export function mostConnections(perConnection: number, descriptors = descriptorL
 export function createConnectionLimit(most: number, log: Log): ConnectionLimit {
   let open = 0
   let refused = 0
-  let unsaid = 0
+  let unlogged = 0
   let quiet: NodeJS.Timeout | undefined
 
   function refuse(why: object): void {
     refused += 1
-    unsaid += 1
-    if (quiet === undefined) say(why)
+    unlogged += 1
+    if (quiet === undefined) logRefusals(why)
   }
 
-  function say(why: object): void {
-    log.warn({ ...why, refused: unsaid, open, most }, 'connections are refused')
-    unsaid = 0
+  function logRefusals(why: object): void {
+    log.warn({ ...why, refused: unlogged, open, most }, 'connections are refused')
+    unlogged = 0
     quiet = setTimeout(() => {
       quiet = undefined
-      if (unsaid > 0) say(why)
+      if (unlogged > 0) logRefusals(why)
     }, QUIET_MILLISECONDS).unref()
   }
 

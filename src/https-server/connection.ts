@@ -244,7 +244,8 @@ function takeParser(
   // Adding a listener detaches the socket from the parser (`unconsume` in Node's _http_server.js).
   socket.on('data', receive)
   const [parse] = own
-  if (parse === undefined || own.length !== 1) throw new Error('Node reads connections otherwise')
+  if (parse === undefined || own.length !== 1)
+    throw new Error('this version of Node reads connections in another way')
   socket.off('data', parse)
   return (bytes) => Reflect.apply(parse, socket, [bytes])
 }

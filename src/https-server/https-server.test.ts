@@ -107,11 +107,11 @@ test('reads the whole body of a request that is pipelined after others', async (
 // Attack: a peer pipelines requests and reads nothing.
 test('starts few requests of a peer that reads nothing, and cuts it', async (t) => {
   const text = 'x'.repeat(1_000_000)
-  let begun = 0
+  let started = 0
   const { connect, limit } = await start(
     t,
     (_, response) => {
-      begun += 1
+      started += 1
       answer(response, text)
     },
     {
@@ -123,7 +123,7 @@ test('starts few requests of a peer that reads nothing, and cuts it', async (t) 
   socket.write(get('/').repeat(1_000))
   await eventually(() => (limit.load().open === 0 ? true : undefined), 'the end of the connection')
   // As many as fit into the buffers of the two kernels.
-  assert.ok(begun < 100, `${begun} were begun`)
+  assert.ok(started < 100, `${started} were started`)
 })
 
 test('does not cut a slow reader that keeps reading, even if one write takes longer than the timeout', async (t) => {
@@ -133,15 +133,15 @@ test('does not cut a slow reader that keeps reading, even if one write takes lon
   })
   const socket = tls.connect({ port, host: '127.0.0.1', ca: root.pem })
   t.after(() => socket.destroy())
-  let taken = 0
+  let received = 0
   const whole = new Promise<void>((resolve, reject) => {
     socket.on('data', (chunk) => {
-      taken += chunk.length
-      if (taken >= text.length) resolve()
+      received += chunk.length
+      if (received >= text.length) resolve()
       socket.pause()
       setTimeout(() => socket.resume(), 5)
     })
-    socket.once('close', () => reject(new Error(`cut after ${taken} bytes`)))
+    socket.once('close', () => reject(new Error(`cut after ${received} bytes`)))
   })
   socket.write(get('/'))
   await whole
@@ -249,11 +249,11 @@ test('a drain waits until a slow reader has the whole response', async (t) => {
   const closed = server.close(seconds(60))
   // Far longer than it takes to close idle connections.
   await new Promise((resolve) => setTimeout(resolve, 300))
-  let taken = first.length
+  let received = first.length
   socket.on('data', (chunk) => {
-    taken += chunk.length
+    received += chunk.length
   })
   await once(socket.resume(), 'close')
-  assert.ok(taken > text.length, `${taken} bytes`)
+  assert.ok(received > text.length, `${received} bytes`)
   await closed
 })

@@ -96,7 +96,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   const { log, limit, handler, onContinue, onUpgrade } = options
   let { material } = options
   const server = createServer(options)
-  const doors: net.Server[] = []
+  const listeners: net.Server[] = []
   /** Underneath TLS, with or without a finished handshake. */
   const sockets = new Set<Socket>()
   const connections = new Map<Duplex, Connection>()
@@ -185,15 +185,15 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     accept,
 
     listen(at) {
-      const door = net.createServer({ noDelay: true }, accept)
+      const listener = net.createServer({ noDelay: true }, accept)
       return new Promise((resolve, reject) => {
-        door.once('error', reject)
-        door.listen({ host: at.host, port: at.port }, () => {
-          door.off('error', reject)
+        listener.once('error', reject)
+        listener.listen({ host: at.host, port: at.port }, () => {
+          listener.off('error', reject)
           // An error of `accept`: that connection is lost, but the next one may succeed.
-          door.on('error', (error) => limit.noteRefused(error))
-          doors.push(door)
-          resolve((door.address() as AddressInfo).port)
+          listener.on('error', (error) => limit.noteRefused(error))
+          listeners.push(listener)
+          resolve((listener.address() as AddressInfo).port)
         })
       })
     },
@@ -206,7 +206,9 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     async close(grace) {
       isDraining = true
       // Do not call `close` of the HTTPS server: it destroys sockets whose response is not flushed.
-      const closed = Promise.all(doors.map((door) => new Promise((resolve) => door.close(resolve))))
+      const closed = Promise.all(
+        listeners.map((listener) => new Promise((resolve) => listener.close(resolve))),
+      )
       for (const connection of connections.values()) connection.drain()
       const cut = new AbortController()
       const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
@@ -254,7 +256,7 @@ function createServer({ tls, material, timeouts, fields }: HttpsServerOptions): 
  * that no code can rely on `socket.authorized` by mistake. The list is empty, and signed with a key that was thrown
  * away.
  */
-const CRL_OF_NOBODY = `-----BEGIN X509 CRL-----
+const EMPTY_CRL = `-----BEGIN X509 CRL-----
 MIGUMD0wCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGTm9ib2R5Fw0yNTAxMDEwMDAw
 MDBaFw0yNTAxMDIwMDAwMDBaMAoGCCqGSM49BAMCA0cAMEQCIBfGHke0cV3rMeu+
 B8/1BPVOI63l2VHRUMNNJHaak7ykAiAuW6r15BKk9VLhEbCAmDA2Ss1rhvPsMuY1
@@ -269,7 +271,7 @@ function secureContext(tls: HttpsServerOptions['tls'], material: TlsMaterial) {
     // Sent to the client, so that browsers offer only certificates that could be accepted here. Without any list Node
     // would use the public CAs.
     ca: material.clientCasPem === '' ? [] : material.clientCasPem,
-    crl: CRL_OF_NOBODY,
+    crl: EMPTY_CRL,
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,
     // D-21: a resumed connection shows the wrong certificate, so resumption is disabled.

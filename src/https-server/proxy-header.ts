@@ -32,8 +32,8 @@ const STREAMS: Readonly<Record<number, number>> = { 17: 4, 33: 16 }
 
 /** Parses the beginning of a connection. Ignores additions (TLVs). */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
-  const begun = Math.min(bytes.length, SIGNATURE.length)
-  if (!bytes.subarray(0, begun).equals(SIGNATURE.subarray(0, begun))) {
+  const compared = Math.min(bytes.length, SIGNATURE.length)
+  if (!bytes.subarray(0, compared).equals(SIGNATURE.subarray(0, compared))) {
     return invalid('does not begin with a header of version 2')
   }
   if (bytes.length < FIXED) return { kind: 'incomplete' }

@@ -31,7 +31,10 @@ export function receiveProxied(
   socket.on('error', () => undefined)
 
   function refuse(reason: string): void {
-    log.debug({ address: remoteAddress, reason }, 'a connection without a good PROXY header')
+    log.debug(
+      { address: remoteAddress, reason },
+      'closed a connection without a valid PROXY header',
+    )
     stop()
     socket.destroy()
   }

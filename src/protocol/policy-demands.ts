@@ -69,9 +69,9 @@ export function unmetDemand(
 export function isBoundElsewhere(
   { bindTokens }: Pick<PolicyDemands, 'bindTokens'>,
   boundTo: string | undefined,
-  shown: () => string | undefined,
+  presented: () => string | undefined,
 ): boolean {
-  return bindTokens && boundTo !== undefined && shown() !== boundTo
+  return bindTokens && boundTo !== undefined && presented() !== boundTo
 }
 
 /** Returns the signer of the JWT that every request must carry, if the signer still exists. */

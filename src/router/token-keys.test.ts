@@ -35,8 +35,8 @@ test('a good token names its session, identity, id, key and end', async () => {
 })
 
 test('D-232: reads the policy of a token and what its login proved', async () => {
-  const told = { amr: ['ext-jwt'], z_ap: 'p1', z_ejs: 'signer-1', z_ca: 'ca-1' }
-  const verdict = await verify(await pki.token(told))
+  const proven = { amr: ['ext-jwt'], z_ap: 'p1', z_ejs: 'signer-1', z_ca: 'ca-1' }
+  const verdict = await verify(await pki.token(proven))
   assert.ok(verdict.outcome === 'good')
   assert.deepEqual(verdict.token.login, {
     policyId: 'p1',

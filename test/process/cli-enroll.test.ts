@@ -64,14 +64,14 @@ test('an invitation', async (t) => {
         const line = ['umask 0 && exec "$@"', 'sh', process.execPath, PROGRAM, ...args]
         await execute('sh', ['-c', ...line], { cwd: cli.home, env: cli.environment })
       }
-      const made = (await readdir(cli.home, { recursive: true })).filter((path) => {
+      const created = (await readdir(cli.home, { recursive: true })).filter((path) => {
         return !before.includes(path)
       })
-      assert.ok(made.includes('config/latchkey/contexts.lock'), made.join())
-      assert.ok(made.includes('config/latchkey/credentials/device.lock'), made.join())
-      for (const path of made) {
-        const found = await stat(join(cli.home, path))
-        assert.equal(found.mode & 0o777, found.isDirectory() ? 0o700 : 0o600, path)
+      assert.ok(created.includes('config/latchkey/contexts.lock'), created.join())
+      assert.ok(created.includes('config/latchkey/credentials/device.lock'), created.join())
+      for (const path of created) {
+        const stats = await stat(join(cli.home, path))
+        assert.equal(stats.mode & 0o777, stats.isDirectory() ? 0o700 : 0o600, path)
       }
     },
   )

@@ -18,7 +18,7 @@ test('refuses a home that cannot be created or used with one sentence', limit, a
   const circle = join(folder, 'circle')
   await symlink(circle, circle)
   const homes: [what: string, home: string, why: string][] = [
-    ['in /proc', '/proc/latchkey/home', 'no folder can be made there'],
+    ['in /proc', '/proc/latchkey/home', 'no folder can be created there'],
     ['below a device', '/dev/null/home', 'a part of the path is not a folder'],
     ['a file', file, 'a part of the path is not a folder'],
     ['below a file', join(file, 'home'), 'a part of the path is not a folder'],

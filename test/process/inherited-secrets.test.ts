@@ -72,10 +72,10 @@ test('nor the installation secret, nor the secrets in a database URL or a header
   t.after(() => postgres.stop())
   // A separate home, with a configuration that was changed before its first start.
   const folder = await temporaryFolder(t)
-  const made = await runLatchkey(t, ['init', '--home', join(folder, 'other')], {
+  const init = await runLatchkey(t, ['init', '--home', join(folder, 'other')], {
     environment: { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: ADMIN.password },
   })
-  assert.equal(made.code, 0, made.stderr)
+  assert.equal(init.code, 0, init.stderr)
   const home = join(folder, 'home')
   const config = {
     ...(await readConfig(join(folder, 'other'))),

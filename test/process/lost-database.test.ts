@@ -30,8 +30,8 @@ test('does not install again into a used home whose database file is missing', a
   await first.stop()
   const before = await readFile(ca, 'utf8')
   const backup = join(await temporaryFolder(t), 'backup.lkb')
-  const made = await runLatchkey(t, ['backup', '--home', home, '--out', backup])
-  assert.equal(made.code, 0, made.stderr)
+  const backupRun = await runLatchkey(t, ['backup', '--home', home, '--out', backup])
+  assert.equal(backupRun.code, 0, backupRun.stderr)
   await rm(db)
 
   const refusal = (what: string) =>

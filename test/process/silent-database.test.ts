@@ -112,7 +112,7 @@ test('SIGTERM stops a start that waits for a database that does not respond', li
   child.process.kill('SIGTERM')
   const { code, stderr } = await child.finished
   assert.equal(code, 1)
-  assert.match(stderr, /stopped before the start had ended/)
+  assert.match(stderr, /stopped before the start was complete/)
 })
 
 async function lockMigrations(url: string) {

@@ -62,7 +62,7 @@ suite('PostgreSQL', () => {
     })
     await assertUnavailable(failing, /terminated|ECONNRESET|not queryable/)
     await assertUnavailable(store.sessionEndings.listAfter(0), /terminated|ECONNRESET|socket/i)
-    cable.mend()
+    cable.repair()
     assert.deepEqual(await store.sessionEndings.listAfter(0), [])
   })
 

@@ -25,7 +25,7 @@ export class UnusableHome extends RefusedStart {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no folder can be made there',
+  ENOENT: 'no folder can be created there',
   ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'there is something of this name that is not a folder',
   EACCES: 'this user may not write there',

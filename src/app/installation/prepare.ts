@@ -140,7 +140,7 @@ async function openDatabase(config: Config, onEvents?: OnEvents) {
 async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {
   const outcome = await refusing(checkForDamage(db))
   if (outcome === 'sound') return
-  log?.warn({}, 'the database was not checked for damage to its end: there was no time; going on')
+  log?.warn({}, 'the database was only partly checked for damage: the time was up; starting anyway')
 }
 
 /** The service does not start without a database. */

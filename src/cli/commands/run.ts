@@ -68,7 +68,7 @@ async function unlessStopped(
 ): Promise<Instance> {
   const signal = await Promise.race([starting.then(() => undefined), signals.stop])
   if (signal !== undefined && !(await endsWithin(START_LIMIT, starting))) {
-    log.error({ signal }, 'stopped before the start had ended')
+    log.error({ signal }, 'stopped before the start was complete')
     // Connections and files that the start has open would keep the process alive.
     process.exit(EXIT.failed)
   }

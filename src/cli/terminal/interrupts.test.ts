@@ -62,12 +62,12 @@ test('does not count an interrupt that npm forwards as a second one', () => {
 test('an interrupt ends waiting for a server with exit code 130', async () => {
   const { interrupts } = interruptsAt()
   const io = { progress: () => undefined, onInterrupt: interrupts.on }
-  const given = Promise.withResolvers<string>()
-  const waiting = withProgress(io, 'Waiting', given.promise)
+  const response = Promise.withResolvers<string>()
+  const waiting = withProgress(io, 'Waiting', response.promise)
   interrupts.interrupt()
   await assert.rejects(waiting, new CommandFailed('given up', EXIT.cancelled))
   // A later answer of the server is ignored, and its failure is not an unhandled rejection.
-  given.reject(new Error('too late'))
+  response.reject(new Error('too late'))
 })
 
 test('finished work unregisters its handler', async () => {

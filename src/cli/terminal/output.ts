@@ -72,8 +72,8 @@ export function printJson(io: Pick<Io, 'out'>, value: unknown): void {
  */
 export function jsonOf(value: unknown, indent?: number): string {
   // JSON itself escapes line ends inside strings; the remaining ones are its own formatting.
-  return JSON.stringify(value, undefined, indent).replace(DECEIVING, (found) =>
-    found === '\n' ? found : escapedUnits(found),
+  return JSON.stringify(value, undefined, indent).replace(DECEIVING, (match) =>
+    match === '\n' ? match : escapedUnits(match),
   )
 }
 
@@ -106,7 +106,7 @@ function escapedUnits(text: string): string {
  */
 export function guarded(io: Io): Io {
   const lines = (text: string) =>
-    text.replace(STYLE_OR_DECEIVING, (found) => (isOurs(found) ? found : REPLACEMENT))
+    text.replace(STYLE_OR_DECEIVING, (match) => (isOurs(match) ? match : REPLACEMENT))
   return {
     out: (line) => io.out(lines(line)),
     err: (line) => io.err(lines(line)),

@@ -91,12 +91,12 @@ export function createUseEnrollment(deps: {
       addressFailures.guard(shown.caller.address, async (fail) => {
         const now = clock.now()
         const hash = enrollmentTokenHash(deps.vault, shown.token)
-        const found = await enrollments.findByToken(hash, shown.method, now)
-        if (found.state !== 'open') {
+        const token = await enrollments.findByToken(hash, shown.method, now)
+        if (token.state !== 'open') {
           fail()
-          return refuse(found, shown)
+          return refuse(token, shown)
         }
-        const { enrollment } = found
+        const { enrollment } = token
         const identity = await identities.find(enrollment.identityId)
         if (identity === undefined) return refuse({ state: 'unknown' }, shown)
         const { id: identityId } = identity

@@ -128,11 +128,11 @@ function judgeClaims(
   if (refused !== undefined) return invalid(`the claim ${refused} is refused`)
   const subject = claimedSubject(claims, signer.claimsProperty)
   if (subject === undefined) return invalid("the signer's claim is missing or names nobody")
-  const { auth_time: asked = claims.iat } = claims
+  const { auth_time: authTime = claims.iat } = claims
   return {
     verdict: 'accepted',
     subject,
-    authenticatedAt: typeof asked === 'number' ? asked : undefined,
+    authenticatedAt: typeof authTime === 'number' ? authTime : undefined,
   }
 }
 

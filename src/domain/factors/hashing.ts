@@ -56,7 +56,7 @@ export function createPasswordHashing(deps: {
   const turns = createTurns({ concurrency, queue })
 
   // Well-formed, of today's strength, and the hash of nothing anybody knows.
-  const nobody = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
+  const dummyHash = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
 
   return {
     hash: (password) => turns.run(undefined, () => hash(prepare(password), options)),
@@ -68,7 +68,7 @@ export function createPasswordHashing(deps: {
       return turns.run(from, () => verify(passwordHash, prepare(password)))
     },
     verifyNothing: async (password, from) => {
-      await turns.run(from, () => verify(nobody, prepare(password)))
+      await turns.run(from, () => verify(dummyHash, prepare(password)))
     },
     load: () => turns.load(),
     isWeak: (passwordHash) => {

@@ -145,8 +145,7 @@ export function createOwnAuthenticators(deps: {
     const outcome = await replace(tx, wanted)
     // Another password since the present one was proven: it is the present one no longer.
     if (outcome === 'missing') throw proof === undefined ? notFound() : wrong()
-    if (outcome === 'username-in-use')
-      throw new Error('a username is in the way of its own spelling')
+    if (outcome === 'username-in-use') throw new Error('a username conflicts with its own spelling')
     const details = { id, changed }
     const updated = { type: 'authenticator.updated', identityId, details } as const
     await tx.events.insert(recordEvent(caller, updated))

@@ -32,8 +32,8 @@ export function createCheckAgain(deps: {
 }): CheckAgain {
   const { identities, authenticators, rules, clock } = deps
 
-  return async (given, of = 'login') => {
-    const primary = await completeProof(given, authenticators, rules)
+  return async (proof, of = 'login') => {
+    const primary = await completeProof(proof, authenticators, rules)
     const usable = usableIdentity(await identities.find(primary.identityId), () => true, deps)
     if ('refusal' in usable) return usable
     const { identity, policy } = usable

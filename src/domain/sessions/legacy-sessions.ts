@@ -71,9 +71,9 @@ export function createLegacySessions(deps: {
     // Nothing is kept of a token that opens nothing: strangers would fill the memory.
     if (session === undefined || identity === undefined) return undefined
     const primary = await completeProof(session.primary, deps.authenticators, rules)
-    const found = { session: { ...session, primary }, identity, readAt }
-    keep(tokenHash, found)
-    return found
+    const entry = { session: { ...session, primary }, identity, readAt }
+    keep(tokenHash, entry)
+    return entry
   }
 
   function keep(tokenHash: SecretHash, found: Kept): void {

@@ -58,7 +58,7 @@ function guardedDriver(driver: Driver, database: Database): Driver {
     }
   }
   /** One for each connection of the driver, because Kysely marks those that it has seen. */
-  const known = new WeakMap<DatabaseConnection, GuardedConnection>()
+  const connections = new WeakMap<DatabaseConnection, GuardedConnection>()
   const innerOf = (connection: DatabaseConnection) =>
     connection instanceof GuardedConnection ? connection.inner : connection
 
@@ -67,8 +67,8 @@ function guardedDriver(driver: Driver, database: Database): Driver {
 
     async acquireConnection(options) {
       const inner = await guard(() => driver.acquireConnection(options))
-      const connection = known.get(inner) ?? new GuardedConnection(inner, guard)
-      known.set(inner, connection)
+      const connection = connections.get(inner) ?? new GuardedConnection(inner, guard)
+      connections.set(inner, connection)
       return connection
     },
 

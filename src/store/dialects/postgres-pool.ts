@@ -52,17 +52,17 @@ export function openPool(config: PoolConfig): WatchedPool {
   }
 
   class WatchedClient extends Client {
-    constructor(given?: string | ClientConfig) {
-      super(given)
+    constructor(config?: string | ClientConfig) {
+      super(config)
       live.add(this)
       this.once('end', () => {
         live.delete(this)
         idle.delete(this)
       })
-      const query = this.query.bind(this) as (...given: unknown[]) => unknown
+      const query = this.query.bind(this) as (...args: unknown[]) => unknown
       Object.assign(this, {
-        query: (...given: unknown[]) => {
-          const answer = query(...given)
+        query: (...args: unknown[]) => {
+          const answer = query(...args)
           return givesUp && answer instanceof Promise ? watch(this, answer) : answer
         },
       })
@@ -88,8 +88,10 @@ export function openPool(config: PoolConfig): WatchedPool {
       givesUp = true
     },
     async end() {
-      const gone = [...live].map((client) => new Promise((resolve) => client.once('end', resolve)))
-      await endsWithin(CLOSE_LIMIT, Promise.all([pool.end(), ...gone]))
+      const closed = [...live].map(
+        (client) => new Promise((resolve) => client.once('end', resolve)),
+      )
+      await endsWithin(CLOSE_LIMIT, Promise.all([pool.end(), ...closed]))
       for (const client of live) destroy(client)
     },
   }

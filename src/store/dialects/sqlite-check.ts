@@ -47,8 +47,8 @@ export function quickCheck(path: string): CheckOutcome {
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(path, { readOnly: true })
-    const found = database.prepare('pragma quick_check(1)').get()?.['quick_check']
-    return found === 'ok' ? 'sound' : { damage: firstLine(String(found)) }
+    const result = database.prepare('pragma quick_check(1)').get()?.['quick_check']
+    return result === 'ok' ? 'sound' : { damage: firstLine(String(result)) }
   } catch (error) {
     const { errcode, message } = error as { errcode?: number; message: string }
     // Any other error (locked, not a database) is reported by the next code that opens the file.

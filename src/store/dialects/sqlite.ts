@@ -205,10 +205,10 @@ function watchFile(path: string): () => void {
   const find = () => statSync(path, { bigint: true, throwIfNoEntry: false })
   const open = find()
   return () => {
-    const found = find()
-    if (found !== undefined && found.ino === open?.ino && found.dev === open.dev) return
+    const current = find()
+    if (current !== undefined && current.ino === open?.ino && current.dev === open.dev) return
     throw new StoreUnavailable(
-      `the database file ${path} was ${found === undefined ? 'deleted' : 'replaced'} while it was in use; ` +
+      `the database file ${path} was ${current === undefined ? 'deleted' : 'replaced'} while it was in use; ` +
         'stop the service, put the file back or restore a backup, and start again',
     )
   }

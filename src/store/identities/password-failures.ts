@@ -159,12 +159,12 @@ type Next = Pick<Row, 'kind' | 'origin' | 'failures' | 'locks' | 'expires_at'> &
 
 /** Returns the row after one more failure. During a lock it stays the same: further attempts do not extend the lock. */
 function after(
-  found: Row | undefined,
+  existing: Row | undefined,
   { kind, origin }: { readonly kind: Kind; readonly origin: string },
   rule: LockRule,
   now: Instant,
 ): Next {
-  const row = found !== undefined && found.expires_at > now ? found : undefined
+  const row = existing !== undefined && existing.expires_at > now ? existing : undefined
   if (row !== undefined && holds(row.locked_until, now)) {
     return { ...row, lockedUntil: row.locked_until ?? undefined, isLockedNow: false }
   }

@@ -136,11 +136,11 @@ test('R115: sessions of both kinds survive a large clock jump, and can be refres
 test('logs every jump of the clock', async (t) => {
   const service = await startService(t)
   await jumpFar(service)
-  const told = await eventually(() => {
+  const jumps = await eventually(() => {
     const lines = service.log.filter(({ msg }) => msg.startsWith('the clock was set'))
     return lines.length < 2 ? undefined : lines.map(({ bySeconds }) => bySeconds)
   }, 'two lines about the clock')
-  assert.deepEqual(told, [3_600, -3_600])
+  assert.deepEqual(jumps, [3_600, -3_600])
 })
 
 test('R115: what works once works once, whatever the time is said to be', async (t) => {

@@ -65,7 +65,7 @@ test('answers every caller with 503, never 400 or 500, if connections to the dat
   })
 
   await t.test('the refresh token was not spent by it', async () => {
-    cable.mend()
+    cable.repair()
     const reply = await eventually(async () => {
       const reply = await refresh(service, token)
       return reply.status === 503 ? undefined : reply

@@ -53,7 +53,7 @@ interface Person {
   readonly policy: string
 }
 
-async function somebody(world: World, changes: object = {}): Promise<Person> {
+async function createPerson(world: World, changes: object = {}): Promise<Person> {
   const { admin } = world
   const policy = await admin.createPolicy()
   return { ...(await admin.createIdentity({ password: PASSWORD, policy, ...changes })), policy }
@@ -78,28 +78,28 @@ function sessionWith(service: Service, token: string): LiveSession {
 /** The ways to log in. */
 const LOGINS = {
   async password(world: World) {
-    const person = await somebody(world)
+    const person = await createPerson(world)
     return { person, session: await oidcSession(world.service, person) }
   },
   async 'zt-session'(world: World) {
-    const person = await somebody(world)
+    const person = await createPerson(world)
     return { person, session: await legacySession(world.service, person) }
   },
   async jwt(world: World) {
     const externalId = `zoe-${Math.trunc(world.service.clock.uptime())}`
-    const person = await somebody(world, { externalId })
+    const person = await createPerson(world, { externalId })
     const { access_token } = await logInByJwt(world.service, await world.idp.jwt(externalId))
     return { person, session: sessionWith(world.service, access_token) }
   },
   async certificate(world: World) {
     const leaf = await world.openssl.makeLeaf(world.ca)
-    const person = await somebody(world, { certPem: leaf.pem })
+    const person = await createPerson(world, { certPem: leaf.pem })
     const { access_token } = await logInByCertificate(presenting(world.service, leaf))
     return { person, session: sessionWith(world.service, access_token) }
   },
   async 'certificate zt-session'(world: World) {
     const leaf = await world.openssl.makeLeaf(world.ca)
-    const person = await somebody(world, { certPem: leaf.pem })
+    const person = await createPerson(world, { certPem: leaf.pem })
     return { person, session: await legacyCertificateSession(presenting(world.service, leaf)) }
   },
 }

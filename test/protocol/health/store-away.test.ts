@@ -56,7 +56,7 @@ test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
   })
 
   await t.test('when it is back the service is well again', async () => {
-    cable.mend()
+    cable.repair()
     await until(monitored, (ids) => ids.length === 0, 'the recovery')
   })
 
@@ -68,7 +68,7 @@ test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
     const scraping = performance.now()
     await monitored.scrape()
     assert.ok(performance.now() - scraping < 30_000, 'whoever reads metrics does not hang')
-    cable.mend()
+    cable.repair()
     await until(monitored, (ids) => ids.length === 0, 'the recovery')
   })
 })

@@ -46,8 +46,8 @@ const endings = async (service: Service) =>
   (await sql(service, 'select subject from session_endings')).length
 
 /** Presses the button on the page with the question. */
-function confirm(service: Service, browser: CookieBrowser, asked: Reply): Promise<Reply> {
-  const hidden = [...asked.text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+function confirm(service: Service, browser: CookieBrowser, question: Reply): Promise<Reply> {
+  const hidden = [...question.text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)]
   const form = hidden.map(([, name = '', value = '']) => [name, unescaped(value)] as const)
   return post(service, browser, PATH, form)
 }
@@ -60,13 +60,13 @@ test('asks a browser with a session, and ends nothing before the confirmation', 
   const { browser } = await openAccount(service, ada)
   const before = await endings(service)
   for (const path of [PATH, query({ client_id: 'service' }), query({ state: 's' })]) {
-    const asked = await browser.get(path)
-    assert.equal(asked.status, 200, asked.text)
-    assert.equal(headingOf(asked.text), 'Sign out?')
-    assert.ok(asked.text.includes('Ada &#60;b&#62;&#38; Co&#60;/b&#62;'), 'the account is named')
-    assert.doesNotMatch(asked.text, /Signed out/)
-    assert.equal(asked.headers['cache-control'], 'no-store')
-    assert.match(String(asked.headers['content-security-policy']), /form-action 'self';/)
+    const question = await browser.get(path)
+    assert.equal(question.status, 200, question.text)
+    assert.equal(headingOf(question.text), 'Sign out?')
+    assert.ok(question.text.includes('Ada &#60;b&#62;&#38; Co&#60;/b&#62;'), 'the account is named')
+    assert.doesNotMatch(question.text, /Signed out/)
+    assert.equal(question.headers['cache-control'], 'no-store')
+    assert.match(String(question.headers['content-security-policy']), /form-action 'self';/)
   }
   assert.equal(await endings(service), before)
   assert.ok(await isSignedIn(browser))
@@ -101,15 +101,15 @@ test('D-8: redirects back after the confirmation, with the state of the request'
   const { browser } = await openAccount(service, ada)
   const state = 'a b&c=d#é"<'
   const parameters = { client_id: 'service', post_logout_redirect_uri: BYE, state }
-  const asked = await browser.get(query(parameters))
-  assert.equal(headingOf(asked.text), 'Sign out?')
+  const question = await browser.get(query(parameters))
+  assert.equal(headingOf(question.text), 'Sign out?')
   assert.match(
-    String(asked.headers['content-security-policy']),
+    String(question.headers['content-security-policy']),
     /form-action 'self' http:\/\/127\.0\.0\.1:9876;/,
     'Chromium would block the redirect',
   )
   assert.ok(await isSignedIn(browser))
-  const reply = await confirm(service, browser, asked)
+  const reply = await confirm(service, browser, question)
   assert.equal(reply.status, 302, reply.text)
   assert.equal(reply.headers.location, `${BYE}?state=${encodeURIComponent(state)}`)
   assert.equal(await isSignedIn(browser), false)
@@ -143,8 +143,8 @@ test('tells a browser without a session that there is none, and never that it wa
 test('a foreign bearer token names no session: the browser is still asked', async (t) => {
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
-  const asked = await browser.get(PATH, { headers: { authorization: 'Bearer x' } })
-  assert.equal(headingOf(asked.text), 'Sign out?')
+  const question = await browser.get(PATH, { headers: { authorization: 'Bearer x' } })
+  assert.equal(headingOf(question.text), 'Sign out?')
   assert.ok(await isSignedIn(browser))
 })
 
@@ -157,10 +157,10 @@ test('a form of an application leads to the question, because it is sent without
   const foreign = await post(service, cookieBrowser(service), PATH, form, OTHER_SITE)
   assert.equal(foreign.status, 303, foreign.text)
   assert.equal(foreign.headers.location, query(parameters).replace('+', '%20'))
-  const asked = await browser.get(foreign.headers.location ?? '')
-  assert.equal(headingOf(asked.text), 'Sign out?')
+  const question = await browser.get(foreign.headers.location ?? '')
+  assert.equal(headingOf(question.text), 'Sign out?')
   assert.equal(
-    (await confirm(service, browser, asked)).headers.location,
+    (await confirm(service, browser, question)).headers.location,
     `${BYE}?state=%C3%A9%20%26`,
   )
 
@@ -174,8 +174,8 @@ test('R100: only the user can end the session of a browser', async (t) => {
   // Attack: a page of another site makes the browser send the confirmation; it cannot read the token of the form.
   const { service, admin, ada } = await start(t)
   const { browser, page } = await openAccount(service, ada)
-  const asked = await browser.get(PATH)
-  const token = formTokenOf(asked.text, PATH)
+  const question = await browser.get(PATH)
+  const token = formTokenOf(question.text, PATH)
   const eve = await admin.createIdentity({ password: PASSWORD })
   const other = await openAccount(service, eve)
   const foreign = formTokenOf((await other.browser.get(PATH)).text, PATH)
@@ -203,8 +203,8 @@ test('R100: only the user can end the session of a browser', async (t) => {
   await assertRefusedPage(service, away, 400, 'INVALID_POST_LOGOUT_URI')
   assert.ok(await isSignedIn(browser))
 
-  assert.equal(headingOf((await confirm(service, browser, asked)).text), 'Signed out')
-  const again = await confirm(service, browser, asked)
+  assert.equal(headingOf((await confirm(service, browser, question)).text), 'Signed out')
+  const again = await confirm(service, browser, question)
   assert.equal(headingOf(again.text), 'You are not signed in', 'the answer, sent twice')
 })
 

@@ -13,7 +13,7 @@ export interface Cable {
   /** New connections work, open ones stay silent, as after a failover or with a forgotten NAT entry. */
   renew(): void
   /** Cuts all connections; new ones work. */
-  mend(): void
+  repair(): void
 }
 
 export async function startCable(t: TestContext, url: string): Promise<Cable> {
@@ -61,7 +61,7 @@ export async function startCable(t: TestContext, url: string): Promise<Cable> {
     renew() {
       age = { isSilent: false }
     },
-    mend() {
+    repair() {
       isPulled = false
       age = { isSilent: false }
       cut()

@@ -32,7 +32,7 @@ const MOST_NETWORKS = 100_000
 const MOST_WAITING = 64
 
 interface Count {
-  begun: Duration
+  startedAt: Duration
   failures: number
   /** Reserved by guesses that are being checked. */
   pending: number
@@ -50,15 +50,15 @@ export function createAddressFailures(deps: {
 
   function countOf(network: string): Count {
     const count = counts.get(network) ?? fresh()
-    if (clock.uptime() - count.begun >= WINDOW) {
-      count.begun = clock.uptime()
+    if (clock.uptime() - count.startedAt >= WINDOW) {
+      count.startedAt = clock.uptime()
       count.failures = 0
     }
     return count
   }
 
   function fresh(): Count {
-    return { begun: clock.uptime(), failures: 0, pending: 0, waiting: [] }
+    return { startedAt: clock.uptime(), failures: 0, pending: 0, waiting: [] }
   }
 
   async function reserve(network: string): Promise<Count> {
@@ -86,8 +86,8 @@ export function createAddressFailures(deps: {
     if (oldest !== undefined) counts.delete(oldest)
   }
 
-  function limited({ begun }: Count): Failure {
-    const left = milliseconds(begun + WINDOW - clock.uptime())
+  function limited({ startedAt }: Count): Failure {
+    const left = milliseconds(startedAt + WINDOW - clock.uptime())
     return new Failure('RATE_LIMITED', {
       retryAfterSeconds: Math.max(1, Math.ceil(inSeconds(left))),
       detail: 'too many failures from this address',
@@ -117,7 +117,7 @@ export function createAddressFailures(deps: {
 
   function addFailure(network: string, count: Count): void {
     const { failures } = countOf(network)
-    count.begun = failures === 0 ? clock.uptime() : count.begun
+    count.startedAt = failures === 0 ? clock.uptime() : count.startedAt
     count.failures += 1
     remember(network, count)
   }

@@ -78,7 +78,7 @@ export function createKnownDevices(deps: {
       const password = await deps.authenticators.findUpdb(usernameKey(username))
       if (password === undefined) return undefined
       const { id, identityId, credentialVersion } = password
-      const known = [
+      const devices = [
         ...sessions
           .filter((one) => one.identityId === identityId)
           .map((one) => `session ${one.id}`),
@@ -86,7 +86,7 @@ export function createKnownDevices(deps: {
           .filter((one) => one.authenticatorId === id && one.version === credentialVersion)
           .map((one) => one.device),
       ]
-      for (const device of known) {
+      for (const device of devices) {
         if (await deps.passwordFailures.isTrusted(id, device)) return device
       }
       return undefined
@@ -109,19 +109,19 @@ export function createKnownDevices(deps: {
     const now = clock.now()
     const named: ApiSessionId[] = []
     if (certificate !== undefined) {
-      const found = await deps.sessionCertificates.findByFingerprint(certificate)
-      if (found !== undefined && found.validTo > now) named.push(found.sessionId)
+      const issued = await deps.sessionCertificates.findByFingerprint(certificate)
+      if (issued !== undefined && issued.validTo > now) named.push(issued.sessionId)
     }
     if (refreshToken !== undefined) {
-      const found = await deps.refreshTokens.find(refreshTokenHash(vault, refreshToken))
+      const token = await deps.refreshTokens.find(refreshTokenHash(vault, refreshToken))
       // A spent refresh token may have been stolen.
-      const isGood = found !== undefined && found.spent === undefined && found.expiresAt > now
-      if (isGood) named.push(found.sessionId)
+      const isGood = token !== undefined && token.spent === undefined && token.expiresAt > now
+      if (isGood) named.push(token.sessionId)
     }
     const live = session === undefined ? [] : [session]
     for (const id of named) {
-      const found = await deps.apiSessions.find(id)
-      if (found !== undefined && found.expiresAt > now) live.push(found)
+      const session = await deps.apiSessions.find(id)
+      if (session !== undefined && session.expiresAt > now) live.push(session)
     }
     return live
   }

@@ -6,7 +6,7 @@ import { createTurns, MOST_WAITING_EACH } from './turns.ts'
 
 function world(deps: { readonly concurrency: number; readonly queue: number }) {
   const turns = createTurns(deps)
-  const begun: string[] = []
+  const started: string[] = []
   const refused: string[] = []
   const ends = new Map<string, () => void>()
   const work: Promise<void>[] = []
@@ -17,7 +17,7 @@ function world(deps: { readonly concurrency: number; readonly queue: number }) {
     const { promise, resolve } = Promise.withResolvers<void>()
     ends.set(name, resolve)
     const turn = turns.run(from, () => {
-      begun.push(name)
+      started.push(name)
       return promise
     })
     work.push(
@@ -34,30 +34,30 @@ function world(deps: { readonly concurrency: number; readonly queue: number }) {
   }
   /** Ends the running work, one piece after the other, until nothing waits. */
   const drain = async () => {
-    for (let i = 0; i < begun.length; i++) await end(begun[i] ?? '')
+    for (let i = 0; i < started.length; i++) await end(started[i] ?? '')
     await Promise.all(work)
   }
-  return { turns, ask, end, drain, begun, refused }
+  return { turns, ask, end, drain, started, refused }
 }
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 test('the lines of the networks are served in turn, each in its own order', async () => {
   // Attack: one network fills the queue first.
-  const { ask, drain, begun } = world({ concurrency: 1, queue: 100 })
+  const { ask, drain, started } = world({ concurrency: 1, queue: 100 })
   ask('a 0')
   for (const name of ['a 1', 'a 2', 'a 3', 'b 1', 'b 2', 'c 1']) ask(name)
   await drain()
-  assert.deepEqual(begun, ['a 0', 'a 1', 'b 1', 'c 1', 'a 2', 'b 2', 'a 3'])
+  assert.deepEqual(started, ['a 0', 'a 1', 'b 1', 'c 1', 'a 2', 'b 2', 'a 3'])
 })
 
 test('serves a new network next, however long the line of another network is', async () => {
-  const { ask, end, begun, drain } = world({ concurrency: 1, queue: 100 })
+  const { ask, end, started, drain } = world({ concurrency: 1, queue: 100 })
   for (const i of times(60)) ask(`a ${i}`)
   ask('b 0')
   await end('a 0')
   await end('a 1')
-  assert.deepEqual(begun, ['a 0', 'a 1', 'b 0'])
+  assert.deepEqual(started, ['a 0', 'a 1', 'b 0'])
   await drain()
 })
 
@@ -78,14 +78,14 @@ test('limits a network to its share while others wait', async () => {
 })
 
 test('a full queue drops the last request of the longest line for a network with a shorter one', async () => {
-  const { ask, drain, begun, refused } = world({ concurrency: 1, queue: 6 })
+  const { ask, drain, started, refused } = world({ concurrency: 1, queue: 6 })
   for (const i of times(7)) ask(`a ${i}`)
   ask('b 0')
   ask('b 1')
   ask('c 0')
   await drain()
   assert.deepEqual(refused, ['a 6', 'a 5', 'a 4'])
-  assert.deepEqual(begun, ['a 0', 'a 1', 'b 0', 'c 0', 'a 2', 'b 1', 'a 3'])
+  assert.deepEqual(started, ['a 0', 'a 1', 'b 0', 'c 0', 'a 2', 'b 1', 'a 3'])
 })
 
 test('refuses a new request whose line would become as long as the longest one', async () => {

@@ -60,10 +60,10 @@ function isStillRegistered(
   of: 'login' | 'session',
 ): boolean {
   if (authenticatorId === undefined) return true
-  const found = registered.find(({ id }) => id === authenticatorId)
-  if (found === undefined) return false
-  if (of === 'login' && found.credentialVersion !== credentialVersion) return false
-  if (found.method !== 'cert' || certificate === undefined) return true
+  const existing = registered.find(({ id }) => id === authenticatorId)
+  if (existing === undefined) return false
+  if (of === 'login' && existing.credentialVersion !== credentialVersion) return false
+  if (existing.method !== 'cert' || certificate === undefined) return true
   const { fingerprint } = certificate
-  return fingerprint === found.fingerprint || fingerprint === found.renewal?.fingerprint
+  return fingerprint === existing.fingerprint || fingerprint === existing.renewal?.fingerprint
 }
