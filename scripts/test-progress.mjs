@@ -1,5 +1,5 @@
-// What a person sees of a test run: how far it is, every failure in full when it happens, and at the end the slowest
-// files and the totals. On a terminal one line is rewritten; elsewhere each finished file gets a line.
+// Prints the progress of a test run: how far it is, every failure in full when it happens, and at the end the slowest
+// files and the totals. On a terminal one line is rewritten; otherwise each finished file gets a line.
 import { relative } from 'node:path'
 
 const SLOWEST = 10
@@ -42,17 +42,17 @@ export function createProgress({ kinds, output = process.stdout }) {
         if (outcome.printed) print(`  It printed:\n${indent(outcome.printed)}`)
       }
     },
-    /** A file is done: nothing more comes from it. */
+    /** Reports that a file is done: it has no further outcomes. */
     finish(file) {
       finished += 1
       showStatus(file)
     },
-    /** A process of tests ended in a way that no outcome explains. */
+    /** Reports that a test process ended in a way that no outcome explains. */
     crash(text) {
       counts.fail += 1
       print(`\n✖ ${text}`)
     },
-    /** Prints the end; answers whether everything passed. */
+    /** Prints the summary; returns whether everything passed. */
     close() {
       const slowest = [...spent].sort(([, a], [, b]) => b - a).slice(0, SLOWEST)
       print('\nSlowest files:')

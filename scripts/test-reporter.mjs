@@ -1,8 +1,8 @@
-// A reporter for `node --test` that hands the outcome of every test to the process that started it, over IPC.
-// scripts/test.mjs prints them: it runs several of these processes at once.
+// A reporter for `node --test` that sends the outcome of every test to the parent process, over IPC. scripts/test.mjs
+// runs several of these processes at once, and prints the outcomes.
 import { inspect } from 'node:util'
 
-/** How much a test may print and still be quoted with its failure. */
+/** How much of a test's output is quoted with its failure. */
 const QUOTED_CHARACTERS = 20_000
 
 // biome-ignore lint/style/noDefaultExport: node --test takes the default export of a reporter
@@ -32,7 +32,7 @@ function outcome(type, { name, nesting, file, line, details, skip, todo }, print
     milliseconds,
     isTopLevel: nesting === 0,
     isSuite: details.type === 'suite',
-    // A parent fails with its subtests; their own outcomes say why.
+    // A parent test fails with its subtests; their own outcomes say why.
     isConsequence: error?.failureType === 'subtestsFailed',
     ...(type === 'test:fail' && { error: inspect(error?.cause ?? error, { depth: 10 }), printed }),
   }

@@ -30,7 +30,7 @@ const KINDS = {
   },
 }
 const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
-/** How much of what a shard printed is shown when it dies. */
+/** How much of the output of a shard is shown when it dies. */
 const LAST_WORDS = 20_000
 
 const [names, extra] = split(process.argv.slice(2))
@@ -97,7 +97,7 @@ async function runFiles(files) {
   let hasFailure = false
   tests.on('message', (outcome) => {
     const file = relative(process.cwd(), outcome.file ?? '')
-    // A shard runs its files in order: the first outcome of a file means that the one before it is done.
+    // A shard runs its files in order: the first outcome of a file means that the previous file is done.
     if (file !== current && waiting.has(file)) {
       if (waiting.delete(current)) progress.finish(current)
       current = file

@@ -3,5 +3,5 @@ import { runCli } from './cli/run.ts'
 import { wasInterrupted } from './cli/terminal/process-io.ts'
 
 process.exitCode = await runCli(process.argv.slice(2))
-// A request that was given up may still be under way; the person does not wait for its answer.
+// A cancelled request may still be running; the user should not wait for its response.
 if (wasInterrupted()) process.exit()

@@ -1,6 +1,6 @@
 /**
- * Watches the clock of this machine, and says so when it jumps or disagrees with that of the database. What is removed or
- * ended by the time asks for `past`, never for the time of day. R115, D-230.
+ * Watches the clock of this machine, and logs when it jumps or disagrees with the clock of the database. Code that
+ * deletes or ends something because of the time uses `past`, never the time of day. R115, D-230.
  */
 import type { Log } from '../base/log.ts'
 import type { Clock } from '../base/time/clock.ts'
@@ -9,13 +9,13 @@ import { createSettledTime, type SettledTime } from '../base/time/settled-time.t
 import type { Store } from '../domain/stores.ts'
 
 export interface ClockWatch extends Pick<SettledTime, 'past' | 'removable'> {
-  /** Compares the clocks. Called every second. */
+  /** Compares the clocks. Call it every second. */
   round(): Promise<void>
 }
 
 export type JumpDirection = 'forward' | 'back'
 
-/** How often the database is asked for its time. */
+/** How often the time of the database is read. */
 const ASK_DATABASE: Duration = seconds(10)
 
 export function createClockWatch(deps: {

@@ -41,7 +41,9 @@ export interface Instance {
   readonly databaseRestored: Promise<void>
   /** After its file was moved away. */
   reopenAuditOutput(): void
-  /** Running requests finish, for ten seconds at most; then the store closes, whatever its database does. */
+  /**
+   * Running requests may finish, for at most ten seconds; then the store closes, even if its database does not respond.
+   */
   stop(): Promise<void>
 }
 
@@ -58,7 +60,10 @@ export interface InstanceOptions {
 }
 
 const DRAIN: Duration = seconds(10)
-/** For rounds of background work that are under way at the end. A database that is silent holds no exit (D-251). */
+/**
+ * For background work that is still running at the end. A database that does not respond must not delay the exit
+ * (D-251).
+ */
 const LAST_ROUNDS: Duration = seconds(1)
 
 /** D-34: an ended session is felt on every instance within a second. */

@@ -36,7 +36,9 @@ type Swept = Pick<
 /** One round. Answers how many rows it removed. */
 export async function sweep(
   stores: Swept,
-  /** What is surely past (D-230): what is removed does not come back when a clock is set right. */
+  /**
+   * The latest moment that is certainly past (D-230): deleted rows do not come back when a wrong clock is corrected.
+   */
   past: Instant,
   /** `edge.audit.retention`. */
   eventRetention: Duration,

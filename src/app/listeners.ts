@@ -56,7 +56,7 @@ export interface ListenerDependencies {
   readonly log: Log
   readonly stopping: AbortSignal
   readonly metrics: ShownMetrics
-  /** Of all listeners together. */
+  /** The limit for all listeners together. */
   readonly limit: ConnectionLimit
   readonly observer: RequestObserver
   /** Told of every issuer as soon as its listener listens. */

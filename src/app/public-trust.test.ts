@@ -1,4 +1,4 @@
-/** D-200: whose certificate lets a listener tell browsers to use https alone. */
+/** D-200: for which certificates a listener tells browsers to use only https. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { rootCertificates } from 'node:tls'
@@ -11,7 +11,7 @@ const root = await openssl.makeCa({ subject: '/CN=Public Root' })
 const issuing = await openssl.makeCa({ subject: '/CN=Public Issuing', issuer: root })
 const leaf = await openssl.makeLeaf(issuing, { subject: '/CN=id.example.com' })
 const direct = await openssl.makeLeaf(root, { subject: '/CN=id.example.com' })
-// Another key under the name of the root: a name alone proves nothing.
+// The name of a public root, but another key: a name alone proves nothing.
 const namesake = await openssl.makeCa({ subject: '/CN=Public Root' })
 const forged = await openssl.makeLeaf(namesake, { subject: '/CN=id.example.com' })
 

@@ -1,13 +1,13 @@
 /**
- * Whether browsers trust a server certificate without being told to: whether it chains to one of the roots that Node
- * brings along (Mozilla's). It is our own certificate, so only the links are checked, not names and times. D-200.
+ * Whether browsers trust a server certificate by default: whether it chains to one of the roots that Node ships
+ * (Mozilla's). The certificate is our own, so only the chain is checked, not names and times. D-200.
  */
 import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** `chainPem`: the certificate, then its intermediates. False where something in it cannot be read. */
+/** `chainPem`: the certificate, then its intermediates. Returns false if any of them cannot be parsed. */
 export function isPubliclyTrusted(
   chainPem: string,
   rootPems: readonly string[] = rootCertificates,

@@ -77,7 +77,7 @@ for (const [text, count] of [
   ['a=1&b=%26&c', 3],
   ['&&', 3],
 ] as const) {
-  test(`${JSON.stringify(text)} counts as ${count} before it is decoded`, () => {
+  test(`${JSON.stringify(text)} has ${count} fields, counted without decoding`, () => {
     assert.equal(countFields(text), count)
   })
 }

@@ -7,7 +7,7 @@
 /** Every name with all its values, in order. Empty values count as not sent (RFC 6749 §3.1). */
 export type FormFields = ReadonlyMap<string, readonly string[]>
 
-/** How many fields a form text has, empty ones included. Costs one look at each character, before anything is decoded. */
+/** Returns how many fields a form has, including empty ones. Reads each character once, and decodes nothing. */
 export function countFields(text: string): number {
   let count = 1
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) count += 1
@@ -32,7 +32,7 @@ export function parseForm(text: string): FormFields | undefined {
 }
 
 function decode(text: string): string | undefined {
-  // Most names and many values have nothing to decode.
+  // A shortcut: most names and many values have nothing to decode.
   if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(plusToSpace(text))

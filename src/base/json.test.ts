@@ -80,7 +80,7 @@ for (const [text, depth, entries] of [
   ['[[],[]]', 2, 4],
   ['[[[[', 4, 4],
 ] as const) {
-  test(`the shape of ${text} is known without parsing it`, () => {
+  test(`measures the shape of ${text} without parsing it`, () => {
     assert.deepEqual(shapeOf(text), { depth, entries })
   })
 }

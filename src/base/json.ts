@@ -3,16 +3,16 @@
  * choose differently (R014, R059).
  */
 
-/** How large a JSON text is, besides its characters. */
+/** The size of a JSON text in terms other than its length. */
 export interface JsonShape {
-  /** How many brackets are open at the most. */
+  /** The greatest depth of nested brackets. */
   readonly depth: number
-  /** Members and elements, wherever they stand. An empty object or list counts as one. */
+  /** Members and elements at every depth. An empty object or list counts as one. */
   readonly entries: number
 }
 
 /**
- * The shape that a text has if it is JSON, from one look at each character and without making any of its values: so
+ * Returns the shape that a text has if it is valid JSON. Reads each character once and creates none of the values, so
  * that limits can be checked before the text is parsed.
  */
 export function shapeOf(text: string): JsonShape {

@@ -65,8 +65,8 @@ export function isIn(address: Address, network: Network): boolean {
 }
 
 /**
- * The network that one customer has: the address itself for IPv4, the /64 for IPv6, where counting each address by
- * itself would count nothing. Any other text is a network of its own.
+ * Returns the network that one customer has: the address itself for IPv4, the /64 for IPv6, where a count for each
+ * address would limit nothing. Any other text is a network of its own.
  */
 export function networkOf(address: string): string {
   const bytes = parseAddress(address)

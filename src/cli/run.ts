@@ -12,8 +12,8 @@ import { EXIT, type ExitCode, type Io, Misuse } from './terminal/io.ts'
 import { guarded } from './terminal/output.ts'
 import { processIo } from './terminal/process-io.ts'
 
-export async function runCli(args: readonly string[], given: Io = processIo): Promise<ExitCode> {
-  const io = guarded(given)
+export async function runCli(args: readonly string[], rawIo: Io = processIo): Promise<ExitCode> {
+  const io = guarded(rawIo)
   try {
     return await dispatch(args, io)
   } catch (error) {

@@ -21,7 +21,7 @@ test('a saved session comes back as it was, through JSON too', () => {
   assert.deepEqual(readSavedSession(without), without)
 })
 
-test('a token is fresh while it has half a minute to live, or a third of a short life', () => {
+test('a token is fresh while it has half a minute left, or a third of a short lifetime', () => {
   for (const [lifetimeMilliseconds, least] of [
     [1_800_000, 30_000],
     [90_000, 30_000],

@@ -23,10 +23,13 @@ export interface SavedSession {
   readonly claims: IdTokenClaims
 }
 
-/** A token with less than this to live is refreshed; of one that lives only a few minutes, a third. docs/client.md says so. */
+/**
+ * A token that expires sooner than this is refreshed; for a token that lives only a few minutes, a third of its life.
+ * Documented in docs/client.md.
+ */
 const FRESH_MILLISECONDS = 30_000
 
-/** Whether the access token is good for long enough to be handed out. */
+/** Whether the access token lives long enough to be handed out. */
 export function isFresh(
   { expiresAt, lifetimeMilliseconds }: Pick<SavedSession, 'expiresAt' | 'lifetimeMilliseconds'>,
   now: number,

@@ -51,7 +51,7 @@ export interface Config {
   /** D-19: the issuer that authenticator apps show; undefined: the host of the bind point. */
   readonly totp: { readonly hostname: string | undefined }
   readonly limits: {
-    /** D-22: wrong passwords a minute, and wrong enrollment tokens; 0 is no limit. */
+    /** D-22: wrong passwords per minute, and wrong enrollment tokens per minute; 0 means no limit. */
     readonly failuresPerAddress: number
     readonly trustedProxies: readonly Network[]
   }
@@ -113,7 +113,7 @@ export interface Listener {
   /** D-200. */
   readonly strictTransportSecurity: StrictTransport
   readonly timeouts: Timeouts
-  /** D-208. Absent: connections begin with TLS. */
+  /** D-208. If it is missing, connections begin with TLS. */
   readonly proxyProtocol?: { readonly trustedSources: readonly Network[] }
   readonly apis: NonEmpty<Api>
 }
@@ -133,7 +133,7 @@ export interface Timeouts {
   /** Never shorter than `header`: Node refuses that. */
   readonly request: Duration
   readonly idle: Duration
-  /** How long a peer may take none of the bytes of an answer (D-196). */
+  /** How long a peer may accept no byte of a response (D-196). */
   readonly write: Duration
 }
 

@@ -1,7 +1,7 @@
 /**
- * The environment of the process, read in this file and nowhere else. It knows which variables
- * exist and what they are for; what they mean for a start is decided by those who ask. What holds a
- * secret is taken out of it, so that no child process inherits it (D-243).
+ * The environment of the process, read only in this file. It knows which variables exist and what they are for; the
+ * callers decide what they mean for a start. Variables that hold a secret are removed from it, so that no child process
+ * inherits them (D-243).
  */
 import { isAbsolute } from 'node:path'
 import process from 'node:process'
@@ -16,7 +16,7 @@ export interface Environment {
   readonly adminPassword: Secret | undefined
   /** The value of a variable that the configuration names; undefined when it is not set. */
   variable(name: string): string | undefined
-  /** Takes a variable that holds a secret out of the environment of the process. `variable` still knows it. */
+  /** Removes a variable that holds a secret from the environment of the process. `variable` still returns it. */
   conceal(name: string): void
 }
 
@@ -38,10 +38,10 @@ export const VARIABLES = {
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** As it was when the program started. */
+/** The environment as it was when the program started. */
 const AT_START: Variables = { ...process.env }
 
-// At once, and not when it is read: a command that never asks for it may start a browser.
+// Immediately, not when it is first read: a command that never reads it may start a browser.
 conceal('LATCHKEY_ADMIN_PASSWORD')
 
 export function readEnvironment(variables: Variables = AT_START): Environment {

@@ -32,7 +32,7 @@ export interface LoadedConfig {
   readonly config: Config
   /** Values that were too small, in the order of the file. Each is worth one warning. */
   readonly adjustments: readonly Adjustment[]
-  /** The environment variables that the configuration took secrets from (D-243). */
+  /** The environment variables from which the configuration took secrets (D-243). */
   readonly secretVariables: readonly string[]
 }
 
@@ -65,7 +65,9 @@ export async function loadConfig(from: {
   return { config: deepFreeze(config), adjustments, secretVariables }
 }
 
-/** D-243: those of values that hold credentials. A file name, or an address of ours, may name HOME or PATH. */
+/**
+ * D-243: only variables in values that hold credentials. A file name or a listener address may refer to HOME or PATH.
+ */
 function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly string[] {
   const inTraces = get(get(get(tree, 'telemetry'), 'traces'), 'headers')
   return [

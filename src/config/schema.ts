@@ -51,7 +51,7 @@ const LONGEST_TIMEOUT = formatDuration(DURATION_RULES.header.maximum)
 const timeouts = section(`Time-outs of connections, ${LONGEST_TIMEOUT} at most.`, {
   header: duration(
     DURATION_RULES.header,
-    'Until the TLS handshake is done, and until the header of a request is there.',
+    'Limit for the TLS handshake, and for the header of a request.',
   ),
   request: duration(
     DURATION_RULES.request,
@@ -60,7 +60,7 @@ const timeouts = section(`Time-outs of connections, ${LONGEST_TIMEOUT} at most.`
   idle: duration(DURATION_RULES.idle, 'How long a connection may wait for its next request.'),
   write: duration(
     DURATION_RULES.write,
-    'How long a client may take nothing of an answer that is being sent to it.',
+    'How long a client may accept no byte of a response that is being sent to it.',
   ),
 }).prefault({})
 
@@ -117,7 +117,7 @@ const listener = section('One listener.', {
     maxTLSVersion: oneOf(['TLS1.2', 'TLS1.3'], 'The newest TLS that is spoken.').prefault('TLS1.3'),
     strictTransportSecurity: oneOf(
       STRICT_TRANSPORT,
-      'Whether browsers are told to use https alone for this host (HSTS), for a year. `auto`: when ' +
+      'Whether to tell browsers to use only https for this host (HSTS), for a year. `auto`: if ' +
         'the certificate chains to a public root. It counts for every port of the host.',
     ).prefault('auto'),
     timeouts,

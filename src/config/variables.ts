@@ -44,7 +44,7 @@ export function fillIn(
   return { tree: fill(tree, []), problems }
 }
 
-/** The variables that the values of a tree name. */
+/** Returns the variables that the values of a tree refer to. */
 export function variablesIn(tree: unknown): readonly string[] {
   if (typeof tree === 'string') {
     return [...tree.matchAll(REFERENCE)].flatMap(([, name]) => name ?? [])

@@ -17,7 +17,7 @@ export const RouterCheckAnswer = z.discriminatedUnion('isActive', [
     amr: z.array(z.string()),
     /** The External JWT Signer that vouched for the login. */
     externalJwtSignerId: z.string().nullable(),
-    /** The third-party CA behind the certificate of the login. */
+    /** The third-party CA of the certificate that the login used. */
     caId: z.string().nullable(),
   }),
 ])

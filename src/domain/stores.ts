@@ -49,7 +49,7 @@ export type Transaction = <T>(work: (tx: Stores) => Promise<T>) => Promise<T>
 
 export interface Store extends Stores {
   readonly transaction: Transaction
-  /** What time it is for the database; undefined where it has no other clock than this machine (D-230). */
+  /** The current time of the database; undefined if it uses the clock of this machine (D-230). */
   databaseTime(): Promise<Instant | undefined>
   close(): Promise<void>
 }

@@ -57,7 +57,8 @@ export function answerTo(
     case 'token-bound-elsewhere':
       return { code: 'UNAUTHORIZED', challenges: [invalid(token, brand)] }
     case 'secondary-jwt-required': {
-      // As the controller says it, so that a client knows whose token is demanded; it can be shown there alone.
+      // The same words as the controller's, so that a client knows which signer's token is needed; only the controller
+      // accepts it.
       const missing = signer === undefined ? undefined : secondaryExtJwt(brand, 'missing', signer)
       return { code: 'UNAUTHORIZED', challenges: [missing ?? invalid(token, brand)] }
     }

@@ -20,7 +20,7 @@ const HANDSHAKE = [
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ]
 
-// Attack: TRACE answers with the request, and so with the fields that the gateway adds.
+// Attack: TRACE echoes the request, including the fields that the gateway adds.
 test('TRACE is refused with 405, and does not reach the upstream', async (t) => {
   const { request, upstream } = await startEdge(t, pki, alice)
   const { reply } = await request(['TRACE / HTTP/1.1', HOST])
@@ -31,8 +31,8 @@ test('TRACE is refused with 405, and does not reach the upstream', async (t) => 
   assert.equal(upstream.received(), '')
 })
 
-// Attack: without any credential. Node throws when a second answer is put on the socket, and the process ended.
-test('an upgrade sent behind another request cuts its connection alone', async (t) => {
+// Attack, without credentials: Node throws when a second response is attached to the socket, and the process ended.
+test('an upgrade that is pipelined after another request cuts only its own connection', async (t) => {
   const { connect, request } = await startEdge(t, pki, alice)
   const { send, closed } = await connect('nothing')
   const lines = [`GET / HTTP/1.1\r\n${HOST}\r\n\r\n`, `${HANDSHAKE.join('\r\n')}\r\n\r\n`]
@@ -45,8 +45,8 @@ test('an upgrade sent behind another request cuts its connection alone', async (
 const ENDLESS = Buffer.alloc(64 * 1024)
 const IMPATIENT = { header: seconds(60), write: milliseconds(1_000) }
 
-// Attack: a client that asks for a lot and reads nothing of it.
-test('a client that reads nothing of an answer is cut, and so is the upstream', async (t) => {
+// Attack: a client requests a large response and reads none of it.
+test('cuts a client that does not read its response, and the upstream connection', async (t) => {
   const { request, upstream } = await startEdge(t, pki, alice, {
     times: IMPATIENT,
     answer(_, response) {
@@ -63,7 +63,7 @@ test('a client that reads nothing of an answer is cut, and so is the upstream', 
   await eventually(() => (upstream.openSockets() === 0 ? true : undefined), 'the end of it')
 })
 
-test('a WebSocket whose client reads nothing is cut; one where nothing happens stays', async (t) => {
+test('cuts a WebSocket whose client reads nothing, and keeps one that is idle', async (t) => {
   let isFlooding = false
   const { request, upstream } = await startEdge(t, pki, alice, {
     times: IMPATIENT,

@@ -33,7 +33,7 @@ export interface GatewayOptions {
   readonly log: Log
   readonly random: Random
   readonly times?: Partial<GatewayTimes>
-  /** At most so many connections of clients; else what the limit of descriptors allows. */
+  /** The most client connections; by default what the descriptor limit allows. */
   readonly mostConnections?: number
 }
 
@@ -52,10 +52,10 @@ const TIMES: GatewayTimes = {
 }
 const IDLE: Duration = seconds(60)
 
-/** A client's connection and the one to the upstream for it. */
+/** The client's connection and the one to the upstream that belongs to it. */
 const DESCRIPTORS_PER_CONNECTION = 2
 
-/** What a request may ask the upstream for. TRACE would answer with the fields that the gateway adds (RFC 9110 §9.3.8). */
+/** Methods that are not forwarded. TRACE would echo the fields that the gateway adds (RFC 9110 §9.3.8). */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE'])
 
 /** Until the controller has told its own; nobody is asked for a token before that. */
@@ -83,11 +83,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keyPem: options.keyPem,
       clientCasPem: '',
     },
-    // No limit for the whole request: a body may take as long as it moves (`forward.ts`).
+    // No limit for the whole request: a body may take any time, provided that it keeps moving (`forward.ts`).
     timeouts: { header: times.header, request: milliseconds(0), idle: IDLE, write: times.write },
     limit: createConnectionLimit(most, log),
     log,
-    // What is said twice must be seen, however far behind.
+    // All header fields must be visible, so that a repeated one is detected wherever it is.
     fields: 'all',
     handler: handle,
     onContinue(message, response) {
@@ -99,7 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onUpgrade(message, response, { socket, head }) {
       passOne(message, response, upgradeFault, (passage) => {
         const onOpen = () => {
-          response.statusCode = 101 // for the log; it was written without it
+          response.statusCode = 101 // only for the log; the status line is already written
           tunnels.add(socket)
           socket.once('close', () => tunnels.delete(socket))
         }

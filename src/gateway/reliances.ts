@@ -1,12 +1,13 @@
 /**
- * What the connections of the gateway's clients rely on. D-42: a connection is closed when what its last request was
- * accepted by ends, whether or not something runs on it then; so is every one with a running request that relied on it.
+ * Tracks what the connections of the gateway's clients rely on. D-42: a connection is closed when the credential of its
+ * last accepted request ends, whether or not a request is running; so is every connection with a running request that
+ * relied on it.
  */
 import type { Socket } from 'node:net'
 import type { Log } from '../base/log.ts'
 import type { Accepted, Watch } from '../router/router.ts'
 
-/** From now on the connection relies on this. Answers the function that says the request is over. */
+/** Makes the connection rely on this from now on. Returns a function that reports the end of the request. */
 export type Rely = (socket: Socket, accepted: Accepted) => () => void
 
 interface Reliance {
@@ -15,7 +16,7 @@ interface Reliance {
 }
 
 export function createRely({ watch, log }: { readonly watch: Watch; readonly log: Log }): Rely {
-  /** Of each connection, the last request that was accepted on it. */
+  /** The last accepted request of each connection. */
   const last = new Map<Socket, Reliance>()
 
   return (socket, accepted) => {

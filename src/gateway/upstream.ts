@@ -21,15 +21,15 @@ export interface UpstreamHead {
   readonly fields: readonly Field[]
 }
 
-/** How long the upstream and the clients may do nothing. */
+/** How long the upstream and the clients may be inactive. */
 export interface GatewayTimes {
-  /** Until the handshake is over, and until the header of a request is there. */
+  /** Limit for the handshake, and for the header of a request. */
   readonly header: Duration
-  /** D-44: a body that stands still. */
+  /** D-44: how long a body may make no progress. */
   readonly upload: Duration
-  /** Until the upstream answers. */
+  /** Limit until the upstream responds. */
   readonly answer: Duration
-  /** A client that takes none of the bytes that are sent to it (D-196). */
+  /** How long a client may accept none of the bytes that are sent to it (D-196). */
   readonly write: Duration
 }
 

@@ -49,7 +49,7 @@ export function redirect(location: string, headers: HeaderFields = {}): Answer {
   return { status: 302, headers: { location, ...headers } }
 }
 
-/** Besides those that it has. */
+/** Adds cookies to those that the answer already has. */
 export function withCookies(answer: Answer, cookies: readonly string[]): Answer {
   return { ...answer, cookies: [...(answer.cookies ?? []), ...cookies] }
 }

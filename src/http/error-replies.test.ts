@@ -1,4 +1,4 @@
-/** From an error to a failure: D-250. */
+/** How errors become failures: D-250. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
@@ -6,17 +6,17 @@ import { asFailure } from './error-replies.ts'
 
 const reset = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
 
-test('a connection that the caller reset is the caller’s fault', () => {
+test('a connection that the caller reset is an error of the caller', () => {
   const error = reset()
   assert.equal(asFailure(error, { errored: error }).code, 'BAD_REQUEST')
 })
 
-test('a reset connection of anything else is not, even with the same code', () => {
+test('any other reset connection is not, even with the same code', () => {
   assert.equal(asFailure(reset(), { errored: null }).code, 'UNHANDLED')
   assert.equal(asFailure(reset(), { errored: reset() }).code, 'UNHANDLED')
 })
 
-test('a database that cannot be used is 503, with the reason for the log alone', () => {
+test('answers 503 if the database cannot be used, with the reason only in the log', () => {
   const error = new StoreUnavailable('cannot use the database db: it is full', { cause: reset() })
   const { code, detail, retryAfterSeconds, cause } = asFailure(error, { errored: null })
   assert.deepEqual(

@@ -43,14 +43,14 @@ const FRAMEWORK_CODES: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'COULD_NOT_PARSE_BODY',
   FST_ERR_BAD_URL: 'BAD_REQUEST',
-  // D-206: a part of a path that is longer than any id names nothing.
+  // D-206: a path segment that is longer than any id names nothing.
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
 }
 
-/** D-250: for a database that is started again; a failover takes longer, and is asked again. */
+/** D-250: enough for a database restart; a failover takes longer, and the client then tries again. */
 const STORE_RETRY_SECONDS = 2
 
-/** `request` is where a broken connection of the caller shows: the code of such an error is that of any connection. */
+/** `request` shows whether the caller's connection broke: the error code alone would fit any connection. */
 export function asFailure(error: unknown, request?: Pick<IncomingMessage, 'errored'>): Failure {
   if (error instanceof Failure) return error
   if (error instanceof StoreUnavailable) {

@@ -1,6 +1,6 @@
 /**
- * A large document that is the same for everyone: made when it is first asked for, compressed once, and kept in every
- * form. D-199. What an answer says to one caller is never compressed: its length would tell about it.
+ * A large document that is the same for every caller: generated at the first request, compressed once, and kept in
+ * every form. D-199. Responses that differ by caller are never compressed: their length would reveal their content.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -14,11 +14,11 @@ type Coding = (typeof CODINGS)[number]
 
 interface Form {
   readonly bytes: Buffer
-  /** RFC 9110 §8.8.3: each form has a validator of its own. */
+  /** RFC 9110 §8.8.3: each form has its own validator. */
   readonly etag: string
 }
 
-/** The form that the caller takes. `bytes` is undefined where the caller has it already: a 304. */
+/** Returns the form that the caller accepts. `bytes` is undefined if the caller already has it: a 304. */
 export interface ChosenForm {
   readonly bytes: Buffer | undefined
   readonly headers: HeaderFields
@@ -27,15 +27,15 @@ export interface ChosenForm {
 export type KeptDocument = (request: IncomingMessage) => Promise<ChosenForm>
 
 export function keepDocument(make: () => string): KeptDocument {
-  let kept: Promise<Readonly<Record<Coding, Form>>> | undefined
+  let compressed: Promise<Readonly<Record<Coding, Form>>> | undefined
   return async (request) => {
-    kept ??= compress(make())
-    const forms = await kept
+    compressed ??= compress(make())
+    const forms = await compressed
     const coding = wantedCoding(request)
     const { bytes, etag } = forms[coding]
     const headers = {
       etag,
-      // Asked again each time, which costs a 304: a new version of the service has another document.
+      // Revalidated each time, at the cost of a 304: a new version of the service has another document.
       'cache-control': 'no-cache',
       vary: 'Accept-Encoding, Origin',
     }
@@ -50,7 +50,7 @@ export function keepDocument(make: () => string): KeptDocument {
 async function compress(text: string): Promise<Readonly<Record<Coding, Form>>> {
   const plain = Buffer.from(text)
   const params = {
-    // The best one takes half a second for a few per cent.
+    // The highest level takes half a second for a gain of a few per cent.
     [constants.BROTLI_PARAM_QUALITY]: 9,
     [constants.BROTLI_PARAM_SIZE_HINT]: plain.length,
   }
@@ -65,14 +65,14 @@ function formOf(bytes: Buffer): Form {
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
 }
 
-/** RFC 9110 §12.5.3: without the field nothing is asked for; a caller who takes no form gets the plain one. */
+/** RFC 9110 §12.5.3: without the field, send the plain form; also to a caller that accepts no form. */
 function wantedCoding(request: IncomingMessage): Coding {
   if (request.headers['accept-encoding'] === undefined) return 'identity'
   const [best] = preferencesOf(request).encodings([...CODINGS])
   return CODINGS.find((coding) => coding === best) ?? 'identity'
 }
 
-/** RFC 9110 §13.1.2: compared weakly. */
+/** RFC 9110 §13.1.2: weak comparison. */
 function isKnown(field: string | undefined, etag: string): boolean {
   if (field === undefined) return false
   const tags = field.split(',').map((tag) => tag.trim().replace(/^W\//, ''))

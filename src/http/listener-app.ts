@@ -20,7 +20,7 @@ import {
   refuseMethod,
 } from './route.ts'
 
-/** RFC 6797 §6.1: a year. Not for subdomains, which may belong to others. */
+/** RFC 6797 §6.1: one year. Subdomains are not included, because they may belong to others. */
 const STRICT_TRANSPORT = 'max-age=31536000'
 
 export interface ListenerApp {
@@ -34,7 +34,10 @@ export function createListenerApp(
     /** R111: whose `X-Forwarded-For` is believed. */
     readonly trustedProxies: readonly Network[]
     readonly observer: RequestObserver
-    /** D-200: whether answers tell browsers to use https alone. Asked each time: certificates are replaced. */
+    /**
+     * D-200: whether responses tell browsers to use only https. Checked for each response, because certificates are
+     * replaced.
+     */
     readonly strictTransportSecurity: () => boolean
   },
   addRoutes: (router: ReturnType<typeof createRouter>) => void,
@@ -42,7 +45,7 @@ export function createListenerApp(
   const { log, clock, random, brand, observer } = use
   const app = Fastify({
     logger: false,
-    // Routes that authenticate before they read raise it.
+    // Routes that authenticate before they read the body raise it.
     bodyLimit: ANONYMOUS_BODY_LIMIT,
     // Ours alone: an id from outside could be made to look like another request's.
     requestIdHeader: false,

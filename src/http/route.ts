@@ -64,7 +64,7 @@ export interface Call<A extends Access = Access> {
 /** Malformed, too slow, too large, at the wrong address, our own fault: no route needs to name these. */
 export const ALWAYS: readonly number[] = [400, 404, 405, 408, 413, 415, 421, 431, 500, 503]
 
-/** D-44, D-205: what a caller without a credential may send, on whatever route; and what any other caller may. */
+/** D-44, D-205: what a caller without credentials may send, on every route; and what other callers may send. */
 export const ANONYMOUS_BODY_LIMIT = 64 * 1024
 const AUTHENTICATED_BODY_LIMIT = 1024 * 1024
 

@@ -1,6 +1,7 @@
 /**
- * The sockets of one web listener: an interface each, one HTTPS server behind all of them, and the answer to what is not
- * a request, in the words of the API. Whether a client certificate counts is decided later, by our own check.
+ * The sockets of one web listener: one for each interface, with one HTTPS server behind all of them, and the API's
+ * error response to bytes that are not a valid request. Whether a client certificate counts is decided later, by our
+ * own check.
  */
 import type { RequestListener } from 'node:http'
 import { formatHostPort, type HostPort } from '../base/host-port.ts'
@@ -48,8 +49,8 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
   let port: number | undefined
   try {
     for (const wanted of interfaces) {
-      const asked = wanted.port === 0 ? (port ?? 0) : wanted.port
-      const bound = await listen(server, { host: wanted.host, port: asked })
+      const requested = wanted.port === 0 ? (port ?? 0) : wanted.port
+      const bound = await listen(server, { host: wanted.host, port: requested })
       if (bound.outcome === 'listening') {
         port = bound.port
       } else {

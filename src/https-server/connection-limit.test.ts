@@ -8,7 +8,7 @@ for (const [descriptors, perConnection, most] of [
   [400, 1, 272],
   [1_024, 1, 896],
   [1_024, 2, 448],
-  // Of a small limit half is left.
+  // Half of a small limit stays available.
   [100, 1, 50],
   [1, 2, 1],
   [Number.POSITIVE_INFINITY, 1, Number.POSITIVE_INFINITY],
@@ -18,11 +18,11 @@ for (const [descriptors, perConnection, most] of [
   })
 }
 
-test('the process has a limit that can be read', () => {
+test('reads the limit of the process', () => {
   assert.ok(mostConnections(1) >= 1)
 })
 
-test('places are given back, and what is refused is counted and said once', (t) => {
+test('releases places, counts refused connections, and logs them once', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const said: object[] = []
   const warn = (fields: object) => void said.push(fields)

@@ -1,14 +1,14 @@
 /**
- * How many connections the process holds at the same time, over all of its servers. D-198: at the limit of descriptors
- * the kernel's connections are closed by libuv without a word, and the database and the files find none either. So we
- * stop before that, count what we refuse, and say so.
+ * Limits how many connections the process has open at the same time, over all of its servers. D-198: at the descriptor
+ * limit, libuv silently closes new connections, and the database and files get no descriptors either. So we stop before
+ * that, count the refused connections, and log them.
  */
 import type { Log } from '../base/log.ts'
 
 export interface ConnectionLimit {
-  /** Takes a place; answers the function that gives it back, or undefined when all are taken. */
+  /** Reserves a place. Returns a function that releases it, or undefined if all are in use. */
   take(): (() => void) | undefined
-  /** A connection that was refused by the operating system before we had it. */
+  /** Counts a connection that the operating system refused before we got it. */
   noteRefused(error: NodeJS.ErrnoException): void
   load(): ConnectionLoad
 }
@@ -16,17 +16,17 @@ export interface ConnectionLimit {
 export interface ConnectionLoad {
   readonly open: number
   readonly refused: number
-  /** `Infinity` where the process has no limit of descriptors. */
+  /** `Infinity` if the process has no descriptor limit. */
   readonly most: number
 }
 
-/** Kept for the database, files, logs, and calls to others. */
+/** Reserved for the database, files, logs, and outgoing calls. */
 const RESERVED_DESCRIPTORS = 128
 
-/** One line in this time, however many connections are refused. */
+/** At most one log line in this time, however many connections are refused. */
 const QUIET_MILLISECONDS = 10_000
 
-/** `perConnection`: how many descriptors one takes, with what is opened for it. */
+/** `perConnection`: how many descriptors one connection takes, including those opened on its behalf. */
 export function mostConnections(perConnection: number, descriptors = descriptorLimit()): number {
   const free = Math.max(descriptors - RESERVED_DESCRIPTORS, descriptors / 2)
   return Math.max(1, Math.floor(free / perConnection))
@@ -35,21 +35,21 @@ export function mostConnections(perConnection: number, descriptors = descriptorL
 export function createConnectionLimit(most: number, log: Log): ConnectionLimit {
   let open = 0
   let refused = 0
-  let unsaid = 0
+  let unlogged = 0
   let quiet: NodeJS.Timeout | undefined
 
   function refuse(why: object): void {
     refused += 1
-    unsaid += 1
-    if (quiet === undefined) say(why)
+    unlogged += 1
+    if (quiet === undefined) logRefusals(why)
   }
 
-  function say(why: object): void {
-    log.warn({ ...why, refused: unsaid, open, most }, 'connections are refused')
-    unsaid = 0
+  function logRefusals(why: object): void {
+    log.warn({ ...why, refused: unlogged, open, most }, 'connections are refused')
+    unlogged = 0
     quiet = setTimeout(() => {
       quiet = undefined
-      if (unsaid > 0) say(why)
+      if (unlogged > 0) logRefusals(why)
     }, QUIET_MILLISECONDS).unref()
   }
 
@@ -69,11 +69,11 @@ export function createConnectionLimit(most: number, log: Log): ConnectionLimit {
   }
 }
 
-/** RLIMIT_NOFILE; Node has raised the soft limit to the hard one when it started. */
+/** RLIMIT_NOFILE; Node raises the soft limit to the hard one when it starts. */
 function descriptorLimit(): number {
   const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report
   const { excludeNetwork = false } = report
-  report.excludeNetwork = true // it would look up the names of all peers
+  report.excludeNetwork = true // otherwise the report resolves the names of all peers
   const { userLimits } = report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft: number | string } }
   }

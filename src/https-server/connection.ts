@@ -1,57 +1,60 @@
 /**
- * One TLS connection that speaks HTTP/1.1: its requests are handled one after the other, its next bytes are parsed only
- * when the answers before them are on their way, and it ends in order. D-195, D-196, D-197.
+ * One TLS connection with HTTP/1.1. Its requests are handled one after the other, further bytes are parsed only when
+ * the earlier responses are being sent, and it closes in an orderly way. D-195, D-196, D-197.
  *
- * Node's own server parses and dispatches every pipelined request at once, and closes a socket under an answer that is
- * still being sent. So the bytes reach Node's parser through here, a little at a time.
+ * Node's own server parses and dispatches all pipelined requests at once, and closes a socket while a response is still
+ * being sent. So this file passes the bytes to Node's parser in small pieces.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 
-/** Why no request could be made of what arrived. */
+/** Why the received bytes are not a valid request. */
 export type Unreadable = 'malformed' | 'headers-too-large' | 'timed-out' | 'method-not-allowed'
 
 export interface ConnectionOptions {
-  /** The whole answer to what could not be read, as it goes over the wire. */
+  /** Returns the complete response to bytes that could not be parsed, as sent over the wire. */
   readonly answerUnreadable: (why: Unreadable, parserCode: string | undefined) => string
-  /** No further request is parsed, and the last answer says `Connection: close`. */
+  /** While draining, no further request is parsed, and the last response says `Connection: close`. */
   readonly isDraining: () => boolean
-  /** After so many checks without one byte taken by the peer the connection is cut. */
+  /** The connection is cut after this many checks in which the peer accepted no byte. */
   readonly stalledChecks: number
 }
 
 export interface Connection {
-  /** Begins the exchange when those before it are over. */
+  /** Begins the exchange when all earlier ones are over. */
   exchange(message: IncomingMessage, response: ServerResponse, begin: () => void): void
-  /** The connection leaves HTTP behind this request. False: it may not, and was cut. */
+  /**
+   * Hands the connection over to another protocol after this request. Returns false if that is not allowed; then the
+   * connection is cut.
+   */
   leave(message: IncomingMessage, response: ServerResponse): boolean
-  /** Answers a request that Node has taken out of HTTP, and ends. */
+  /** Responds to a request that Node has detached from HTTP, and closes. */
   refuse(why: Unreadable): void
-  /** The parser or the socket failed. */
+  /** Handles a failure of the parser or the socket. */
   fail(error: NodeJS.ErrnoException): void
-  /** Draining has begun: the last answer says so, where its header is not sent yet. */
+  /** Draining has begun: the last response says so, if its header is not sent yet. */
   drain(): void
   endIfIdle(): void
-  /** Called about once a second: cuts a peer that takes no bytes, or that does not close what is over. */
+  /** Call it about once a second: cuts a peer that accepts no bytes, or that does not close a finished connection. */
   check(): void
 }
 
 /**
- * The most that is parsed before the requests in it are looked at: as many minimal requests fit into it as may wait on
- * one connection, about a hundred.
+ * The most bytes that are parsed before the requests in them are examined. About a hundred minimal requests fit, which
+ * bounds how many can wait on one connection.
  */
 const SLICE = 2 * 1024
-/** A paused socket may still deliver what it had read from the network, which is a few records (RFC 8446 §5.1: 16 KiB). */
+/** A paused socket may still deliver data that it had already read, which is a few records (RFC 8446 §5.1: 16 KiB). */
 const MOST_UNPARSED = 512 * 1024
-/** A peer has so many checks to close its side after our last byte. */
+/** How many checks a peer has to close its side after our last byte. */
 const LINGER_CHECKS = 2
 
 const NOTHING: Buffer = Buffer.alloc(0)
 
 /**
- * `open`: requests are taken. `left`: the socket belongs to another protocol. `ending`: the last byte is written or on
- * its way; what still arrives is discarded. Closing at once would reset the connection, and the peer could lose the
- * answer (RFC 9112 §9.6).
+ * `open`: requests are accepted. `left`: the socket belongs to another protocol. `ending`: the last byte is written or
+ * being sent; whatever still arrives is discarded. Closing at once would reset the connection, and the peer could lose
+ * the response (RFC 9112 §9.6).
  */
 type Phase = 'open' | 'left' | 'ending'
 
@@ -68,14 +71,14 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
   let phase: Phase = 'open'
   let unparsed: Buffer = NOTHING
   let isParsing = false
-  /** What could not be read behind the running request; it is answered in its turn. */
+  /** The parser failed in a later request than the running one; the error response is sent in its turn. */
   let fault: NodeJS.ErrnoException | undefined
   let stalledChecks = 0
   let lingerChecks = 0
   let lastProgress = ''
 
   const parse = takeParser(socket, receive)
-  // Node calls it behind an answer that says `Connection: close`. Its own would close under unread bytes.
+  // Node calls this after a response that says `Connection: close`. Its own version closes while bytes are unread.
   socket.destroySoon = () => end()
 
   function receive(chunk: Buffer): void {
@@ -97,10 +100,10 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
     if (phase === 'open' && isHeld()) socket.pause()
   }
 
-  /** D-196: nothing is parsed behind a request that waits, nor while the peer does not take the answers. */
+  /** D-196: nothing is parsed after a request that waits, nor while the peer does not accept the responses. */
   function isHeld(): boolean {
     if (fault !== undefined || waiting.length > 0) return true
-    // The body of the running request is read on: its answer may depend on it.
+    // Keep reading the body of the running request: its response may depend on it.
     if (running !== undefined && !running.message.complete) return false
     return socket.writableNeedDrain || (running !== undefined && isDraining())
   }
@@ -116,12 +119,12 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
     running = exchange
     const { response, begin } = exchange
     if (isLast()) response.shouldKeepAlive = false
-    // Node's pipelines alone bring nearly as many listeners as it warns of.
+    // Node's pipelines alone add nearly as many listeners as trigger its warning.
     response.setMaxListeners(20).once('close', () => settle(exchange))
     begin()
   }
 
-  /** While draining, the requests that are already parsed are answered; the last answer says `close`. */
+  /** While draining, requests that are already parsed are answered; the last response says `close`. */
   function isLast(): boolean {
     return isDraining() && waiting.length === 0
   }
@@ -161,7 +164,7 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
 
   return {
     exchange(message, response, begin) {
-      // RFC 9112 §9.6: nothing is processed behind an answer that says `close`.
+      // RFC 9112 §9.6: nothing is processed after a response that says `close`.
       if (phase !== 'open') return
       const exchange = { message, response, begin }
       if (running === undefined) start(exchange)
@@ -169,13 +172,13 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
     },
 
     leave(message, response) {
-      // Behind other requests the two protocols would share the socket.
+      // With other requests before it, the two protocols would share the socket.
       if (phase !== 'open' || running !== undefined) {
         cut()
         return false
       }
       start({ message, response, begin: () => undefined })
-      // With a body still to come Node goes on parsing, and the handler refuses it.
+      // If a body is still to come, Node keeps parsing, and the handler refuses the request.
       if (!message.complete) return true
       phase = 'left'
       socket.off('data', receive)
@@ -194,10 +197,10 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
       if (!isOfParser || !socket.writable) socket.destroy()
       else if (phase === 'ending' || fault !== undefined) return
       else if (running === undefined) refuse(error)
-      // The fault is in a later request: those before it get their answers first.
+      // The error is in a later request: the ones before it get their responses first.
       else if (running.message.complete) fault = error
       else if (!running.response.headersSent) refuse(error)
-      // Never write our own answer into the middle of one that is being sent.
+      // Never write our own response into the middle of one that is being sent.
       else if (running.response.writableEnded) running.response.once('finish', () => end())
       else socket.destroy()
     },
@@ -235,24 +238,25 @@ const UNREADABLE: Readonly<Record<string, Unreadable>> = {
   HPE_HEADER_OVERFLOW: 'headers-too-large',
 }
 
-/** Puts `receive` between the socket and Node's parser. Answers what hands bytes to the parser. */
+/** Puts `receive` between the socket and Node's parser. Returns a function that passes bytes to the parser. */
 function takeParser(
   socket: TLSSocket,
   receive: (chunk: Buffer) => void,
 ): (bytes: Buffer) => unknown {
   const own = socket.listeners('data') as ((bytes: Buffer) => void)[]
-  // Adding a listener takes the socket out of the parser's hands (`unconsume` in Node's _http_server.js).
+  // Adding a listener detaches the socket from the parser (`unconsume` in Node's _http_server.js).
   socket.on('data', receive)
   const [parse] = own
-  if (parse === undefined || own.length !== 1) throw new Error('Node reads connections otherwise')
+  if (parse === undefined || own.length !== 1)
+    throw new Error('this version of Node reads connections in another way')
   socket.off('data', parse)
   return (bytes) => Reflect.apply(parse, socket, [bytes])
 }
 
-/** Changes when the peer has taken something, also in the middle of a long write. */
+/** Returns a value that changes whenever the peer has accepted bytes, even in the middle of a long write. */
 function progressOf(socket: TLSSocket): string {
-  // Node looks at the queue of the handle for its own time-outs (`_onTimeout` in net.js). It has no public name, and of
-  // a TLS socket it is the one below that moves.
+  // Node's own timeouts read the write queue of the handle (`_onTimeout` in net.js). It is not public, and for a TLS
+  // socket the queue of the underlying socket is the one that changes.
   const { _parent: below } = socket as TLSSocket & {
     readonly _parent?: { readonly _handle?: { readonly writeQueueSize?: number } | null }
   }

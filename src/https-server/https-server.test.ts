@@ -1,4 +1,4 @@
-/** The server below the service and the gateway, over real TLS connections. D-195, D-196, D-197. */
+/** The server of the service and the gateway, over real TLS connections. D-195, D-196, D-197. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -68,7 +68,7 @@ const answer = (response: ServerResponse, text: string) => {
   response.writeHead(200, { 'content-length': Buffer.byteLength(text) }).end(text)
 }
 
-test('requests on one connection run one after the other, however many are sent ahead', async (t) => {
+test('runs the requests of one connection one after the other, however many are pipelined', async (t) => {
   let running = 0
   let most = 0
   const { connect } = await start(t, ({ url = '' }, response) => {
@@ -80,14 +80,14 @@ test('requests on one connection run one after the other, however many are sent 
     })
   })
   const connection = await connect()
-  // Several TLS records, and requests that lie across all of their borders.
+  // Several TLS records, and requests that cross all of their boundaries.
   const count = 3_000
   connection.send(Array.from({ length: count }, (_, i) => get(`/${i}`)).join(''))
   for (let i = 0; i < count; i++) assert.equal((await connection.reply())?.text, `/${i}`)
   assert.equal(most, 1)
 })
 
-test('a body that comes behind other requests is read whole', async (t) => {
+test('reads the whole body of a request that is pipelined after others', async (t) => {
   const { connect } = await start(t, (message, response) => {
     let length = 0
     message.on('data', (chunk) => {
@@ -124,11 +124,11 @@ test('a body that has wholly arrived behind a request that is still running is r
 // Attack: requests sent ahead by a peer that reads nothing.
 test('a peer that reads nothing starts few requests, and is cut', async (t) => {
   const text = 'x'.repeat(1_000_000)
-  let begun = 0
+  let started = 0
   const { connect, limit } = await start(
     t,
     (_, response) => {
-      begun += 1
+      started += 1
       answer(response, text)
     },
     {
@@ -139,26 +139,26 @@ test('a peer that reads nothing starts few requests, and is cut', async (t) => {
   socket.pause()
   socket.write(get('/').repeat(1_000))
   await eventually(() => (limit.load().open === 0 ? true : undefined), 'the end of the connection')
-  // As many as the buffers of the two kernels take.
-  assert.ok(begun < 100, `${begun} were begun`)
+  // As many as fit into the buffers of the two kernels.
+  assert.ok(started < 100, `${started} were started`)
 })
 
-test('a slow reader who goes on reading is not cut, though one write takes longer than the time-out', async (t) => {
+test('does not cut a slow reader that keeps reading, even if one write takes longer than the timeout', async (t) => {
   const text = 'x'.repeat(12_000_000)
   const { port } = await start(t, (_, response) => answer(response, text), {
     timeouts: { header: seconds(60), request: seconds(60), idle: seconds(60), write: seconds(3) },
   })
   const socket = tls.connect({ port, host: '127.0.0.1', ca: root.pem })
   t.after(() => socket.destroy())
-  let taken = 0
+  let received = 0
   const whole = new Promise<void>((resolve, reject) => {
     socket.on('data', (chunk) => {
-      taken += chunk.length
-      if (taken >= text.length) resolve()
+      received += chunk.length
+      if (received >= text.length) resolve()
       socket.pause()
       setTimeout(() => socket.resume(), 5)
     })
-    socket.once('close', () => reject(new Error(`cut after ${taken} bytes`)))
+    socket.once('close', () => reject(new Error(`cut after ${received} bytes`)))
   })
   socket.write(get('/'))
   await whole
@@ -171,7 +171,7 @@ for (const [what, bytes, why] of [
   ['silence', '', 'timed-out'],
   ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', 'method-not-allowed'],
 ] as const) {
-  test(`${what} is answered, and the connection ends though the peer does not close it`, async (t) => {
+  test(`${what} is answered, and the connection ends even if the peer does not close it`, async (t) => {
     const { connect, limit } = await start(t, (_, response) => answer(response, ''), {
       timeouts: { header: seconds(1), request: seconds(60), idle: seconds(60), write: seconds(60) },
     })
@@ -187,7 +187,7 @@ for (const [what, bytes, why] of [
   })
 }
 
-test('what cannot be read behind other requests is answered in its turn', async (t) => {
+test('answers a malformed request in its turn after other requests', async (t) => {
   const { connect } = await start(t, ({ url = '' }, response) => {
     setTimeout(() => answer(response, url), 50)
   })
@@ -199,8 +199,8 @@ test('what cannot be read behind other requests is answered in its turn', async 
   await connection.closed
 })
 
-// Attack: Node throws when a second answer is put on a socket that has one.
-test('a wish to leave HTTP behind a running request cuts the connection and nothing else', async (t) => {
+// Attack: Node throws when a second response is attached to a socket that already has one.
+test('an upgrade request during a running request cuts only its own connection', async (t) => {
   const upgraded: string[] = []
   const { connect, limit } = await start(t, () => undefined, {
     onUpgrade: ({ url = '' }) => upgraded.push(url),
@@ -215,7 +215,7 @@ test('a wish to leave HTTP behind a running request cuts the connection and noth
   assert.ok(limit.load().open >= 1)
 })
 
-test('what is sent behind a wish to leave HTTP arrives there, all of it', async (t) => {
+test('passes on all bytes that follow an upgrade request', async (t) => {
   const { connect } = await start(t, () => undefined, {
     onUpgrade(_, _response, { socket, head }) {
       socket.write('HTTP/1.1 101 Switching Protocols\r\ncontent-length: 6000\r\n\r\n')
@@ -229,7 +229,7 @@ test('what is sent behind a wish to leave HTTP arrives there, all of it', async 
   assert.equal((await connection.reply())?.text, behind)
 })
 
-test('a drain answers what was parsed, says close once, and takes nothing more', async (t) => {
+test('a drain answers the parsed requests, says close once, and accepts nothing more', async (t) => {
   const handled: string[] = []
   const releases: (() => void)[] = []
   const { connect, server } = await start(t, ({ url = '' }, response) => {
@@ -255,7 +255,7 @@ test('a drain answers what was parsed, says close once, and takes nothing more',
   assert.deepEqual(handled, ['/1', '/2', '/3'])
 })
 
-test('a drain waits until a slow reader has a whole answer', async (t) => {
+test('a drain waits until a slow reader has the whole response', async (t) => {
   const text = 'x'.repeat(12_000_000)
   const { port, server } = await start(t, (_, response) => answer(response, text))
   const socket = tls.connect({ port, host: '127.0.0.1', ca: root.pem })
@@ -264,13 +264,13 @@ test('a drain waits until a slow reader has a whole answer', async (t) => {
   const [first] = (await once(socket, 'data')) as [Buffer]
   socket.pause()
   const closed = server.close(seconds(60))
-  // Far longer than it takes to close what is idle.
+  // Far longer than it takes to close idle connections.
   await new Promise((resolve) => setTimeout(resolve, 300))
-  let taken = first.length
+  let received = first.length
   socket.on('data', (chunk) => {
-    taken += chunk.length
+    received += chunk.length
   })
   await once(socket.resume(), 'close')
-  assert.ok(taken > text.length, `${taken} bytes`)
+  assert.ok(received > text.length, `${received} bytes`)
   await closed
 })

@@ -1,7 +1,7 @@
 /**
- * The HTTPS server that the service and the gateway stand on: TLS with a client certificate asked for and never required,
- * a strict parser, limits and time-outs (D-44), connections that are followed from the first byte to the last, and a stop
- * that loses no answer. What is said to a request is left to the handler. D-195 to D-198.
+ * The HTTPS server of the service and the gateway: TLS that requests a client certificate but never requires one, a
+ * strict parser, limits and timeouts (D-44), connections that are tracked from the first byte to the last, and a
+ * shutdown that loses no response. The handler decides how requests are answered. D-195 to D-198.
  */
 import { constants } from 'node:crypto'
 import { type IncomingMessage, ServerResponse } from 'node:http'
@@ -18,11 +18,11 @@ import { type Connection, followConnection, type Unreadable } from './connection
 import type { ConnectionLimit } from './connection-limit.ts'
 import { type ProxiedPeer, type ProxyProtocol, receiveProxied } from './receive-proxied.ts'
 
-/** The certificate that the server shows, and the CAs whose client certificates it asks for. */
+/** The certificate of the server, and the CAs whose client certificates it requests. */
 export interface TlsMaterial {
   readonly certificatePem: string
   readonly keyPem: Secret
-  /** Empty: none is named, which asks for a certificate of any CA (RFC 8446 §4.2.4). */
+  /** If empty, no CA is named, which requests a certificate of any CA (RFC 8446 §4.2.4). */
   readonly clientCasPem: string
 }
 
@@ -34,27 +34,27 @@ export interface HttpsServerOptions {
   readonly timeouts: {
     /** For the handshake, and for the header of a request. */
     readonly header: Duration
-    /** For a whole request; 0: none, the handler sees to it that its body moves. */
+    /** For a whole request; 0 means no limit: the handler checks that the body makes progress. */
     readonly request: Duration
     readonly idle: Duration
-    /** How long a peer may take none of the bytes that are sent to it. */
+    /** How long a peer may accept none of the bytes that are sent to it. */
     readonly write: Duration
   }
-  /** Without it Node has a limit of its own, whatever the header fields measure together. */
+  /** By default Node limits the number of header fields, even if they are small. */
   readonly fields?: 'all'
   readonly handler: Handler
-  /** A request that waits for `100 Continue`. Without it Node says so at once. */
+  /** Handles a request that waits for `100 Continue`. By default Node sends it at once. */
   readonly onContinue?: Handler
-  /** A request that wants to leave HTTP. Without it, such a wish is passed over. */
+  /** Handles a request that asks for an upgrade. By default the upgrade is ignored. */
   readonly onUpgrade?: (
     message: IncomingMessage,
     response: ServerResponse,
     stream: { readonly socket: Duplex; readonly head: Uint8Array },
   ) => void
-  /** What is said to bytes of which no request could be made. The server adds `Connection: close`. */
+  /** Returns the response to bytes that are not a valid request. The server adds `Connection: close`. */
   readonly onUnreadable: (why: Unreadable, parserCode: string | undefined) => RawAnswer
   readonly limit: ConnectionLimit
-  /** Every connection begins with the header of a load balancer, which says whose it is (D-208). */
+  /** Every connection begins with a load balancer's header that names the client (D-208). */
   readonly proxyProtocol?: ProxyProtocol
   readonly log: Log
 }
@@ -67,18 +67,18 @@ export interface RawAnswer {
 }
 
 export interface HttpsServer {
-  /** Answers the port: the wanted one, or the free one that was found for 0. */
+  /** Returns the port: the requested one, or a free one for 0. */
   listen(at: HostPort): Promise<number>
   /**
-   * Every raw socket arrives here, before TLS, whichever server took it; those of `listen` come by themselves. A socket
+   * Accepts a raw socket, before TLS, from any server; the sockets of `listen` are passed here automatically. A socket
    * beyond the limit is closed.
    */
   accept(socket: Socket): void
-  /** Shows another certificate, names other CAs or both, from the next handshake on. */
+  /** Changes the certificate, the named CAs, or both, from the next handshake on. */
   replaceMaterial(change: Partial<TlsMaterial>): void
   /**
-   * Takes no new connections and no new requests, waits until every answer is flushed, and cuts what is left after
-   * `grace`.
+   * Accepts no new connections or requests, waits until every response is flushed, and cuts the remaining connections
+   * after `grace`.
    */
   close(grace: Duration): Promise<void>
 }
@@ -87,17 +87,17 @@ type TlsVersion = 'TLSv1.2' | 'TLSv1.3'
 
 /** D-44. */
 const LARGEST_HEADERS = 32 * 1024
-/** Time-outs are looked for this often; Node's own default would let them run to half a minute. */
+/** How often timeouts are checked; with Node's default they would be up to half a minute late. */
 const CHECK_MILLISECONDS = 1_000
-/** How often a drain closes what has become idle. */
+/** How often a drain closes connections that have become idle. */
 const SWEEP_MILLISECONDS = 50
 
 export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   const { log, limit, handler, onContinue, onUpgrade } = options
   let { material } = options
   const server = createServer(options)
-  const doors: net.Server[] = []
-  /** Below TLS, with or without a finished handshake. */
+  const listeners: net.Server[] = []
+  /** Underneath TLS, with or without a finished handshake. */
   const sockets = new Set<Socket>()
   const connections = new Map<Duplex, Connection>()
   let isDraining = false
@@ -108,7 +108,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     answerUnreadable: (why: Unreadable, parserCode: string | undefined) =>
       written(options.onUnreadable(why, parserCode)),
   }
-  /** Whose connections they are, where a balancer said so; by the socket below TLS. */
+  /** The clients that a balancer named, by the socket underneath TLS. */
   const peers = new WeakMap<Socket, ProxiedPeer>()
   server.on('secureConnection', (socket) => {
     const below = socketBelow(socket)
@@ -122,12 +122,12 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     connection?.exchange(message, response, () => handle(message, response))
   }
   server.on('request', inTurn(handler))
-  // RFC 9110 §10.1.1: an expectation that we do not know may be passed over. Node's own 417 has no request id.
+  // RFC 9110 §10.1.1: an unknown expectation may be ignored. Node's own 417 has no request id.
   server.on('checkExpectation', inTurn(handler))
   if (onContinue !== undefined) server.on('checkContinue', inTurn(onContinue))
   if (onUpgrade !== undefined) {
     server.on('upgrade', (message, socket, head) => {
-      // Node has taken its own listener away.
+      // Node has removed its own listener.
       message.socket.on('error', () => undefined)
       const response = new ServerResponse(message)
       if (!connections.get(message.socket)?.leave(message, response)) return
@@ -135,19 +135,19 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       onUpgrade(message, response, { socket, head })
     })
   }
-  // D-45. A tunnel to anywhere is not offered.
+  // D-45. The server does not offer tunnels.
   server.on('connect', (message: IncomingMessage) => {
     message.socket.on('error', () => undefined)
     connections.get(message.socket)?.refuse('method-not-allowed')
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Before the end of the handshake there is nobody to talk to: an `end` would leave the socket open for ever.
+    // Before the handshake is done there is no HTTP peer: `end` would leave the socket open forever.
     const connection = connections.get(socket)
     if (connection === undefined) socket.destroy()
     else connection.fail(error)
   })
   server.on('tlsClientError', (error) => log.debug({ err: error }, 'a TLS handshake failed'))
-  // It listens nowhere itself, and this is what starts its time-outs for headers and requests.
+  // This server does not listen itself; the event starts its timeouts for headers and requests.
   server.emit('listening')
   const checking = setInterval(() => {
     for (const connection of connections.values()) connection.check()
@@ -185,15 +185,15 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     accept,
 
     listen(at) {
-      const door = net.createServer({ noDelay: true }, accept)
+      const listener = net.createServer({ noDelay: true }, accept)
       return new Promise((resolve, reject) => {
-        door.once('error', reject)
-        door.listen({ host: at.host, port: at.port }, () => {
-          door.off('error', reject)
-          // Of `accept`: the connection is lost, and the next one may be fine.
-          door.on('error', (error) => limit.noteRefused(error))
-          doors.push(door)
-          resolve((door.address() as AddressInfo).port)
+        listener.once('error', reject)
+        listener.listen({ host: at.host, port: at.port }, () => {
+          listener.off('error', reject)
+          // An error of `accept`: that connection is lost, but the next one may succeed.
+          listener.on('error', (error) => limit.noteRefused(error))
+          listeners.push(listener)
+          resolve((listener.address() as AddressInfo).port)
         })
       })
     },
@@ -205,8 +205,10 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
 
     async close(grace) {
       isDraining = true
-      // Not the `close` of the HTTPS server: it destroys sockets whose answer is not flushed.
-      const closed = Promise.all(doors.map((door) => new Promise((resolve) => door.close(resolve))))
+      // Do not call `close` of the HTTPS server: it destroys sockets whose response is not flushed.
+      const closed = Promise.all(
+        listeners.map((listener) => new Promise((resolve) => listener.close(resolve))),
+      )
       for (const connection of connections.values()) connection.drain()
       const cut = new AbortController()
       const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
@@ -215,8 +217,8 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
         },
         () => undefined,
       )
-      // Again and again: a connection that finishes its last request turns idle. And not at once: a request may be
-      // there that nobody has read yet.
+      // Repeatedly, because a connection becomes idle when it finishes its last request. Not immediately, because a
+      // request may have arrived that is not read yet.
       const sweeping = setInterval(sweep, SWEEP_MILLISECONDS)
       await closed
       clearInterval(sweeping)
@@ -231,7 +233,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
 function createServer({ tls, material, timeouts, fields }: HttpsServerOptions): https.Server {
   const server = https.createServer({
     ...secureContext(tls, material),
-    // Asked for and never judged by TLS: our own check decides.
+    // TLS requests the certificate but does not verify it: our own check decides.
     requestCert: true,
     rejectUnauthorized: false,
     handshakeTimeout: timeouts.header,
@@ -241,7 +243,7 @@ function createServer({ tls, material, timeouts, fields }: HttpsServerOptions): 
     keepAliveTimeout: timeouts.idle,
     connectionsCheckingInterval: CHECK_MILLISECONDS,
     insecureHTTPParser: false,
-    // Node would answer by itself, without a request id; the handlers refuse it in our words (D-39).
+    // Node's own response has no request id; the handlers refuse such a request with our own error (D-39).
     requireHostHeader: false,
   })
   if (fields === 'all') server.maxHeadersCount = 0
@@ -249,11 +251,12 @@ function createServer({ tls, material, timeouts, fields }: HttpsServerOptions): 
 }
 
 /**
- * Makes OpenSSL look for a revocation list of every CA and find none, so that it takes no client certificate for
- * authorized. Where it does, Node 24 hides the intermediates that the client sent, which our own check needs; and
- * nobody can rely on `socket.authorized` by mistake. Empty, and signed with a key that was thrown away.
+ * Makes OpenSSL look for a revocation list of every CA and find none, so that it never considers a client certificate
+ * authorized. Otherwise Node 24 hides the intermediates that the client sent, which our own check needs. It also means
+ * that no code can rely on `socket.authorized` by mistake. The list is empty, and signed with a key that was thrown
+ * away.
  */
-const CRL_OF_NOBODY = `-----BEGIN X509 CRL-----
+const EMPTY_CRL = `-----BEGIN X509 CRL-----
 MIGUMD0wCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGTm9ib2R5Fw0yNTAxMDEwMDAw
 MDBaFw0yNTAxMDIwMDAwMDBaMAoGCCqGSM49BAMCA0cAMEQCIBfGHke0cV3rMeu+
 B8/1BPVOI63l2VHRUMNNJHaak7ykAiAuW6r15BKk9VLhEbCAmDA2Ss1rhvPsMuY1
@@ -265,25 +268,25 @@ function secureContext(tls: HttpsServerOptions['tls'], material: TlsMaterial) {
   return {
     cert: material.certificatePem,
     key: material.keyPem.reveal(),
-    // Named to the client, so that browsers offer only certificates that could count here. With no list at all
-    // Node would take the public one.
+    // Sent to the client, so that browsers offer only certificates that could be accepted here. Without any list Node
+    // would use the public CAs.
     ca: material.clientCasPem === '' ? [] : material.clientCasPem,
-    crl: CRL_OF_NOBODY,
+    crl: EMPTY_CRL,
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,
-    // D-21: a resumed connection shows the wrong certificate, so none is resumed.
+    // D-21: a resumed connection shows the wrong certificate, so resumption is disabled.
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
   }
 }
 
-/** Node hands over the bare socket of a request that wants to leave HTTP. An answer goes out like any other, and closes. */
+/** Node hands over the bare socket of an upgrade request. This sends a normal response over it, and then closes it. */
 function answerOver(socket: Socket, response: ServerResponse): void {
   response.shouldKeepAlive = false
   response.assignSocket(socket)
   response.once('finish', () => socket.destroySoon())
 }
 
-/** From here on the socket tells the client's address as its own: to routes, limits, events and the log. */
+/** Makes the socket report the client's address as its own: to routes, limits, events and the log. */
 function showPeer(socket: TLSSocket, { address, port }: ProxiedPeer): void {
   Object.defineProperties(socket, {
     remoteAddress: { value: address },
@@ -292,7 +295,7 @@ function showPeer(socket: TLSSocket, { address, port }: ProxiedPeer): void {
   })
 }
 
-/** Node has no public way from a TLS socket to the one below it. */
+/** Node has no public way from a TLS socket to the underlying one. */
 function socketBelow(socket: Duplex): Socket | undefined {
   return (socket as TLSSocket & { readonly _parent?: Socket })._parent
 }

@@ -6,8 +6,8 @@ import { LONGEST_PROXY_HEADER, readProxyHeader } from './proxy-header.ts'
 
 const TLS = Buffer.from([0x16, 0x03, 0x01])
 
-test('a header of an IPv4 connection tells its source, and where it ends', () => {
-  // The example is written out, so that the reader is not checked by its own idea of a header.
+test('reads the source and the length of an IPv4 header', () => {
+  // The example is written out, so that the parser is not tested against its own idea of a header.
   const bytes = Buffer.from(
     `${'0d0a0d0a000d0a515549540a'}${'21'}${'11'}${'000c'}${'c0000201'}${'c6336401'}${'d431'}${'0500'}`,
     'hex',
@@ -20,7 +20,7 @@ test('a header of an IPv4 connection tells its source, and where it ends', () =>
   })
 })
 
-test('a header of an IPv6 connection tells its source', () => {
+test('reads the source of an IPv6 header', () => {
   const bytes = proxyHeader({ source: '2001:db8::7', port: 4000 })
   assert.equal(bytes.length, 16 + 36)
   assert.deepEqual(readProxyHeader(bytes), {
@@ -31,14 +31,14 @@ test('a header of an IPv6 connection tells its source', () => {
   })
 })
 
-test('additions are passed over', () => {
+test('ignores additions', () => {
   const bytes = proxyHeader({ source: '192.0.2.1', port: 1, additions: Buffer.alloc(500, 7) })
   const header = readProxyHeader(bytes)
   assert.ok(header.kind === 'proxied')
   assert.equal(header.length, bytes.length)
 })
 
-test('a health check of the balancer, and a connection that it knows nothing of, are its own', () => {
+test('a health check of the balancer, and a connection of unknown origin, have the balancer’s address', () => {
   const local = proxyHeader({ command: 0x20, family: 0x00 })
   assert.deepEqual(readProxyHeader(local), { kind: 'local', length: 16 })
   const filled = proxyHeader({ command: 0x20, source: '192.0.2.1', port: 1 })

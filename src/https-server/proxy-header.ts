@@ -1,13 +1,14 @@
 /**
- * The header that a load balancer puts in front of a connection to say whose it is: PROXY protocol, version 2, of
- * https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt section 2.2. Pure: from bytes to what they say. D-208.
+ * Parses the header that a load balancer puts in front of a connection to name the client: PROXY protocol, version 2,
+ * https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt section 2.2. Pure: it reads bytes and returns their
+ * meaning. D-208.
  */
 
 export type ProxyHeader =
   /** More bytes are needed. */
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'invalid'; readonly reason: string }
-  /** The balancer speaks for itself (a health check), or does not say for whom. `length`: bytes of the header. */
+  /** The balancer connects for itself (a health check), or does not name a client. `length`: bytes of the header. */
   | { readonly kind: 'local'; readonly length: number }
   | {
       readonly kind: 'proxied'
@@ -19,20 +20,20 @@ export type ProxyHeader =
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 /** Signature, version and command, family and protocol, length. */
 const FIXED = 16
-/** Addresses and additions. Those of HAProxy with everything it can add are below 1 KiB. */
+/** The most bytes of addresses and additions. HAProxy with every addition sends less than 1 KiB. */
 const LONGEST_REST = 2 * 1024
 export const LONGEST_PROXY_HEADER = FIXED + LONGEST_REST
 
 const LOCAL = 0x20
 const PROXY = 0x21
 const UNSPECIFIED = 0x00
-/** Families over a stream, with the bytes of one address. Each header has two, and two ports. */
+/** Address families over a stream, with the length of one address. Each header has two addresses and two ports. */
 const STREAMS: Readonly<Record<number, number>> = { 17: 4, 33: 16 }
 
-/** Reads the beginning of a connection. Additions (TLVs) are passed over. */
+/** Parses the beginning of a connection. Ignores additions (TLVs). */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
-  const begun = Math.min(bytes.length, SIGNATURE.length)
-  if (!bytes.subarray(0, begun).equals(SIGNATURE.subarray(0, begun))) {
+  const compared = Math.min(bytes.length, SIGNATURE.length)
+  if (!bytes.subarray(0, compared).equals(SIGNATURE.subarray(0, compared))) {
     return invalid('does not begin with a header of version 2')
   }
   if (bytes.length < FIXED) return { kind: 'incomplete' }

@@ -1,6 +1,6 @@
 /**
- * Takes the PROXY header from a raw socket, before TLS, and leaves everything behind it to the next reader. Only a
- * balancer that is trusted may say for whom a connection is; any other is cut without a word. D-208.
+ * Reads the PROXY header from a raw socket, before TLS, and leaves everything after it to the next reader. Only a
+ * trusted balancer may name the client of a connection; any other connection is cut silently. D-208.
  */
 import type { Socket } from 'node:net'
 import type { Log } from '../base/log.ts'
@@ -8,18 +8,18 @@ import { isIn, type Network, parseAddress } from '../base/network.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { LONGEST_PROXY_HEADER, readProxyHeader } from './proxy-header.ts'
 
-/** Whose connection it is, where the balancer says so. */
+/** The client of the connection, if the balancer names one. */
 export interface ProxiedPeer {
   readonly address: string
   readonly port: number
 }
 
 export interface ProxyProtocol {
-  /** Whose headers are believed; connections from elsewhere are refused. */
+  /** The sources whose headers are believed; connections from other addresses are refused. */
   readonly trustedSources: readonly Network[]
 }
 
-/** Calls `ready` once, when the header is read; a socket without a good header is destroyed instead. */
+/** Calls `ready` once, when the header is read; destroys a socket without a valid header instead. */
 export function receiveProxied(
   socket: Socket,
   options: ProxyProtocol & { readonly within: Duration; readonly log: Log },
@@ -27,11 +27,14 @@ export function receiveProxied(
 ): void {
   const { log } = options
   const { remoteAddress = '' } = socket
-  // Nobody else listens yet; the end of the connection is all that matters.
+  // There is no other listener yet, and the error itself does not matter: `close` follows.
   socket.on('error', () => undefined)
 
   function refuse(reason: string): void {
-    log.debug({ address: remoteAddress, reason }, 'a connection without a good PROXY header')
+    log.debug(
+      { address: remoteAddress, reason },
+      'closed a connection without a valid PROXY header',
+    )
     stop()
     socket.destroy()
   }
@@ -55,7 +58,7 @@ export function receiveProxied(
       }
       stop()
       const rest = received.subarray(header.length)
-      // TLS takes what is buffered before it reads on.
+      // TLS reads this buffered data before it reads from the network.
       if (rest.length > 0) socket.unshift(rest)
       ready(header.kind === 'local' ? undefined : header)
       return

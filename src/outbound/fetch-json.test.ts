@@ -88,7 +88,7 @@ for (const [what, listener] of [
   ['a good answer', good],
   ['a refused one', (_request, response) => response.writeHead(500).write('more to come')],
 ] as const satisfies [string, RequestListener][]) {
-  test(`no connection is left behind after ${what}`, { timeout: 60_000 }, async (t) => {
+  test(`leaves no connection open after ${what}`, { timeout: 60_000 }, async (t) => {
     const sockets: Socket[] = []
     const server = createServer({ keepAlive: true }, listener)
     server.on('connection', (socket) => sockets.push(socket))

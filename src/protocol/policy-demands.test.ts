@@ -1,4 +1,4 @@
-/** Whether what a login has proven is enough for its policy as it is now. D-52, D-232. */
+/** Whether what a login proved is enough for its policy as it is now. D-52, D-232. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isBoundElsewhere, type PolicyDemands, unmetDemand } from './policy-demands.ts'
@@ -67,13 +67,13 @@ for (const [what, demands, unmet] of CASES) {
   })
 }
 
-test('a policy that is gone accepts nobody', () => {
+test('a policy that does not exist accepts no login', () => {
   for (const proof of Object.values(LOGINS)) {
     assert.equal(unmetDemand(undefined, proof), 'policy-gone')
   }
 })
 
-test('a token is bound only where the policy says so, and then to its certificate alone', () => {
+test('a token is bound only if the policy says so, and then only to its certificate', () => {
   const binding = { bindTokens: true }
   assert.equal(
     isBoundElsewhere({ bindTokens: false }, 'a', () => 'b'),

@@ -1,7 +1,7 @@
 /**
- * What an authentication policy demands right now, as the router feed tells it, and whether what a session has proven is
- * enough. D-52, D-232. The controller and every router ask the same function, so that no door is more lenient than
- * another.
+ * What an authentication policy currently demands, as the router feed sends it, and whether a session has proven
+ * enough. D-52, D-232. The controller and every router use this same function, so that none of them is more lenient
+ * than the others.
  */
 import { AMR_TOTP, primaryMethodOf } from './amr.ts'
 import type { ChallengedSigner } from './challenge.ts'
@@ -10,23 +10,23 @@ export interface PolicyDemands {
   readonly id: string
   readonly allowsPassword: boolean
   readonly allowsCertificate: boolean
-  /** The signers whose JWT may begin a session: enabled ones. */
+  /** The signers whose JWT may begin a session: the enabled ones. */
   readonly signers: readonly string[]
-  /** The third-party CAs whose certificates may begin a session: verified and enabled ones. */
+  /** The third-party CAs whose certificates may begin a session: the verified and enabled ones. */
   readonly cas: readonly string[]
   readonly requireTotp: boolean
-  /** A JWT of this signer must be beside every request; without an issuer where the signer is gone. */
+  /** Every request must also carry a JWT of this signer. It has no issuer if the signer was deleted. */
   readonly requireExtJwt: { readonly id: string; readonly issuer: string | null } | null
-  /** A token that is bound to a certificate counts beside that certificate alone (D-24). */
+  /** A token that is bound to a certificate counts only together with that certificate (D-24). */
   readonly bindTokens: boolean
 }
 
-/** What a token, or a session, tells of its login. */
+/** What a token or a session says about its login. */
 export interface LoginProof {
   readonly amr: readonly string[]
-  /** Of a login by external JWT; tokens from before D-232 do not tell. */
+  /** For a login by external JWT; missing in tokens from before D-232. */
   readonly signerId: string | undefined
-  /** Of a login by a certificate of a third-party CA. */
+  /** For a login by a certificate of a third-party CA. */
   readonly caId: string | undefined
 }
 
@@ -37,7 +37,10 @@ export type UnmetDemand =
   | 'ca-not-trusted'
   | 'totp-missing'
 
-/** Undefined when the login is enough. The external JWT and the certificate of a request are judged where they are. */
+/**
+ * Returns undefined if the login is enough. The external JWT and the certificate of a request are checked by the
+ * callers.
+ */
 export function unmetDemand(
   demands: PolicyDemands | undefined,
   { amr, signerId, caId }: LoginProof,
@@ -60,18 +63,18 @@ export function unmetDemand(
 }
 
 /**
- * Whether a token is bound to a certificate, by a policy that says so, and another one is shown. Thumbprints as in `cnf`,
- * RFC 8705 §3.1.
+ * Whether the policy binds tokens to certificates, the token is bound to one, and another one is presented. Thumbprints
+ * as in `cnf`, RFC 8705 §3.1.
  */
 export function isBoundElsewhere(
   { bindTokens }: Pick<PolicyDemands, 'bindTokens'>,
   boundTo: string | undefined,
-  shown: () => string | undefined,
+  presented: () => string | undefined,
 ): boolean {
-  return bindTokens && boundTo !== undefined && shown() !== boundTo
+  return bindTokens && boundTo !== undefined && presented() !== boundTo
 }
 
-/** The signer of the JWT that is demanded beside every request, where it can still be named. */
+/** Returns the signer of the JWT that every request must carry, if the signer still exists. */
 export function challengedSigner({ requireExtJwt }: PolicyDemands): ChallengedSigner | undefined {
   if (requireExtJwt === null || requireExtJwt.issuer === null) return undefined
   return { id: requireExtJwt.id, issuer: requireExtJwt.issuer }

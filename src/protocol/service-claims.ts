@@ -27,9 +27,9 @@ export interface AccessTokenClaims {
   readonly z_eid?: string
   /** Authentication policy id, so that a call needs no look-up. */
   readonly z_ap: string
-  /** Id of the External JWT Signer that vouched for the login, where one did: it may be disabled (D-232). */
+  /** Id of the External JWT Signer that vouched for the login, if any: it may be disabled later (D-232). */
   readonly z_ejs?: string
-  /** Id of the third-party CA that the certificate of the login leads to, where one does: it may be disabled (D-232). */
+  /** Id of the third-party CA that issued the certificate of the login, if any: it may be disabled later (D-232). */
   readonly z_ca?: string
   /** RFC 8705 §3.1: the certificate of the login, for those who ask for it beside the token (D-24). */
   readonly cnf?: { readonly 'x5t#S256': string }

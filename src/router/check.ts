@@ -37,7 +37,7 @@ export interface Accepted {
   readonly certificateExpiresAt: Instant
   /** When one of these ends, so does what was accepted. */
   readonly subjects: readonly string[]
-  /** Compared with the policies when they change; undefined where an older controller does not tell. */
+  /** Compared with the policies when they change; undefined with an older controller, which does not send it. */
   readonly login?: JudgedLogin
 }
 
@@ -46,7 +46,7 @@ export interface Refused {
   readonly reason: RefusalReason
   /** More about it, for the log. Never a secret. */
   readonly why?: string
-  /** Of `secondary-jwt-required`: whose JWT is demanded. */
+  /** For `secondary-jwt-required`: the signer whose JWT is demanded. */
   readonly signer?: ChallengedSigner
 }
 
@@ -60,11 +60,11 @@ export type RefusalReason =
   | 'token-invalid'
   | 'token-expired'
   | 'session-ended'
-  /** The policy demands more by now than the login has proven, or forbids how it was made (D-232). */
+  /** The policy now demands more than the login proved, or forbids its method (D-232). */
   | 'policy-unmet'
-  /** The policy wants a JWT beside every request, which can be shown to the controller alone. */
+  /** The policy demands a JWT with every request, which only the controller accepts. */
   | 'secondary-jwt-required'
-  /** The policy binds tokens to the certificate of their login, and another one is shown. */
+  /** The policy binds tokens to the certificate of their login, and another one is presented. */
   | 'token-bound-elsewhere'
   | 'certificate-unreadable'
   | 'certificate-not-yet-valid'
@@ -84,7 +84,7 @@ interface Session {
   readonly tokenId?: string
   readonly keyId?: string
   readonly boundTo?: string | undefined
-  /** Undefined where an older controller does not tell. */
+  /** Undefined with an older controller, which does not send it. */
   readonly login?: LoginUnderPolicy | undefined
 }
 

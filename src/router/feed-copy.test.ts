@@ -144,8 +144,9 @@ describe('what has ended', () => {
     assert.equal(copy.hasEnded('s1'), false)
   })
 
-  // Attack: the router's clock is ahead for a moment, and a session that was ended passes again. Failed before D-230.
-  test('R115: stays ended while the time of day is ahead, and after it has come back', () => {
+  // Attack: the router's clock is ahead for a moment, and a session that was ended is accepted again. Failed before
+  // D-230.
+  test('R115: stays ended while the time of day is ahead, and after it is corrected', () => {
     for (const line of [
       ended('s1', seconds(20)),
       { ...ended('s1', seconds(20)), keepFor: undefined },
@@ -160,7 +161,7 @@ describe('what has ended', () => {
     }
   })
 
-  test('R115: is not forgotten when it comes while the time of day is ahead', () => {
+  test('R115: is not forgotten if it arrives while the time of day is ahead', () => {
     const { clock, copy, feed } = startCopy()
     clock.jump(hours(1))
     feed(hello(), keys, cas, ended('s1', seconds(20)), ready())

@@ -21,7 +21,7 @@ export interface Known {
   readonly epoch?: string | undefined
   readonly keys: TokenKeys
   readonly cas: TrustedCas
-  /** By id; undefined where the controller is older and tells nothing of them (D-232). */
+  /** By id; undefined with an older controller, which sends no policies (D-232). */
   readonly policies: ReadonlyMap<string, PolicyDemands> | undefined
 }
 
@@ -38,8 +38,8 @@ export interface FeedCopy {
   /** Nothing can be relied on: never ready, or no heartbeat for too long. */
   isCutOff(): boolean
   /**
-   * Endings whose time is over by both clocks (R115, D-230): the time of day alone may be ahead for a moment, and what
-   * was forgotten then would be alive again afterwards. Called now and then.
+   * Forgets endings that are over by both clocks (R115, D-230): the time of day may be ahead for a moment, and a
+   * session whose ending was forgotten then would be alive again afterwards. Call it from time to time.
    */
   forgetExpired(): void
 }
@@ -53,12 +53,12 @@ export interface Reception {
 /** D-42: a router that has heard nothing for so long refuses everybody. */
 export const CUT_OFF_AFTER: Duration = seconds(30)
 
-/** For endings of a controller that does not tell how long they are kept: longer than tokens usually live. */
+/** For endings of a controller that does not say how long to keep them: longer than tokens usually live. */
 const UNTOLD_KEEP: Duration = hours(1)
 
 interface Ended {
   readonly keepUntil: Instant
-  /** Of the uptime: not forgotten before that. */
+  /** By the uptime: the ending is not forgotten before that. */
   readonly keepUptime: Duration
 }
 
@@ -68,7 +68,7 @@ export function createFeedCopy(deps: {
   readonly onEnded: (subject: string) => void
   /** Told when the controller was restored from a backup: whatever was accepted before has ended (D-159). */
   readonly onNewEpoch?: () => void
-  /** Told when policies may demand something else than before. */
+  /** Called when the demands of policies may have changed. */
   readonly onPolicies?: () => void
 }): FeedCopy {
   const { clock, onEnded } = deps

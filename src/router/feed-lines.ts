@@ -27,7 +27,7 @@ export type FeedLine =
       readonly type: 'ended'
       readonly subject: string
       readonly keepUntil: Instant
-      /** From when it comes, by a clock that never jumps; older controllers do not tell. */
+      /** Counted from when the line arrives, by a clock that never jumps; older controllers do not send it. */
       readonly keepFor?: Duration
     }
   | { readonly type: 'ready'; readonly cursor: string }
@@ -148,7 +148,7 @@ const READERS = {
   },
 } as const
 
-/** Undefined when it cannot be read. */
+/** Returns undefined if the line cannot be parsed. */
 function readRequired(value: unknown): PolicyDemands['requireExtJwt'] | undefined {
   if (value === null) return null
   if (!isObject(value)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Whether a login is still enough for its policy, by what the feed tells of policies. D-232. The controller asks the same
- * function about its own calls.
+ * Whether a login is still enough for its policy, according to the policies in the feed. D-232. The controller uses the
+ * same function for its own calls.
  */
 import type { ChallengedSigner } from '../protocol/challenge.ts'
 import {
@@ -11,14 +11,14 @@ import {
   unmetDemand,
 } from '../protocol/policy-demands.ts'
 
-/** What a session has proven, and the policy that it must satisfy. */
+/** What a session proved, and the policy that it must satisfy. */
 export interface LoginUnderPolicy extends LoginProof {
   readonly policyId: string
 }
 
-/** What is compared with policies as long as something is open. */
+/** What is compared with policies as long as a connection is open. */
 export interface JudgedLogin extends LoginUnderPolicy {
-  /** The certificate that the token is bound to, and the one of the connection: SHA-256 in base64url. */
+  /** The certificate that the token is bound to, and that of the connection: SHA-256 in base64url. */
   readonly boundTo: string | undefined
   readonly shown: string
 }
@@ -26,10 +26,10 @@ export interface JudgedLogin extends LoginUnderPolicy {
 export type PolicyRefusal =
   | { readonly reason: 'policy-unmet'; readonly why: string }
   | { readonly reason: 'token-bound-elsewhere' }
-  /** It can be shown to the controller alone: a connection here has one credential. */
+  /** Only the controller accepts the JWT: a connection here has one credential. */
   | { readonly reason: 'secondary-jwt-required'; readonly signer?: ChallengedSigner }
 
-/** Undefined when nothing speaks against it, or when the controller does not tell of policies. */
+/** Returns undefined if the policy accepts the login, or if the controller does not send policies. */
 export function policyRefusal(
   policies: ReadonlyMap<string, PolicyDemands> | undefined,
   login: JudgedLogin | undefined,

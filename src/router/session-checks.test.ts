@@ -54,10 +54,10 @@ test('the controller is asked, and its answer read', async (t) => {
   assert.deepEqual(controller.asked, [TOKEN, 'b'.repeat(43)])
 })
 
-test('D-232: what the login has proven is read where the controller tells it', async (t) => {
+test('D-232: reads what the login proved if the controller sends it', async (t) => {
   const { controller, checks } = await startChecks(t)
-  const told = { authPolicyId: 'p1', amr: ['swk'], externalJwtSignerId: 'signer-1', caId: 'ca-1' }
-  controller.answerChecks(() => ({ body: { data: { ...ACTIVE, ...told }, meta: {} } }))
+  const login = { authPolicyId: 'p1', amr: ['swk'], externalJwtSignerId: 'signer-1', caId: 'ca-1' }
+  controller.answerChecks(() => ({ body: { data: { ...ACTIVE, ...login }, meta: {} } }))
   const answer = await checks.ask(TOKEN)
   assert.ok(answer.outcome === 'active')
   assert.deepEqual(answer.login, {

@@ -23,7 +23,7 @@ export type SessionAnswer =
       readonly sessionId: string
       readonly identityId: string
       readonly expiresAt: Instant
-      /** Undefined where an older controller does not tell. */
+      /** Undefined with an older controller, which does not send it. */
       readonly login?: LoginUnderPolicy | undefined
     }
   | { readonly outcome: 'inactive' }

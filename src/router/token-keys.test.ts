@@ -34,9 +34,9 @@ test('a good token names its session, identity, id, key and end', async () => {
   })
 })
 
-test('D-232: the policy of a token and what its login has proven are read', async () => {
-  const told = { amr: ['ext-jwt'], z_ap: 'p1', z_ejs: 'signer-1', z_ca: 'ca-1' }
-  const verdict = await verify(await pki.token(told))
+test('D-232: reads the policy of a token and what its login proved', async () => {
+  const proven = { amr: ['ext-jwt'], z_ap: 'p1', z_ejs: 'signer-1', z_ca: 'ca-1' }
+  const verdict = await verify(await pki.token(proven))
   assert.ok(verdict.outcome === 'good')
   assert.deepEqual(verdict.token.login, {
     policyId: 'p1',

@@ -38,7 +38,7 @@ export interface RouterToken {
   readonly expiresAt: Instant
   /** RFC 8705 §3.1: the certificate of the login, as SHA-256 in base64url. */
   readonly boundTo: string | undefined
-  /** Undefined where a token does not tell; ours always do. */
+  /** Undefined if the token does not have it; tokens of this service always do. */
   readonly login: LoginUnderPolicy | undefined
 }
 

@@ -1,6 +1,7 @@
 /**
- * Who wants to hear when what was accepted is so no longer: its session, token or certificate has ended, its certificate
- * has expired, its policy demands more by now, or the router is cut off. D-42: what is open is closed within a second. Each is told once.
+ * Notifies watchers when what was accepted is no longer valid: its session, token or certificate has ended, its
+ * certificate has expired, its policy now demands more, or the router is cut off. D-42: open connections are closed
+ * within a second. Each watcher is notified once.
  */
 import type { Clock } from '../base/time/clock.ts'
 import type { Accepted } from './check.ts'
@@ -19,7 +20,7 @@ export interface Watches {
   readonly watch: Watch
   /** Something has ended. */
   tell(subject: string): void
-  /** Policies have changed: what they do not accept any more ends (D-232). */
+  /** Policies have changed: ends what they no longer accept (D-232). */
   judgeAgain(): void
   /** Everything that was accepted has ended. */
   endAll(): void

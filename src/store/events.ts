@@ -28,7 +28,7 @@ const LIST: Listed<'events', typeof EVENT_FIELDS> = {
   order: { field: 'at', direction: 'desc' },
 }
 
-/** What became of an event: a row, one more in the row that counts its repeats, or nothing (D-207). */
+/** How an event was stored: as a row, as one more in the row that counts its repeats, or not at all (D-207). */
 export interface KeptEvent {
   readonly event: AuditEvent
   readonly kept: 'row' | 'counted' | 'dropped'

@@ -70,8 +70,8 @@ export async function openStore(
 }
 
 /**
- * Looks for damage in the file of a database, for some seconds at most. Answers whether there was time for all of it. Throws
- * StoreUnavailable. A server looks after its own files.
+ * Checks the file of a database for damage, for at most a few seconds. Returns whether there was time to check all of
+ * it. Throws StoreUnavailable if it is damaged. A database server checks its own files.
  */
 export async function checkForDamage(address: StoreAddress): Promise<'sound' | 'unfinished'> {
   if (address.kind !== 'sqlite' || address.path === ':memory:') return 'sound'

@@ -133,9 +133,9 @@ export interface AuthenticatorRow {
   /** Raised when the password or the certificate becomes another one. */
   credential_version: Generated<number>
   failed_attempts: Generated<number>
-  /** The latest end of a lock, of whichever network: what is shown. */
+  /** The latest end of all network locks: the value that is shown. */
   locked_until: Instant | null
-  /** The end of the lock for everything but known devices (D-22). */
+  /** The end of the lock for everything except known devices (D-22). */
   closed_until: Generated<Instant | null>
   cert_pem: string | null
   fingerprint: string | null
@@ -168,7 +168,7 @@ export interface EnrollmentRow {
 export interface TotpEnrollmentRow {
   identity_id: IdentityId
   id: TotpEnrollmentId
-  /** Empty once it is verified, and in a pending row from before 0006: void (D-240). */
+  /** Empty once the enrollment is verified, and in a pending row from before 0006, which is void (D-240). */
   owner: EnrollmentOwner | null
   sealed_secret: string
   /** Empty while it is pending. */
@@ -194,9 +194,9 @@ export interface PasswordFailuresRow {
   kind: string
   /** The network, or the known device. */
   origin: string
-  /** Since the last right password, or the last lock. */
+  /** Failures since the last correct password or the last lock. */
   failures: number
-  /** Since the last right password. */
+  /** Locks since the last correct password. */
   locks: number
   locked_until: Instant | null
   expires_at: Instant
@@ -305,7 +305,7 @@ export interface EventRow {
   user_agent: string | null
   reason: string | null
   details: Json | null
-  /** How often it happened; more than once where repeats were folded (D-207). */
+  /** How often it happened; more than once if repeats were folded (D-207). */
   count: Generated<number>
   fold_key: Generated<string | null>
 }

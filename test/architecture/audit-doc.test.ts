@@ -35,7 +35,9 @@ test('docs/audit.md says of every type what happened', () => {
   for (const [type = '', what = ''] of table('## Types')) assert.match(what, /^[A-Z`].+\.$/, type)
 })
 
-/** Everything that runs in a service or a command that writes events; not the list of types, nor what explains them. */
+/**
+ * All code that runs in a service or in a command that writes events, except the list of types and their explanations.
+ */
 const EMITTERS = globSync('src/{domain,app,http}/**/*.ts', {
   cwd: new URL('../../', import.meta.url),
 })
@@ -49,11 +51,11 @@ test('every type of event is emitted somewhere', () => {
   assert.deepEqual(silent, [])
 })
 
-test('every reason of an event is given somewhere', () => {
+test('every reason of an event is used somewhere', () => {
   const reasons = TYPES.flatMap(([type, facts]) =>
     facts.reasons.map((reason) => ({ type, reason: String(reason) })),
   )
-  // Made of a verdict: `secondary-jwt-${verdict}`.
+  // Built from a verdict: `secondary-jwt-${verdict}`.
   const isMade = (reason: string) =>
     ['missing', 'expired', 'invalid'].some((verdict) => reason === `secondary-jwt-${verdict}`) &&
     EMITTERS.includes('`secondary-jwt-${')

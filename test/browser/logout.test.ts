@@ -99,7 +99,7 @@ test('a person logs out with a browser', async (t) => {
         await goTo(page, `${service.baseUrl}/account`)
         await page.getByLabel('Username').waitFor()
 
-        // And the way back of an application, through the form of a page of another site.
+        // Also the redirect back to an application, through a form on a page of another site.
         await signIn()
         const back = { post_logout_redirect_uri: `${site}/left`, state: 'another state & more' }
         await page.goto(`${site}/form?${new URLSearchParams(back)}`)

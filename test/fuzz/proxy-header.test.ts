@@ -1,4 +1,4 @@
-/** Properties of the reader of PROXY headers (D-208): no bytes make it throw, and what it takes is what was written. */
+/** Properties of the PROXY header parser (D-208): no input makes it throw, and it returns what was written. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -16,7 +16,7 @@ const source = fc.oneof(
     .map((groups) => groups.map((group) => group.toString(16)).join(':')),
 )
 
-test('what a balancer writes is read, with whatever additions and whatever comes behind', () => {
+test('reads what a balancer writes, with any additions and any following bytes', () => {
   const port = fc.integer({ min: 0, max: 0xffff })
   const additions = fc.uint8Array({ maxLength: 1_000 })
   fc.assert(
@@ -28,7 +28,7 @@ test('what a balancer writes is read, with whatever additions and whatever comes
   )
 })
 
-test('any bytes behind the signature have a verdict within the longest header', () => {
+test('decides about any bytes after the signature within the longest header', () => {
   const seen = new Set<string>()
   const command = fc.oneof(fc.constantFrom(0x20, 0x21), byte)
   const family = fc.oneof(fc.constantFrom(0x00, 0x11, 0x21), byte)
@@ -50,7 +50,7 @@ test('any bytes behind the signature have a verdict within the longest header', 
   assert.deepEqual([...seen].toSorted(), ['invalid', 'local', 'proxied'])
 })
 
-test('no bytes at all make the reader throw, and none without the signature are taken', () => {
+test('no bytes make the parser throw, and bytes without the signature are never accepted', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
       const { kind } = readProxyHeader(Buffer.from(bytes))

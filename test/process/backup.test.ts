@@ -314,7 +314,7 @@ async function onTerminal(
     const answer = asked ? waiting.shift() : undefined
     if (answer === undefined) return
     from = seen.length
-    // A question is asked only when its answer would not be shown any more.
+    // The question is printed only when typed input is no longer echoed.
     terminal.stdin.write(answer)
   })
   const [code] = await once(terminal, 'close')

@@ -44,34 +44,37 @@ test('an invitation', async (t) => {
     assert.ok(!kept.includes('PRIVATE KEY'))
   })
 
-  await t.test('R063: no file that a command makes depends on the umask', async (t) => {
-    const { jwt } = await inviteNew(admin, { ott: true })
-    const cli = await freshCli(t)
-    const token = join(cli.home, 'token.jwt')
-    await writeFile(token, jwt)
-    const before = await readdir(cli.home)
-    for (const args of [
-      ['enroll', token, '--out', 'me.json'],
-      ['login', '--identity', 'me.json', '--context', 'device'],
-      ['token'],
-      ['cert', '--out', 'certificates/of-the-session'],
-      ['context', 'use', 'device'],
-      ['logout'],
-    ]) {
-      // What everybody may do with a new file, unless its maker says otherwise.
-      const line = ['umask 0 && exec "$@"', 'sh', process.execPath, PROGRAM, ...args]
-      await execute('sh', ['-c', ...line], { cwd: cli.home, env: cli.environment })
-    }
-    const made = (await readdir(cli.home, { recursive: true })).filter((path) => {
-      return !before.includes(path)
-    })
-    assert.ok(made.includes('config/latchkey/contexts.lock'), made.join())
-    assert.ok(made.includes('config/latchkey/credentials/device.lock'), made.join())
-    for (const path of made) {
-      const found = await stat(join(cli.home, path))
-      assert.equal(found.mode & 0o777, found.isDirectory() ? 0o700 : 0o600, path)
-    }
-  })
+  await t.test(
+    'R063: the mode of files that a command creates does not depend on the umask',
+    async (t) => {
+      const { jwt } = await inviteNew(admin, { ott: true })
+      const cli = await freshCli(t)
+      const token = join(cli.home, 'token.jwt')
+      await writeFile(token, jwt)
+      const before = await readdir(cli.home)
+      for (const args of [
+        ['enroll', token, '--out', 'me.json'],
+        ['login', '--identity', 'me.json', '--context', 'device'],
+        ['token'],
+        ['cert', '--out', 'certificates/of-the-session'],
+        ['context', 'use', 'device'],
+        ['logout'],
+      ]) {
+        // The default permissions of a new file, unless the code sets others.
+        const line = ['umask 0 && exec "$@"', 'sh', process.execPath, PROGRAM, ...args]
+        await execute('sh', ['-c', ...line], { cwd: cli.home, env: cli.environment })
+      }
+      const created = (await readdir(cli.home, { recursive: true })).filter((path) => {
+        return !before.includes(path)
+      })
+      assert.ok(created.includes('config/latchkey/contexts.lock'), created.join())
+      assert.ok(created.includes('config/latchkey/credentials/device.lock'), created.join())
+      for (const path of created) {
+        const stats = await stat(join(cli.home, path))
+        assert.equal(stats.mode & 0o777, stats.isDirectory() ? 0o700 : 0o600, path)
+      }
+    },
+  )
 
   await t.test('comes from standard input too', async (t) => {
     const { jwt, identityId } = await inviteNew(admin, { ott: true })

@@ -10,7 +10,7 @@ import { commandLineOf } from '../support/process/cli-login.ts'
 
 const ESCAPES =
   '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e\u2066\u200f\u061c\u2028\u3164\u{e0041}'
-/** Whatever a terminal obeys, turns the reading direction or is not seen, but for the ends of lines. */
+/** Everything that controls a terminal, changes the reading direction or is invisible, except line ends. */
 const STEERS = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\u3164]/u
 
 test('a server that means ill', async (t) => {
@@ -41,7 +41,7 @@ test('a server that means ill', async (t) => {
       assert.doesNotMatch(stdout + stderr, STEERS)
       assert.match(stdout, /owned/)
     }
-    // For programs, the same value in a text that is as harmless.
+    // For programs: the same value, in a text that is just as harmless.
     for (const [args, expected] of [
       [['list', 'identities'], [row]],
       [['get', 'identity', ESCAPES], row],

@@ -1,4 +1,4 @@
-/** How a command ends that waits: by Ctrl-C, or because its output is no longer read. D-190. */
+/** How a waiting command ends: by Ctrl-C, or because its output is no longer read. D-190. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ test('a command that waits for its server', async (t) => {
   const cli = await commandLineOf(t, { ...service, baseUrl: proxy.url, ca: proxy.ca })
   const admin = await administrate(service)
 
-  /** Until the next one, no request whose path begins so gets an answer. */
+  /** Requests whose path begins with this get no response, until the next call. */
   const silence = (prefix: string) =>
     proxy.meddle(({ target }) => (target.startsWith(prefix) ? { silent: 'before' } : undefined))
 
@@ -38,7 +38,7 @@ test('a command that waits for its server', async (t) => {
     },
   )
 
-  await t.test('leaves no empty identity file behind when an enrollment is given up', async () => {
+  await t.test('leaves no empty identity file when an enrollment is cancelled', async () => {
     proxy.meddle(undefined)
     const { jwt } = await inviteNew(admin, { ott: true })
     const token = join(cli.folder, 'given-up.jwt')
@@ -52,17 +52,20 @@ test('a command that waits for its server', async (t) => {
     assert.ok(!(await readdir(cli.folder)).includes('device.json'))
   })
 
-  await t.test('ends well by Ctrl-C when it follows the events, also in the middle', async () => {
-    proxy.meddle(undefined)
-    const terminal = cli.open('events', '--follow')
-    await terminal.sees('login.succeeded')
-    silence('/edge/')
-    const before = proxy.seen.length
-    await eventually(() => proxy.seen.length > before || undefined, 'a request without an answer')
-    terminal.presses('\u0003')
-    assert.equal(await terminal.ended(), 0, terminal.output())
-    assert.doesNotMatch(terminal.output(), /given up|does not answer/)
-  })
+  await t.test(
+    'ends successfully by Ctrl-C when it follows events, even during a request',
+    async () => {
+      proxy.meddle(undefined)
+      const terminal = cli.open('events', '--follow')
+      await terminal.sees('login.succeeded')
+      silence('/edge/')
+      const before = proxy.seen.length
+      await eventually(() => proxy.seen.length > before || undefined, 'a request without an answer')
+      terminal.presses('\u0003')
+      assert.equal(await terminal.ended(), 0, terminal.output())
+      assert.doesNotMatch(terminal.output(), /given up|does not answer/)
+    },
+  )
 
   await t.test('ends with exit code 141 when the events are no longer read', async () => {
     proxy.meddle(undefined)

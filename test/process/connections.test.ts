@@ -1,6 +1,6 @@
 /**
- * Anonymous callers who only hold connections: nothing they do keeps a descriptor, memory or the end of the process.
- * D-195, D-196, D-198; issue 11, section 1.
+ * Anonymous callers who only hold connections: they cannot use up descriptors or memory, or keep the process from
+ * stopping. D-195, D-196, D-198; issue 11, section 1.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -33,7 +33,7 @@ const MOST_CONNECTIONS = LIMIT - 128
 /** A record header of a handshake that announces more than follows. */
 const HALF_CLIENT_HELLO = Buffer.from('1603010200010001fc0303', 'hex')
 
-/** With short time-outs, and the metrics on the listener. */
+/** With short timeouts, and the metrics on the listener. */
 async function startImpatient(t: TestContext, options: ChildOptions = {}): Promise<ChildService> {
   const { home, stop } = await startChild(t)
   assert.equal((await stop()).code, 0)
@@ -46,7 +46,7 @@ async function startImpatient(t: TestContext, options: ChildOptions = {}): Promi
   return startChild(t, { ...options, home })
 }
 
-/** A connection that is never closed from this side, not even when the other side does. */
+/** A connection that this side never closes, even when the other side does. */
 async function hold(t: TestContext, port: number, bytes = Buffer.alloc(0)): Promise<Socket> {
   const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => undefined)
@@ -57,7 +57,7 @@ async function hold(t: TestContext, port: number, bytes = Buffer.alloc(0)): Prom
 }
 
 async function holdSecured(t: TestContext, port: number, text: string): Promise<Socket> {
-  // Over one that stays open, the TLS socket does too.
+  // If the underlying socket stays open, the TLS socket does too.
   const socket = tls.connect({ socket: await hold(t, port), rejectUnauthorized: false })
   socket.on('error', () => undefined)
   t.after(() => socket.destroy())
@@ -72,15 +72,15 @@ const returnsTo = (child: Pick<Child, 'process'>, level: number) =>
     `no more than ${level} sockets`,
   )
 
-// Attack: connections that say nothing, or half of something, until the process has no descriptor left.
-test('silent and half-open connections are all closed, and the service goes on', {
+// Attack: connections that send nothing, or half of something, until the process has no descriptor left.
+test('closes all silent and half-open connections, and keeps serving', {
   skip: !isLinux,
 }, async (t) => {
   const service = await startImpatient(t, withDescriptors(LIMIT))
   await service.call('/version', { headers: { connection: 'close' } })
   const before = await countSockets(service)
   const { port } = service
-  // After the handshake: nothing (408), half a header (408), no HTTP (400), too much of a header (431).
+  // After the handshake: nothing (408), half a header (408), no HTTP (400), too large a header (431).
   for (const text of [
     '',
     'GET / HT',
@@ -96,8 +96,8 @@ test('silent and half-open connections are all closed, and the service goes on',
   assert.equal((await service.stop()).code, 0)
 })
 
-// Attack: more connections than the process has descriptors. libuv would close them without a word.
-test('connections beyond the limit are refused with a line and a metric', {
+// Attack: more connections than the process has descriptors. libuv would silently close them.
+test('refuses connections beyond the limit, with a log line and a metric', {
   skip: !isLinux,
 }, async (t) => {
   const service = await startImpatient(t, withDescriptors(LIMIT))
@@ -120,7 +120,7 @@ test('connections beyond the limit are refused with a line and a metric', {
   assert.equal((await service.stop()).code, 0)
 })
 
-test('SIGTERM ends a service that a thousand silent connections hold', async (t) => {
+test('SIGTERM stops a service with a thousand silent connections', async (t) => {
   const service = await startChild(t)
   for (let i = 0; i < 10; i++) {
     await Promise.all(Array.from({ length: 100 }, () => hold(t, service.port)))
@@ -132,8 +132,8 @@ test('SIGTERM ends a service that a thousand silent connections hold', async (t)
   assert.equal(await eventually(() => code, 'the end of the service'), 0)
 })
 
-// Attack: requests for a large document, sent ahead and never read.
-test('readers that read nothing hold neither memory nor connections', {
+// Attack: pipelined requests for a large document whose responses are never read.
+test('clients that read nothing use up neither memory nor connections', {
   skip: !isLinux,
 }, async (t) => {
   const service = await startImpatient(t)
@@ -159,7 +159,7 @@ test('readers that read nothing hold neither memory nor connections', {
   assert.equal((await service.stop()).code, 0)
 })
 
-test('the gateway closes silent connections, and SIGTERM ends it under them', {
+test('the gateway closes silent connections, and SIGTERM stops it despite them', {
   skip: !isLinux,
 }, async (t) => {
   const service = await startChild(t)
@@ -186,7 +186,7 @@ test('the gateway closes silent connections, and SIGTERM ends it under them', {
   for (let i = 0; i < 50; i++) await hold(t, port)
   for (let i = 0; i < 50; i++) await hold(t, port, HALF_CLIENT_HELLO)
   await returnsTo(gateway, before)
-  // More than it may have: each connection of a client may need a second one.
+  // More than the limit: each client connection may need a second one.
   await Promise.all(Array.from({ length: 200 }, () => hold(t, port)))
   await eventually(
     () => (gateway.output.stderr.includes('connections are refused') ? true : undefined),

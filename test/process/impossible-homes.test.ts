@@ -1,4 +1,4 @@
-/** A home that cannot be: one sentence and exit code 78, and no loop. D-255. */
+/** A path that cannot be a home: one sentence and exit code 78, and no loop. D-255. */
 import assert from 'node:assert/strict'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { spawnLatchkey } from '../support/process/child-service.ts'
 import { temporaryFolder } from '../support/service.ts'
 
-/** On code that never comes back, the test must end all the same. */
+/** Without the fix the command never returns; the test must end anyway. */
 const limit = { timeout: 300_000 }
 
-test('a home that cannot be made or used is refused with one sentence', limit, async (t) => {
+test('refuses a home that cannot be created or used with one sentence', limit, async (t) => {
   const folder = await temporaryFolder(t)
   const file = join(folder, 'file')
   await writeFile(file, 'not a folder')
@@ -18,7 +18,7 @@ test('a home that cannot be made or used is refused with one sentence', limit, a
   const circle = join(folder, 'circle')
   await symlink(circle, circle)
   const homes: [what: string, home: string, why: string][] = [
-    ['in /proc', '/proc/latchkey/home', 'no folder can be made there'],
+    ['in /proc', '/proc/latchkey/home', 'no folder can be created there'],
     ['below a device', '/dev/null/home', 'a part of the path is not a folder'],
     ['a file', file, 'a part of the path is not a folder'],
     ['below a file', join(file, 'home'), 'a part of the path is not a folder'],
@@ -42,7 +42,7 @@ test('a home that cannot be made or used is refused with one sentence', limit, a
   }
 })
 
-test('commands that need an installation say the same of such a home', limit, async (t) => {
+test('commands that need an installation give the same error for such a home', limit, async (t) => {
   const child = spawnLatchkey(t, ['keys', 'rotate', '--home', '/dev/null/home'])
   const { code, stderr } = await child.finished
   assert.equal(code, 78)

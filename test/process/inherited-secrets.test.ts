@@ -1,6 +1,6 @@
 /**
- * Secrets in the environment reach no child process: not those of the service, nor the browser that the command line
- * opens. D-243, R108.
+ * Child processes do not inherit secrets from the environment: neither those of the service, nor the browser that the
+ * command line opens. D-243, R108.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -19,7 +19,10 @@ import {
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
-/** In the process itself: on SIGUSR2 it starts a child as any code in it could, which writes its environment down. */
+/**
+ * Runs inside the process: on SIGUSR2 it starts a child, as any code in it could, which writes its environment to a
+ * file.
+ */
 const preload = (file: string) => [
   '--import',
   `data:text/javascript,${encodeURIComponent(`
@@ -54,7 +57,7 @@ async function start(t: TestContext, environment: Readonly<Record<string, string
   return inherited(service, file)
 }
 
-test('the password of the first administrator is inherited by no child of the service', async (t) => {
+test('no child process of the service inherits the password of the first administrator', async (t) => {
   const variables = await start(t, { LATCHKEY_ADMIN_PASSWORD: ADMIN.password, OTHER: 'stays' })
   assert.equal('LATCHKEY_ADMIN_PASSWORD' in variables, false)
   assert.equal(JSON.stringify(variables).includes(ADMIN.password), false)
@@ -64,15 +67,15 @@ test('the password of the first administrator is inherited by no child of the se
 
 const filledIn = (name: string) => ['$', `{${name}}`].join('')
 
-test('neither is the installation secret, nor what an address of the database or a header is made of', async (t) => {
+test('nor the installation secret, nor the secrets in a database URL or a header', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
-  // A home of its own, with a configuration that was changed before its first start.
+  // A separate home, with a configuration that was changed before its first start.
   const folder = await temporaryFolder(t)
-  const made = await runLatchkey(t, ['init', '--home', join(folder, 'other')], {
+  const init = await runLatchkey(t, ['init', '--home', join(folder, 'other')], {
     environment: { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: ADMIN.password },
   })
-  assert.equal(made.code, 0, made.stderr)
+  assert.equal(init.code, 0, init.stderr)
   const home = join(folder, 'home')
   const config = {
     ...(await readConfig(join(folder, 'other'))),

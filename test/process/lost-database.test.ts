@@ -1,7 +1,4 @@
-/**
- * A database that is gone, another one, or damaged below a home that was used: the start refuses, and leaves everything as it
- * is. D-252, D-254.
- */
+/** The database of a used home is missing, replaced, or damaged: the start fails, and changes nothing. D-252, D-254. */
 import assert from 'node:assert/strict'
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +21,7 @@ const exists = (path: string) =>
 
 const lastLine = (text: string) => text.trimEnd().split('\n').at(-1)
 
-test('a home in use is not installed anew when its database file is gone', async (t) => {
+test('does not install again into a used home whose database file is missing', async (t) => {
   const home = await homeWithDatabase(t)
   const [db, ca] = [join(home, 'latchkey.db'), join(home, 'pki', 'ca.pem')]
   const secret = await readFile(join(home, 'secret'), 'utf8').catch(() => undefined)
@@ -33,8 +30,8 @@ test('a home in use is not installed anew when its database file is gone', async
   await first.stop()
   const before = await readFile(ca, 'utf8')
   const backup = join(await temporaryFolder(t), 'backup.lkb')
-  const made = await runLatchkey(t, ['backup', '--home', home, '--out', backup])
-  assert.equal(made.code, 0, made.stderr)
+  const backupRun = await runLatchkey(t, ['backup', '--home', home, '--out', backup])
+  assert.equal(backupRun.code, 0, backupRun.stderr)
   await rm(db)
 
   const refusal = (what: string) =>
@@ -42,20 +39,17 @@ test('a home in use is not installed anew when its database file is gone', async
     'set "db" to the right one, or restore a backup with "latchkey restore"; to begin a new installation take another ' +
     `home, or delete ${ca} first`
 
-  await t.test(
-    'the commands that would install, and those that need an installation, refuse',
-    async () => {
-      for (const command of [['run'], ['init'], ['keys', 'rotate'], ['admin', 'recover']]) {
-        const { code, stdout, stderr } = await runLatchkey(t, [...command, '--home', home])
-        assert.equal(code, 1, stdout)
-        assert.equal(lastLine(stderr), refusal('missing'))
-        assert.equal(stdout, '')
-        assert.equal(await exists(db), false, 'no database is made')
-      }
-    },
-  )
+  await t.test('commands that would install, or that need an installation, fail', async () => {
+    for (const command of [['run'], ['init'], ['keys', 'rotate'], ['admin', 'recover']]) {
+      const { code, stdout, stderr } = await runLatchkey(t, [...command, '--home', home])
+      assert.equal(code, 1, stdout)
+      assert.equal(lastLine(stderr), refusal('missing'))
+      assert.equal(stdout, '')
+      assert.equal(await exists(db), false, 'no database is made')
+    }
+  })
 
-  await t.test('and so they do when an empty one is in its place', async () => {
+  await t.test('they also fail if an empty database replaces it', async () => {
     await writeFile(db, '', { mode: 0o600 })
     const { code, stdout, stderr } = await runLatchkey(t, ['run', '--home', home])
     assert.equal(code, 1, stdout)
@@ -64,7 +58,7 @@ test('a home in use is not installed anew when its database file is gone', async
     assert.equal(await exists(join(home, 'admin-password')), false, 'no administrator was made')
   })
 
-  await t.test('a restore is the way out', async () => {
+  await t.test('a restore fixes it', async () => {
     const restored = await runLatchkey(t, ['restore', backup, '--home', home])
     assert.equal(restored.code, 0, restored.stderr)
     const again = await startChild(t, { home })
@@ -73,7 +67,7 @@ test('a home in use is not installed anew when its database file is gone', async
     await again.stop()
   })
 
-  await t.test('and the file that the message names is the other one', async () => {
+  await t.test('deleting the file that the message names fixes it too', async () => {
     await Promise.all(['', '-wal', '-shm'].map((end) => rm(`${db}${end}`, { force: true })))
     await rm(ca)
     const anew = await startChild(t, { home })
@@ -83,7 +77,7 @@ test('a home in use is not installed anew when its database file is gone', async
   })
 })
 
-test('a home in use is not installed anew in an empty database of PostgreSQL; a new home is', async (t) => {
+test('does not install a used home into an empty PostgreSQL database, but does install a new home', async (t) => {
   const postgres = await startPostgres()
   const [full, empty] = [await postgres.freshDatabase(), await postgres.freshDatabase()]
   const home = await homeWithDatabase(t, full)
@@ -101,7 +95,7 @@ test('a home in use is not installed anew in an empty database of PostgreSQL; a 
     /^latchkey: the database that "db" names is empty, but the home .* belongs to an installation; /,
   )
 
-  // A home that is new, below a database in use, is one more instance (D-48).
+  // A new home with a database that is in use is one more instance (D-48).
   const other = await homeWithDatabase(t, full)
   await writeFile(join(other, 'secret'), await readFile(join(home, 'secret')), { mode: 0o600 })
   const second = await startChild(t, { home: other })
@@ -114,7 +108,7 @@ test('a home in use is not installed anew in an empty database of PostgreSQL; a 
   await again.stop()
 })
 
-test('a damaged database refuses the start with one sentence, and the backup goes in its place', async (t) => {
+test('does not start with a damaged database, says so in one sentence, and can be restored from the backup', async (t) => {
   const home = await homeWithDatabase(t)
   const path = join(home, 'latchkey.db')
   await (await startChild(t, { home })).stop()

@@ -13,6 +13,6 @@ test('SIGTERM ends the feeds of routers in good order and does not wait for them
   const { code, stderr } = await service.stop()
   assert.equal(code, 0)
   assert.match(stderr, /"msg":"stopped"/)
-  // The drain would cut it after ten seconds, in the middle of the answer.
+  // The drain would cut it after ten seconds, in the middle of the response.
   assert.equal(await feed.closed, 'finished')
 })

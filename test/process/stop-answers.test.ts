@@ -1,6 +1,6 @@
 /**
- * A stop loses no answer: what was committed before the process ended was also answered, also behind other answers on
- * its connection. D-197, D-27; issue 11, section 4.
+ * A shutdown loses no response: everything that was committed before the process ended was also answered, even with
+ * other responses before it on the connection. D-197, D-27; issue 11, section 4.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const ROUNDS = 6
 const CONNECTIONS = 2
 const PIPELINED = 6
 
-test('refreshes sent ahead are answered, or not made, when SIGTERM comes among them', async (t) => {
+test('answers pipelined refreshes, or does not perform them, when SIGTERM arrives in between', async (t) => {
   const first = await startChild(t)
   const { home } = first
   assert.equal((await first.stop()).code, 0)
@@ -25,7 +25,7 @@ test('refreshes sent ahead are answered, or not made, when SIGTERM comes among t
     service = await startChild(t, { home })
     for (const { token, answer } of sent) {
       if (answer === undefined) {
-        // Without an answer nothing has happened: the token is still good.
+        // Without a response nothing has happened: the token is still valid.
         assert.equal((await refresh(service, token)).status, 200, `round ${round}: it was spent`)
       } else {
         answered += 1
@@ -39,11 +39,11 @@ test('refreshes sent ahead are answered, or not made, when SIGTERM comes among t
 
 interface Sent {
   readonly token: string
-  /** The refresh token that came back. */
+  /** The refresh token in the response. */
   readonly answer: string | undefined
 }
 
-/** Several connections, each with refreshes in a row; the signal comes when the first answers are on their way. */
+/** Several connections, each with pipelined refreshes; the signal comes when the first responses are being sent. */
 async function sendUntilStopped(service: ChildService, round: number): Promise<readonly Sent[]> {
   const chains: OfflineTokens[][] = []
   for (let i = 0; i < CONNECTIONS; i++) {
@@ -57,7 +57,7 @@ async function sendUntilStopped(service: ChildService, round: number): Promise<r
   for (const { tokens, connection } of connections) {
     connection.send(tokens.map((one) => refreshRequest(service, one.refresh_token)).join(''))
   }
-  // At another moment in each round: before, at, and after the first answers.
+  // At another moment in each round: before, during, and after the first responses.
   const before = round % 4
   const [{ connection: watched } = { connection: undefined }] = connections
   const early: (RawReply | undefined)[] = []

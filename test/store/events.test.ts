@@ -198,7 +198,7 @@ for (const kind of SHARED) {
       assert.equal(told.length, 2, 'a commit without events is none of theirs')
     })
 
-    test('D-207: repeats are counted in one row, by however many instances at once', async (t) => {
+    test('D-207: any number of instances count repeats in one row in parallel', async (t) => {
       const database = await kind.create(t)
       const told: KeptEvent['kept'][] = []
       const stores = [
@@ -223,7 +223,7 @@ for (const kind of SHARED) {
       assert.equal(told.filter((kept) => kept === 'row').length, 1)
       assert.equal(told.filter((kept) => kept === 'counted').length, 49)
 
-      // Found by the request id of the first, with the count.
+      // Found by the request id of the first one, with the count.
       const [store] = stores
       assert.ok(store !== undefined)
       assert.equal((await store.events.find(row['id'] as EventId))?.count, 50)

@@ -203,7 +203,7 @@ for (const database of ALL) {
       assert.equal(await store.identities.hold(identityId('another')), undefined)
     })
 
-    test('D-226: voiding the logins of an identity raises its number, and nothing else', async (t) => {
+    test('D-226: voiding the logins of an identity increments its number, and changes nothing else', async (t) => {
       const { identities } = await openWithIdentity(t)
       const other = plain('other')
       await identities.insert(other)

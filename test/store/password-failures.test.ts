@@ -1,6 +1,6 @@
 /**
- * Wrong passwords in a row on every database: D-22, D-216; R078 – R080. Each network and each known device has a count
- * of its own beside the total; races between instances are counted exactly.
+ * Consecutive wrong passwords on every database: D-22, D-216; R078 – R080. Each network and each known device has its
+ * own count in addition to the total; races between instances are counted exactly.
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
@@ -25,7 +25,7 @@ const from = (network: string, device?: string): GuessOrigin => ({ network, devi
 const HERE = from('192.0.2.1')
 const THERE = from('192.0.2.2')
 
-/** Three failures lock for 100 ms, then 200, 300 …; the ceiling is out of the way. */
+/** Three failures lock for 100 ms, then 200, 300 …; the ceiling is too high to matter. */
 const ruleAt = (now: Instant, changes: Partial<LockRule> = {}): LockRule => ({
   maxAttempts: 3,
   ceiling: 1_000,
@@ -59,16 +59,16 @@ for (const database of ALL) {
       return { ...store, fail, isOpen, lockedUntil }
     }
 
-    test('the last of so many failures in a row locks its network, and no other failure', async (t) => {
+    test('the last allowed consecutive failure locks its network, and no earlier one does', async (t) => {
       const { fail, lockedUntil } = await open(t)
       const none = undefined
       assert.deepEqual(await fail(HERE, 5), [none, none, after(100), none, none])
-      // Failures while it is locked neither count nor make the lock longer.
+      // Failures during a lock neither count nor extend the lock.
       assert.deepEqual(await fail(HERE, 1, after(99)), [none])
       assert.equal(await lockedUntil(), after(100))
     })
 
-    test('R080: a network that is shut out leaves every other one open', async (t) => {
+    test('R080: locking one network out leaves every other one open', async (t) => {
       const { fail, isOpen, lockedUntil } = await open(t)
       await fail(HERE, 3)
       assert.equal(await isOpen(THERE), true)
@@ -76,8 +76,8 @@ for (const database of ALL) {
       assert.equal(await lockedUntil(), after(100), 'and the lock is still there')
     })
 
-    test('a right password does not open a lock, until the lock has run out', async (t) => {
-      // Attack: the right guess among many at once arrives just after the lock.
+    test('a correct password is refused until the lock has expired', async (t) => {
+      // Attack: the correct one of many parallel guesses arrives just after the lock.
       const { fail, isOpen, authenticators, passwordFailures } = await open(t)
       await fail(HERE, 3)
       for (const now of [NOON, after(99)]) assert.equal(await isOpen(HERE, now), false)
@@ -86,14 +86,14 @@ for (const database of ALL) {
       assert.equal(await passwordFailures.clear(gone, HERE, NOON), false)
     })
 
-    test('a right password in between begins the count anew', async (t) => {
+    test('a correct password resets the count', async (t) => {
       const { fail, isOpen } = await open(t)
       await fail(HERE, 2)
       assert.equal(await isOpen(HERE), true)
       assert.deepEqual(await fail(HERE, 3), [undefined, undefined, after(100)])
     })
 
-    test('every further lock of a network is longer, until a right password', async (t) => {
+    test('each further lock of a network is longer, until a correct password', async (t) => {
       const { fail, isOpen } = await open(t)
       await fail(HERE, 3)
       assert.deepEqual((await fail(HERE, 3, after(100))).at(-1), after(300))
@@ -102,7 +102,7 @@ for (const database of ALL) {
       assert.deepEqual((await fail(HERE, 3, after(600))).at(-1), after(700))
     })
 
-    test('a network that was quiet for long enough begins anew', async (t) => {
+    test('the count of a network starts again after a long enough pause', async (t) => {
       const { fail } = await open(t)
       await fail(HERE, 3)
       // The lock ends after 100, and is remembered for another 1000.
@@ -111,7 +111,7 @@ for (const database of ALL) {
       assert.deepEqual(await fail(THERE, 1, after(1_000)), [undefined])
     })
 
-    test('R078: the ceiling locks every network at once, and is counted anew afterwards', async (t) => {
+    test('R078: the ceiling locks every network at once, and its count starts again afterwards', async (t) => {
       const { fail, isOpen, lockedUntil } = await open(t)
       const low = { ceiling: 5 }
       for (let i = 1; i <= 4; i++) await fail(from(`198.51.100.${i}`), 1, NOON, low)
@@ -153,8 +153,8 @@ for (const database of ALL) {
       assert.equal(await lockedUntil(), after(100))
     })
 
-    test('R080: a known device that guesses too often is like any other, and its network is shut out too', async (t) => {
-      // Attack: a stolen device cookie, as a free pass for guessing.
+    test('R080: a known device that guesses too often is no longer trusted, and its network is locked out too', async (t) => {
+      // Attack: a stolen device cookie is used to guess without limit.
       const { fail, isOpen, passwordFailures } = await open(t)
       const stolen = from(HERE.network, 'stolen')
       await fail(stolen, 2)
@@ -163,20 +163,20 @@ for (const database of ALL) {
       assert.equal(await passwordFailures.isTrusted(id, 'stolen'), false)
       assert.equal(await isOpen(stolen), false)
       assert.equal(await isOpen(from(HERE.network, 'phone')), true, 'another device is another')
-      // Long after the lock of the network it has no second pass: the locks of others hold for it.
+      // Long after the lock of the network the device is still not trusted: the locks of others apply to it.
       assert.equal(await passwordFailures.isTrusted(id, 'stolen'), false)
       assert.equal(await isOpen(stolen, after(4_000)), true, 'no lock holds there any more')
       assert.equal(await passwordFailures.isTrusted(id, 'stolen'), true, 'and it was right')
     })
 
-    test('a known device goes on counting while everything else is locked', async (t) => {
+    test('counts failures of a known device while everything else is locked', async (t) => {
       const { fail, passwordFailures } = await open(t)
       await fail(HERE, 1, NOON, { ceiling: 1 })
       await fail(from(THERE.network, 'stolen'), 3)
       assert.equal(await passwordFailures.isTrusted(id, 'stolen'), false)
     })
 
-    test('a policy of no attempts never locks', async (t) => {
+    test('a policy without a limit of attempts never locks', async (t) => {
       const { fail, isOpen, passwordFailures } = await open(t)
       const never = { maxAttempts: 0, ceiling: 5 }
       const locks = await fail(from(HERE.network, 'phone'), 20, NOON, never)
@@ -185,7 +185,7 @@ for (const database of ALL) {
       assert.equal(await isOpen(HERE), true)
     })
 
-    test('an administrator unlocks every network and device, and the counts begin anew', async (t) => {
+    test('an administrator unlocks every network and device, and resets the counts', async (t) => {
       const { fail, isOpen, authenticators, passwordFailures } = await open(t)
       await fail(from(HERE.network, 'phone'), 3, NOON, { ceiling: 3 })
       assert.equal(await isOpen(HERE), false)
@@ -197,7 +197,7 @@ for (const database of ALL) {
       assert.equal(await authenticators.unlock(gone), false)
     })
 
-    test('a failure of a password that is not there counts nowhere', async (t) => {
+    test('does not count a failure of a password that does not exist', async (t) => {
       const { passwordFailures } = await open(t)
       for (const none of [gone, '' as AuthenticatorId]) {
         const rule = ruleAt(NOON, { maxAttempts: 1, ceiling: 1 })
@@ -207,7 +207,7 @@ for (const database of ALL) {
       }
     })
 
-    test('failures go with their password', async (t) => {
+    test('deletes the failures together with their password', async (t) => {
       const { fail, authenticators, identities, passwordFailures } = await open(t)
       await fail(from(HERE.network, 'phone'), 3)
       await authenticators.remove(id)
@@ -215,7 +215,7 @@ for (const database of ALL) {
       assert.equal(await identities.remove(anIdentity().id as IdentityId), true)
     })
 
-    test('the rows of one password are bounded, and those that expire first go', async (t) => {
+    test('bounds the rows of one password, and deletes those that expire first', async (t) => {
       // Attack: one failure from each of very many networks, to fill the database.
       const { fail, passwordFailures, isOpen } = await open(t)
       await fail(HERE, 2)
@@ -225,7 +225,7 @@ for (const database of ALL) {
       assert.equal(await isOpen(HERE), true)
     })
 
-    test('what has expired is removed a little at a time', async (t) => {
+    test('deletes expired rows in small batches', async (t) => {
       const { fail, passwordFailures } = await open(t)
       for (let i = 0; i < 5; i++) await fail(from(`10.0.0.${i}`, `device-${i}`), 1, after(i))
       assert.equal(await passwordFailures.removeExpired(after(1_000), 10), 0)
@@ -235,7 +235,7 @@ for (const database of ALL) {
     })
 
     test('R079: a hundred failures at once count as a hundred, on two instances', async (t) => {
-      // Attack: many guesses at the same moment, so that each finds the count of before.
+      // Attack: many parallel guesses, so that each reads the count from before the others.
       const stores = await openFilled(t)
       const fail = (changes: Partial<LockRule>, origin: (i: number) => GuessOrigin) =>
         Promise.all(
@@ -264,7 +264,7 @@ for (const database of ALL) {
       assert.equal(locksOf(await fail({ ceiling: 100 }, spread)), 1)
     })
 
-    test('R079: a right password at the same moment as the last failure finds the lock, or comes before it', async (t) => {
+    test('R079: a correct password in parallel with the last failure either comes first or sees the lock', async (t) => {
       const stores = await openFilled(t)
       for (let round = 0; round < 10; round++) {
         await stores[0].authenticators.unlock(id)

@@ -58,7 +58,7 @@ test('idle connections that die are replaced', async (t) => {
   assert.equal((await store.sessionEndings.listAfter(0)).length, 3)
 })
 
-test('no transaction outlives half a minute, and no statement four seconds', async (t) => {
+test('no transaction lasts longer than half a minute, and no statement longer than four seconds', async (t) => {
   const db = await connect(t)
   const limits = {
     transaction_timeout: '30s',

@@ -124,7 +124,7 @@ for (const database of ALL) {
       assert.deepEqual(await apiSessions.find(id), aSession(renewed))
     })
 
-    test('D-231: of a session whose tokens nobody noted, a refresh does not say that it knows', async (t) => {
+    test('D-231: a refresh leaves the token expiry of a session unknown if it was not recorded', async (t) => {
       const { apiSessions } = await open(t)
       const { tokensEndAt: _, ...old } = aSession()
       await apiSessions.insert(old)

@@ -90,7 +90,7 @@ for (const kind of SHARED) {
       )
     })
 
-    test('D-226: a database from before logins could be voided gets the number, and keeps its identities', async (t) => {
+    test('D-226: migrating a database from before logins could be voided adds the number, and keeps the identities', async (t) => {
       const database = await kind.create(t)
       const before = await database.open()
       await insertIdentity(before)
@@ -104,7 +104,7 @@ for (const kind of SHARED) {
       assert.equal((await identities.find(id))?.voidedLogins, 1)
     })
 
-    test('D-225: a session from before the end and the CA of its certificate were kept can be read', async (t) => {
+    test('D-225: reads a session from before the expiry and the CA of its certificate were stored', async (t) => {
       const database = await kind.create(t)
       const { apiSessions } = await database.open()
       const session = aSession()

@@ -24,7 +24,7 @@ const WAYS: Record<string, { readonly small?: number }> = {
 
 for (const [way, options] of Object.entries(WAYS)) {
   suite(way, () => {
-    test('a file that is sound, also while it is in use', async (t) => {
+    test('accepts an undamaged file, even while it is in use', async (t) => {
       const { path, store } = await filled(t)
       assert.equal(await checkFile(path, options), 'sound')
       await store.sessionEndings.insert(anEnding('later'))
@@ -32,7 +32,7 @@ for (const [way, options] of Object.entries(WAYS)) {
       assert.equal(await checkFile(path, options), 'sound')
     })
 
-    test('a page that was overwritten', async (t) => {
+    test('finds a page that was overwritten', async (t) => {
       const { path, store } = await filled(t)
       await store.close()
       await damageTable(path, 'session_endings')
@@ -43,12 +43,12 @@ for (const [way, options] of Object.entries(WAYS)) {
   })
 }
 
-test('there is no more than a bounded time for it', async (t) => {
+test('stops after a bounded time', async (t) => {
   const { path } = await filled(t)
   assert.equal(await checkFile(path, { small: 0, limit: milliseconds(1) }), 'unfinished')
 })
 
-test('a file that is missing or no database is for others to complain about, and is left alone', async (t) => {
+test('does not report or change a file that is missing or not a database', async (t) => {
   const { path } = await sqliteOnDisk.create(t)
   assert.equal(await checkForDamage({ kind: 'sqlite', path }), 'sound')
   assert.deepEqual(await readdir(dirname(path)), [])
@@ -56,7 +56,7 @@ test('a file that is missing or no database is for others to complain about, and
   assert.equal(await checkForDamage({ kind: 'sqlite', path }), 'sound')
 })
 
-test('damage is a reason not to open the store', async (t) => {
+test('does not open a damaged store', async (t) => {
   const { path, store } = await filled(t)
   await store.close()
   await damageTable(path, 'session_endings')
@@ -67,7 +67,7 @@ test('damage is a reason not to open the store', async (t) => {
   })
 })
 
-test('damage that shows later is trouble of the database', async (t) => {
+test('reports damage that is found later as an unavailable database', async (t) => {
   const { path, store, open } = await filled(t)
   await store.close()
   await damageTable(path, 'session_endings')

@@ -68,7 +68,7 @@ test('a path that cannot be opened is refused with its reason', async (t) => {
   })
 })
 
-test('while another process writes, a call waits and this process goes on', async (t) => {
+test('a call waits while another process writes, without blocking this process', async (t) => {
   const { path, open } = await sqliteOnDisk.create(t)
   const store = await open()
   const other = new DatabaseSync(path)
@@ -83,7 +83,7 @@ test('while another process writes, a call waits and this process goes on', asyn
       isDone = true
     })
   for (let turn = 0; turn < 100; turn++) await setImmediate()
-  // Were the wait inside SQLite, this whole process would have stood still for seconds.
+  // If SQLite itself waited, this whole process would be blocked for seconds.
   assert.ok(performance.now() - begun < 4_000)
   assert.equal(isDone, false)
 

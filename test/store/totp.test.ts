@@ -107,7 +107,7 @@ for (const database of ALL) {
       assert.equal(count, isVerified ? 20 : 2)
     })
 
-    test('a pending enrollment is verified and removed by its owner alone (D-240)', async (t) => {
+    test('only its owner can verify and remove a pending enrollment (D-240)', async (t) => {
       const [{ totpEnrollments }] = await openPending(t)
       for (const owner of [OTHER, undefined]) {
         assert.equal(await totpEnrollments.markVerified(anEnrollment({ owner }), NOON), false)
@@ -115,7 +115,7 @@ for (const database of ALL) {
       assert.equal(await totpEnrollments.removePending(me, OTHER), false)
       assert.deepEqual(await totpEnrollments.find(me), anEnrollment())
 
-      // Replaced under the same id: the owner decides all the same.
+      // Replaced under the same id: the owner is checked nevertheless.
       await totpEnrollments.replacePending(anEnrollment({ owner: OTHER }), CODES)
       assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), false)
       assert.equal(await totpEnrollments.removePending(me, OWNER), false)
@@ -147,7 +147,7 @@ for (const database of ALL) {
     })
 
     test('of a start by another owner and a verification at once, one counts (D-240)', async (t) => {
-      // Attack: a login that has only the password starts its own enrollment at the moment at which the owner verifies.
+      // Attack: a login with only the password starts its own enrollment at the moment when the owner verifies.
       const stores = await openTwoFilled(t)
       for (const i of TIMES) {
         await stores[0].totpEnrollments.remove(me)

@@ -1,6 +1,6 @@
 /**
- * Trouble of the database is one kind of error, whatever the database calls it: StoreUnavailable, so that a call is
- * answered with 503 and not as a fault of this program or of the caller. D-250.
+ * A failure of the database is one kind of error on every database: StoreUnavailable, so that a call is answered with
+ * 503 and not as an error of this program or of the caller. D-250.
  */
 import assert from 'node:assert/strict'
 import { rename, rm, writeFile } from 'node:fs/promises'
@@ -33,7 +33,7 @@ const END_OTHERS = `
 
 for (const kind of SHARED) {
   suite(kind.name, () => {
-    test('a statement that the database refuses is a mistake here, and not trouble', async (t) => {
+    test('a statement that the database refuses is a bug, not an unavailable database', async (t) => {
       const database = await kind.create(t)
       const { sessionEndings } = await database.open()
       await database.query('drop table session_endings')
@@ -62,7 +62,7 @@ suite('PostgreSQL', () => {
     })
     await assertUnavailable(failing, /terminated|ECONNRESET|not queryable/)
     await assertUnavailable(store.sessionEndings.listAfter(0), /terminated|ECONNRESET|socket/i)
-    cable.mend()
+    cable.repair()
     assert.deepEqual(await store.sessionEndings.listAfter(0), [])
   })
 
@@ -77,7 +77,7 @@ suite('PostgreSQL', () => {
     assert.deepEqual(await store.sessionEndings.listAfter(0), [])
   })
 
-  test('closing waits for no silent server', async (t) => {
+  test('closing does not wait for a server that does not respond', async (t) => {
     const { cable, store } = await openCabled(t)
     await Promise.all([store.sessionEndings.listAfter(0), store.sessionEndings.listAfter(0)])
     const asking = Promise.withResolvers<void>()
@@ -105,7 +105,7 @@ suite('PostgreSQL', () => {
     await assertUnavailable(failing, /terminat|not queryable/)
   })
 
-  test('a server that only reads, as a standby does', async (t) => {
+  test('a read-only server, such as a standby', async (t) => {
     const database = await postgresql.create(t)
     const store = await database.open()
     const name = new URL(database.url).pathname.slice(1)
@@ -125,7 +125,7 @@ suite('PostgreSQL', () => {
     await admin.query(`drop database "${name}" with (force)`)
     await store.sessionEndings.listAfter(0).catch(() => undefined)
     await assertUnavailable(store.sessionEndings.listAfter(0), /does not exist/)
-    // The one that the test itself removes afterwards.
+    // The one that the test itself deletes afterwards.
     await admin.query(`create database "${name}"`)
   })
 
@@ -140,7 +140,7 @@ suite('PostgreSQL', () => {
     assert.deepEqual(await store.sessionEndings.listAfter(0), [])
   })
 
-  test('a lock that another session does not let go of', async (t) => {
+  test('a lock that another session does not release', async (t) => {
     const database = await postgresql.create(t)
     const store = await database.open()
     const other = new Client({ connectionString: database.url })
@@ -199,7 +199,7 @@ suite('SQLite', () => {
     await insert('x')
   })
 
-  test('a file that only can be read', async (t) => {
+  test('a read-only file', async (t) => {
     const { db, insert } = await openGuarded(t)
     await sql`pragma query_only = on`.execute(db)
     await assertUnavailable(insert('x'), /readonly/)

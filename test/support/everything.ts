@@ -32,9 +32,9 @@ export async function startWithEverything(
   return { service, routes: listener.routes }
 }
 
-/** The address with something in the place of what it names; nothing has that id. */
+/** Returns the path with its parameters replaced by an id that does not exist. */
 export const addressOf = ({ url }: Pick<Route, 'url'>) => url.replaceAll(/:\w+/g, 'nothing')
 
-/** Whether a caller without any credential gets past the door of the route. */
+/** Whether the route accepts a caller without credentials. */
 export const isAnonymous = ({ access }: Pick<Route, 'access'>) =>
   access === 'public' || access === 'login'

@@ -114,7 +114,7 @@ export function rulesOf(known: {
   }
 }
 
-/** A third-party CA that is verified and on, but for the changes. */
+/** A third-party CA that is verified and enabled, with the given changes. */
 export function aCa(changes: Partial<Ca> = {}): Ca {
   return {
     id: 'ca-1' as CaId,

@@ -26,8 +26,8 @@ export async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Whether a connection to it is refused. A listener that closes at this moment may have let the kernel accept it already, and
- * resets it then: that is a refusal as well.
+ * Whether a connection to the port is refused. If a listener closes at this moment, the kernel may already have
+ * accepted the connection and then resets it: that is a refusal too.
  */
 export async function isRefused(port: number, host = '127.0.0.1'): Promise<boolean> {
   const socket = connect(port, host)

@@ -106,7 +106,7 @@ export interface Parts {
   readonly issuers: () => readonly Issuer[]
   /** Where the client API is reached, and what is shown there; known once its listener listens. */
   readonly clientApi: () => ClientApi | undefined
-  /** What is surely past (D-230). */
+  /** The latest moment that is certainly past (D-230). */
   readonly past: () => Instant
   readonly onKeyFetch?: (outcome: FetchOutcome) => void
   /** Where fetches are traced. */
@@ -161,7 +161,7 @@ export function compose(parts: Parts) {
     brand,
     rejectsCommonPasswords: config.passwords.rejectCommon,
   })
-  /** D-22: each kind of guessable secret has a count of its own. */
+  /** D-22: failures are counted separately for each kind of guessable secret. */
   const countFailures = () =>
     createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
 

@@ -1,7 +1,8 @@
 /**
- * A home that has been used knows it: the CAs that clients were given lie in it, written after the database had them. An
- * empty database below it is a lost one, or a wrong one, and must not be installed anew: the identities would be gone, another
- * administrator there, and the CAs replaced by others that no client trusts (D-252).
+ * Detects a home that was used before: it contains the CAs that clients were given, and those are written after the
+ * database has them. If the database of such a home is empty, it was lost or is the wrong one. Never install into it
+ * again: the identities would be gone, there would be another administrator, and the new CAs would not be trusted by
+ * any client (D-252).
  */
 import type { Config } from '../../config/config.ts'
 import { homeFiles } from './home.ts'
@@ -11,12 +12,12 @@ export function isHomeUsed({ home }: Pick<Config, 'home'>): Promise<boolean> {
   return exists(homeFiles(home).ca)
 }
 
-/** Opening such a database would make the file. */
+/** Checked on the file system, because opening the database would create the file. */
 export async function isFileMissing({ db }: Pick<Config, 'db'>): Promise<boolean> {
   return db.kind === 'sqlite' && !(await exists(db.path))
 }
 
-/** For a command that needs an installation: none was made here yet, or the database of it is gone. */
+/** For a command that needs an installation: either there was never one here, or its database is gone. */
 export async function nothingInstalled(
   config: Pick<Config, 'home' | 'db'>,
   what: 'missing' | 'empty',

@@ -15,7 +15,7 @@ import {
   refuseWorldReadable,
 } from './private-files.ts'
 
-/** The home cannot be what `--home` says: nothing that is started again will change that (D-255). */
+/** The folder that `--home` names cannot be a home, and a restart will not change that (D-255). */
 export class UnusableHome extends RefusedStart {
   constructor(home: string, cause: NodeJS.ErrnoException) {
     const why = REASONS[cause.code ?? ''] ?? cause.message
@@ -25,7 +25,7 @@ export class UnusableHome extends RefusedStart {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no folder can be made there',
+  ENOENT: 'no folder can be created there',
   ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'there is something of this name that is not a folder',
   EACCES: 'this user may not write there',
@@ -36,7 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 }
 
-/** Turns what the file system says about the home into UnusableHome. */
+/** Turns a file system error about the home into UnusableHome. */
 export async function usingHome<T>(home: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -64,8 +64,8 @@ export function homeFiles(home: string) {
 }
 
 /**
- * Opens the home, making it when it is missing, and loads its configuration. Thrown: ConfigProblems, RefusedStart, and
- * UnusableHome among those.
+ * Opens the home, creates it if it is missing, and loads its configuration. Throws ConfigProblems or RefusedStart (of
+ * which UnusableHome is one).
  */
 export async function openHome(from: {
   readonly home: string

@@ -69,7 +69,7 @@ export async function prepare(deps: {
   readonly hashStrength?: HashStrength | undefined
 }): Promise<Prepared> {
   const { config, clock, random } = deps
-  // Looked at first: another instance that starts in the same home may install meanwhile.
+  // Check this first: another instance that starts in the same home may install in the meantime.
   const isUsed = await isHomeUsed(config)
   if (isUsed && (await isFileMissing(config))) throw emptyBelowUsedHome(config, 'missing')
   await refuseDamage(config, deps.log)
@@ -140,10 +140,10 @@ async function openDatabase(config: Config, onEvents?: OnEvents) {
 async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {
   const outcome = await refusing(checkForDamage(db))
   if (outcome === 'sound') return
-  log?.warn({}, 'the database was not checked for damage to its end: there was no time; going on')
+  log?.warn({}, 'the database was only partly checked for damage: the time was up; starting anyway')
 }
 
-/** Without a database there is no start. */
+/** The service does not start without a database. */
 async function refusing<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

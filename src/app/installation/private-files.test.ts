@@ -129,14 +129,14 @@ test('R063: a folder is made with mode 0700, parents included, and refused when 
   }
 })
 
-test('a folder is made with its parents, by two at once too, and only where there can be one', async (t) => {
+test('creates a folder with its parents, also for two parallel callers, and fails where no folder can exist', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-folders-'))
   t.after(() => rm(folder, { recursive: true }))
   const deep = join(folder, 'a', 'b', 'c')
   await Promise.all([makePrivateFolder(deep), makePrivateFolder(deep)])
   assert.equal((await stat(deep)).mode & 0o777, 0o700)
   await makePrivateFolder(deep)
-  // Node's own `recursive` never comes back here.
+  // Node's own `recursive` never returns here.
   await assert.rejects(makePrivateFolder('/proc/latchkey/home'), { code: 'ENOENT' })
   await assert.rejects(makePrivateFolder('/dev/null/home'), { code: 'ENOTDIR' })
 })

@@ -30,7 +30,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await refuseMode(path, WORLD_DOES_ANYTHING, '700')
 }
 
-/** With its parents. Not by `recursive` of Node, which never comes back where no folder can be made, as in /proc. */
+/** Creates the folder and its parents. Node's `recursive` never returns where no folder can be created, as in /proc. */
 async function makeFolder(path: string): Promise<void> {
   if (await isFolder(path)) return
   const parent = dirname(path)
@@ -38,7 +38,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })
   } catch (error) {
-    // Another instance that starts at the same time was faster.
+    // Another instance that started at the same time created it first.
     if (!(await isFolder(path))) throw error
   }
 }

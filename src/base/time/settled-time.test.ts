@@ -1,4 +1,4 @@
-/** Which moments are surely past, whatever the time of day is set to. R115, D-230. */
+/** Which moments are certainly past, even when the time of day is wrong. R115, D-230. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON } from '../../../test/support/clocks/manual-clock.ts'
@@ -21,7 +21,7 @@ function world() {
     jump: (by: number) => {
       now = plus(now, milliseconds(by))
     },
-    /** Time passes, and the clocks are looked at every second. */
+    /** Lets time pass, and reads the clocks every second. */
     pass(time: Duration) {
       for (let passed = 0; passed < time; passed += seconds(1)) {
         uptime = milliseconds(uptime + seconds(1))
@@ -32,7 +32,7 @@ function world() {
   }
 }
 
-test('as long as nobody sets the clock, everything up to now is past', () => {
+test('while the clock is not set, everything up to now is past', () => {
   const { settled, pass, now, jumps } = world()
   assert.equal(settled.past(), NOON)
   pass(minutes(3))
@@ -40,7 +40,7 @@ test('as long as nobody sets the clock, everything up to now is past', () => {
   assert.deepEqual(jumps, [])
 })
 
-test('R115: nothing more is past while the clock is set forward, and nothing is lost when it comes back', () => {
+test('R115: a clock that is set forward makes nothing past, and nothing is lost when it is set back', () => {
   const { settled, jump, pass, now } = world()
   pass(minutes(5))
   const before = now()
@@ -52,7 +52,7 @@ test('R115: nothing more is past while the clock is set forward, and nothing is 
   assert.equal(settled.past(), now())
 })
 
-test('a clock that was set forward is believed when it has stayed so for an hour', () => {
+test('believes a clock that was set forward after an hour', () => {
   const { settled, jump, pass, now } = world()
   pass(minutes(5))
   jump(hours(3))
@@ -62,14 +62,14 @@ test('a clock that was set forward is believed when it has stayed so for an hour
   assert.equal(settled.past(), now())
 })
 
-test('a clock that is set back is believed at once: what is kept too long does no harm', () => {
+test('believes a clock that is set back at once, because keeping rows too long does no harm', () => {
   const { settled, jump, now, pass } = world()
   pass(minutes(5))
   jump(-hours(2))
   assert.equal(settled.past(), now())
 })
 
-test('a jump that returns within the hour counts from neither of its ends', () => {
+test('ignores a jump that is undone within the hour', () => {
   const { settled, jump, pass, now } = world()
   pass(minutes(5))
   for (let i = 0; i < 20; i++) {
@@ -82,7 +82,7 @@ test('a jump that returns within the hour counts from neither of its ends', () =
   }
 })
 
-test('nothing is removed for good before the clocks were watched for a while', () => {
+test('allows no deletion before the clocks were watched for a while', () => {
   const { settled, pass, now } = world()
   assert.equal(settled.removable(), undefined)
   pass(milliseconds(WATCHED_FOR - seconds(1)))
@@ -91,7 +91,7 @@ test('nothing is removed for good before the clocks were watched for a while', (
   assert.equal(settled.removable(), now())
 })
 
-test('a clock that is ahead of that of the database is not believed, however long it was so', () => {
+test('never believes a clock that is ahead of the database', () => {
   const { settled, jump, pass, now } = world()
   const database = () => plus(now(), milliseconds(-hours(1)))
   jump(hours(1))
@@ -106,7 +106,7 @@ test('a clock that is ahead of that of the database is not believed, however lon
   assert.equal(settled.aheadOfDatabase(), 0)
 })
 
-test('a database whose clock is some seconds behind holds nothing up, and one that is ahead changes nothing', () => {
+test('a database clock that is a few seconds behind delays nothing, and one that is ahead changes nothing', () => {
   for (const difference of [-seconds(20), hours(1)]) {
     const { settled, now } = world()
     settled.compare(plus(now(), milliseconds(difference)))
@@ -115,7 +115,7 @@ test('a database whose clock is some seconds behind holds nothing up, and one th
   }
 })
 
-test('every jump of five seconds or more is told once, with its direction', () => {
+test('reports every jump of five seconds or more once, with its direction', () => {
   const { settled, jump, jumps, pass } = world()
   pass(seconds(3))
   jump(hours(1))

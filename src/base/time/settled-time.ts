@@ -1,57 +1,58 @@
 /**
- * Which moments are surely past. The time of day can be wrong for a while, and what was removed or ended meanwhile does
- * not come back when it is right again. So whatever is done for good because of the time asks here, not the clock: R115,
- * D-230. It compares the time of day with the uptime, which never jumps, and with the clock of the database.
+ * Tells which moments are certainly past. The time of day can be wrong for a while, and what was deleted or ended
+ * during that time does not come back when the clock is corrected. So code that does something irreversible because of
+ * the time asks this module, not the clock: R115, D-230. It compares the time of day with the uptime, which never
+ * jumps, and with the clock of the database.
  */
 import type { Clock } from './clock.ts'
 import { type Duration, hours, milliseconds, minutes, seconds } from './duration.ts'
 import { type Instant, instant } from './instant.ts'
 
 export interface SettledTime {
-  /** The latest moment that is past by every reading of the last hour, and by the database. */
+  /** The latest moment that is past according to every reading of the last hour and to the database. */
   past(): Instant
   /**
-   * The same, for what nobody misses if it stays a little longer: undefined until the clocks were watched for a quarter
-   * of an hour, because a process that starts while the clock is wrong cannot know better.
+   * The same, for deletions that can wait: undefined until the clocks have been watched for a quarter of an hour,
+   * because a process that starts while the clock is wrong cannot detect it.
    */
   removable(): Instant | undefined
-  /** Takes a reading. Called every second or so. */
+  /** Takes a reading. Call it about once a second. */
   look(): void
-  /** The time that the database has now. */
+  /** Reports the current time of the database. */
   compare(databaseTime: Instant): void
-  /** How far the time of day is ahead of the database; 0 when they agree. */
+  /** How far the time of day is ahead of the database; 0 if they agree. */
   aheadOfDatabase(): Duration
 }
 
-/** For so long a clock that was set forward must stay so to be believed. */
+/** A clock that was set forward must stay there this long before it is believed. */
 export const SETTLES_AFTER: Duration = hours(1)
 
-/** For so long nothing is removed after a start. */
+/** Nothing is deleted for this long after a start. */
 export const WATCHED_FOR: Duration = minutes(15)
 
-/** Clocks of two machines that are kept right differ by less. */
+/** The clocks of two synchronized machines differ by less than this. */
 const DATABASE_TOLERANCE: Duration = minutes(1)
 
-/** Smaller steps are what keeps a clock right. */
+/** Time synchronization makes smaller steps than this. */
 const NOTICED_JUMP: Duration = seconds(5)
 
-/** A reading is kept at most this often, so that there are few of them. */
+/** At most one reading in this time is kept, which bounds their number. */
 const READING_EVERY: Duration = minutes(1)
 
 interface Reading {
   readonly at: Duration
-  /** The time of day less the uptime: the same as long as nobody sets the clock. */
+  /** The time of day minus the uptime: constant until the clock is set. */
   readonly offset: number
 }
 
 export function createSettledTime(deps: {
   readonly clock: Clock
-  /** Told of every jump of the time of day: forward when it is positive. */
+  /** Called for every jump of the time of day; the jump is positive if the clock went forward. */
   readonly onJump?: (by: Duration) => void
 }): SettledTime {
   const { clock, onJump = () => {} } = deps
   const startedAt = clock.uptime()
-  /** Lowest first, and the lowest is the oldest: a later one that is lower takes the place of those above it. */
+  /** In ascending order, and the lowest is the oldest: a later reading that is lower replaces those above it. */
   let readings: Reading[] = []
   let lastOffset: number | undefined
   let databaseOffset: number | undefined

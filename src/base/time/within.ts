@@ -1,11 +1,11 @@
-/** Waiting that ends, whatever it waits for. */
+/** Waits with a time limit. */
 import { setTimeout } from 'node:timers/promises'
 import type { Duration } from './duration.ts'
 
-/** Waits until `work` has ended, well or not, but no longer than `limit`. Answers whether it has. */
+/** Waits at most `limit` for `work` to end, whether it succeeds or fails. Returns whether it ended in time. */
 export async function endsWithin(limit: Duration, work: Promise<unknown>): Promise<boolean> {
   const waiting = new AbortController()
-  // A timer, not a clock: it only ends the wait.
+  // A timer instead of the clock: it does nothing but end the wait.
   const tooLate = setTimeout(limit, false, { signal: waiting.signal }).catch(() => false)
   const ended = work.then(
     () => true,

@@ -58,7 +58,9 @@ export async function runService(options: HomeOptions, io: Io): Promise<ExitCode
   return isAgain ? EXIT.again : EXIT.ok
 }
 
-/** A start may wait for a database that does not answer; one that is to stop anyway is not waited for any longer. */
+/**
+ * A start may be waiting for a database that does not respond. Do not wait for it if the service should stop anyway.
+ */
 async function unlessStopped(
   starting: Promise<Instance>,
   signals: Pick<Signals, 'stop'>,
@@ -66,8 +68,8 @@ async function unlessStopped(
 ): Promise<Instance> {
   const signal = await Promise.race([starting.then(() => undefined), signals.stop])
   if (signal !== undefined && !(await endsWithin(START_LIMIT, starting))) {
-    log.error({ signal }, 'stopped before the start had ended')
-    // What the start has open would keep the process alive.
+    log.error({ signal }, 'stopped before the start was complete')
+    // Connections and files that the start has open would keep the process alive.
     process.exit(EXIT.failed)
   }
   return starting

@@ -93,7 +93,8 @@ export function openContexts(folder: string = userFolder()): Contexts {
     join(credentialsFolder, `${checkContextName(name)}.json`)
 
   async function makeFolders(): Promise<void> {
-    // The configuration folder itself is not ours; where it is missing, it is made as the XDG Base Directory Specification says.
+    // The configuration folder is shared with other programs; if it is missing, create it as the XDG Base Directory
+    // Specification says.
     await mkdir(join(folder, '..'), { recursive: true, mode: 0o700 })
     await makePrivateFolder(folder)
     await makePrivateFolder(credentialsFolder)

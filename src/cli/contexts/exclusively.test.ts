@@ -47,7 +47,7 @@ test('one at a time, in one process too, and what it answers comes out', async (
   assert.equal(most, 1)
 })
 
-test('R063: the file of the lock is for its owner alone, also one that an older version has made', async (t) => {
+test('R063: only the owner may access the lock file, even if an older version created it', async (t) => {
   const file = await lockFile(t)
   const modeInside = () => exclusively(file, async () => (await stat(file)).mode & 0o777)
   assert.equal(await modeInside(), 0o600)

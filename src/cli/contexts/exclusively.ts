@@ -42,15 +42,16 @@ function isTaken(database: DatabaseSync): boolean {
 }
 
 /**
- * Made here and not by SQLite, for its mode (R063). A file that exists is never opened: closing it would release the lock that
- * this process may hold on it (POSIX.1-2024, fcntl). Synchronous, so that nothing takes the lock between making and closing it.
+ * Creates the file here instead of leaving it to SQLite, because of its mode (R063). Never open a file that exists:
+ * closing it would release the lock that this process may hold on it (POSIX.1-2024, fcntl). Synchronous, so that
+ * nothing can take the lock between creating and closing the file.
  */
 function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // Of a version that left the mode to the umask.
+    // An older version left the mode to the umask.
     chmodSync(file, 0o600)
   }
 }

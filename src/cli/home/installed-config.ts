@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts'
 import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
 import type { HomeOptions } from './home-options.ts'
 
-/** Thrown: RefusedStart when nothing is there, UnusableHome, ConfigProblems. */
+/** Throws RefusedStart if nothing is installed, UnusableHome, or ConfigProblems. */
 export async function loadInstalled({ home, file, environment }: HomeOptions): Promise<Config> {
   const find = () => exists(join(home, CONFIG_FILE))
   if (file === undefined && !(await usingHome(resolve(home), find))) {

@@ -1,4 +1,4 @@
-/** Ctrl-C in a login with a browser: D-190. */
+/** Ctrl-C during a login with a browser: D-190. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -20,7 +20,7 @@ const PROVIDER: Provider = {
   loginUrl: (path) => at(`/oidc/login/${path}`),
 }
 
-/** A listener that waits for a browser, as the command opens it; and the way to see that it is closed. */
+/** A listener that waits for a browser, as the command opens it, and a way to see that it is closed. */
 function waitingClient() {
   const opened: string[] = []
   return {
@@ -34,7 +34,7 @@ function waitingClient() {
   }
 }
 
-/** A person whose Ctrl-C comes in the very moment in which the first line that `isSeen` accepts is printed. */
+/** A user who presses Ctrl-C at the moment when the first line that `isSeen` accepts is printed. */
 function pressingAt(isSeen: (line: string) => boolean): Io {
   const interrupts = createInterrupts(systemClock, () =>
     assert.fail('the interrupt came before its handler'),
@@ -61,7 +61,7 @@ for (const [title, isSeen] of [
   ['the address', (line: string) => line.includes('/oidc/authorization?')],
   ['the word that it is waiting', (line: string) => line.startsWith('Waiting for the browser')],
 ] as const) {
-  test(`Ctrl-C in the moment in which ${title} is printed gives it up with exit code 130`, async () => {
+  test(`Ctrl-C at the moment when ${title} is printed cancels the login with exit code 130`, async () => {
     const client = waitingClient()
     const login = logInWithBrowser(client, 'nothing', pressingAt(isSeen))
     await assert.rejects(login, new CommandFailed('given up', EXIT.cancelled))

@@ -11,9 +11,9 @@ export async function logInWithBrowser(
   io: Io,
 ): Promise<Session> {
   const login = await client.beginBrowserLogin()
-  // Listens for Ctrl-C, and does so before the address is there to be read (D-190).
+  // This listens for Ctrl-C, so start it before the address is printed (D-190).
   const session = withProgress(io, 'Waiting for the browser', login.finish())
-  // It may be given up before it is awaited.
+  // The user may cancel before the promise is awaited.
   session.catch(() => undefined)
   try {
     io.err('Log in with the browser of this machine, at this address:')
@@ -21,7 +21,7 @@ export async function logInWithBrowser(
     if (opens === 'a-window') openWindow(login.url)
     return await session
   } finally {
-    // Closes the listener, however it ended.
+    // This closes the listener, whether the login succeeded or not.
     login.cancel()
   }
 }

@@ -22,7 +22,7 @@ function interruptsAt() {
   }
 }
 
-test('an interrupt that nothing waits for ends the process', () => {
+test('an interrupt ends the process if no handler is registered', () => {
   const { pressAt, left, interrupts } = interruptsAt()
   assert.equal(interrupts.hasCome, false)
   pressAt(0)
@@ -30,7 +30,7 @@ test('an interrupt that nothing waits for ends the process', () => {
   assert.equal(interrupts.hasCome, true)
 })
 
-test('what was taken back is not called', () => {
+test('does not call a handler that was unregistered', () => {
   const { pressAt, left, interrupts } = interruptsAt()
   let called = 0
   interrupts.on(() => {
@@ -40,7 +40,7 @@ test('what was taken back is not called', () => {
   assert.deepEqual({ called, left: left() }, { called: 0, left: 1 })
 })
 
-test('the first interrupt asks everything that waits, and the second one ends the process', () => {
+test('the first interrupt calls every handler, and the second one ends the process', () => {
   const { pressAt, left, interrupts } = interruptsAt()
   const called: string[] = []
   interrupts.on(() => called.push('outer'))
@@ -51,7 +51,7 @@ test('the first interrupt asks everything that waits, and the second one ends th
   assert.deepEqual({ called, left: left() }, { called: ['outer', 'inner'], left: 1 })
 })
 
-test('an interrupt that npm hands on is not a second one', () => {
+test('does not count an interrupt that npm forwards as a second one', () => {
   const { pressAt, left, interrupts } = interruptsAt()
   interrupts.on(() => undefined)
   pressAt(0)
@@ -59,18 +59,18 @@ test('an interrupt that npm hands on is not a second one', () => {
   assert.equal(left(), 0)
 })
 
-test('waiting for a server ends with the interrupt, with exit code 130', async () => {
+test('an interrupt ends waiting for a server with exit code 130', async () => {
   const { interrupts } = interruptsAt()
   const io = { progress: () => undefined, onInterrupt: interrupts.on }
-  const given = Promise.withResolvers<string>()
-  const waiting = withProgress(io, 'Waiting', given.promise)
+  const response = Promise.withResolvers<string>()
+  const waiting = withProgress(io, 'Waiting', response.promise)
   interrupts.interrupt()
   await assert.rejects(waiting, new CommandFailed('given up', EXIT.cancelled))
-  // The answer of a server that comes later is not waited for, and its failure is not an unhandled one.
-  given.reject(new Error('too late'))
+  // A later answer of the server is ignored, and its failure is not an unhandled rejection.
+  response.reject(new Error('too late'))
 })
 
-test('what has been waited for listens no longer', async () => {
+test('finished work unregisters its handler', async () => {
   const { interrupts, left } = interruptsAt()
   const io = { progress: () => undefined, onInterrupt: interrupts.on }
   assert.equal(await withProgress(io, 'Waiting', Promise.resolve('done')), 'done')

@@ -1,14 +1,14 @@
 /**
- * Ctrl-C in a command. What waits says what an interrupt does meanwhile, before it prints anything that a person may react
- * to. The first one asks the command to end, the second one does not ask any more (D-190).
+ * Ctrl-C in a command. Code that waits registers what an interrupt does, before it prints anything that the user may
+ * react to. The first interrupt asks the command to end; the second one ends the process (D-190).
  */
 import type { Clock } from '../../base/time/clock.ts'
 import { SAME_KEY_MILLISECONDS } from './signals.ts'
 
 export interface Interrupts {
-  /** Calls `act` at the interrupt, once. Returns the function that takes it back. */
+  /** Calls `act` once, at the interrupt. Returns a function that unregisters it. */
   on(act: () => void): () => void
-  /** An interrupt has come. `leave` is called when nothing waits for one, and for the second. */
+  /** Handles an interrupt. Calls `leave` if nothing waits for an interrupt, and at the second one. */
   interrupt(): void
   readonly hasCome: boolean
 }
@@ -18,7 +18,7 @@ export function createInterrupts(clock: Pick<Clock, 'uptime'>, leave: () => void
   let first: number | undefined
   return {
     on(act) {
-      // Its own function: the same act may be registered twice.
+      // A new function each time, because the same `act` may be registered twice.
       const entry = () => act()
       acts.add(entry)
       return () => acts.delete(entry)

@@ -23,8 +23,8 @@ export interface Io {
   /** What goes on right now, in place of what was there before; undefined wipes it away. On terminals only. */
   progress(text: string | undefined): void
   /**
-   * Calls `act` once when the person presses Ctrl-C; the function that it returns takes that back. Registered before
-   * anything is printed that a person may react to (D-190).
+   * Calls `act` once when the user presses Ctrl-C, and returns a function that unregisters it. Register it before
+   * printing anything that the user may react to (D-190).
    */
   onInterrupt(act: () => void): () => void
 }

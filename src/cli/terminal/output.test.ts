@@ -84,17 +84,17 @@ test('a table of many rows with a huge cell is made all the same, and stays smal
   assert.ok(lines.every((line) => line.length < 600))
 })
 
-/** By number, and not by the properties that the code asks for: D-191. */
+/** Listed by number instead of by the Unicode properties that the code uses: D-191. */
 const DECEIVING: readonly (readonly [first: number, last: number])[] = [
   [0x00, 0x1f],
-  // DEL and C1: U+009B begins an order to a terminal as ESC [ does.
+  // DEL and C1: U+009B starts a terminal control sequence, as ESC [ does.
   [0x7f, 0x9f],
   // Soft hyphen, combining grapheme joiner, Arabic letter mark, fillers.
   [0xad, 0xad],
   [0x34f, 0x34f],
   [0x61c, 0x61c],
   [0x115f, 0x1160],
-  // Zero width, and marks, embeddings, overrides and isolates of direction.
+  // Zero-width characters, and direction marks, embeddings, overrides and isolates.
   [0x200b, 0x200f],
   [0x2028, 0x202e],
   [0x2060, 0x206f],
@@ -103,7 +103,7 @@ const DECEIVING: readonly (readonly [first: number, last: number])[] = [
   [0xfe00, 0xfe0f],
   [0xfeff, 0xfeff],
   [0xfff9, 0xfffb],
-  // Tags, which spell out a second text behind the first, and variation selectors.
+  // Tags, which encode a second, invisible text, and variation selectors.
   [0xe0000, 0xe01ef],
 ]
 
@@ -111,7 +111,7 @@ function isDeceiving(code: number): boolean {
   return DECEIVING.some(([first, last]) => first <= code && code <= last)
 }
 
-/** Every one of them, each between two letters: halves of pairs must not find each other. */
+/** All of them, each between two letters, so that halves of surrogate pairs do not combine. */
 const HOSTILE = DECEIVING.flatMap(([first, last]) =>
   Array.from({ length: last - first + 1 }, (_, at) => String.fromCodePoint(first + at)),
 ).join('x')
@@ -142,9 +142,9 @@ function listening() {
   return { io, printed }
 }
 
-test('no way to print lets a character pass that steers a terminal, turns a line or is not seen', async () => {
+test('no print function outputs a character that controls a terminal, changes the direction or is invisible', async () => {
   const { io, printed } = listening()
-  // In pieces: a cell that is too wide is cut.
+  // In several pieces, because a cell that is too wide is cut.
   const pieces = HOSTILE.match(/.{1,100}/gs) ?? []
   const rows = pieces.map((piece) => ({ name: piece, what: piece }))
   const event = {
@@ -172,7 +172,7 @@ test('no way to print lets a character pass that steers a terminal, turns a line
   }
 })
 
-test('what a command forgot to clean is cleaned on its way out', async () => {
+test('cleans output that a command forgot to clean', async () => {
   const { io, printed } = listening()
   const careful = guarded(io)
   const hostile = HOSTILE.replaceAll(/[\t\n]/g, '')
@@ -185,7 +185,7 @@ test('what a command forgot to clean is cleaned on its way out', async () => {
   for (const text of printed) assertHarmless(text, text)
 })
 
-test('our own styles, line ends and tabs stay', () => {
+test('keeps our own styles, line ends and tabs', () => {
   const { io, printed } = listening()
   const ours = ['\x1b[1mNAME\x1b[22m', '\x1b[36ma\x1b[39m', '\x1b[30;107m\u2588\x1b[0m', 'a\tb\nc']
   for (const line of ours) guarded(io).out(line)
@@ -194,7 +194,7 @@ test('our own styles, line ends and tabs stay', () => {
   assert.deepEqual(printed, ['\u{fffd}[8mhidden\u{fffd}[2J\u{fffd}1m'])
 })
 
-test('JSON has the same value, whatever is escaped in it', () => {
+test('escaping does not change the value of JSON', () => {
   const value = { [HOSTILE]: [HOSTILE, 'Zoë 日本 👩‍👩‍👧', null, 1, { deep: '\u{e0041}' }] }
   for (const indent of [undefined, 2]) assert.deepEqual(JSON.parse(jsonOf(value, indent)), value)
   assert.equal(jsonOf('a\u009bb\u202ec\u{e0041}é'), '"a\\u009bb\\u202ec\\udb40\\udc41é"')

@@ -61,33 +61,39 @@ export function printFields(
   }
 }
 
-/** For programs: one JSON text, over several lines. */
+/** For programs: one JSON text on several lines. */
 export function printJson(io: Pick<Io, 'out'>, value: unknown): void {
   io.out(jsonOf(value, 2))
 }
 
-/** The value as JSON. What `plain` replaces is escaped, so that the text is harmless and the value stays the same (D-191). */
+/**
+ * Returns the value as JSON. The characters that `plain` replaces are escaped, so that the text is harmless and the
+ * value stays the same (D-191).
+ */
 export function jsonOf(value: unknown, indent?: number): string {
-  // JSON escapes the line ends in texts by itself; those that are left are its own.
-  return JSON.stringify(value, undefined, indent).replace(DECEIVING, (found) =>
-    found === '\n' ? found : escapedUnits(found),
+  // JSON itself escapes line ends inside strings; the remaining ones are its own formatting.
+  return JSON.stringify(value, undefined, indent).replace(DECEIVING, (match) =>
+    match === '\n' ? match : escapedUnits(match),
   )
 }
 
-/** The text in one line, without anything that a terminal would obey, that turns the reading direction or is not seen. */
+/**
+ * Returns the text on one line, without characters that control a terminal, change the reading direction or are
+ * invisible.
+ */
 export function plain(text: string): string {
   return text.replace(DECEIVING, REPLACEMENT)
 }
 
 /**
- * Control and format characters, halves of surrogate pairs, line ends, and what is shown as nothing: D-191. C1 controls
- * are in Cc, bidi overrides and isolates in Cf.
+ * Control and format characters, halves of surrogate pairs, line ends, and invisible characters: D-191. C1 controls are
+ * in Cc, bidi overrides and isolates in Cf.
  */
 const DECEIVING = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 const REPLACEMENT = '\u{fffd}'
 
 function escapedUnits(text: string): string {
-  // Not by code point: JSON has escapes for 16 bits alone.
+  // By UTF-16 unit, not by code point: JSON escapes have 16 bits.
   return text
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -95,12 +101,12 @@ function escapedUnits(text: string): string {
 }
 
 /**
- * The same `io`, with a last look at every text that leaves it: what a command has forgotten to clean is cleaned here. Lines
- * keep their ends and tabs, and the styles that we print ourselves.
+ * Wraps `io` and cleans every text that it prints, in case a command has forgotten to. Line ends, tabs and our own
+ * styles are kept.
  */
 export function guarded(io: Io): Io {
   const lines = (text: string) =>
-    text.replace(STYLE_OR_DECEIVING, (found) => (isOurs(found) ? found : REPLACEMENT))
+    text.replace(STYLE_OR_DECEIVING, (match) => (isOurs(match) ? match : REPLACEMENT))
   return {
     out: (line) => io.out(lines(line)),
     err: (line) => io.err(lines(line)),
@@ -117,7 +123,7 @@ export function guarded(io: Io): Io {
   }
 }
 
-/** Bold and colours, and black on white for QR codes. */
+/** Bold, colors, and black on white for QR codes. */
 const STYLE = '\\p{Cc}\\[(?:1|22|36|39|30;107|0)m'
 const STYLE_OR_DECEIVING = new RegExp(`${STYLE}|${DECEIVING.source}`, 'gu')
 

@@ -23,13 +23,13 @@ const interrupts = createInterrupts(systemClock, () => {
   wipe()
   process.exit(EXIT.cancelled)
 })
-// From the first moment on, so that no interrupt comes before its handler (D-190). A service listens by itself, and ends
-// in its own way.
+// Listen from the start, so that no interrupt comes before its handler (D-190). A service has its own handlers and its
+// own way to stop.
 process.on('SIGINT', () => {
   if (process.listenerCount('SIGINT') === 1) interrupts.interrupt()
 })
 
-/** Whether the person has given up: then nothing is waited for that is still under way. */
+/** Whether the user cancelled: then unfinished work is not awaited. */
 export function wasInterrupted(): boolean {
   return interrupts.hasCome
 }
@@ -82,7 +82,7 @@ async function askPerson(question: string, echo: Writable): Promise<string> {
   const reader = createInterface({ input: stdin, output: echo, terminal: true, historySize: 0 })
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const giveUp = () => reject(new CommandFailed('given up', EXIT.cancelled))
-  // The key, which the terminal does not turn into a signal now, and the signal of another process.
+  // In raw mode the terminal does not turn the key into a signal; another process may still send the signal.
   reader.once('SIGINT', giveUp)
   reader.once('close', giveUp)
   const stopListening = interrupts.on(giveUp)

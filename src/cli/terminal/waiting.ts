@@ -1,13 +1,13 @@
 /**
- * Waiting for a server: says what goes on when it takes longer than a second, on a terminal; a program is told nothing.
- * Ctrl-C gives it up (D-190).
+ * Waits for a server. On a terminal, prints a progress line after one second; to a program it prints nothing. Ctrl-C
+ * cancels the wait (D-190).
  */
 import { CommandFailed, EXIT, type Io } from './io.ts'
 
 const PATIENCE_MILLISECONDS = 1_000
 const FRAMES = ['|', '/', '-', '\\']
 
-/** What `work` returns. Thrown: what `work` throws, and CommandFailed when a person gives it up. */
+/** Returns what `work` returns. Throws what `work` throws, and CommandFailed if the user cancels. */
 export async function withProgress<T>(
   io: Pick<Io, 'progress' | 'onInterrupt'>,
   what: string,

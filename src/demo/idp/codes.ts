@@ -10,7 +10,7 @@ export interface Approved {
   readonly redirectUri: string
   readonly codeChallenge: string
   readonly nonce: string | undefined
-  /** When the person said who they are. */
+  /** When the user authenticated. */
   readonly at: Instant
 }
 

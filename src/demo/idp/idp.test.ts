@@ -128,7 +128,7 @@ test('a code becomes an ID token, once', async () => {
   assert.equal(token_type, 'Bearer')
   const { sub, nonce, auth_time, iat } = await claimsOf(id_token)
   assert.deepEqual([sub, nonce], ['emil', 'a-nonce'])
-  // OIDC Core §2: required of an IdP that is asked for max_age.
+  // OIDC Core §2: an IdP must include it if the client asked for max_age.
   assert.ok(typeof auth_time === 'number' && auth_time <= (iat ?? 0), `auth_time ${auth_time}`)
   await assertRefused(await exchange(code), 400, 'invalid_grant')
 })

@@ -41,7 +41,7 @@ export async function startIdp(
   const accounts = [...people, STRANGER]
   const codes = createCodes({ clock, random })
 
-  /** OIDC Core §2: clients that ask for `max_age` must be told `auth_time`, and here everybody is. */
+  /** OIDC Core §2 requires `auth_time` for clients that ask for `max_age`; this IdP always includes it. */
   function signFor(account: string, at: Instant, nonce?: string): Promise<string> {
     const now = epochSeconds(clock.now())
     return new SignJWT({ nonce, auth_time: epochSeconds(at) })

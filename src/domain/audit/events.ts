@@ -88,14 +88,14 @@ export const TOKEN_REFUSAL_REASONS = [
   'identity-disabled',
   'method-not-allowed',
   'signer-disabled',
-  // What a certificate proved at the login: D-225, D-227.
+  // Whether the certificate of the login still counts: D-225, D-227.
   'ca-disabled',
   'certificate-untrusted',
   'certificate-unknown',
   'certificate-expired',
   'authenticator-removed',
   'more-demanded',
-  // Codes: D-7, D-226.
+  // For authorization codes: D-7, D-226.
   'login-voided',
   'code-expired',
   'code-spent',
@@ -294,7 +294,7 @@ export type Happening =
       readonly details: { readonly method: string; readonly why?: string }
     }
 
-/** `key`: of the row that counts this event. `dropped`: there is none. D-207. */
+/** `key`: of the row that counts this event. `dropped`: the event gets no row. D-207. */
 export type Fold = { readonly key: string } | 'dropped'
 
 export type AuditEvent = Happening & {
@@ -302,7 +302,7 @@ export type AuditEvent = Happening & {
   readonly at: Instant
   /** Absent when the service itself did it. */
   readonly caller: Caller | undefined
-  /** Where it is a repeat: the row that counts it, or that it has none (D-207). */
+  /** Set if the event is a repeat: the row that counts it, or that it gets none (D-207). */
   readonly fold?: Fold
 }
 

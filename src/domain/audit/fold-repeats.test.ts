@@ -1,4 +1,4 @@
-/** Which refusals have a row of their own, share one, or have none: D-207. */
+/** Which refusals have their own row, share one, or get none: D-207. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
@@ -42,7 +42,7 @@ test('the first ten refusals of a minute have a row each, and the others share o
   for (const other of others) assert.deepEqual(other, first)
 })
 
-test('another minute, reason, type or network is counted by itself', () => {
+test('counts each minute, reason, type and network separately', () => {
   const { clock, fold, times } = setUp()
   times(10, UNKNOWN)
   const repeat = fold(UNKNOWN)
@@ -78,7 +78,7 @@ test('guesses at one identity have ten rows, from however many networks, and the
   assert.equal(fold({ ...WRONG, identityId: 'identity-2' as IdentityId }), undefined)
 })
 
-test('refusals of different sessions are apart', () => {
+test('counts refusals of different sessions separately', () => {
   const { fold, times } = setUp()
   const refused = (sessionId: string): Happening => ({
     type: 'token.refused',
@@ -90,8 +90,8 @@ test('refusals of different sessions are apart', () => {
   assert.equal(fold(refused('session-2')), undefined)
 })
 
-test('refusals of no known identity, from many networks, are dropped beyond a burst and one a second', () => {
-  // Attack: each request comes from another network of IPv6, so that nothing is a repeat.
+test('drops refusals without a known identity from many networks beyond a burst and one per second', () => {
+  // Attack: each request comes from another IPv6 network, so that nothing is a repeat.
   const { clock, fold } = setUp()
   const flood = (count: number, salt: number) =>
     Array.from({ length: count }, (_, i) => fold(UNKNOWN, `2001:db8:${salt}:${i.toString(16)}::1`))
@@ -103,7 +103,7 @@ test('refusals of no known identity, from many networks, are dropped beyond a bu
   assert.equal(kept(flood(5_000, 3)), 600)
 })
 
-test('what concerns a known identity is never dropped, and takes a bounded number of rows', () => {
+test('never drops an event about a known identity, and bounds the number of rows', () => {
   const { fold } = setUp()
   const folds = Array.from({ length: 70_000 }, (_, i) =>
     fold(WRONG, `2001:db8:${(i >> 16).toString(16)}:${(i & 0xffff).toString(16)}::1`),
@@ -113,7 +113,7 @@ test('what concerns a known identity is never dropped, and takes a bounded numbe
   assert.equal(rows.size, 601)
 })
 
-test('whatever else happens has a row of its own, always', () => {
+test('every other event has its own row', () => {
   const { times } = setUp()
   const succeeded: Happening = {
     type: 'login.succeeded',

@@ -1,34 +1,37 @@
 /**
- * Refusals are events that a caller without a credential can cause, as many as it likes, so their rows are bounded: D-207.
- * The first ones of a minute have a row each; what repeats them shares one row, which counts. Where refusals come from more
- * networks than that can bound, those of no known identity are dropped, and counted in the metrics.
+ * A caller without credentials can cause any number of refusals, so the number of their rows is bounded: D-207. The
+ * first refusals of a minute have a row each; repeats share one row, which counts them. If refusals come from too many
+ * networks for that bound, those without a known identity are dropped, and counted in the metrics.
  */
 import { networkOf } from '../../base/network.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, inSeconds, milliseconds, minutes } from '../../base/time/duration.ts'
 import type { AuditEvent, EventType, Fold } from './events.ts'
 
-/** Undefined: the event has a row of its own. */
+/** Undefined if the event has its own row. */
 export type FoldRepeats = (event: AuditEvent) => Fold | undefined
 
-/** What a caller without a credential can cause. */
+/** The events that a caller without credentials can cause. */
 export const FOLDED_TYPES: readonly EventType[] = [
   'login.failed',
   'enrollment.refused',
   'token.refused',
 ]
 
-/** Rows of their own for each minute, reason, and identity or network: people who mistype are found by request id. */
+/**
+ * Individual rows per minute, reason, and identity or network, so that a user's typing error can be found by its
+ * request id.
+ */
 const FIRST = 10
 
-/** Rows at once, and then one a second: 55 MB a day at the most, of 633 bytes each. */
+/** The burst of rows; after it one row per second. At 633 bytes each, that is at most 55 MB a day. */
 const BURST = 600
 
-/** What is remembered of a minute; beyond it every refusal is folded or dropped. */
+/** The most entries remembered for a minute; beyond it every refusal is folded or dropped. */
 const MOST_GROUPS = 10_000
 
 const MINUTE = minutes(1)
-/** In the place of the network where those are too many. */
+/** Used instead of the network when there are too many networks. */
 const ANY_NETWORK = '*'
 
 export function createFoldRepeats(deps: { readonly clock: Pick<Clock, 'uptime'> }): FoldRepeats {
@@ -66,12 +69,12 @@ export function createFoldRepeats(deps: { readonly clock: Pick<Clock, 'uptime'> 
       rows.add(key)
       return { key }
     }
-    // What concerns an identity is never lost: one row a minute for all networks.
+    // Events about an identity are never lost: one row per minute for all networks together.
     return identity === '' ? 'dropped' : { key: `${kind} ${ANY_NETWORK}` }
   }
 }
 
-/** So many at once, and one more each second. */
+/** Allows a burst of this many, and one more each second. */
 function createBudget(clock: Pick<Clock, 'uptime'>) {
   let left = BURST
   let filledAt: Duration | undefined

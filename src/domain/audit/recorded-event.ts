@@ -20,7 +20,7 @@ export interface RecordedEvent {
   readonly reason: string | undefined
   /** What only this type tells. */
   readonly details: Readonly<Record<string, unknown>> | undefined
-  /** How often it happened within its minute; the rest is that of the first time (D-207). */
+  /** How often it happened within its minute; the other fields are those of the first occurrence (D-207). */
   readonly count: number
 }
 

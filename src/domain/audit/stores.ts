@@ -6,7 +6,7 @@ import type { AuditEvent } from './events.ts'
 import type { RecordedEvent } from './recorded-event.ts'
 
 export interface Events {
-  /** An event with a `fold` is counted in the row of that key, in one statement; one that is dropped, in none. */
+  /** An event with a `fold` key is counted in the row of that key, in one statement; a dropped event is not stored. */
   insert(event: AuditEvent): Promise<void>
   find(id: EventId): Promise<RecordedEvent | undefined>
   /** Newest first, unless another order is asked for. API 2. */

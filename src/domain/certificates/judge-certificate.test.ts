@@ -128,7 +128,7 @@ test('a certificate of a verified and enabled third-party CA is trusted, and say
   })
 })
 
-test('D-225: what made a certificate count is told, with every registered CA on its path', async () => {
+test('D-225: returns why a certificate counts, with every registered CA on its path', async () => {
   const ca = register(partner.pem)
   const direct = await assertTrusted(chainOf(partnerLeaf), [ca])
   assert.equal(direct.notAfter, endOf(partnerLeaf))
@@ -137,7 +137,7 @@ test('D-225: what made a certificate count is told, with every registered CA on 
   const short = await makeCa({ subject: '/CN=Short', issuer: partner, notAfter: days(1) })
   const below = await makeLeaf(short)
   const sub = { ...register(short.pem), id: 'ca-short' as CaId }
-  // The shortest path comes first: it ends in the CA that has issued the leaf.
+  // The shortest path comes first: it ends at the CA that issued the leaf.
   const { trust } = await assertTrusted(chainOf(below, short), [ca, sub])
   assert.deepEqual(trust, { caId: sub.id, throughCaIds: [], casEndAt: endOf(short) })
   const unverified = { ...sub, isVerified: false }

@@ -35,7 +35,7 @@ export interface TrustedCertificate {
   readonly fingerprint: string
   readonly pem: string
   readonly anchor: { readonly kind: 'network' } | { readonly kind: 'ca'; readonly ca: Ca }
-  /** Why it counts, to be asked again later (D-225); undefined for one of our own PKI. */
+  /** Why the certificate counts, so that this can be checked again later (D-225); undefined for one of our own PKI. */
   readonly trust: CaTrust | undefined
   readonly notAfter: Instant
   /** The policy decides about it (`allowExpiredCerts`); the CAs above it are in date. */
@@ -251,7 +251,7 @@ function trust(facts: LeafFacts, trusted: TrustedPath, now: Instant): TrustedCer
   }
 }
 
-/** The CAs on the way are those that `caRefusal` would refuse if they were switched off. */
+/** The CAs on the path are those that `caRefusal` would refuse if they were disabled. */
 function caTrust(ca: Ca, { path, anchors }: TrustedPath): CaTrust {
   const below = path.slice(0, -1)
   const throughCaIds = anchors.flatMap((other) => {

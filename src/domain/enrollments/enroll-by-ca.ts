@@ -1,8 +1,8 @@
 /**
- * Enrolling with a certificate of a third-party CA: the one of the connection becomes the credential of an identity. With
- * a token, of the identity that it was made for; without, of a new one, where the CA's settings say so. API 3.2, 4.6;
- * D-131. Nobody gets more by it than those settings give. A certificate cannot be guessed, so its refusal counts against
- * no address (D-22); a token that opens nothing does.
+ * Enrolls with a certificate of a third-party CA: the certificate of the connection becomes the credential of an
+ * identity. With a token, of the identity that the token was created for; without one, of a new identity, if the CA's
+ * settings allow it. API 3.2, 4.6; D-131. Enrolling never grants more than those settings. A certificate cannot be
+ * guessed, so its refusal counts against no address (D-22); an unknown token does.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -24,7 +24,7 @@ import type { JudgeForEnrollment, Purpose } from './ca-certificate.ts'
 import { type Enrolling, identityName, unusedIdentityName } from './identity-name.ts'
 import type { NewCredential, UseEnrollment } from './use-enrollment.ts'
 
-/** Thrown by both: CERT_FAILED_VALIDATION, CERT_IN_USE. */
+/** Both throw CERT_FAILED_VALIDATION or CERT_IN_USE. */
 export interface EnrollByCa {
   /** Also thrown: what `UseEnrollment` throws. */
   withToken(

@@ -1,7 +1,7 @@
 /**
- * The token of an enrollment, turned into an authenticator: looked at first, so that nothing is signed or hashed for
- * strangers, and taken in the transaction that stores the authenticator. API 3.2; D-127. Whatever is refused spends
- * nothing. A token that opens nothing counts against its address (D-22).
+ * Turns the token of an enrollment into an authenticator. The token is checked first, so that nothing is signed or
+ * hashed for an anonymous caller, and spent in the transaction that stores the authenticator. API 3.2; D-127. A refusal
+ * spends nothing. An invalid token counts against its address (D-22).
  */
 
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
@@ -60,7 +60,7 @@ const REFUSALS: Record<Refused, { code: FailureCode; reason: EnrollmentRefusalRe
 export function createUseEnrollment(deps: {
   readonly enrollments: Pick<Enrollments, 'findByToken'>
   readonly identities: Pick<Identities, 'find'>
-  /** Of tokens alone. */
+  /** Counts wrong tokens only. */
   readonly addressFailures: AddressFailures
   readonly transaction: Transaction
   readonly vault: Pick<Vault, 'hash'>
@@ -91,16 +91,16 @@ export function createUseEnrollment(deps: {
       addressFailures.guard(shown.caller.address, async (fail) => {
         const now = clock.now()
         const hash = enrollmentTokenHash(deps.vault, shown.token)
-        const found = await enrollments.findByToken(hash, shown.method, now)
-        if (found.state !== 'open') {
+        const token = await enrollments.findByToken(hash, shown.method, now)
+        if (token.state !== 'open') {
           fail()
-          return refuse(found, shown)
+          return refuse(token, shown)
         }
-        const { enrollment } = found
+        const { enrollment } = token
         const identity = await identities.find(enrollment.identityId)
         if (identity === undefined) return refuse({ state: 'unknown' }, shown)
         const { id: identityId } = identity
-        // The holder of the right token of a disabled identity is not guessing.
+        // A caller with the right token of a disabled identity is not guessing.
         if (isDisabled(identity, now)) return refuse({ state: 'disabled', identityId }, shown)
         return { enrollment, identity }
       }),

@@ -99,7 +99,7 @@ for (const [what, change] of GOOD) {
   })
 }
 
-test('D-241: the authentication was at auth_time, or not after iat, where those are times', async () => {
+test('D-241: the time of authentication is auth_time, or else iat, if those are times', async () => {
   for (const [change, authenticatedAt] of [
     [{ auth_time: NOW - 500 }, NOW - 500],
     [{ auth_time: NOW - 500, iat: undefined }, NOW - 500],

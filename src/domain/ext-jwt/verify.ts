@@ -17,11 +17,11 @@ import { EXTERNAL_JWT_ALGORITHMS, type ExternalJwtAlgorithm } from './verificati
 export type ExternalJwtVerdict =
   | {
       readonly verdict: 'accepted'
-      /** What the signer's `claimsProperty` holds. */
+      /** The value of the claim that the signer's `claimsProperty` names. */
       readonly subject: string
       /**
-       * In seconds since the epoch: `auth_time`, or else `iat`, before which the authentication must have been (D-241).
-       * Undefined when the token has neither.
+       * In seconds since the epoch: `auth_time`, or else `iat`, because the authentication cannot be later than that
+       * (D-241). Undefined if the token has neither.
        */
       readonly authenticatedAt: number | undefined
     }
@@ -128,15 +128,15 @@ function judgeClaims(
   if (refused !== undefined) return invalid(`the claim ${refused} is refused`)
   const subject = claimedSubject(claims, signer.claimsProperty)
   if (subject === undefined) return invalid("the signer's claim is missing or names nobody")
-  const { auth_time: asked = claims.iat } = claims
+  const { auth_time: authTime = claims.iat } = claims
   return {
     verdict: 'accepted',
     subject,
-    authenticatedAt: typeof asked === 'number' ? asked : undefined,
+    authenticatedAt: typeof authTime === 'number' ? authTime : undefined,
   }
 }
 
-/** Why a time that a token claims does not lie between `since` and now, give or take the leeway (D-241). */
+/** Returns why a time that a token claims is not between `since` and now, within the leeway (D-241). */
 export function ageFault(
   claimed: unknown,
   since: Instant,

@@ -254,8 +254,9 @@ test('R089: cancelling removes what is pending, once', async () => {
 })
 
 for (const other of [OTHER_LOGIN, SESSION]) {
-  test(`D-240: to ${other} nothing is pending that ${LOGIN} started`, async () => {
-    // Attack: who has only the password copies the secret while the owner enrolls, or verifies it in another login.
+  test(`D-240: ${other} does not see the pending enrollment of ${LOGIN}`, async () => {
+    // Attack: an attacker with only the password copies the secret while the owner enrolls, or verifies it in another
+    // login.
     const use = world()
     const { enrollment, code } = await use.start()
     assert.equal(await use.enroll.read(ADA, other, HOST), undefined)

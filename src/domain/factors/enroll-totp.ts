@@ -1,7 +1,7 @@
 /**
- * Setting up an authenticator app: start, read, prove, cancel, and new recovery codes. SPEC TOTP enrollment during an
- * OIDC flow; D-19, D-240; R084, R087, R089, R090. Who may do it, and what it counts for, is decided by the callers, who also
- * record the events: each `take` belongs into the transaction that does the rest.
+ * Sets up an authenticator app: start, read, prove, cancel, and new recovery codes. SPEC TOTP enrollment during an OIDC
+ * flow; D-19, D-240; R084, R087, R089, R090. The callers decide who may do it and what it counts for, and record the
+ * events: each `take` belongs in the transaction that does the rest.
  */
 
 import { type IdentityId, newId, type TotpEnrollmentId } from '../../base/ids.ts'
@@ -32,7 +32,7 @@ export interface ReadEnrollment {
 export type EnrollmentProof =
   | {
       readonly verdict: 'matches'
-      /** False: another call was faster, or it was replaced or cancelled in the meantime. */
+      /** Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. */
       take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
     }
   | { readonly verdict: 'wrong' }
@@ -45,11 +45,11 @@ export interface FreshRecoveryCodes {
   take(tx: Pick<Stores, 'totpEnrollments'>): Promise<void>
 }
 
-/** A pending enrollment exists for its owner alone (D-240); to any other owner nothing is pending. */
+/** A pending enrollment is visible only to its owner (D-240). */
 export interface TotpEnrolling {
   /**
-   * Replaces a pending one, whoever owns it, and never a verified one (R090). `hostname` is the issuer that the app
-   * shows.
+   * Replaces a pending enrollment of any owner, but never a verified one (R090). `hostname` is the issuer that the app
+   * displays.
    */
   start(
     identity: Identity,
@@ -125,7 +125,8 @@ export function createTotpEnrollments(deps: {
     async prove(identityId, owner, code) {
       const now = clock.now()
       const enrollment = await totpEnrollments.find(identityId)
-      // Nothing to guess at, so nothing is counted: otherwise one login could make the owner of another wait.
+      // There is nothing to guess here, so nothing is counted: otherwise one login could make the owner of another
+      // wait.
       const isPending = enrollment?.isVerified === false && enrollment.owner === owner
       if (!isPending) return { verdict: 'not-started' }
       const blocked = await countGuess(codeGuesses, identityId, now)

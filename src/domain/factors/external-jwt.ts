@@ -19,7 +19,7 @@ import { claimedIssuer } from '../tokens/claimed-issuer.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from './verdict.ts'
 
-/** `since`: the JWT must show an authentication since then, within the leeway for clocks (D-241). */
+/** `since`: the JWT must show an authentication since then, within the leeway for clock differences (D-241). */
 export type ExternalJwtFactor = (
   bearers: readonly Secret[],
   since?: Instant,

@@ -11,7 +11,7 @@ import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 
 const PASSWORD = new Secret('correct horse battery')
 
-/** The network that asks. */
+/** The network of the caller. */
 const HERE = '192.0.2.1'
 
 const SALT = 'c2FsdHNhbHRzYWx0c2FsdA'
@@ -108,28 +108,28 @@ test('with two places, short work passes long work by, in the order in which it 
 
 test('D-22: a full queue refuses at once, and says when to come back', async () => {
   const hashing = hashingWith(2, 3)
-  const taken = Array.from({ length: 5 }, () => hashing.verify(SHORT, PASSWORD, HERE))
+  const accepted = Array.from({ length: 5 }, () => hashing.verify(SHORT, PASSWORD, HERE))
   const refusals = [hashing.verify(SHORT, PASSWORD, HERE), hashing.verifyNothing(PASSWORD, HERE)]
   for (const refusal of refusals) await assert.rejects(refusal, isBusy)
-  assert.deepEqual(await Promise.all(taken), [false, false, false, false, false])
+  assert.deepEqual(await Promise.all(accepted), [false, false, false, false, false])
 })
 
 test('how busy the hashing is can be asked, and who was turned away is counted', async () => {
   const hashing = hashingWith(2, 3)
   assert.deepEqual(hashing.load(), { running: 0, queued: 0, refused: 0 })
-  const taken = Array.from({ length: 5 }, () => hashing.verifyNothing(PASSWORD, HERE))
+  const accepted = Array.from({ length: 5 }, () => hashing.verifyNothing(PASSWORD, HERE))
   await assert.rejects(hashing.verifyNothing(PASSWORD, HERE), isBusy)
   assert.deepEqual(hashing.load(), { running: 2, queued: 3, refused: 1 })
-  await Promise.all(taken)
+  await Promise.all(accepted)
   assert.deepEqual(hashing.load(), { running: 0, queued: 0, refused: 1 })
 })
 
 test('a queue that was full takes work again, as much as before', async () => {
   const hashing = hashingWith(1, 1)
   for (let round = 0; round < 3; round += 1) {
-    const taken = [hashing.verify(SHORT, PASSWORD, HERE), hashing.verify(SHORT, PASSWORD, HERE)]
+    const accepted = [hashing.verify(SHORT, PASSWORD, HERE), hashing.verify(SHORT, PASSWORD, HERE)]
     await assert.rejects(hashing.verify(SHORT, PASSWORD, HERE), isBusy)
-    await Promise.all(taken)
+    await Promise.all(accepted)
   }
 })
 

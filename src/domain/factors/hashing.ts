@@ -1,7 +1,6 @@
 /**
- * Password hashing: argon2id in the thread pool, a few at a time, the rest in a bounded queue that is fair to every
- * network (API 4.2, D-22, D-215). A full queue sheds at once, so that guessing cannot take the machine away from others
- * (R081).
+ * Hashes passwords: argon2id in the thread pool, a few at a time, the rest in a bounded queue that is fair to every
+ * network (API 4.2, D-22, D-215). A full queue rejects at once, so that guessing cannot use up the machine (R081).
  */
 import { hash, type Options, verify } from '@node-rs/argon2'
 import { base64url } from '../../base/encoding.ts'
@@ -57,7 +56,7 @@ export function createPasswordHashing(deps: {
   const turns = createTurns({ concurrency, queue })
 
   // Well-formed, of today's strength, and the hash of nothing anybody knows.
-  const nobody = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
+  const dummyHash = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
 
   return {
     hash: (password) => turns.run(undefined, () => hash(prepare(password), options)),
@@ -69,7 +68,7 @@ export function createPasswordHashing(deps: {
       return turns.run(from, () => verify(passwordHash, prepare(password)))
     },
     verifyNothing: async (password, from) => {
-      await turns.run(from, () => verify(nobody, prepare(password)))
+      await turns.run(from, () => verify(dummyHash, prepare(password)))
     },
     load: () => turns.load(),
     isWeak: (passwordHash) => {

@@ -51,7 +51,7 @@ interface World {
   readonly policy?: AuthPolicy | undefined
   readonly authenticator?: UpdbAuthenticator
   readonly isLocked?: boolean
-  /** The guesses that came before. */
+  /** The earlier guesses. */
   readonly earlier?: Promise<void>
 }
 
@@ -182,9 +182,9 @@ for (const [what, [reason, world, password]] of Object.entries(REJECTED)) {
     const { count, ...rest } = verdict
     assert.deepEqual(rest, { verdict: 'rejected', reason, identityId })
     // D-22: what counts is a wrong password, and nothing else.
-    const { asked } = await countsOf(count)
+    const { calls } = await countsOf(count)
     assert.deepEqual(
-      asked.map(([id]) => id),
+      calls.map(([id]) => id),
       [reason === 'wrong-password' ? AUTHENTICATOR.id : ''],
     )
     assert.deepEqual(hashes(steps), ['verify'])
@@ -206,7 +206,7 @@ test('R077: an unknown name is rejected as such, for the work of one hash', asyn
   // And for the same statements as a failure that is counted.
   const { asked, events } = await countsOf(count)
   assert.deepEqual(
-    asked.map(([id]) => id),
+    calls.map(([id]) => id),
     [''],
   )
   assert.deepEqual(events, [])
@@ -225,7 +225,7 @@ test('the identity is read after the hash was checked, not before', async () => 
 })
 
 test('R079: the right password waits until the guesses before it are counted', async () => {
-  // Attack: a hundred guesses at once; the right one is hashed before the failures of the others are written.
+  // Attack: a hundred parallel guesses; the correct one is hashed before the failures of the others are written.
   const { promise, resolve } = Promise.withResolvers<void>()
   const { submit, steps } = factorOn({ earlier: promise })
   const verdict = submit('zoë')
@@ -252,9 +252,9 @@ test('a wrong password of an identity that is gone has nobody to count for', asy
   const { submit } = factorOn({ identity: undefined })
   const verdict = await submit('zoë', 'wrong')
   assert.equal(verdict.verdict, 'rejected')
-  const { asked } = await countsOf(verdict.count)
+  const { calls } = await countsOf(verdict.count)
   assert.deepEqual(
-    asked.map(([id]) => id),
+    calls.map(([id]) => id),
     [''],
   )
 })
@@ -268,12 +268,12 @@ async function countUnder(policy: AuthPolicy, lockedUntil?: Instant) {
 
 async function countsOf(count: Rejected['count'], lockedUntil?: Instant) {
   assert.ok(count !== undefined)
-  const asked: Parameters<PasswordFailures['add']>[] = []
+  const calls: Parameters<PasswordFailures['add']>[] = []
   const events: AuditEvent[] = []
   const tx = {
     passwordFailures: {
-      add: async (...given: Parameters<PasswordFailures['add']>) => {
-        asked.push(given)
+      add: async (...args: Parameters<PasswordFailures['add']>) => {
+        calls.push(args)
         return { lockedUntil }
       },
     },
@@ -281,7 +281,7 @@ async function countsOf(count: Rejected['count'], lockedUntil?: Instant) {
   }
   // Only these two are asked for; anything else in this transaction is a mistake and fails.
   await count(tx as unknown as Stores)
-  return { asked, events }
+  return { calls, events }
 }
 
 const LOCKS: readonly (readonly [minutes: number, until: Instant, text: string])[] = [
@@ -293,8 +293,8 @@ const LOCKS: readonly (readonly [minutes: number, until: Instant, text: string])
 for (const [lockoutDurationMinutes, lockUntil, text] of LOCKS) {
   test(`D-22: the failure that locks for ${lockoutDurationMinutes} minutes locks until ${text}, and is recorded`, async () => {
     const policy = aPolicy({ updb: { maxAttempts: 3, lockoutDurationMinutes } })
-    const { asked, events } = await countUnder(policy, lockUntil)
-    const [[id, origin, rule, now] = assert.fail('it is counted'), ...others] = asked
+    const { calls, events } = await countUnder(policy, lockUntil)
+    const [[id, origin, rule, now] = assert.fail('it is counted'), ...others] = calls
     assert.deepEqual([id, origin, now, others], [AUTHENTICATOR.id, ORIGIN, NOON, []])
     assert.deepEqual([rule.maxAttempts, rule.ceiling, rule.lockUntil(1)], [3, 100, lockUntil])
     assert.deepEqual(
@@ -313,9 +313,9 @@ for (const [lockoutDurationMinutes, lockUntil, text] of LOCKS) {
 }
 
 test('D-22: a failure that locks nothing is counted, and no lock is recorded', async () => {
-  const { asked, events } = await countUnder(aPolicy({ updb: { maxAttempts: 0 } }))
+  const { calls, events } = await countUnder(aPolicy({ updb: { maxAttempts: 0 } }))
   assert.deepEqual(
-    asked.map(([, , { maxAttempts }]) => maxAttempts),
+    calls.map(([, , { maxAttempts }]) => maxAttempts),
     [0],
   )
   assert.deepEqual(events, [])

@@ -1,8 +1,8 @@
 /**
  * The primary factor username and password. SPEC Primary login; D-12, D-22.
  *
- * Every refusal costs the same work: one hash, whether the name exists or not (R077). Failures in a row shut out where
- * they come from; they are counted in the store, so on every instance together (R079). D-107 for the order.
+ * Every refusal costs the same work: one hash, whether the name exists or not (R077). Consecutive failures lock their
+ * origin out; the store counts them, so all instances share the count (R079). D-107 for the order.
  */
 
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
@@ -86,7 +86,7 @@ export function createPasswordFactor(deps: {
     const usable = usableIdentity(identity, (policy) => policy.primary.updb.allowed, deps)
     if ('refusal' in usable) return reject(usable.refusal)
     await guess.earlier
-    // One transaction asks for the lock and forgets the failures: guesses at the same moment cannot slip past it.
+    // One transaction checks the lock and clears the failures, so that parallel guesses cannot get past it.
     const isOpen = await deps.passwordFailures.clear(id, origin, clock.now())
     if (!isOpen) return reject('password-locked')
 
@@ -110,7 +110,7 @@ export function createPasswordFactor(deps: {
     }
   }
 
-  /** R077: what is not counted takes as long as what is. */
+  /** R077: a guess that is not counted takes as long as one that is. */
   async function countNothing(tx: Stores, { network }: GuessOrigin): Promise<void> {
     const now = clock.now()
     const rule = lockRule(POLICY_DEFAULTS, now)

@@ -8,19 +8,19 @@ import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 export interface TotpEnrollments {
   find(identityId: IdentityId): Promise<TotpEnrollment | undefined>
   /**
-   * Stores a pending enrollment with its recovery codes in the place of one that is pending, also of another owner;
-   * false, and nothing changes, when a verified one exists (R090).
+   * Stores a pending enrollment with its recovery codes and replaces a pending one, even of another owner. Returns
+   * false, and changes nothing, if a verified one exists (R090).
    */
   replacePending(enrollment: TotpEnrollment, recoveryCodes: readonly SecretHash[]): Promise<boolean>
   /**
-   * Turns this very pending enrollment of this very owner into a verified one, which has no owner any more; of two at
-   * once one answers true. False without an owner (D-240).
+   * Verifies exactly this pending enrollment of exactly this owner; a verified one has no owner. Of two parallel calls,
+   * one returns true. Returns false if the enrollment has no owner (D-240).
    */
   markVerified(
     enrollment: Pick<TotpEnrollment, 'id' | 'identityId' | 'owner'>,
     at: Instant,
   ): Promise<boolean>
-  /** False when this owner has no pending one. */
+  /** Returns false if this owner has no pending enrollment. */
   removePending(identityId: IdentityId, owner: EnrollmentOwner): Promise<boolean>
   /** Pending or verified, with its recovery codes. */
   remove(identityId: IdentityId): Promise<boolean>
@@ -51,32 +51,32 @@ export interface CodeGuesses {
   clear(identityId: IdentityId): Promise<void>
 }
 
-/** Where a password was tried: always from a network, and perhaps on a device that is known (D-216). */
+/** Where a password was tried: always from a network, and possibly on a known device (D-216). */
 export interface GuessOrigin {
   readonly network: string
   readonly device: string | undefined
 }
 
-/** When wrong passwords in a row shut their origin out: D-22. */
+/** When consecutive wrong passwords lock their origin out: D-22. */
 export interface LockRule {
-  /** From one network, or on one device; 0: never. */
+  /** The limit for one network or one device; 0 means no limit. */
   readonly maxAttempts: number
-  /** From everywhere together. */
+  /** The limit for all origins together. */
   readonly ceiling: number
-  /** The end of the lock of a network, the `nth` without a right password in between. */
+  /** Returns when the lock of a network ends, if it is the `nth` one without a correct password in between. */
   readonly lockUntil: (nth: number) => Instant
-  /** How long a network is remembered after its last failure or lock, and a device after its last failure. */
+  /** How long to remember a network after its last failure or lock, and a device after its last failure. */
   readonly keepNetwork: Duration
   readonly keepDevice: Duration
 }
 
-/** Wrong passwords in a row, for each network and each known device that they came from, and altogether: D-22. */
+/** Counts consecutive wrong passwords for each network and each known device, and in total: D-22. */
 export interface PasswordFailures {
-  /** False when too many wrong passwords came from the device since its last right one. */
+  /** Returns false if too many wrong passwords came from the device since its last correct one. */
   isTrusted(id: AuthenticatorId, device: string): Promise<boolean>
   /**
-   * Counts one wrong password; a hundred at once count as a hundred. Answers until when this very failure locked its
-   * network, or everything but known devices; undefined when it did not lock either of them.
+   * Counts one wrong password; a hundred parallel ones count as a hundred. Returns the end of the lock if this failure
+   * locked its network or everything except known devices, otherwise undefined.
    */
   add(
     id: AuthenticatorId,
@@ -85,10 +85,10 @@ export interface PasswordFailures {
     now: Instant,
   ): Promise<{ readonly lockedUntil: Instant | undefined }>
   /**
-   * After a right password: forgets the failures of its origin and the total. False, and nothing changes, when the
-   * origin is shut out. A trusted device passes every lock, and leaves the locks of others as they are.
+   * After a correct password: clears the failures of its origin and the total. Returns false, and changes nothing, if
+   * the origin is locked out. A trusted device passes every lock, and leaves the locks of other origins as they are.
    */
   clear(id: AuthenticatorId, origin: GuessOrigin, now: Instant): Promise<boolean>
-  /** Removes at most `limit` that expired before `before`; answers how many it removed. */
+  /** Deletes at most `limit` rows that expired before `before`, and returns how many it deleted. */
   removeExpired(before: Instant, limit: number): Promise<number>
 }

@@ -10,14 +10,17 @@ export interface TotpEnrollment {
   readonly id: TotpEnrollmentId
   readonly identityId: IdentityId
   readonly isVerified: boolean
-  /** Undefined once it is verified, and for a pending one from before owners were recorded, which is void (D-240). */
+  /**
+   * Undefined once the enrollment is verified, and for a pending one from before owners were recorded, which is void
+   * (D-240).
+   */
   readonly owner: EnrollmentOwner | undefined
   /** 160 bits, encrypted under the installation secret with the enrollment's id as context. */
   readonly sealedSecret: string
   readonly createdAt: Instant
 }
 
-/** The login or session that started an enrollment, and that alone may read, verify or cancel it (D-240). */
+/** The login or session that started an enrollment. Only it may read, verify or cancel the enrollment (D-240). */
 export type EnrollmentOwner = Brand<string, 'EnrollmentOwner'>
 
 export const loginOwner = ({ key }: { readonly key: Brand<string, 'AuthRequestKey'> }) =>

@@ -15,7 +15,7 @@ export interface Accepted {
   readonly identity: Identity
   readonly policy: AuthPolicy
   readonly primary: ProvenPrimary
-  /** After a password: the cookie by which the device is known from now on (D-216). */
+  /** After a password: the cookie that makes the device known from now on (D-216). */
   readonly device?: string
 }
 

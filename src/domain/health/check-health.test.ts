@@ -94,7 +94,7 @@ test('a store that does not answer in time is unhealthy, and is not asked twice 
   assert.deepEqual(await unwell(), [])
 })
 
-test('however many strangers ask, the store commits twice a second', async () => {
+test('commits to the store at most twice a second, however many callers ask', async () => {
   // Attack: health checks need no credential, so a commit for each of them would be a tool to load the database.
   const { clock, state, checkHealth } = world()
   const answers = await Promise.all(Array.from({ length: 100 }, () => checkHealth()))

@@ -1,6 +1,6 @@
 /**
- * Whether this instance can do its work: what a load balancer and a supervisor ask (D-34, D-137). Anybody may ask,
- * so the one check that costs something, a commit, is made twice a second at most, whatever the number of callers.
+ * Whether this instance can do its work, for load balancers and supervisors (D-34, D-137). Anonymous callers may ask,
+ * so the one expensive check, a commit, runs at most twice a second for all callers together.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, milliseconds } from '../../base/time/duration.ts'
@@ -30,7 +30,7 @@ export interface HealthCheck {
 /** One for each of `HEALTH_CHECKS`. */
 export type CheckHealth = () => Promise<readonly HealthCheck[]>
 
-/** Together two seconds: no later does trouble show. */
+/** Together two seconds: a failure shows within that time. */
 const INTERVAL: Duration = milliseconds(500)
 const TIME_LIMIT: Duration = milliseconds(1_500)
 

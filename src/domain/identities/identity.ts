@@ -26,7 +26,7 @@ export interface Identity {
   /** What the last legacy login told of its machine and of its SDK (D-124); undefined when none did. */
   readonly envInfo: ClientInfo | undefined
   readonly sdkInfo: ClientInfo | undefined
-  /** Raised when all its sessions end: a login that was proven before begins no session any more (D-226). */
+  /** Incremented when all sessions of the identity end: a login from before that cannot begin a session (D-226). */
   readonly voidedLogins: number
   readonly createdAt: Instant
   readonly updatedAt: Instant

@@ -1,7 +1,7 @@
 /**
- * A person's own password and certificate, from inside a session. API 3.1. Another password, or another spelling of the
- * username, needs the current password, which is judged, counted and locked like a login (D-22); it ends the person's
- * other sessions. Another username is for administrators: a refusal would tell which names exist (D-217).
+ * A user's own password and certificate, from inside a session. API 3.1. Changing the password or the spelling of the
+ * username needs the current password, which is checked, counted and locked like a login (D-22); it ends the user's
+ * other sessions. Only administrators change a username itself: a refusal would reveal which names exist (D-217).
  */
 
 import type { AuthenticatorId } from '../../base/ids.ts'
@@ -81,7 +81,7 @@ export function createOwnAuthenticators(deps: {
   ): Promise<Accepted> {
     if (password === undefined) throw unproven()
     const credential = { method: 'password', credentials: { username, password } } as const
-    // R080: what strangers guess at the login does not keep the holder of a session from changing the password.
+    // R080: guesses by others at the login must not keep the holder of a session from changing the password.
     const device = { session: { id: call.sessionId, identityId } }
     try {
       const accepted = await deps.provePrimary({ credential, bearers: [], caller, device })
@@ -145,8 +145,7 @@ export function createOwnAuthenticators(deps: {
     const outcome = await replace(tx, wanted)
     // Another password since the present one was proven: it is the present one no longer.
     if (outcome === 'missing') throw proof === undefined ? notFound() : wrong()
-    if (outcome === 'username-in-use')
-      throw new Error('a username is in the way of its own spelling')
+    if (outcome === 'username-in-use') throw new Error('a username conflicts with its own spelling')
     const details = { id, changed }
     const updated = { type: 'authenticator.updated', identityId, details } as const
     await tx.events.insert(recordEvent(caller, updated))

@@ -10,7 +10,7 @@ export async function preferredUsername(
   return usernameAmong(identity, await authenticators.listOf(identity.id))
 }
 
-/** The same, where all authenticators of the identity are read already. */
+/** The same, for a caller that has already read all authenticators of the identity. */
 export function usernameAmong(
   { name }: Pick<Identity, 'name'>,
   authenticators: readonly Authenticator[],

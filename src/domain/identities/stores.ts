@@ -39,11 +39,11 @@ export interface Identities {
     disablement: { readonly at: Instant; readonly until: Instant | undefined } | undefined,
     at: Instant,
   ): Promise<boolean>
-  /** Logins that were proven until now begin no session (D-226). Holds the row like `hold`. */
+  /** Voids the logins that were proven until now: they cannot begin a session (D-226). Locks the row as `hold` does. */
   voidLogins(id: IdentityId): Promise<void>
   /**
-   * The same for up to `limit` identities after the id `after`, in the order of their ids: administrators, or all the
-   * others. Answers the last of them, or undefined when there was none.
+   * The same for at most `limit` identities whose id is greater than `after`, in the order of their ids: either
+   * administrators or all others. Returns the last id, or undefined if there was no identity.
    */
   voidLoginsAfter(
     after: IdentityId | undefined,
@@ -111,6 +111,6 @@ export interface Authenticators {
     next: string,
     at: Instant,
   ): Promise<boolean>
-  /** An administrator's word: the failures and locks of every network and device are forgotten. */
+  /** For an administrator: clears the failures and locks of every network and device. */
   unlock(id: AuthenticatorId): Promise<boolean>
 }

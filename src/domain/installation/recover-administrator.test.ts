@@ -185,7 +185,7 @@ test('where nothing but the password was lost, nothing but the password is reset
   assert.deepEqual(recovery.reset, ['password'])
   const { updatedAt: _, ...after } = await identityNamed(store, 'admin')
   const { updatedAt: __, ...same } = before
-  // D-226: whoever was logging in with the former password, or with something else, begins nothing.
+  // D-226: a login that was in progress, with the former password or another credential, begins no session.
   assert.deepEqual(after, { ...same, voidedLogins: before.voidedLogins + 1 })
 })
 

@@ -18,7 +18,7 @@ test('a filter is taken apart into words, texts, numbers and signs', () => {
   ])
 })
 
-test('a time needs no quotes, and a number before a minus is none', () => {
+test('a time needs no quotes, and a number before a minus is not a time', () => {
   assert.deepEqual(tokenize('datetime(2026-01-02T03:04:05.678+09:00) 2026-01-02'), [
     { kind: 'word', text: 'datetime', column: 1 },
     { kind: 'sign', text: '(', column: 9 },

@@ -4,7 +4,7 @@ export type Token =
   | { readonly kind: 'word'; readonly text: string; readonly column: number }
   | { readonly kind: 'text'; readonly value: string; readonly column: number }
   | { readonly kind: 'number'; readonly value: number; readonly column: number }
-  /** A time without quotes, inside `datetime(…)`; whether it is one is not judged yet. */
+  /** A time without quotes, inside `datetime(…)`; it is validated later. */
   | { readonly kind: 'time'; readonly text: string; readonly column: number }
   | { readonly kind: 'sign'; readonly text: string; readonly column: number }
   | { readonly kind: 'end'; readonly column: number }
@@ -23,7 +23,7 @@ export class FilterFault extends Error {
 const BLANKS = /\s*/y
 const TEXT = /"(?:[^"\\]|\\["\\])*"/y
 const WORD = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+)*/y
-// Whatever may have been meant as one, so that the fault stands where it begins.
+// Matches everything that may have been meant as a time, so that the error points to its start.
 const TIME = /\d+-\d+-\d+[Tt][A-Za-z0-9:.+-]*/y
 const NUMBER = /-?\d+(?:\.\d+)?/y
 const SIGN = /!=|<=|>=|[=<>(),[\]]/y

@@ -218,7 +218,7 @@ for (const [text, column, reason] of [
   ['size = 2026-01-31T12:00:00Z', 8, 'must be a number'],
   ['2026-01-31T12:00:00Z = createdAt', 1, 'a field is missing'],
   ['createdAt = datetime(2026-01-31T12:00:00Z', 42, '")" is missing'],
-  // A + that was not escaped in an address is a blank.
+  // A + that was not escaped in the URL becomes a space.
   ['createdAt = datetime(2026-01-31T12:00:00 02:00)', 44, 'is not understood'],
   ['createdAt = datetime(2026-01-31T12:00:00Z 5)', 43, '")" is missing'],
   ['createdAt = datetime(2026-01-31T12:00:00Z"a")', 42, '")" is missing'],

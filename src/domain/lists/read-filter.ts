@@ -209,7 +209,7 @@ class Reader {
 
   #readValue(type: Known['type']): FilterValue {
     const token = this.#tokens.next()
-    // A time stands in `datetime(…)`.
+    // A time is valid only inside `datetime(…)`.
     if (token.kind === 'time') throw new FilterFault(`must be ${WANTED[type]}`, token.column)
     const value = this.#valueOf(token)
     if (value === undefined) throw new FilterFault('a value is missing', token.column)

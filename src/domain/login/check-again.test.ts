@@ -1,4 +1,4 @@
-/** The identity behind a login, as it is now: what changed since its primary factor counts. */
+/** The current state of the identity behind a login: changes since its primary factor count. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
@@ -52,7 +52,7 @@ test('D-226: a login is over when all sessions of its identity were ended, and a
   assert.ok('identity' in (await check(identity, aPolicy(), proven({ voidedLogins: 3 }))))
 })
 
-test('D-226: a login that is older than the number goes on until it is raised', async () => {
+test('D-226: a login that is older than the number continues until it is incremented', async () => {
   const primary = proven({ voidedLogins: undefined })
   assert.ok('identity' in (await check(anIdentity(), aPolicy(), primary)))
 })

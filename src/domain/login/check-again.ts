@@ -1,7 +1,7 @@
 /**
- * The identity behind a login, as it is now. It may have been disabled, deleted, or given a policy that forbids the
- * method since its primary factor was proven; what proved it may have been withdrawn. Asked at every step of a login, at
- * the exchange of its code and at every refresh.
+ * Checks the current state of the identity behind a login. Since its primary factor was proven, it may have been
+ * disabled, deleted, or given a policy that forbids the method, and what proved it may have been withdrawn. Runs at
+ * every step of a login, at the exchange of its code and at every refresh.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import { type UsableRefusal, usableIdentity } from '../factors/usable-identity.ts'
@@ -13,15 +13,15 @@ import { type ProofRefusal, refuseProof } from './again/refuse-proof.ts'
 import type { ProvenPrimary } from './proven.ts'
 
 /**
- * A `login` has begun no session yet, so it is over when all sessions of its identity were ended since (D-226). A
- * `session` that was not among those goes on.
+ * A `login` has not begun a session yet, so it is void if all sessions of its identity were ended in the meantime
+ * (D-226). A `session` that was not among those continues.
  */
 export type CheckAgain = (
   primary: ProvenPrimary,
   of?: 'login' | 'session',
 ) => Promise<Pick<Accepted, 'identity' | 'policy'> | { readonly refusal: RefusedAgain }>
 
-/** Why a login may not go on. */
+/** Why a login may not continue. */
 export type RefusedAgain = UsableRefusal | ProofRefusal | 'login-voided'
 
 export function createCheckAgain(deps: {
@@ -32,8 +32,8 @@ export function createCheckAgain(deps: {
 }): CheckAgain {
   const { identities, authenticators, rules, clock } = deps
 
-  return async (given, of = 'login') => {
-    const primary = await completeProof(given, authenticators, rules)
+  return async (proof, of = 'login') => {
+    const primary = await completeProof(proof, authenticators, rules)
     const usable = usableIdentity(await identities.find(primary.identityId), () => true, deps)
     if ('refusal' in usable) return usable
     const { identity, policy } = usable
@@ -43,7 +43,7 @@ export function createCheckAgain(deps: {
   }
 }
 
-/** D-226. A login that noted no number is older than the first that was raised. */
+/** D-226. A login that recorded no number is older than the first increment. */
 export function isVoided(
   { voidedLogins = 0 }: Pick<ProvenPrimary, 'voidedLogins'>,
   identity: Pick<Accepted['identity'], 'voidedLogins'>,

@@ -1,6 +1,6 @@
 /**
- * TOTP enrollment inside a login. SPEC TOTP enrollment during an OIDC flow; D-19, D-20, D-240. What an enrollment is and how
- * it is proven is in factors/; here it meets the auth request.
+ * TOTP enrollment inside a login. SPEC TOTP enrollment during an OIDC flow; D-19, D-20, D-240. Enrollments and their
+ * verification are in factors/; this file connects them with the auth request.
  */
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
@@ -78,7 +78,7 @@ export function createEnrollInLogin(deps: {
           return true
         },
       })
-      // Verified or replaced by another call at the same moment: this one is no longer pending.
+      // Another call verified or replaced it at the same moment, so it is no longer pending.
       if (step === 'taken') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
       return step
     },

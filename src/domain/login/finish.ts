@@ -41,7 +41,7 @@ export type LoginStep = (
   /** The login is finished: the code, on its way to the client. */
   | { readonly next: 'answer'; readonly identityId: IdentityId; readonly answer: ClientAnswer }
 ) & {
-  /** After a password: the cookie by which the device is known from now on (D-216). */
+  /** After a password: the cookie that makes the device known from now on (D-216). */
   readonly device?: string
 }
 

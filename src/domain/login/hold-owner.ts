@@ -25,8 +25,9 @@ export async function holdOwner(
 }
 
 /**
- * Of a login: the identity besides is what the login took it for, its sessions were not all ended since (D-226), and the
- * password or certificate is still the one that was shown (D-122). It counts as used from now on. Answers the identity, or undefined when one of these fails.
+ * For a login: also checks that the identity is unchanged in what ends sessions, that its sessions were not all ended
+ * since (D-226), and that the password or certificate is still the one that was presented (D-122). Marks the credential
+ * as used now. Returns the identity, or undefined if one of these checks fails.
  */
 export async function holdLogin(
   tx: Tx,

@@ -1,9 +1,10 @@
 /**
- * A primary credential, whichever it is, for a login of either kind: OIDC or legacy. SPEC Primary login; D-12.
- * Refusals are recorded with their exact reason and thrown with one dull sentence.
+ * Checks a primary credential of any kind, for both kinds of login: OIDC and legacy. SPEC Primary login; D-12. Refusals
+ * are recorded with their exact reason and thrown with one generic sentence.
  *
- * Only what can be guessed is limited: a wrong password counts against the address it came from (D-22). A certificate or
- * a JWT is judged whatever else came from its address, so that nobody can cut off others behind the same NAT.
+ * Only what can be guessed is limited: a wrong password counts against the address it came from (D-22). A certificate
+ * or a JWT is always checked, whatever else came from its address, so that an attacker cannot cut off others behind the
+ * same NAT.
  */
 import { networkOf } from '../../base/network.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
@@ -32,10 +33,10 @@ export interface PrimarySubmission {
   readonly credential: PrimaryCredential
   /** Every bearer token of the call: the primary JWT, or one beside another credential (D-14). */
   readonly bearers: readonly Secret[]
-  /** A primary JWT must show an authentication since then (D-241); any age will do where it is not given. */
+  /** A primary JWT must show an authentication since then (D-241); any age is accepted if it is missing. */
   readonly since?: Instant | undefined
   readonly caller: Caller
-  /** Beside a password: by what the device may be known (D-216). */
+  /** With a password: what may show that the device is known (D-216). */
   readonly device?: ShownDevice
 }
 
@@ -46,7 +47,7 @@ export function createProvePrimary(deps: {
   readonly password: PasswordFactor
   readonly certificate: CertificateFactor
   readonly externalJwt: ExternalJwtFactor
-  /** Of passwords alone. */
+  /** Counts wrong passwords only. */
   readonly addressFailures: AddressFailures
   readonly knownDevices: KnownDevices
   readonly beginGuess: BeginGuess

@@ -21,7 +21,7 @@ export interface ProvenPrimary {
   readonly certificate: ProvenCertificate | undefined
   /** `ext-jwt`: who signed it. */
   readonly signerId: ExternalJwtSignerId | undefined
-  /** `voidedLogins` of the identity at that moment: with another number by now it begins no session (D-226). */
+  /** `voidedLogins` of the identity at that moment: if the number has changed, the login begins no session (D-226). */
   readonly voidedLogins: number | undefined
   readonly at: Instant
 }
@@ -30,17 +30,17 @@ export interface ProvenCertificate {
   /** SHA-256 of the certificate in DER, lower-case hex. */
   readonly fingerprint: string
   readonly isIssuedByNetwork: boolean
-  /** When it expires. Undefined where the login is older than this field (`complete-proof.ts`). */
+  /** When the certificate expires. Undefined if the login is older than this field (`complete-proof.ts`). */
   readonly notAfter: Instant | undefined
-  /** Why it counted. Undefined for one of our own PKI, and where the login is older than this field. */
+  /** Why it counted. Undefined for a certificate of our own PKI, and if the login is older than this field. */
   readonly trust: CaTrust | undefined
 }
 
-/** What made the certificate of a third-party CA count, so that it can be asked again (D-225). */
+/** Why a certificate of a third-party CA counted, so that this can be checked again (D-225). */
 export interface CaTrust {
-  /** The CA that its path ends in. */
+  /** The CA at the end of its path. */
   readonly caId: CaId
-  /** Registered CAs on the way there: each can be switched off for itself (D-21). */
+  /** Registered CAs between the two: each can be disabled separately (D-21). */
   readonly throughCaIds: readonly CaId[]
   /** When the first CA of the path expires. No policy accepts an expired CA. */
   readonly casEndAt: Instant

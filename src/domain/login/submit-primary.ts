@@ -39,7 +39,7 @@ export interface LoginSubmission {
   /** D-9: asked for in the login body, besides those of the authorization request. */
   readonly configTypes: readonly string[]
   readonly caller: Caller
-  /** Beside a password (D-216). */
+  /** With a password (D-216). */
   readonly device?: ShownDevice
 }
 
@@ -82,7 +82,10 @@ export function createSubmitPrimary(
   return (submission) => submit(deps, submission, freshSince(submission.request, deps.clock.now()))
 }
 
-/** For a JWT that came from an IdP over our own connection, with an ID token that has shown how fresh it is (D-241). */
+/**
+ * For a JWT that the IdP sent over our own connection, with an ID token that has already proven how recent it is
+ * (D-241).
+ */
 export function createSubmitReturned(deps: Dependencies): SubmitPrimary {
   return (submission) => submit(deps, submission, undefined)
 }

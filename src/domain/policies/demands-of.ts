@@ -1,4 +1,4 @@
-/** What a policy demands right now, with the signers and CAs as they are: D-232. */
+/** What a policy currently demands, given the current state of signers and CAs: D-232. */
 import type { PolicyDemands } from '../../protocol/policy-demands.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'

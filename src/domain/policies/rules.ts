@@ -20,7 +20,7 @@ import type { AuthPolicies, RuleVersions } from './stores.ts'
 
 export interface Rules {
   policy(id: AuthPolicyId): AuthPolicy | undefined
-  /** What that policy demands now, with the signers as they are (D-232). */
+  /** What that policy currently demands, given the current signers (D-232). */
   demands(id: AuthPolicyId): PolicyDemands | undefined
   allDemands(): readonly PolicyDemands[]
   /** Enabled or not. */
@@ -34,7 +34,7 @@ export interface Rules {
   /** Reads what is new. Called twice a second, and by whoever has just changed something. */
   refresh(): Promise<void>
   isStale(): boolean
-  /** Told after every change that was read. Answers how to stop that. */
+  /** Calls the listener after every change that was loaded. Returns a function that unregisters it. */
   onChange(listener: () => void): () => void
 }
 

@@ -39,7 +39,10 @@ export interface OidcSession extends Common {
   readonly clientId: string
   /** Granted at the authorization; a refresh may narrow an access token, never the session (D-27). */
   readonly scopes: readonly Scope[]
-  /** When its last access token ends, whatever the configuration was; absent where nobody noted it (D-231). */
+  /**
+   * When its last access token expires, even if the configuration has changed since; missing if it was not recorded
+   * (D-231).
+   */
   readonly tokensEndAt?: Instant
 }
 
@@ -82,7 +85,7 @@ export interface SessionEnding {
 /** R115: for so long an ending outlives what it ends, so that a clock that is set back brings nothing to life again. */
 export const CLOCK_JUMP: Duration = minutes(15)
 
-/** The end, at the time `at`, of what would have ended by itself at `end`: D-231. */
+/** Returns the ending, at the time `at`, of something that would have expired at `end`: D-231. */
 export function endingOf(subject: EndedSubject, at: Instant, end: Instant): SessionEnding {
   return { subject, at, keepUntil: plus(end, CLOCK_JUMP) }
 }

@@ -113,11 +113,11 @@ export function createAuthenticateCall(deps: {
     if (unmet !== undefined || policy === undefined || demands === undefined) {
       throw invalid(`the policy does not accept this session any more: ${unmet}`)
     }
-    const shown = () => {
+    const presented = () => {
       const fingerprint = certificate()
       return fingerprint === undefined ? undefined : certificateThumbprint(fingerprint)
     }
-    if (isBoundElsewhere(demands, token.boundTo, shown)) {
+    if (isBoundElsewhere(demands, token.boundTo, presented)) {
       throw invalid('the certificate that the token is bound to is missing') // R072
     }
     await deps.demandSecondaryJwt(policy, token, others, [])

@@ -35,7 +35,7 @@ export interface LegacyLogin {
   readonly configTypes: readonly string[]
   readonly client: LegacyClient
   readonly caller: Caller
-  /** Beside a password (D-216). */
+  /** With a password (D-216). */
   readonly device?: ShownDevice
 }
 
@@ -50,7 +50,7 @@ export interface BegunLegacySession {
   readonly identity: Identity
   readonly token: Secret
   readonly authQueries: readonly AuthQuery[]
-  /** After a password: the cookie by which the device is known from now on (D-216). */
+  /** After a password: the cookie that makes the device known from now on (D-216). */
   readonly device: string | undefined
 }
 

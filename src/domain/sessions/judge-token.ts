@@ -1,6 +1,6 @@
 /**
- * Whether an access token that is genuine is still good: the one judgement for calls and introspection, in the words that
- * the router feed tells routers (D-34, D-52, D-232). No look-up: copies in memory alone.
+ * Decides whether a genuine access token is still valid. Calls and introspection both use it, and it applies the rules
+ * that the router feed sends to routers (D-34, D-52, D-232). It reads only copies in memory, never the database.
  */
 import { type LoginProof, type UnmetDemand, unmetDemand } from '../../protocol/policy-demands.ts'
 import type { Rules } from '../policies/rules.ts'
@@ -8,9 +8,9 @@ import type { AccessToken } from '../tokens/access-token.ts'
 import type { EndedSessions } from './ending/ended-sessions.ts'
 
 export interface JudgeToken {
-  /** Why it has ended, for the log; undefined when it has not. */
+  /** Returns why the token has ended, for the log; undefined if it has not. */
   ended(token: Pick<AccessToken, 'sessionId' | 'tokenId'>): string | undefined
-  /** What its policy has against it by now; undefined when nothing. */
+  /** Returns what its policy demands that the login did not prove; undefined if nothing. */
   unmet(token: Pick<AccessToken, 'authPolicyId' | keyof LoginProof>): UnmetDemand | undefined
 }
 

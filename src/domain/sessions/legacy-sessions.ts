@@ -1,6 +1,6 @@
 /**
- * Calls that come with a `zt-session` token. D-36, D-51, D-52, D-225: one read by the token's hash, kept for at most a
- * second; renewed by every call, written at most every tenth of the idle timeout.
+ * Calls with a `zt-session` token. D-36, D-51, D-52, D-225: one read by the token's hash, cached for at most a second;
+ * every call renews the session, which is written at most every tenth of the idle timeout.
  */
 
 import type { ApiSessionId } from '../../base/ids.ts'
@@ -71,9 +71,9 @@ export function createLegacySessions(deps: {
     // Nothing is kept of a token that opens nothing: strangers would fill the memory.
     if (session === undefined || identity === undefined) return undefined
     const primary = await completeProof(session.primary, deps.authenticators, rules)
-    const found = { session: { ...session, primary }, identity, readAt }
-    keep(tokenHash, found)
-    return found
+    const entry = { session: { ...session, primary }, identity, readAt }
+    keep(tokenHash, entry)
+    return entry
   }
 
   function keep(tokenHash: SecretHash, found: Kept): void {
@@ -106,7 +106,7 @@ export function createLegacySessions(deps: {
       const policy = rules.policy(identity.authPolicyId)
       if (policy === undefined) throw invalid('the policy is gone')
 
-      // D-225: what let it in must still do so; ending it needs nothing (D-52).
+      // D-225: what the login proved must still be accepted; ending the session needs nothing (D-52).
       const withdrawn =
         needs === 'logout' ? undefined : refuseProof(session.primary, policy, rules, now)
       if (withdrawn !== undefined) throw invalid(withdrawn)

@@ -22,9 +22,9 @@ export interface ManageSessions {
   /** Thrown: NOT_FOUND. */
   find(id: ApiSessionId): Promise<SessionDetail>
   end(id: ApiSessionId, caller: Caller): Promise<void>
-  /** Logins that are not finished end with them. */
+  /** Unfinished logins end with them. */
   endAllOf(identityId: IdentityId, caller: Caller): Promise<void>
-  /** The same for every identity, the caller's own too. */
+  /** The same for every identity, including the caller's own. */
   endAll(caller: Caller): Promise<void>
 }
 
@@ -51,8 +51,8 @@ export function createManageSessions(deps: {
   }
 
   /**
-   * Until none is left of those that were there at the beginning. Logins under way are voided first (D-226): each has
-   * begun its session by then, or begins none.
+   * Ends all sessions that existed at the start. Logins in progress are voided first (D-226): each has begun its
+   * session by then, or never will.
    */
   async function endMany(of: IdentityId | undefined, caller: Caller): Promise<void> {
     if (of === undefined) await voidAllLogins()
@@ -68,7 +68,7 @@ export function createManageSessions(deps: {
     }
   }
 
-  /** Administrators one at a time: others hold several of them at once, in an order of their own (D-49). */
+  /** Administrators one at a time: other code locks several of them at once, in its own order (D-49). */
   async function voidAllLogins(): Promise<void> {
     for (const which of [
       { isAdmin: true, limit: 1 },

@@ -19,7 +19,7 @@ export interface OwnSessions {
   list(call: CallSession, limit: number): Promise<PageOf<ApiSession>>
   /** Thrown: NOT_FOUND for one that is somebody else's or gone. */
   end(call: CallSession, id: ApiSessionId, caller: Caller): Promise<void>
-  /** All that there are now, and logins under way, but for the one that asks. */
+  /** Ends all current sessions and logins in progress, except the session of the call. */
   endOthers(call: CallSession, caller: Caller): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export function createOwnSessions(deps: {
 
     async endOthers(call, caller) {
       const { identityId: of, sessionId } = call
-      // First, so that a login under way has begun its session by now, or begins none (D-226).
+      // First, so that a login in progress has begun its session by now, or never will (D-226).
       await transaction(async (tx) => {
         if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
         await tx.identities.voidLogins(of)

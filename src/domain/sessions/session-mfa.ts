@@ -1,6 +1,6 @@
 /**
- * TOTP from inside a session: completing a partial one (D-51), and a person's own enrollment. API 3.1; D-240. What an
- * enrollment is and how codes are judged is in factors/.
+ * TOTP from inside a session: completing a partial session (D-51), and a user's own enrollment. API 3.1; D-240.
+ * Enrollments and the checks of codes are in factors/.
  */
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
@@ -22,7 +22,7 @@ export interface SessionMfa {
   /** POST /authenticate/mfa. */
   prove(call: CallSession, code: string, caller: Caller): Promise<void>
   start(call: CallSession, hostname: string): Promise<StartedEnrollment>
-  /** Thrown: MFA_ENROLLMENT_NOT_STARTED when none is verified and this session has started none. */
+  /** Throws MFA_ENROLLMENT_NOT_STARTED if none is verified and this session has not started one. */
   read(call: CallSession, hostname: string): Promise<ReadEnrollment>
   verify(call: CallSession, code: string, caller: Caller): Promise<void>
   /** A pending one is cancelled; a verified one needs a full session and a code. */

@@ -29,13 +29,13 @@ export interface ApiSessions {
   /** Those whose login was proven by this authenticator. */
   listByAuthenticator(id: AuthenticatorId): Promise<readonly ApiSession[]>
   insert(session: ApiSession): Promise<void>
-  /** A refresh moved its end (D-53) and that of its last access token; false when it has ended meanwhile. */
+  /** Records that a refresh moved its end (D-53) and that of its last access token; false if the session has ended. */
   renewOidc(id: ApiSessionId, expiresAt: Instant, tokensEndAt: Instant): Promise<boolean>
   /** A call came (D-36): renews the idle end; does nothing to a session that has ended meanwhile. */
   renewLegacy(id: ApiSessionId, lastActivityAt: Instant, expiresAt: Instant): Promise<void>
   /** A code was proven on it; false when it has ended meanwhile. */
   markTotpProven(id: ApiSessionId, amr: readonly string[]): Promise<boolean>
-  /** Answers the session as it was at that moment; undefined when there was none. */
+  /** Returns the session as it was when it was deleted; undefined if there was none. */
   remove(id: ApiSessionId): Promise<ApiSession | undefined>
   /** Removes at most `limit` that have expired by `by`, and answers them: of two instances at once one gets each. */
   takeExpired(by: Instant, limit: number): Promise<readonly ApiSession[]>

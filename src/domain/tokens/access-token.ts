@@ -22,9 +22,9 @@ export interface AccessToken {
   readonly authPolicyId: AuthPolicyId
   readonly configTypes: readonly string[]
   readonly amr: readonly string[]
-  /** Who vouched for a login by external JWT (D-232). */
+  /** The signer that vouched for a login by external JWT (D-232). */
   readonly signerId: string | undefined
-  /** The third-party CA behind a login by certificate (D-232). */
+  /** The third-party CA of the certificate of a login (D-232). */
   readonly caId: string | undefined
   /** SHA-256 of the certificate that the token is bound to, base64url (D-24). */
   readonly boundTo: string | undefined

@@ -85,7 +85,7 @@ export function createExchangeCode(deps: {
     if (!verifierMatches(verifier, request.ask.codeChallenge)) {
       throw await refuseAs('verifier-mismatch', 'the code_verifier does not match')
     }
-    // What changed since the code was issued counts: a policy, a credential, the end of all sessions.
+    // Changes since the code was issued count: to a policy, a credential, or the end of all sessions.
     const owner = await deps.checkFinished(request, 'login')
     if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
     const { identity, username } = owner

@@ -163,7 +163,7 @@ test('an access token is inactive when its session has ended, or it alone was re
 })
 
 const { primary, secondary } = aPolicy()
-/** What a policy may come to say of somebody who logged in with a password. */
+/** How a policy may change after a user logged in with a password. */
 const STRICTER: Readonly<Record<string, Partial<AuthPolicy>>> = {
   'a code is demanded': { secondary: { ...secondary, requireTotp: true } },
   'a JWT is demanded': {

@@ -32,7 +32,7 @@ export type Introspection =
       readonly scope: string
       readonly issuedAt: Instant
       readonly expiresAt: Instant
-      /** RFC 8705 §3.1, of an access token. */
+      /** RFC 8705 §3.1, for an access token. */
       readonly boundTo?: string | undefined
     }
 
@@ -64,8 +64,9 @@ export function createIntrospect(deps: {
   }
 
   /**
-   * As a call with the token alone would be judged (D-232): where an external JWT must be beside every request, it is
-   * worth nothing by itself. The certificate that it is bound to is for the one who asks to compare (RFC 8705 §3.2).
+   * Judges the token as a call with nothing but the token would be judged (D-232): if the policy demands an external
+   * JWT with every request, the token alone is not active. The caller compares the certificate that it is bound to (RFC
+   * 8705 §3.2).
    */
   function isGood(token: AccessToken): boolean {
     if (judgeToken.ended(token) !== undefined || judgeToken.unmet(token) !== undefined) return false

@@ -1,9 +1,9 @@
 /**
- * Why a genuine code or refresh token got no tokens, as an event: so that the request id of the answer, which says
- * nothing more than `invalid_grant`, leads to the reason. D-133, R109.
+ * Records why a genuine code or refresh token got no tokens: the response says only `invalid_grant`, and its request id
+ * leads to the reason. D-133, R109.
  *
- * Tokens that were never issued are not recorded: an anonymous caller could fill the database. The holder of a genuine
- * token could too, by showing it again and again; those are repeats, and share a row (D-207).
+ * Tokens that were never issued are not recorded, because an anonymous caller could fill the database. The holder of a
+ * genuine token could do so too, by presenting it repeatedly; those are repeats, and share a row (D-207).
  */
 
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'

@@ -474,7 +474,7 @@ test('D-133: an unknown token leaves no event, whoever sends it', async (t) => {
   assert.deepEqual(happened(), [])
 })
 
-test('D-207: a token that is refused over and over leaves a few events a minute, which count all', async (t) => {
+test('D-207: repeated refusals of a token create a few events per minute, which count all of them', async (t) => {
   // Attack, or a client in a loop: a genuine token of a disabled identity is shown without end.
   const here = await world(t)
   await CHANGES['is disabled']?.(here)
@@ -503,7 +503,7 @@ test('R047: what the policy demands and the login has proven is no obstacle', as
   await refresh(token)
 })
 
-test('D-225: the signer of a demanded second JWT must still be there and enabled', async (t) => {
+test('D-225: the signer of a demanded second JWT must still exist and be enabled', async (t) => {
   const secondary = { totp: false, extJwt: OTHER_SIGNER }
   const { rules, token, refresh, last } = await world(t, { session: { secondary } })
   rules.policy = () => aPolicy({ secondary: { requireExtJwt: OTHER_SIGNER } })

@@ -89,7 +89,7 @@ export function createRefresh(deps: {
       throw await refuseSpent(found, session, now, caller)
     }
     const granted = narrowScope(session, scope)
-    // R047, D-119: as the identity, its policy and its credential are now.
+    // R047, D-119: check the current state of the identity, its policy and its credential.
     const owner = await deps.checkFinished(session, 'session')
     if ('refusal' in owner) throw await refuseAs(owner.refusal)
     const { identity, username } = owner

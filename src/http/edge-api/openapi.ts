@@ -1,6 +1,6 @@
 /**
- * GET /openapi.json and GET /docs, on both APIs: the OpenAPI document and the page made of it. Both are put together
- * at the first request, from the routes that this listener has, and kept compressed (D-199).
+ * GET /openapi.json and GET /docs, on both APIs: the OpenAPI document and the page generated from it. Both are
+ * generated at the first request, from the routes of this listener, and kept in compressed form (D-199).
  */
 import { referencePage } from '../../web/reference/reference-page.ts'
 import { REFERENCE_STYLE_SOURCE } from '../../web/reference/styles.ts'
@@ -27,7 +27,7 @@ export function addOpenApi(
     return openApiDocument(DESCRIBED_APIS[binding], router.table, { version, answers: 'open' })
   }
   const written = keepDocument(() => JSON.stringify(document()))
-  const shown = keepDocument(() => referencePage(referenceOf(document())).toString())
+  const reference = keepDocument(() => referencePage(referenceOf(document())).toString())
 
   router.add({ ...PUBLIC_READ, url: `${prefix}/openapi.json` }, async ({ request }) => {
     const { bytes, headers } = await written(request.raw)
@@ -35,7 +35,7 @@ export function addOpenApi(
     return text('application/json; charset=utf-8', bytes, headers)
   })
   router.add({ ...PUBLIC_READ, url: `${prefix}/docs` }, async ({ request }) => {
-    const { bytes, headers } = await shown(request.raw)
+    const { bytes, headers } = await reference(request.raw)
     if (bytes === undefined) return { status: 304, headers }
     return page(200, bytes, { style: REFERENCE_STYLE_SOURCE }, headers)
   })

@@ -1,7 +1,7 @@
 /**
- * A logout in a browser that brings no hint: it asks, and the answer really ends the session of this browser, which is
- * that of the account page (D-161, D-242). The question is a page and changes nothing; the answer proves that our page
- * sent it (D-162).
+ * Logout in a browser without a hint: the user is asked, and a confirmation ends the session of this browser, which is
+ * the one of the account page (D-161, D-242). The page with the question changes nothing; the confirmation proves that
+ * our page sent it (D-162).
  */
 import type { FastifyRequest } from 'fastify'
 import type { LogOut } from '../../domain/sessions/current-session.ts'
@@ -27,21 +27,21 @@ export type AskDependencies = Pick<
   'addresses' | 'accountSessions' | 'currentIdentity'
 > & { readonly logOut: LogOut }
 
-/** Where a logout goes on to. */
+/** Where to redirect to after a logout. */
 export interface WayOn {
   readonly clientId: string | undefined
-  /** Checked against the allowed ones. */
+  /** Checked against the allowed addresses. */
   readonly location: string | undefined
   readonly state: string | undefined
 }
 
-/** The field that makes a POST the answer to our question. */
+/** The field that marks a POST as the confirmation. */
 export const CONFIRMATION = 'formToken'
 
-/** As long as an address may be that every browser and proxy takes. */
+/** The longest address that every browser and proxy accepts. */
 const LONGEST_ADDRESS = 8_000
 
-/** GET: the question, or that there is nothing to ask. */
+/** GET: shows the question, or says that there is no session. */
 export async function askToSignOut(
   { request }: Call,
   way: WayOn,
@@ -61,15 +61,15 @@ export async function askToSignOut(
     const formAction = way.location === undefined ? [] : [formActionSource(way.location)]
     return page(200, html, { formAction })
   } catch (error) {
-    // Ended at this moment, by another call.
+    // Another call ended it at this moment.
     if (isUnauthorized(error)) return nothingToEnd(request, way)
     throw error
   }
 }
 
 /**
- * POST without the answer: the form of an application. Browsers send no Lax cookie with a form of another site, so
- * whether there is a session is only known after the way to the GET.
+ * POST without the confirmation: the form of an application. Browsers send no Lax cookie with a form of another site,
+ * so whether there is a session is only known after a redirect to the GET.
  */
 export async function toTheQuestion(_: Call, way: WayOn): Promise<Answer> {
   const query = Object.entries(parametersOf(way))
@@ -79,7 +79,7 @@ export async function toTheQuestion(_: Call, way: WayOn): Promise<Answer> {
   return seeOther(query === '' ? PATHS.endSession : `${PATHS.endSession}?${query}`)
 }
 
-/** POST with the answer. */
+/** POST with the confirmation. */
 export async function signOutOfBrowser(
   { request, body, caller }: Call,
   way: WayOn,
@@ -94,7 +94,7 @@ export async function signOutOfBrowser(
   return withCookies(goOn(way) ?? page(200, signedOutPage()), [clearSession()])
 }
 
-/** To the address that was asked for; undefined when none was. */
+/** Redirects to the requested address; undefined if there is none. */
 export function goOn({ location, state }: WayOn): Answer | undefined {
   if (location === undefined) return undefined
   if (state === undefined) return redirect(location)
@@ -102,7 +102,7 @@ export function goOn({ location, state }: WayOn): Answer | undefined {
   return redirect(`${location}${joint}state=${encodeURIComponent(state)}`)
 }
 
-/** A cookie that opens nothing any more goes. One that did not come along is left alone: it may open something. */
+/** Deletes a cookie that is no longer valid. A cookie that was not sent is left alone, because it may be valid. */
 function nothingToEnd(request: FastifyRequest, way: WayOn): Answer {
   const answer = goOn(way) ?? page(200, notSignedInPage())
   return sessionCookie(request) === undefined ? answer : withCookies(answer, [clearSession()])

@@ -1,7 +1,7 @@
 /**
- * GET and POST /oidc/end_session: logout on a client's word. D-30, D-242; OIDC RP-Initiated Logout §2. Faults are shown
- * here, never redirected: the address to go to is one of the things that may be wrong. A browser that brings no hint is
- * asked by ask-to-sign-out.ts.
+ * GET and POST /oidc/end_session: logout at the request of a client. D-30, D-242; OIDC RP-Initiated Logout §2. Errors
+ * are shown here, never redirected, because the redirect address may be what is wrong. A browser that sends no hint is
+ * handled by ask-to-sign-out.ts.
  */
 import { Secret } from '../../base/secrets/secret.ts'
 import type { EndByHint } from '../../domain/sessions/ending/end-by-hint.ts'
@@ -68,6 +68,6 @@ async function end(
   })
   const way = { clientId: one('client_id'), location, state: one('state') }
   if (!isNamed && call.wantsHtml) return withoutHint(call, way, use)
-  // D-30: `{}` says that the call was good, and nothing about what ended.
+  // D-30: `{}` says that the request was valid, and nothing about what ended.
   return goOn(way) ?? (call.wantsHtml ? page(200, signedOutPage()) : json(200, {}))
 }

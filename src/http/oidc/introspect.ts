@@ -43,7 +43,7 @@ function introspectionBody(found: Introspection): object {
     scope: found.scope,
     iat: epochSeconds(found.issuedAt),
     exp: epochSeconds(found.expiresAt),
-    // RFC 8705 §3.2: whoever asks compares it with the certificate of the connection.
+    // RFC 8705 §3.2: the caller compares it with the certificate of the connection.
     ...(found.boundTo === undefined ? {} : { cnf: { 'x5t#S256': found.boundTo } }),
   }
 }

@@ -19,8 +19,8 @@ export function codesOf(route: Route, operation: Operation): readonly FailureCod
 }
 
 /**
- * What any address may answer: malformed, with a query that cannot be read, too slow, too large, our own fault, a database
- * that is away (D-250).
+ * The errors that every route may return: malformed, with an unreadable query, too slow, too large, an internal error,
+ * an unavailable database (D-250).
  */
 export const CODES_OF_ANY_ADDRESS: readonly FailureCode[] = [
   'BAD_REQUEST',

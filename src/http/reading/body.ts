@@ -21,10 +21,12 @@ const DEEPEST_JSON = 32
 /** D-44: more parameters than any client sends, in a form or a query. */
 const MOST_FIELDS = 256
 
-/** D-44: members and elements of JSON. Beyond them, the time that parsing and checking take is the caller's choice. */
+/**
+ * D-44: the most members and elements of JSON. Without a limit, the caller decides how long parsing and checking take.
+ */
 export const MOST_ENTRIES = { anonymous: 256, authenticated: 10_000 } as const
 
-/** Checked before anything is decoded. Thrown: COULD_NOT_VALIDATE. */
+/** Checks the limit before anything is decoded. Throws COULD_NOT_VALIDATE. */
 export function refuseManyFields(text: string, where: 'body' | 'query'): void {
   if (countFields(text) > MOST_FIELDS) {
     throw invalid(where, `must have at most ${MOST_FIELDS} fields`)

@@ -1,6 +1,6 @@
 /**
- * By what the device of a login with a password may be known: D-216. The cookie of an earlier sign-in, the session
- * certificate of the connection, or a refresh token in the body. Judges nothing.
+ * Reads what may show that the device of a login with a password is known: D-216. The cookie of an earlier sign-in, the
+ * session certificate of the connection, or a refresh token in the body. Nothing is verified here.
  */
 import type { FastifyRequest } from 'fastify'
 import { Secret } from '../../base/secrets/secret.ts'
@@ -11,7 +11,7 @@ import { cookieOf } from './cookies.ts'
 import { type Fields, textField } from './fields.ts'
 import { presentedFingerprint } from './peer-certificate.ts'
 
-/** `__Host-`: secure, of this host alone, for every path (R113). */
+/** `__Host-`: secure, only for this host, for every path (R113). */
 const NAME = '__Host-latchkey-device'
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 

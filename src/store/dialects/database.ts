@@ -18,14 +18,14 @@ export interface Database {
   readonly whole: WholeFacts
   /** Lets one instance at a time go on with the transaction that migrates. */
   lockMigrations(transaction: QueryExecutorProvider): Promise<void>
-  /** What time it is for a server; undefined where there is no clock but that of this machine. */
+  /** The current time of the server; undefined if the database uses the clock of this machine. */
   readTime(db: QueryExecutorProvider): Promise<Instant | undefined>
   /**
-   * Whether an error of the driver says that the database cannot be used now, in contrast to a statement that it
-   * refuses: the same call may succeed later, or elsewhere (D-250).
+   * Whether an error of the driver means that the database cannot be used now, in contrast to a statement that it
+   * refuses: the same call may succeed later, or on another server (D-250).
    */
   isTrouble(error: unknown): boolean
-  /** From now on a connection whose server does not answer is given up; until then a statement may take any time. */
+  /** From now on, a connection whose server does not respond is dropped; until then a statement may take any time. */
   giveUpOnSilence(): void
   /** Takes out of an error of the driver what it quotes from a row, so that logs can show the error. */
   withoutContent(error: unknown): void

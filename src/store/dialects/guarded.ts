@@ -1,7 +1,8 @@
 /**
- * A driver whose errors the rest of the program can understand: trouble of the database is a StoreUnavailable, wherever
- * it shows – at connecting, in a statement, at the end of a transaction (D-250). So nothing outside has to know the codes of
- * a database, and a reset connection to it is never taken for one of a caller.
+ * Wraps a driver so that the rest of the program understands its errors: a failure of the database is a
+ * StoreUnavailable, whether it occurs while connecting, in a statement or at the end of a transaction (D-250). So no
+ * other code needs the error codes of a database, and a reset connection to the database is never mistaken for that of
+ * a caller.
  */
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
@@ -17,7 +18,7 @@ export function guarded(database: Database): Dialect {
   }
 }
 
-/** In the operator's words. An error that is one already stays as it is. */
+/** Returns the error in terms for the operator. A StoreUnavailable is returned unchanged. */
 export function unavailable({ name }: Pick<Database, 'name'>, error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   // A refused connection to a name with two addresses is an AggregateError without a message.
@@ -56,8 +57,8 @@ function guardedDriver(driver: Driver, database: Database): Driver {
       throw database.isTrouble(error) ? unavailable(database, error) : error
     }
   }
-  /** One for each connection of the driver: Kysely marks the ones that it has seen. */
-  const known = new WeakMap<DatabaseConnection, GuardedConnection>()
+  /** One for each connection of the driver, because Kysely marks those that it has seen. */
+  const connections = new WeakMap<DatabaseConnection, GuardedConnection>()
   const innerOf = (connection: DatabaseConnection) =>
     connection instanceof GuardedConnection ? connection.inner : connection
 
@@ -66,8 +67,8 @@ function guardedDriver(driver: Driver, database: Database): Driver {
 
     async acquireConnection(options) {
       const inner = await guard(() => driver.acquireConnection(options))
-      const connection = known.get(inner) ?? new GuardedConnection(inner, guard)
-      known.set(inner, connection)
+      const connection = connections.get(inner) ?? new GuardedConnection(inner, guard)
+      connections.set(inner, connection)
       return connection
     },
 
@@ -78,7 +79,7 @@ function guardedDriver(driver: Driver, database: Database): Driver {
       try {
         await guard(() => driver.rollbackTransaction(innerOf(connection)))
       } catch (error) {
-        // What could not be reached to roll back does so by itself; the error that led here says more.
+        // If the rollback cannot reach the server, the server rolls back by itself; the original error says more.
         if (!(error instanceof StoreUnavailable)) throw error
       }
     },

@@ -1,26 +1,26 @@
 /**
- * Connections to PostgreSQL that may fall silent: after a failover or with a NAT entry that was forgotten, nothing that is
- * sent is answered and nothing is refused. The kernel notices after minutes, or never. So every statement has a
- * deadline, and a connection that misses it is destroyed, together with the idle ones: they went the same way (D-251).
+ * Connections to PostgreSQL that may stop responding: after a failover, or with a forgotten NAT entry, packets are
+ * neither answered nor refused. The kernel notices after minutes, or never. So every statement has a deadline. A
+ * connection that misses it is destroyed, together with the idle ones, which took the same route (D-251).
  */
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { type Duration, milliseconds, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
 
-/** Longer than the server lets a statement run (`STATEMENT_LIMIT`): a server that is only slow answers before. */
+/** Longer than the server lets a statement run (`STATEMENT_LIMIT`): a server that is merely slow responds earlier. */
 const SILENCE: Duration = milliseconds(4_500)
-/** What came while this process was busy with something else is read before the connection is given up. */
+/** Time to read what arrived while this process was busy, before the connection is dropped. */
 const READ_WHAT_CAME: Duration = milliseconds(500)
-/** For a connection that is free, or for a new one. */
+/** How long to wait for a free connection, or for a new one. */
 const CONNECT_LIMIT: Duration = seconds(5)
-/** Before the first sign that a peer is gone is looked for, where nothing is sent. */
+/** How long a connection is idle before the first keep-alive probe. */
 const KEEP_ALIVE_AFTER: Duration = seconds(10)
-/** For a farewell to the server. */
+/** How long to wait for the server to close a connection. */
 const CLOSE_LIMIT: Duration = seconds(1)
 
 export interface WatchedPool {
   connect(): Promise<PoolClient>
-  /** Within a second or so, whatever the server does: what is still connected then is cut off. */
+  /** Takes about a second, even if the server does not respond: remaining connections are cut. */
   end(): Promise<void>
   giveUpOnSilence(): void
   readonly options: object
@@ -52,17 +52,17 @@ export function openPool(config: PoolConfig): WatchedPool {
   }
 
   class WatchedClient extends Client {
-    constructor(given?: string | ClientConfig) {
-      super(given)
+    constructor(config?: string | ClientConfig) {
+      super(config)
       live.add(this)
       this.once('end', () => {
         live.delete(this)
         idle.delete(this)
       })
-      const query = this.query.bind(this) as (...given: unknown[]) => unknown
+      const query = this.query.bind(this) as (...args: unknown[]) => unknown
       Object.assign(this, {
-        query: (...given: unknown[]) => {
-          const answer = query(...given)
+        query: (...args: unknown[]) => {
+          const answer = query(...args)
           return givesUp && answer instanceof Promise ? watch(this, answer) : answer
         },
       })
@@ -76,7 +76,7 @@ export function openPool(config: PoolConfig): WatchedPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER,
   })
-  // An idle connection that dies is replaced; the next query tells if that is not possible either.
+  // An idle connection that dies is replaced; if that fails too, the next query reports it.
   pool.on('error', () => {})
   pool.on('acquire', (client) => idle.delete(client))
   pool.on('release', (_error, client) => idle.add(client))
@@ -88,14 +88,16 @@ export function openPool(config: PoolConfig): WatchedPool {
       givesUp = true
     },
     async end() {
-      const gone = [...live].map((client) => new Promise((resolve) => client.once('end', resolve)))
-      await endsWithin(CLOSE_LIMIT, Promise.all([pool.end(), ...gone]))
+      const closed = [...live].map(
+        (client) => new Promise((resolve) => client.once('end', resolve)),
+      )
+      await endsWithin(CLOSE_LIMIT, Promise.all([pool.end(), ...closed]))
       for (const client of live) destroy(client)
     },
   }
 }
 
-/** Its statement fails at once. `end` would wait for the server. */
+/** Fails its statement at once. `end` would wait for the server. */
 function destroy(client: Client): void {
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
   connection.stream.destroy()

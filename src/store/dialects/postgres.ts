@@ -1,9 +1,9 @@
 /**
- * PostgreSQL through a pool. TLS is what the URL says (`sslmode`, `sslrootcert`).
+ * PostgreSQL through a pool. The URL decides about TLS (`sslmode`, `sslrootcert`).
  *
- * No transaction outlives 30 seconds, so that one that lost its owner blocks nobody, and whoever follows a
- * table by its sequence numbers knows how late a lower number can appear. No statement runs longer than four, so that a
- * connection on which nothing comes for five has no server behind it any more (D-251).
+ * No transaction lasts longer than 30 seconds, so that an abandoned one blocks nothing, and a reader that follows a
+ * table by its sequence numbers knows how late a lower number can appear. No statement runs longer than four seconds,
+ * so that a connection without a response for five no longer has a server (D-251).
  */
 import { PostgresDialect, sql } from 'kysely'
 import { type ClientBase, DatabaseError, types } from 'pg'
@@ -27,10 +27,10 @@ const LIMITS_MS: Readonly<Record<string, number>> = {
 const LIMITS = Object.keys(LIMITS_MS)
 
 /**
- * SQLSTATEs of a database that cannot be used now, by class or whole (PostgreSQL, Appendix A): no connection (08), no
- * rights to log in (28), lost races that a repetition wins (40001, 40P01), no such database any more (3D), read-only as a
- * standby is (25006), out of time (25P03, 25P04, 57014), out of resources (53), locks that were not granted (55P03), shutting
- * down, starting or gone (57P), trouble of the machine (58), damage (XX001, XX002).
+ * SQLSTATEs of a database that cannot be used now, as classes or complete codes (PostgreSQL, Appendix A): no connection
+ * (08), login not allowed (28), conflicts that a retry resolves (40001, 40P01), database does not exist (3D), read-only
+ * as a standby is (25006), timeouts (25P03, 25P04, 57014), out of resources (53), lock not granted (55P03), shutting
+ * down, starting or gone (57P), system errors (58), damage (XX001, XX002).
  */
 const TROUBLE =
   /^(?:08|28|3D|53|57P|58)|^(?:25006|25P03|25P04|40001|40P01|55P03|57014|XX001|XX002)$/
@@ -92,7 +92,7 @@ async function prepareConnection(client: ClientBase): Promise<void> {
   )
 }
 
-/** Whatever the server does not say itself comes from the connection, or is a mistake in this program. */
+/** An error without an SQLSTATE comes from the connection, or is a bug in this program. */
 function isTrouble(error: unknown): boolean {
   if (error instanceof DatabaseError) return TROUBLE.test(error.code ?? '')
   const isMistake = error instanceof TypeError || error instanceof RangeError

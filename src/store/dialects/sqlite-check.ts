@@ -1,6 +1,6 @@
 /**
- * Whether a SQLite file is damaged, before it is served from: `pragma quick_check`, within a bounded time (D-254). SQLite cannot
- * be interrupted from here, so a large file is checked in a process of its own, which can be ended.
+ * Checks a SQLite file for damage before it is used: `pragma quick_check`, within a bounded time (D-254). SQLite cannot
+ * be interrupted from here, so a large file is checked in a child process, which can be killed.
  */
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
@@ -8,10 +8,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 
-/** What is wrong, `sound`, or `unfinished` when there was no time to find out. */
+/** The damage, `sound`, or `unfinished` if there was not enough time. */
 export type CheckOutcome = 'sound' | 'unfinished' | { readonly damage: string }
 
-/** Checked in a fraction of a second, in this process: starting another one would take longer. */
+/** Up to this size the check takes a fraction of a second in this process; starting another one would take longer. */
 const SMALL_BYTES = 16 * 2 ** 20
 const LIMIT: Duration = seconds(10)
 
@@ -42,16 +42,16 @@ export async function checkFile(
   }
 }
 
-/** Blocks until it is done. */
+/** Blocks until the check is done. */
 export function quickCheck(path: string): CheckOutcome {
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(path, { readOnly: true })
-    const found = database.prepare('pragma quick_check(1)').get()?.['quick_check']
-    return found === 'ok' ? 'sound' : { damage: firstLine(String(found)) }
+    const result = database.prepare('pragma quick_check(1)').get()?.['quick_check']
+    return result === 'ok' ? 'sound' : { damage: firstLine(String(result)) }
   } catch (error) {
     const { errcode, message } = error as { errcode?: number; message: string }
-    // Anything else – locked, not a database – is told by whoever opens it next.
+    // Any other error (locked, not a database) is reported by the next code that opens the file.
     const isDamage = errcode !== undefined && (errcode & 0xff) === SQLITE_CORRUPT
     return isDamage ? { damage: firstLine(message) } : 'sound'
   } finally {
@@ -59,7 +59,7 @@ export function quickCheck(path: string): CheckOutcome {
   }
 }
 
-/** The first line may only name the part of the file: `*** in database main ***`. */
+/** The first line may only name the database: `*** in database main ***`. */
 function firstLine(text: string): string {
   return text.split('\n').find((line) => !line.startsWith('***')) ?? text
 }

@@ -41,7 +41,7 @@ const KEPT_STATEMENTS = 500
 const SQLITE_BUSY = 5
 const SQLITE_NOTADB = 26
 
-/** Of a database that cannot be used now: D-250. */
+/** Errors of a database that cannot be used now: D-250. */
 const TROUBLE = {
   PERM: 3,
   BUSY: SQLITE_BUSY,
@@ -74,7 +74,7 @@ export function sqlite(path: string): Database {
     lockMigrations: async () => {},
     readTime: async () => undefined,
     isTrouble: (error) => error instanceof StoreUnavailable || TROUBLES.has(resultCode(error)),
-    // There is no other side that could fall silent.
+    // SQLite has no server that could stop responding.
     giveUpOnSilence: () => {},
     // SQLite names columns in its errors, never values.
     withoutContent: () => {},
@@ -110,7 +110,7 @@ class SqliteDriver implements Driver {
   async releaseConnection(): Promise<void> {}
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    // After a rollback that failed, as it may on a disk with faults.
+    // This happens after a rollback that failed, for example on a faulty disk.
     await this.rollbackTransaction(connection)
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
@@ -138,7 +138,7 @@ class SqliteConnection implements DatabaseConnection {
   /** Prepared once, the longest unused first. */
   readonly #statements = new Map<string, StatementSync>()
 
-  /** Throws when what is open is not the file with this name any more. */
+  /** Throws if the open file is no longer the one with this name. */
   readonly refuseLostFile: () => void
 
   constructor(database: DatabaseSync, refuseLostFile: () => void) {
@@ -197,18 +197,18 @@ function openFile(path: string): DatabaseSync {
 }
 
 /**
- * A file that was deleted or replaced stays open, and what is written to it is gone with this process. So the name is looked
- * up before each statement and each transaction, and before each commit (D-253): it costs some microseconds.
+ * A file that was deleted or replaced stays open, and everything written to it is lost when this process ends. So the
+ * name is checked before each statement, each transaction and each commit (D-253); that costs a few microseconds.
  */
 function watchFile(path: string): () => void {
   if (path === ':memory:') return () => {}
   const find = () => statSync(path, { bigint: true, throwIfNoEntry: false })
   const open = find()
   return () => {
-    const found = find()
-    if (found !== undefined && found.ino === open?.ino && found.dev === open.dev) return
+    const current = find()
+    if (current !== undefined && current.ino === open?.ino && current.dev === open.dev) return
     throw new StoreUnavailable(
-      `the database file ${path} was ${found === undefined ? 'deleted' : 'replaced'} while it was in use; ` +
+      `the database file ${path} was ${current === undefined ? 'deleted' : 'replaced'} while it was in use; ` +
         'stop the service, put the file back or restore a backup, and start again',
     )
   }

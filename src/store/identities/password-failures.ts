@@ -1,10 +1,10 @@
 /**
- * Wrong passwords in a row: D-22, R079. One row for each network or known device that they came from, and the total
- * with the password itself. Whatever changes them holds the row of the password first: so a hundred at once are a
- * hundred, and a right password that comes just after a lock finds the lock.
+ * Consecutive wrong passwords: D-22, R079. There is one row for each network or known device that they came from, and
+ * the total is stored with the password itself. Every change first locks the row of the password: so a hundred parallel
+ * failures count as a hundred, and a correct password that comes just after a lock sees the lock.
  *
- * A failure takes the same statements for every password, locked or not, and for one that does not exist: their time
- * must not tell which it was (R077).
+ * A failure runs the same statements for every password, locked or not, and for one that does not exist: the time they
+ * take must not reveal which it was (R077).
  */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AuthenticatorId } from '../../base/ids.ts'
@@ -17,8 +17,8 @@ type Kind = 'network' | 'device'
 type Row = Selectable<PasswordFailuresRow>
 
 /**
- * Rows of one kind that a password has at most: guesses from ever more networks do not fill the database. The total
- * locks long before that many networks can be shut out.
+ * The most rows of one kind for a password, so that guesses from ever more networks cannot fill the database. The total
+ * locks the password long before that many networks can be locked out.
  */
 export const MOST_ORIGINS = 100
 
@@ -44,12 +44,12 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
         }
         const row = rowOf(rows, 'network', origin.network)
         const next = after(row, { kind: 'network', origin: origin.network }, rule, now)
-        // A network that is shut out anyway is not worth a row.
+        // While the password is locked for all networks, a single network needs no row.
         const isCounted = maxAttempts > 0 && !isClosed
         await write(tx, isCounted ? id : undefined, next)
         if (row === undefined && isCounted) await removeOldest(tx, rows, 'network')
 
-        // A lock that has run out begins the count anew.
+        // When a lock has expired, the count starts again.
         const before = held.closed_until === null || isClosed ? held.failed_attempts : 0
         const total = wasGuess && !isClosed ? before + 1 : before
         const closed = isCounted && total >= ceiling ? lockUntil(1) : undefined
@@ -102,7 +102,7 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
   }
 }
 
-/** With another password, or by an administrator's word. */
+/** For a new password, and for an administrator who unlocks. */
 export async function forgetFailures(db: Kysely<Tables>, id: AuthenticatorId): Promise<void> {
   await db.deleteFrom('password_failures').where('authenticator_id', '=', id).execute()
 }
@@ -113,7 +113,7 @@ interface Total {
   readonly locked_until: Instant | null
 }
 
-/** Holds the row of the password until the transaction ends. */
+/** Locks the row of the password until the transaction ends. */
 async function hold(
   db: Kysely<Tables>,
   id: AuthenticatorId,
@@ -130,7 +130,7 @@ async function hold(
 
 type Standing = Total & { readonly rows: readonly Row[] }
 
-/** Without holding anything. */
+/** Reads without a lock. */
 async function read(db: Kysely<Tables>, id: AuthenticatorId): Promise<Standing | undefined> {
   const total = await db
     .selectFrom('authenticators')
@@ -140,7 +140,7 @@ async function read(db: Kysely<Tables>, id: AuthenticatorId): Promise<Standing |
   return total && { ...total, rows: await listOf(db, id) }
 }
 
-/** There are few (`MOST_ORIGINS`). */
+/** Their number is bounded (`MOST_ORIGINS`). */
 function listOf(db: Kysely<Tables>, id: AuthenticatorId): Promise<readonly Row[]> {
   return db
     .selectFrom('password_failures')
@@ -160,14 +160,14 @@ type Next = Pick<Row, 'kind' | 'origin' | 'failures' | 'locks' | 'expires_at'> &
   readonly isLockedNow: boolean
 }
 
-/** The row after one more failure. While a lock holds it stays as it is: attempts do not lengthen it. */
+/** Returns the row after one more failure. During a lock it stays the same: further attempts do not extend the lock. */
 function after(
-  found: Row | undefined,
+  existing: Row | undefined,
   { kind, origin }: { readonly kind: Kind; readonly origin: string },
   rule: LockRule,
   now: Instant,
 ): Next {
-  const row = found !== undefined && found.expires_at > now ? found : undefined
+  const row = existing !== undefined && existing.expires_at > now ? existing : undefined
   if (row !== undefined && holds(row.locked_until, now)) {
     return { ...row, lockedUntil: row.locked_until ?? undefined, isLockedNow: false }
   }
@@ -187,7 +187,7 @@ function after(
   }
 }
 
-/** Nothing happens for a password that is not there, or is not to be counted: `undefined`. */
+/** Changes nothing for a password that does not exist or must not be counted: `undefined`. */
 async function write(
   db: Kysely<Tables>,
   id: AuthenticatorId | undefined,
@@ -206,7 +206,10 @@ async function write(
   `.execute(db)
 }
 
-/** One has come, so one goes. `rows` are those of before, the one that expires first last. */
+/**
+ * Deletes the row that expires first if a row was added at the limit. `rows` are the rows before that, sorted by
+ * expiry, latest first.
+ */
 async function removeOldest(db: Kysely<Tables>, rows: readonly Row[], kind: Kind): Promise<void> {
   const ofKind = rows.filter((row) => row.kind === kind)
   const oldest = ofKind.at(-1)
@@ -225,7 +228,7 @@ async function remove(
     .execute()
 }
 
-/** Whether a right password from there gets in. */
+/** Whether a correct password from this origin is accepted. */
 function isOpen(standing: Standing, { network, device }: GuessOrigin, now: Instant): boolean {
   const { rows } = standing
   if (device !== undefined && isTrusted(rowOf(rows, 'device', device))) return true
@@ -239,10 +242,10 @@ function isClean({ failed_attempts, closed_until, locked_until, rows }: Standing
   )
 }
 
-/** A device that was shut out once is like any other until its next right password. */
+/** A device that was locked out once counts as unknown until its next correct password. */
 const isTrusted = (row: Row | undefined) => row === undefined || row.locks === 0
 
-/** Of the locks of networks, the one that ends last. */
+/** Returns the latest end of all network locks. */
 function latestLock(rows: readonly Row[], now: Instant): Instant | null {
   const ends = rows
     .filter((row) => row.kind === 'network' && holds(row.locked_until, now))

@@ -1,6 +1,6 @@
 /**
- * The authenticator app of an identity, pending or verified, with its recovery codes (D-17, D-19, D-240). Codes refer to
- * the enrollment and go with it. Everything that is spent is spent in one statement.
+ * The authenticator app of an identity, pending or verified, with its recovery codes (D-17, D-19, D-240). Codes refer
+ * to the enrollment and are deleted with it. Everything that is spent is spent in one statement.
  */
 import type { Kysely, Selectable } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'

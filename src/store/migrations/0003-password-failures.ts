@@ -1,6 +1,6 @@
 /**
- * Wrong passwords in a row for each network and each known device that they came from (D-22, D-216), beside the total
- * of the password. A lock of before held for everybody; it goes on to, until it ends.
+ * Consecutive wrong passwords for each network and each known device that they came from (D-22, D-216), in addition to
+ * the total of the password. An existing lock applied to every network, and keeps doing so until it ends.
  */
 import type { Migration } from './migration.ts'
 

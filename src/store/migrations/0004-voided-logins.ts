@@ -1,4 +1,6 @@
-/** A number that is raised when all sessions of an identity end, so that logins from before begin none: D-226. */
+/**
+ * A number that is incremented when all sessions of an identity end, so that earlier logins cannot begin one: D-226.
+ */
 import type { Migration } from './migration.ts'
 
 export const voidedLogins: Migration = {

@@ -111,7 +111,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
         .updateTable('api_sessions')
         .set({
           expires_at: later('expires_at', expiresAt),
-          // What nobody noted of the tokens before stays unknown.
+          // If the end of the earlier tokens was not recorded, it stays unknown.
           tokens_end_at: later('tokens_end_at', tokensEndAt),
         })
         .where('id', '=', id)

@@ -15,7 +15,7 @@ export const SIGN_IN = {
   username: 'Username',
   password: 'Password',
   submit: 'Sign in',
-  // R077: the same for every name, whether it exists, and whether it is locked.
+  // R077: the same text for every name, whether it exists or not, and whether it is locked or not.
   severalFailures:
     'That username and password do not match. Several attempts have failed: wait a while before you try again, or contact your administrator.',
 } as const

@@ -24,7 +24,7 @@ import {
 import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 
-/** Sessions that a clock an hour ahead takes for expired. */
+/** Sessions that are expired according to a clock that is an hour ahead. */
 const SHORT = { accessTokenDuration: '10m', refreshTokenDuration: '20m' }
 
 const back = (time: Duration) => milliseconds(-time)
@@ -81,27 +81,27 @@ test('R115: a session that was ended shortly before it would have expired stays 
   }
 })
 
-/** Longer than every ordinary life of a token here, for a little while, and back: a machine whose clock is set wrong. */
+/** Sets the clock forward by more than the lifetime of any token here, for a short time, and back again. */
 const FAR_JUMPS = [hours(1), back(hours(1))]
 
 async function jumpFar(service: Service): Promise<void> {
   for (const jump of FAR_JUMPS) {
     service.clock.advance(jump)
-    // Everything that forgets or ends by the time of day has its turn meanwhile.
+    // Meanwhile, run everything that forgets or ends something by the time of day.
     await pause(1_500)
   }
 }
 
-// Attack: the clock is an hour ahead for two seconds, and a token that was logged out works again where no row is looked
-// up; it was used to create an administrator. Failed before D-230.
-test('R115: a token that was logged out stays dead through a far jump, on every route', async (t) => {
+// Attack: the clock is an hour ahead for two seconds, and a token that was logged out works again on routes that look
+// up no row; it could be used to create an administrator. Failed before D-230.
+test('R115: a token that was logged out stays invalid during a large clock jump, on every route', async (t) => {
   const clock = new UptimeClock()
   const service = await startService(t, { clock, config: { edge: { oidc: SHORT } } })
   const { access_token } = await logInOffline(service)
   const session = bearer(access_token)
   const url = `${CLIENT_API}/current-api-session`
   assert.equal((await service.call(url, { ...session, method: 'DELETE' })).status, 200)
-  // For longer than what is read again and again: from then on the copy in memory is all that is asked.
+  // Longer than the copies are reread: from then on only the copy in memory decides.
   for (let i = 0; i < 3; i++) {
     clock.pass(minutes(1))
     await eventually(async () => {
@@ -122,8 +122,8 @@ test('R115: a token that was logged out stays dead through a far jump, on every 
   }
 })
 
-// The sweep ended every session that had expired by the wrong time. Failed before D-230.
-test('R115: sessions of both kinds live on after a far jump, and are refreshed', async (t) => {
+// Failed before D-230: the sweep ended every session that had expired by the wrong time.
+test('R115: sessions of both kinds survive a large clock jump, and can be refreshed', async (t) => {
   const service = await startService(t, { config: { edge: { oidc: SHORT } } })
   const legacy = ztSession(await legacyToken(service))
   const tokens = await logInOffline(service)
@@ -133,14 +133,14 @@ test('R115: sessions of both kinds live on after a far jump, and are refreshed',
   await refreshed(service, tokens.refresh_token)
 })
 
-test('the log tells of every jump of the clock', async (t) => {
+test('logs every jump of the clock', async (t) => {
   const service = await startService(t)
   await jumpFar(service)
-  const told = await eventually(() => {
+  const jumps = await eventually(() => {
     const lines = service.log.filter(({ msg }) => msg.startsWith('the clock was set'))
     return lines.length < 2 ? undefined : lines.map(({ bySeconds }) => bySeconds)
   }, 'two lines about the clock')
-  assert.deepEqual(told, [3_600, -3_600])
+  assert.deepEqual(jumps, [3_600, -3_600])
 })
 
 test('R115: what works once works once, whatever the time is said to be', async (t) => {

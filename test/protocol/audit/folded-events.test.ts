@@ -1,6 +1,6 @@
 /**
- * What callers without a credential write into the database is bounded: repeats share a row that counts them, and a flood
- * from many networks is dropped beyond a rate and counted in the metrics. D-207.
+ * What callers without credentials write into the database is bounded: repeats share a row that counts them, and a
+ * flood from many networks is dropped beyond a rate and counted in the metrics. D-207.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -34,8 +34,8 @@ const failures = (service: Service) =>
   sql(service, "select * from events where type = 'login.failed' order by at, count")
 
 for (const [name, prepare] of Object.entries(DATABASES)) {
-  test(`on ${name} failures that repeat share a row, which is found by the request id of the first`, async (t) => {
-    // Attack: a caller without a credential fails a login as often as it can, and each failure is a row on our disk.
+  test(`on ${name} repeated failures share a row, which is found by the request id of the first`, async (t) => {
+    // Attack: a caller without credentials fails a login as often as it can, and each failure writes a row to disk.
     const { service, scrape } = await startMonitored(t, {
       config: { edge: EDGE, ...(await prepare()) },
     })
@@ -72,13 +72,13 @@ for (const [name, prepare] of Object.entries(DATABASES)) {
     assert.equal(sampleOf(families, 'latchkey_audit_events_total', type), 100)
     assert.equal(sampleOf(families, 'latchkey_audit_events_dropped_total', type), 0)
 
-    // Another caller is not hidden by the flood.
+    // The flood does not hide another caller.
     await fail(service, '192.0.2.8')
     assert.equal((await failures(service)).length, 12)
   })
 }
 
-test('a flood from many networks is dropped beyond a rate, counted, and hides no known identity', async (t) => {
+test('drops and counts a flood from many networks beyond a rate, but no event of a known identity', async (t) => {
   const { service, scrape } = await startMonitored(t, { config: { edge: EDGE } })
   const admin = await administrate(service)
   const { id, username } = await admin.createIdentity({ password: 'the right one' })

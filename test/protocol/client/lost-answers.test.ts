@@ -38,7 +38,7 @@ async function worldWith(t: TestContext, refreshRetryWindow: string): Promise<Wo
   const config = { edge: { oidc: { refreshRetryWindow } } }
   const { service, proxy } = await startBehindProxy(t, { config })
   service.clock.hold()
-  // One answer below never comes and is waited for; every other one must arrive on a busy machine, too.
+  // One response below never comes, and the client waits for it; every other one must arrive, even on a busy machine.
   const timeoutMilliseconds = 8_000
   return { service, proxy, client: await connectThrough(proxy, service, { timeoutMilliseconds }) }
 }

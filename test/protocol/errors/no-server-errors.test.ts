@@ -1,7 +1,7 @@
 /**
- * No request makes the service answer 5xx because of what is in it: every route is asked with odd paths, queries, headers
- * and bodies, by a caller without a credential and, where that is refused at the door, by an administrator. On both
- * databases, since PostgreSQL refuses texts that SQLite takes. R023, D-206.
+ * The content of a request never causes a 5xx: every route is called with odd paths, queries, headers and bodies, by a
+ * caller without credentials and, where that is refused, by an administrator. On both databases, since PostgreSQL
+ * refuses texts that SQLite accepts. R023, D-206.
  */
 import assert from 'node:assert/strict'
 import https from 'node:https'
@@ -33,7 +33,7 @@ const DATABASES = {
   PostgreSQL: async () => ({ db: await postgres.freshDatabase() }),
 }
 
-/** Parts of a path, as they stand on the wire. */
+/** Path segments, as on the wire. */
 const ODD_PARTS: Readonly<Record<string, string>> = {
   'of 101 characters': 'x'.repeat(101),
   'of 2,000 characters': 'x'.repeat(2_000),
@@ -52,7 +52,7 @@ const ODD_PARTS: Readonly<Record<string, string>> = {
   empty: '',
 }
 
-/** Values of fields. Not all can stand in a form; those are left out there. */
+/** Values of fields. Not every value is possible in a form; those are left out there. */
 const ODD_VALUES: Readonly<Record<string, unknown>> = {
   NUL: 'a\0b',
   'half a surrogate pair': '\ud800',
@@ -125,7 +125,7 @@ function jwt(header: object, payload: object): string {
 }
 
 for (const [name, prepare] of Object.entries(DATABASES)) {
-  test(`on ${name} the content of a request is never answered with a server error`, async (t) => {
+  test(`on ${name} the content of a request never causes a server error`, async (t) => {
     const everything = await startWithEverything(t, { config: await prepare() })
     await t.test('whatever the path', () => oddPaths(everything))
     await t.test('whatever the header fields', (t) => oddFields(t, everything))
@@ -142,7 +142,7 @@ for (const [name, prepare] of Object.entries(DATABASES)) {
   })
 }
 
-/** As pino numbers them. */
+/** The levels, as pino numbers them. */
 const ERROR_LEVEL = 50
 
 async function oddPaths({ service, routes }: Everything): Promise<void> {
@@ -173,7 +173,7 @@ async function oddPaths({ service, routes }: Everything): Promise<void> {
 
 async function oddFields(t: TestContext, { service, routes }: Everything): Promise<void> {
   const host = `Host: ${new URL(service.baseUrl).host}`
-  // Of those that need a credential one of each kind: what the others have in common with it comes first.
+  // Of the routes that need credentials, one of each kind: what they share with the others runs first.
   const chosen = routes.filter(({ access, url }, i) =>
     isAnonymous({ access })
       ? !url.startsWith('/edge/management') && !url.startsWith('/account/')
@@ -185,7 +185,7 @@ async function oddFields(t: TestContext, { service, routes }: Everything): Promi
     'OPTIONS /edge/management/v1/identities/nothing',
   ]
   for (const fields of ODD_FIELDS) {
-    // One connection for all, opened again when an answer closed it: a handshake costs more than a request.
+    // One connection for all requests, reopened when a response closed it: a handshake costs more than a request.
     let connection: RawConnection | undefined
     t.after(() => connection?.socket.destroy())
     for (const address of addresses) {
@@ -240,7 +240,7 @@ async function oddTargets(_t: TestContext, { service }: Everything): Promise<voi
   }
 }
 
-/** Zero when the connection was closed without an answer. */
+/** Zero if the connection was closed without a response. */
 async function statusOf(service: Service, request: Buffer): Promise<number> {
   const connection = await connectRaw(service)
   try {
@@ -278,13 +278,13 @@ async function oddValues(t: TestContext, { service, routes }: Everything): Promi
     const fields = Object.fromEntries(NAMES.map((name) => [name, value]))
     for (const route of reached) await send(`${what} everywhere`, route, fields)
   }
-  // One odd value among good ones gets behind the checks of the others. The two APIs share what they do.
+  // One odd value among valid ones gets past the checks of the others. The two APIs share their implementation.
   const once = reached.filter(({ method, url, reads }) => {
     const isRead = reads.length > 0 || /login|authorization|end_session|callback/.test(url)
     return isRead && !url.startsWith('/edge/management') && (method !== 'GET' || isRead)
   })
   for (const [i, name] of NAMES.entries()) {
-    // Failed logins of one address are limited, and a refusal at the door would show nothing.
+    // Failed logins of one address are limited, and an early refusal would test nothing.
     service.clock.advance(minutes(2))
     const base = await good()
     const [what = '', other] = values[i % values.length] ?? []

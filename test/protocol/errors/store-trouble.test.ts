@@ -1,4 +1,4 @@
-/** What callers see while the database is in trouble, and how their own broken connections are told apart. D-250, D-253. */
+/** What callers see while the database fails, and how their own broken connections are distinguished. D-250, D-253. */
 import assert from 'node:assert/strict'
 import { rename } from 'node:fs/promises'
 import { after, test } from 'node:test'
@@ -31,7 +31,7 @@ function assertTrouble(reply: Reply): void {
   assert.equal(reply.headers['retry-after'], '2')
 }
 
-test('a database whose connections are reset is 503 to every caller, never 400 or 500', async (t) => {
+test('answers every caller with 503, never 400 or 500, if connections to the database are reset', async (t) => {
   const postgres = await startPostgres()
   const cable = await startCable(t, await postgres.freshDatabase())
   const service = await startService(t, { config: { db: cable.url } })
@@ -49,7 +49,7 @@ test('a database whose connections are reset is 503 to every caller, never 400 o
     assert.equal(reply.headers['retry-after'], '2')
   })
 
-  await t.test('the line of the request has the reason, and no answer has it', async () => {
+  await t.test('the log line of the request has the reason, and no response has it', async () => {
     const reply = await authenticate(service)
     const line = await eventually(
       () => service.log.find(({ requestId }) => requestId === reply.headers['x-request-id']),
@@ -65,7 +65,7 @@ test('a database whose connections are reset is 503 to every caller, never 400 o
   })
 
   await t.test('the refresh token was not spent by it', async () => {
-    cable.mend()
+    cable.repair()
     const reply = await eventually(async () => {
       const reply = await refresh(service, token)
       return reply.status === 503 ? undefined : reply
@@ -74,7 +74,7 @@ test('a database whose connections are reset is 503 to every caller, never 400 o
   })
 })
 
-test('a database file that is deleted under a running service is 503, and nothing is written to it', async (t) => {
+test('answers 503 if the database file is deleted while the service runs, and writes nothing to it', async (t) => {
   const { service, ask } = await startMonitored(t)
   const { db } = service.config
   assert.ok(db.kind === 'sqlite')
@@ -99,7 +99,7 @@ test('a database file that is deleted under a running service is 503, and nothin
   assert.equal((await authenticate(service)).status, 200)
 })
 
-test('a caller that hangs up in the middle of a body is no fault of the service', async (t) => {
+test('a caller that hangs up in the middle of a body is not an error of the service', async (t) => {
   const service = await startService(t)
   const { socket, send } = await connectRaw(service)
   const { host } = new URL(service.baseUrl)
@@ -107,7 +107,7 @@ test('a caller that hangs up in the middle of a body is no fault of the service'
   send(
     `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
   )
-  // Its head must have been read, or there is no request yet.
+  // Its header must have been read; otherwise there is no request yet.
   assert.equal((await service.call('/version')).status, 200)
   socket.destroy()
   await eventually(

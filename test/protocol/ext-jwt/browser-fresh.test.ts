@@ -1,4 +1,6 @@
-/** A login that asks for the person, and not for whom an IdP still remembers: D-183, D-241, OIDC Core §3.1.2.1. */
+/**
+ * A login that requires a fresh authentication, not a remembered session of an IdP: D-183, D-241, OIDC Core §3.1.2.1.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inSeconds, minutes } from '../../../src/base/time/duration.ts'
@@ -17,7 +19,7 @@ test('a fresh login', async (t) => {
     const { authRequestId } = await browser.begin(changes)
     return { browser, location: sentTo(await browser.get(startPath(signer, authRequestId))) }
   }
-  /** The person was asked at the IdP this many seconds ago, or the ID token says something else about it. */
+  /** The user authenticated at the IdP this many seconds ago, or the ID token contains this `auth_time`. */
   async function returning(
     changes: Readonly<Record<string, string>>,
     asked: { readonly secondsAgo: number } | { readonly auth_time: unknown },
@@ -61,8 +63,8 @@ test('a fresh login', async (t) => {
 
   for (const auth_time of [undefined, null, 'now', '1800000000', [], {}]) {
     await t.test(`is refused when auth_time is ${JSON.stringify(auth_time)}`, async () => {
-      // Attack: an IdP that says when it asked only where it was asked to (OIDC Core §2) says nothing once max_age
-      // has been taken out of its address.
+      // Attack: an IdP that sends auth_time only on request (OIDC Core §2) omits it if max_age was removed from the
+      // address.
       for (const changes of [{ prompt: 'login' }, { max_age: '0' }, { max_age: '3600' }]) {
         const reply = await returning(changes, { auth_time })
         await assertNoProof(reply, 'invalid', `idp-refused: ${DOES_NOT_SAY}`)
@@ -82,13 +84,13 @@ test('a fresh login', async (t) => {
     }
   })
 
-  await t.test('max_age reaches the IdP, in the place of one in its address', async () => {
+  await t.test('passes max_age to the IdP, and replaces one in its address', async () => {
     const { location } = await away({ max_age: '3600' })
     assert.deepEqual(location.searchParams.getAll('max_age'), ['3600'])
     assert.equal(location.searchParams.has('prompt'), false)
   })
 
-  await t.test('max_age=0 is prompt=login, also beside it', async () => {
+  await t.test('max_age=0 means prompt=login, also together with it', async () => {
     for (const changes of [{ max_age: '0' }, { max_age: '3600', prompt: 'login' }]) {
       const { location } = await away(changes)
       assert.deepEqual(
@@ -100,23 +102,23 @@ test('a fresh login', async (t) => {
     }
   })
 
-  await t.test('max_age is checked against auth_time, give or take a minute', async () => {
+  await t.test('checks max_age against auth_time, with a minute of leeway', async () => {
     assert.equal((await returning({ max_age: '600' }, { secondsAgo: 0 })).status, 302)
     assert.equal((await returning({ max_age: '600' }, { secondsAgo: 650 })).status, 302)
-    // Attack: max_age is taken out of the address of the IdP, which answers for the person it remembers.
+    // Attack: the browser removes max_age from the address of the IdP, which then uses its remembered session.
     const reply = await returning({ max_age: '600' }, { secondsAgo: 700 })
     await assertNoProof(reply, 'invalid', `idp-refused: ${TOO_LONG_AGO}`)
   })
 
   await t.test('max_age is counted from when the person was sent to the IdP', async () => {
-    // Nobody is refused for having read a consent page of the IdP for a while …
+    // Time that the user spends on a consent page of the IdP is no reason for a refusal …
     const slow = await away({ max_age: '10' })
     const claims = { auth_time: epochSeconds(service.clock.now()) }
     service.clock.advance(minutes(5))
     const code = idp.approve(slow.location, 'zoe', claims)
     assert.equal((await back(slow.browser, slow.location, { code })).status, 302)
 
-    // … and the time that a login lay open before does not count as fresh.
+    // … and the time that the login was open before that does not count as fresh.
     const browser = cookieBrowser(service)
     const { authRequestId } = await browser.begin({ max_age: '10' })
     const stale = { auth_time: epochSeconds(service.clock.now()) }

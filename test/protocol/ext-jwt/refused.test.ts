@@ -252,7 +252,7 @@ test('external JWTs that do not log in', async (t) => {
 
   for (const { what, rule = 'D-12', send, fault, signers, reason, why } of REFUSALS) {
     await t.test(`${rule}: ${what}: ${fault}`, async () => {
-      // D-207: of one minute and reason the first ten have an event each.
+      // D-207: the first ten for a minute and reason have an event each.
       service.clock.advance(minutes(1))
       for (const [path, door] of Object.entries(DOORS)) {
         const reply = await door(service, await send())

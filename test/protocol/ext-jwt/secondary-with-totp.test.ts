@@ -121,7 +121,7 @@ test('a login that needs an external JWT and a TOTP code', async (t) => {
     assertRefused(code, 400, 'INVALID_AUTH_REQUEST')
     assertRefused(await submit(begun.authRequestId, await second.jwt('eve')), 401, 'INVALID_AUTH')
 
-    // D-226: what was proven before is void, and proven anew it counts.
+    // D-226: earlier proofs are void; new ones count.
     await admin.act('POST', `/identities/${eve.id}/enable`)
     const late = await submitCode(service, begun.authRequestId, eve.app.nextCode())
     assertRefused(late, 400, 'INVALID_AUTH_REQUEST')

@@ -1,7 +1,7 @@
 /**
- * One judgement at every door: whatever is withdrawn or tightened counts at the APIs, at introspection, at routers and for
- * what is open there. D-42, D-52, D-232. Attack: an administrator demands a second factor because a password has leaked; the
- * controller refuses the thief's token, and the gateway lets it pass until it expires.
+ * One decision everywhere: whatever is withdrawn or tightened applies to the APIs, to introspection, to routers and to
+ * the connections that are open there. D-42, D-52, D-232. Attack: an administrator demands a second factor because a
+ * password has leaked; the controller refuses the thief's token, but the gateway accepts it until it expires.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -45,7 +45,7 @@ async function start(t: TestContext) {
 }
 type World = Awaited<ReturnType<typeof start>>
 
-/** Somebody with a policy of their own. */
+/** A user with their own policy. */
 interface Person {
   readonly id: string
   readonly username: string
@@ -53,7 +53,7 @@ interface Person {
   readonly policy: string
 }
 
-async function somebody(world: World, changes: object = {}): Promise<Person> {
+async function createPerson(world: World, changes: object = {}): Promise<Person> {
   const { admin } = world
   const policy = await admin.createPolicy()
   return { ...(await admin.createIdentity({ password: PASSWORD, policy, ...changes })), policy }
@@ -75,31 +75,31 @@ function sessionWith(service: Service, token: string): LiveSession {
   }
 }
 
-/** How somebody logs in. */
+/** The ways to log in. */
 const LOGINS = {
   async password(world: World) {
-    const person = await somebody(world)
+    const person = await createPerson(world)
     return { person, session: await oidcSession(world.service, person) }
   },
   async 'zt-session'(world: World) {
-    const person = await somebody(world)
+    const person = await createPerson(world)
     return { person, session: await legacySession(world.service, person) }
   },
   async jwt(world: World) {
     const externalId = `zoe-${Math.trunc(world.service.clock.uptime())}`
-    const person = await somebody(world, { externalId })
+    const person = await createPerson(world, { externalId })
     const { access_token } = await logInByJwt(world.service, await world.idp.jwt(externalId))
     return { person, session: sessionWith(world.service, access_token) }
   },
   async certificate(world: World) {
     const leaf = await world.openssl.makeLeaf(world.ca)
-    const person = await somebody(world, { certPem: leaf.pem })
+    const person = await createPerson(world, { certPem: leaf.pem })
     const { access_token } = await logInByCertificate(presenting(world.service, leaf))
     return { person, session: sessionWith(world.service, access_token) }
   },
   async 'certificate zt-session'(world: World) {
     const leaf = await world.openssl.makeLeaf(world.ca)
-    const person = await somebody(world, { certPem: leaf.pem })
+    const person = await createPerson(world, { certPem: leaf.pem })
     return { person, session: await legacyCertificateSession(presenting(world.service, leaf)) }
   },
 }
@@ -107,14 +107,14 @@ const LOGINS = {
 interface Withdrawal {
   readonly by: keyof typeof LOGINS
   readonly withdraw: (world: World, person: Person, session: LiveSession) => Promise<void>
-  /** Undo it, where others use the same. */
+  /** Undoes it if other cases use the same thing. */
   readonly restore?: (world: World) => Promise<void>
-  /** The challenge of the APIs and of the gateway; the same unless told otherwise. */
+  /** The challenge of the APIs and of the gateway; `atGateway` if the gateway's is different. */
   readonly challenge: (world: World) => string
   readonly atGateway?: string
   readonly reason: RefusalReason
   readonly closes: 'ended' | 'policy'
-  /** A token that is bound stays active, and says what it is bound to (RFC 8705 §3.2). */
+  /** A bound token stays active, and introspection says what it is bound to (RFC 8705 §3.2). */
   readonly introspection?: 'active with cnf'
 }
 
@@ -251,7 +251,7 @@ function assertRefused(reply: Reply, challenge: string): void {
   assert.equal(reply.headers['www-authenticate'], challenge)
 }
 
-test('D-232: one judgement at every door', async (t) => {
+test('D-232: every entry point makes the same decision', async (t) => {
   const world = await start(t)
   const { service, edge, admin } = world
 
@@ -265,7 +265,7 @@ test('D-232: one judgement at every door', async (t) => {
       const introspect = () =>
         post(service, '/oidc/introspect', { token: session.token }, bearer(admin.token))
 
-      // Until then every door is open. A policy that is new may come to the router a moment later.
+      // Until then every entry point accepts it. A new policy may reach the router a moment later.
       await eventually(async () => {
         const { verdict } = await edge.router.check({ certificate, token })
         return verdict === 'accepted' || undefined
@@ -306,7 +306,7 @@ test('D-232: one judgement at every door', async (t) => {
         })
       }
       await t.test('router library', async () => {
-        // An answer about a zt-session is kept for a second; the policy is known before that.
+        // A check of a zt-session is cached for a second; the policy arrives before that.
         await eventually(async () => {
           const verdict = await edge.router.check({ certificate, token })
           assert.ok(verdict.verdict === 'refused')

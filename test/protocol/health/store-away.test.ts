@@ -56,7 +56,7 @@ test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
   })
 
   await t.test('when it is back the service is well again', async () => {
-    cable.mend()
+    cable.repair()
     await until(monitored, (ids) => ids.length === 0, 'the recovery')
   })
 
@@ -68,12 +68,12 @@ test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
     const scraping = performance.now()
     await monitored.scrape()
     assert.ok(performance.now() - scraping < 30_000, 'whoever reads metrics does not hang')
-    cable.mend()
+    cable.repair()
     await until(monitored, (ids) => ids.length === 0, 'the recovery')
   })
 })
 
-test('connections of PostgreSQL that are all in use are noticed, and calls on them are 503', async (t) => {
+test('notices that all PostgreSQL connections are in use, and answers calls with 503', async (t) => {
   const url = await (await startPostgres()).freshDatabase()
   const monitored = await startMonitored(t, { config: { db: url } })
   const { service } = monitored
@@ -83,7 +83,7 @@ test('connections of PostgreSQL that are all in use are noticed, and calls on th
     await other.query('begin')
     await other.query('lock table authenticators in access exclusive mode')
     const path = '/edge/client/v1/authenticate?method=password'
-    // More than there are connections.
+    // More than the pool has connections.
     const calls = Array.from({ length: 15 }, () => service.call(path, { json: ADMIN }))
     await until(monitored, (ids) => ids.includes('store'), 'the 503')
     for (const reply of await Promise.all(calls)) {

@@ -1,6 +1,7 @@
 /**
- * What a caller without a credential can make the service read is small, on every route: 64 KiB, 256 fields, 256 JSON
- * entries, checked before anything is decoded. Authenticated routes authenticate before they read. R082, D-44, D-205.
+ * A caller without credentials can make the service read only a small amount, on every route: 64 KiB, 256 fields, 256
+ * JSON entries, checked before anything is decoded. Authenticated routes authenticate before they read. R082, D-44,
+ * D-205.
  */
 import assert from 'node:assert/strict'
 import https from 'node:https'
@@ -22,7 +23,7 @@ const TYPES = {
 } as const
 type Kind = keyof typeof TYPES
 
-/** Routes that look at a body, and what they are sent. */
+/** Routes that read a body, and what they are sent. */
 const takesBody = ({ method }: Pick<Route, 'method'>) => method !== 'GET'
 
 test('no route reads more than 64 KiB of a caller without a credential', async (t) => {
@@ -34,7 +35,7 @@ test('no route reads more than 64 KiB of a caller without a credential', async (
     ...preflights.map((url) => `OPTIONS ${url}`),
   ]
   assert.ok(addresses.length > 100, String(addresses.length))
-  // Announced, and never sent: a service that waits for the first byte of it would wait for all of it.
+  // Announced, and never sent: a service that waits for the first byte would wait for all of them.
   for (const address of addresses) {
     const connection = await connectRaw(service)
     try {
@@ -99,7 +100,7 @@ test('no route decodes more than 256 fields or entries of a caller without a cre
   }
 })
 
-/** In every face: the envelope names the field, OAuth has `invalid_request`. */
+/** In every format: the envelope names the field, OAuth has `invalid_request`. */
 function assertTooMany(reply: Reply, field: 'body' | 'query', where: string): void {
   assert.equal(reply.status, 400, where)
   const { error, error_description } = reply.json()
@@ -113,7 +114,7 @@ function assertTooMany(reply: Reply, field: 'body' | 'query', where: string): vo
   assert.match(error.cause.reason, /^must have at most 256 /, where)
 }
 
-test('what fits the limits is read', async (t) => {
+test('reads bodies within the limits', async (t) => {
   const service = await startService(t)
   const parameters = [...authorizationParameters(pkce().challenge)]
   const more = (count: number, length: number) =>
@@ -143,7 +144,7 @@ test('an authenticated caller may send 1 MiB and 10,000 entries', async (t) => {
   assert.ok(admin !== undefined)
   const refused = (reply: Reply) => reply.json().error
 
-  // Read, and then refused by the shape of an identity.
+  // Read, and then refused because it does not match the schema of an identity.
   const large = await send(`{"name":"${'x'.repeat(512 * KIB)}"}`)
   assert.equal(refused(large).code, 'COULD_NOT_VALIDATE')
   assert.equal(refused(large).cause.field, 'name')

@@ -1,5 +1,5 @@
 /**
- * The HAProxy configuration of docs/postgresql.md, run as it stands there but for names and ports: instances see the
+ * The HAProxy configuration of docs/postgresql.md, run unchanged except for names and ports: instances see the
  * addresses of clients, and the health check of the balancer is answered. D-208.
  */
 import assert from 'node:assert/strict'
@@ -16,7 +16,7 @@ import { startService, temporaryFolder } from '../../support/service.ts'
 const isInstalled = spawnSync('haproxy', ['-v']).status === 0
 const skip = isInstalled ? false : 'haproxy is not installed'
 
-test('the HAProxy example passes clients on with their addresses', { skip }, async (t) => {
+test('the HAProxy example passes the addresses of clients on', { skip }, async (t) => {
   const port = await freePort()
   const own = await freePort()
   const service = await startService(t, {
@@ -53,12 +53,12 @@ test('the HAProxy example passes clients on with their addresses', { skip }, asy
   )
   startHaproxy(t, file)
 
-  // The balancer itself, by its health check; a connection that it begins on its own has its own address.
+  // The balancer itself, through its health check; connections that it opens for itself have its own address.
   await eventually(
     () => service.log.find(({ route, status }) => route === '/health-checks' && status === 200),
     'the health check of the balancer',
   )
-  // A client at another address than the balancer: every one of 127.0.0.0/8 is this machine.
+  // A client at another address than the balancer: all of 127.0.0.0/8 is this machine.
   const agent = new https.Agent({ localAddress: '127.0.0.2' })
   const reply = await eventually(
     () =>
@@ -78,7 +78,7 @@ test('the HAProxy example passes clients on with their addresses', { skip }, asy
   )
   assert.equal(line.address, '127.0.0.2')
 
-  // Past the balancer there is no way in.
+  // A client cannot bypass the balancer.
   const past = `https://localhost:${own}/version`
   await assert.rejects(service.client.call(past, { headers: { host: `localhost:${port}` } }))
 })

@@ -1,6 +1,6 @@
 /**
- * Behind a load balancer that passes TLS on, a listener learns the client's address from a PROXY header of version 2, and
- * believes it only of sources that it trusts: D-208, R111.
+ * Behind a load balancer that passes TLS through, a listener gets the client's address from a PROXY header of version
+ * 2, and believes it only from trusted sources: D-208, R111.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ function start(t: TestContext, trustedSources: readonly string[], edge: object =
   })
 }
 
-/** What a balancer does: a connection, its header in these pieces, and then the client's bytes. */
+/** Acts as a balancer: a connection, its header in these pieces, and then the client's bytes. */
 async function open(t: TestContext, service: Service, pieces: readonly Uint8Array[]) {
   const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
   t.after(() => socket.destroy())
@@ -46,7 +46,7 @@ async function open(t: TestContext, service: Service, pieces: readonly Uint8Arra
   return socket
 }
 
-/** The answer over that connection, or that there was none. */
+/** The response over that connection, or that there was none. */
 async function ask(socket: Socket, service: Service, path: string, fields: readonly string[] = []) {
   const secure = tls.connect({ socket, ca: service.ca, servername: 'localhost' })
   secure.on('error', () => undefined)
@@ -59,7 +59,7 @@ async function ask(socket: Socket, service: Service, path: string, fields: reado
   secure.write(
     `${lines.join('\r\n')}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
   )
-  // Not `once`: an error before it is expected here.
+  // Not `once`: an earlier error is expected here.
   await new Promise((resolve) => secure.on('close', resolve))
   if (text === '') return CLOSED
   return { status: Number(text.split(' ')[1]), requestId: /x-request-id: (\w+)/i.exec(text)?.[1] }
@@ -67,7 +67,7 @@ async function ask(socket: Socket, service: Service, path: string, fields: reado
 
 const LOGIN = '/edge/client/v1/authenticate?method=cert'
 
-/** The address that the log and the event of a failed login have. */
+/** The address of a failed login in the log and in the event. */
 async function addressesOf(service: Service, reply: Awaited<ReturnType<typeof ask>>) {
   assert.ok(reply !== CLOSED)
   assert.equal(reply.status, 401)
@@ -132,7 +132,7 @@ test('the address of the header is the one that limits, events and the log see',
 })
 
 test('R111: a client behind the balancer cannot choose another address', async (t) => {
-  // Attack: the client sends X-Forwarded-For, which is believed of proxies; or a second PROXY header inside TLS.
+  // Attack: the client sends X-Forwarded-For, which is believed from proxies, or a second PROXY header inside TLS.
   const service = await start(t, ['127.0.0.1'], { limits: { trustedProxies: ['127.0.0.1'] } })
   const header = proxyHeader({ source: CLIENT })
   const forged = ['X-Forwarded-For: 198.51.100.1']
@@ -142,7 +142,7 @@ test('R111: a client behind the balancer cannot choose another address', async (
   assert.equal(await ask(await open(t, service, twice), service, LOGIN), CLOSED)
 })
 
-test('a connection without a good header is closed, and gets no answer', async (t) => {
+test('closes a connection without a valid header, and sends no response', async (t) => {
   const service = await start(t, ['127.0.0.0/8'])
   const v1 = Buffer.from(`PROXY TCP4 ${CLIENT} 127.0.0.1 4711 1280\r\n`)
   for (const [title, pieces] of Object.entries({
@@ -156,19 +156,16 @@ test('a connection without a good header is closed, and gets no answer', async (
     })
   }
 
-  await t.test(
-    'a header that does not come, or not to its end, is waited for a while',
-    async (t) => {
-      const header = proxyHeader({ source: CLIENT })
-      for (const pieces of [[], [header.subarray(0, 20)]]) {
-        const socket = await open(t, service, pieces)
-        socket.resume()
-        await once(socket, 'close')
-      }
-    },
-  )
+  await t.test('waits for a missing or incomplete header for a limited time', async (t) => {
+    const header = proxyHeader({ source: CLIENT })
+    for (const pieces of [[], [header.subarray(0, 20)]]) {
+      const socket = await open(t, service, pieces)
+      socket.resume()
+      await once(socket, 'close')
+    }
+  })
 
-  await t.test('and the service goes on', async (t) => {
+  await t.test('the service keeps serving', async (t) => {
     const reply = await ask(
       await open(t, service, [proxyHeader({ source: CLIENT })]),
       service,
@@ -179,8 +176,8 @@ test('a connection without a good header is closed, and gets no answer', async (
   })
 })
 
-test('a source that is not trusted is refused, header or not', async (t) => {
-  // Attack: a client that reaches the instance past the balancer says that it is somebody else.
+test('refuses an untrusted source, with or without a header', async (t) => {
+  // Attack: a client that bypasses the balancer claims another address.
   const service = await start(t, ['192.0.2.0/24'])
   for (const pieces of [[], [proxyHeader({ source: CLIENT })]]) {
     assert.equal(await ask(await open(t, service, pieces), service, LOGIN), CLOSED)

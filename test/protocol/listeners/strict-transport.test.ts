@@ -23,7 +23,7 @@ for (const [setting, expected] of [
         ],
       },
     })
-    // Also where there is no route, no session, no body, no such percent-encoding.
+    // Also for a missing route, session or body, and for invalid percent-encoding.
     for (const path of ['/version', '/account', '/nothing', '/edge/client/v1/identities', '/%zz']) {
       const { headers } = await service.call(path)
       assert.equal(headers['strict-transport-security'], expected, path)

@@ -1,7 +1,7 @@
 /**
  * The hashing queue is fair: D-215, R081. Attack: a few machines keep the queue full of wrong passwords, so that logins
- * from elsewhere are turned away. Passwords are hashed with the strength that is shipped, one at a time, so that there is
- * a queue; what is asserted is who gets in, not how long it takes.
+ * from other networks are rejected. Passwords are hashed with the default strength, one at a time, so that there is a
+ * queue; the test asserts which logins succeed, not how long they take.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ function logIn(
   })
 }
 
-/** Keeps so many wrong passwords of each network under way until it is stopped. */
+/** Keeps this many wrong passwords of each network in progress until it is stopped. */
 function flood(service: Service, networks: readonly string[], each: number) {
   let isOver = false
   const refused: Reply[] = []
@@ -54,12 +54,12 @@ function flood(service: Service, networks: readonly string[], each: number) {
   }
 }
 
-test('R081: five networks that keep guessing turn no login of another network away', async (t) => {
+test('R081: five networks that keep guessing do not cause a login from another network to be rejected', async (t) => {
   const service = await startService(t, { config: CONFIG, hashing: 'as shipped' })
   const networks = [1, 2, 3, 4, 5].map((i) => `198.51.100.${i}`)
   const attack = flood(service, networks, 6)
   try {
-    // Until the queue is full, and the attackers themselves are turned away.
+    // Wait until the queue is full, and attackers are rejected.
     while (attack.refused.length === 0) await pause(10)
     for (let i = 0; i < 6; i++) {
       const reply = await logIn(service, '192.0.2.1')
@@ -80,7 +80,7 @@ test('D-215: a network that is alone may use the whole queue', async (t) => {
   for (const reply of replies) assert.equal(reply.status, 200, reply.text)
 })
 
-test('R078: what is turned away has not been judged, and counts for nothing', async (t) => {
+test('R078: a rejected guess was not checked, and does not count', async (t) => {
   const limit = 45
   const service = await startService(t, {
     config: {

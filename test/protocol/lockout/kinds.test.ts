@@ -1,6 +1,7 @@
 /**
- * Only what can be guessed is limited by its address, and each kind by itself: D-22, R080. Attack: a machine behind the
- * same NAT as an office fails on purpose, so that the office's certificates, JWTs, routers and known devices are refused.
+ * Only what can be guessed is limited by its address, and each kind separately: D-22, R080. Attack: a machine behind
+ * the same NAT as an office fails on purpose, so that the office's certificates, JWTs, routers and known devices are
+ * refused.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -32,7 +33,7 @@ function logIn(
   return service.call(`${CLIENT_API}/authenticate?method=password`, { json, headers })
 }
 
-/** So many that the next password of this address is refused. */
+/** Enough failures that the next password from this address is refused. */
 async function useUp(service: Service, limit = LIMIT): Promise<void> {
   for (let i = 0; i < limit; i++) {
     assertRefused(await logIn(service, `guess ${i}`), 401, 'INVALID_AUTH')
@@ -40,7 +41,7 @@ async function useUp(service: Service, limit = LIMIT): Promise<void> {
   assertRefused(await logIn(service), 429, 'RATE_LIMITED')
 }
 
-test('certificates, external JWTs and routers are judged whatever else failed at their address', async (t) => {
+test('checks certificates, external JWTs and routers whatever else failed from their address', async (t) => {
   const { service, admin } = await start(t)
   const idp = await registerIdp(t, service, admin, { issuer: 'https://idp.example.org' })
   const person = await admin.createIdentity({ externalId: 'ada' })
@@ -58,7 +59,7 @@ test('certificates, external JWTs and routers are judged whatever else failed at
   assertRefused(await logIn(service), 429, 'RATE_LIMITED')
 })
 
-test('certificates and JWTs that are refused, however many, refuse nothing else, and not each other', async (t) => {
+test('any number of refused certificates and JWTs blocks neither other credentials nor each other', async (t) => {
   const { service, admin } = await start(t)
   const idp = await registerIdp(t, service, admin, { issuer: 'https://idp.example.org' })
   const router = await enrollRouter(t, admin)
@@ -81,7 +82,7 @@ test('certificates and JWTs that are refused, however many, refuse nothing else,
   assert.equal(feed.response.statusCode, 200)
 })
 
-test('passwords and enrollment tokens are counted each by itself', async (t) => {
+test('counts passwords and enrollment tokens separately', async (t) => {
   const { service, admin } = await start(t)
   const { pem } = await makeCsr()
   const invited = await inviteNew(admin, { ott: true })
@@ -99,7 +100,7 @@ test('passwords and enrollment tokens are counted each by itself', async (t) => 
   assert.equal((await logIn(other.service)).status, 200)
 })
 
-test('R080: a known device gets in from a limited address, with the right password alone', async (t) => {
+test('R080: a known device can sign in from a limited address, but only with the correct password', async (t) => {
   const { service } = await start(t)
   const reply = await logIn(service)
   const cookie = (reply.headers['set-cookie'] ?? []).map((one) => one.split(';', 1)[0]).join('; ')
@@ -109,10 +110,10 @@ test('R080: a known device gets in from a limited address, with the right passwo
   assertRefused(await logIn(service), 429, 'RATE_LIMITED')
 })
 
-// 86 passed a limit of 60 when they came at once: each was let in before any of the others had failed.
-test('R079: of guesses at the same moment exactly as many are judged as the limit says', async (t) => {
+// Failed before: 86 parallel guesses passed a limit of 60, because each was admitted before any other had failed.
+test('R079: checks exactly as many parallel guesses as the limit allows', async (t) => {
   const limit = 60
-  // Hashed one at a time and with all the work, so that every guess has come before the first one has failed.
+  // Hashed one at a time with full strength, so that every guess has arrived before the first one has failed.
   const service = await startService(t, {
     config: {
       edge: { limits: { failuresPerAddress: limit }, passwords: { hashing: 1, queue: 1_000 } },
@@ -128,7 +129,7 @@ test('R079: of guesses at the same moment exactly as many are judged as the limi
   )
   const count = (status: number) => replies.filter((reply) => reply.status === status).length
   assert.equal(count(401), limit)
-  // The others were not judged: too many failures, or too many that wait for their outcome.
+  // The others were not checked: too many failures, or too many guesses waiting for their outcome.
   assert.equal(count(429) + count(503), 200 - limit)
   assert.ok(count(429) > 0)
   for (const reply of replies) {
@@ -144,7 +145,7 @@ test('R079: of guesses at the same moment exactly as many are judged as the limi
   )
 })
 
-test('R079: of wrong tokens at the same moment exactly as many are judged as the limit says', async (t) => {
+test('R079: checks exactly as many parallel wrong tokens as the limit allows', async (t) => {
   const { service } = await start(t, 10)
   const { pem } = await makeCsr()
   const replies = await Promise.all(

@@ -1,7 +1,7 @@
 /**
- * A stranger's guesses do not stop the owner: R080, D-22, D-216. Attack: somebody who knows a username guesses at it on
- * and on, from one network or from many, so that its owner cannot sign in; and somebody who has stolen what makes a
- * device known uses it to guess without end. Networks come from X-Forwarded-For, behind a trusted proxy.
+ * Guesses by an attacker do not lock the owner out: R080, D-22, D-216. Attack: an attacker who knows a username keeps
+ * guessing, from one network or from many, so that its owner cannot sign in; and an attacker who has stolen what makes
+ * a device known uses it to guess without limit. Networks come from X-Forwarded-For, behind a trusted proxy.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -65,7 +65,7 @@ async function logInByOidc(service: Caller, ada: CreatedIdentity, attempt: Try):
   return service.call('/oidc/login/username', call)
 }
 
-/** The same answer at both kinds of login. */
+/** Both kinds of login must give the same answer. */
 async function getsIn(service: Caller, ada: CreatedIdentity, attempt: Try): Promise<boolean> {
   const [legacy, oidc] = [
     await logIn(service, ada, attempt),
@@ -93,12 +93,12 @@ async function guess(
   }
 }
 
-/** As many guesses as lock everything, from networks that are nobody's. */
+/** Enough guesses to lock the password for all networks, from networks that no user has. */
 async function guessFromEverywhere(service: Caller, ada: CreatedIdentity): Promise<void> {
   for (let i = 0; i < 20; i++) await guess(service, ada, 5, { from: `198.51.100.${i}` })
 }
 
-/** `name=value` of the device cookie that an answer sets. */
+/** `name=value` of the device cookie that a response sets. */
 function deviceCookie(reply: Reply): string {
   const [cookie = assert.fail('no device cookie')] = (reply.headers['set-cookie'] ?? []).filter(
     (one) => one.startsWith('__Host-latchkey-device='),
@@ -112,7 +112,7 @@ async function signIn(service: Caller, ada: CreatedIdentity, attempt: Try): Prom
   return deviceCookie(reply)
 }
 
-test('R080: guesses from one network shut that network out, and the owner signs in from any other', async (t) => {
+test('R080: guesses from one network lock that network out, and the owner can sign in from any other', async (t) => {
   const { service, ada } = await start(t)
   await guess(service, ada, 30, { from: ELSEWHERE })
   assert.equal(await getsIn(service, ada, { from: ELSEWHERE }), false)
@@ -120,7 +120,7 @@ test('R080: guesses from one network shut that network out, and the owner signs 
   assert.equal(await getsIn(service, ada, { from: ELSEWHERE }), false, 'and it stays shut out')
 })
 
-test('R080: behind the same address as the guesser the owner signs in on a known device', async (t) => {
+test('R080: the owner can sign in on a known device behind the same address as the attacker', async (t) => {
   const { service, ada } = await start(t)
   const cookie = await signIn(service, ada, { from: HOME })
   await guess(service, ada, 10, { from: HOME })
@@ -129,7 +129,7 @@ test('R080: behind the same address as the guesser the owner signs in on a known
   assert.equal(await getsIn(service, ada, { from: HOME }), false, 'and the guesser is shut out')
 })
 
-test('D-216: the cookie of a device is of this host alone, and for no script', async (t) => {
+test('D-216: the device cookie is limited to this host, and hidden from scripts', async (t) => {
   const { service, ada } = await start(t)
   for (const log of [logIn, logInByOidc]) {
     const reply = await log(service, ada, { from: HOME })
@@ -171,7 +171,7 @@ test('R080: the holder of a session certificate is known', async (t) => {
   assert.equal(await getsIn(oidc, ada, { from: HOME }), false, 'of a session that has ended')
 })
 
-test('R080: the holder of a refresh token is known, and it is not spent by that', async (t) => {
+test('R080: the holder of a refresh token is known, and the token is not spent', async (t) => {
   const { service, ada } = await start(t)
   const { refreshToken = '' } = await oidcSession(service, ada)
   const { refreshToken: others = '' } = await oidcSession(service)
@@ -191,7 +191,7 @@ test('R080: the holder of a refresh token is known, and it is not spent by that'
   assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'refresh_token')
 })
 
-test('R078: a hundred guesses from many networks lock the password, and known devices still get in', async (t) => {
+test('R078: a hundred guesses from many networks lock the password, and known devices can still sign in', async (t) => {
   const { service, admin, ada } = await start(t)
   const cookie = await signIn(service, ada, { from: HOME })
   await guessFromEverywhere(service, ada)
@@ -201,14 +201,14 @@ test('R078: a hundred guesses from many networks lock the password, and known de
   assert.equal(await getsIn(service, ada, { from: HOME, cookie }), true)
   assert.equal(await getsIn(service, ada, { from: ELSEWHERE }), false, 'for that device alone')
 
-  await t.test('and the lock ends by itself', async () => {
+  await t.test('the lock expires', async () => {
     service.clock.advance(milliseconds(minutes(15) - 1))
     assert.equal(await getsIn(service, ada, { from: ELSEWHERE }), false)
     service.clock.advance(milliseconds(1))
     assert.equal(await getsIn(service, ada, { from: ELSEWHERE }), true)
   })
 
-  await t.test('or by the word of an administrator', async () => {
+  await t.test('an administrator can unlock it', async () => {
     await guessFromEverywhere(service, ada)
     assert.equal(await getsIn(service, ada, { from: ELSEWHERE }), false)
     await admin.act('POST', `/authenticators/${id}/unlock`)
@@ -216,11 +216,11 @@ test('R078: a hundred guesses from many networks lock the password, and known de
   })
 })
 
-test('R080: a stolen device cookie is good for no more guesses than a network has', async (t) => {
+test('R080: a stolen device cookie allows no more guesses than a network has', async (t) => {
   const { service, ada } = await start(t)
   const cookie = await signIn(service, ada, { from: HOME })
   await guessFromEverywhere(service, ada)
-  // From ever new networks, and past the end of every lock of theirs.
+  // From ever new networks, and past the end of each of their locks.
   for (let i = 0; i < 10; i++) await guess(service, ada, 1, { from: `203.0.113.${i}`, cookie })
   assert.equal(await getsIn(service, ada, { from: '203.0.113.99', cookie }), false)
   service.clock.advance(minutes(15))
@@ -228,7 +228,7 @@ test('R080: a stolen device cookie is good for no more guesses than a network ha
   assert.equal(await getsIn(service, ada, { from: '203.0.113.99', cookie }), false, 'nor later')
 })
 
-test('R078: guesses on a known device shut out its network too', async (t) => {
+test('R078: guesses on a known device lock its network out too', async (t) => {
   const { service, ada } = await start(t)
   const cookie = await signIn(service, ada, { from: HOME })
   await guess(service, ada, 10, { from: HOME, cookie })
@@ -238,7 +238,7 @@ test('R078: guesses on a known device shut out its network too', async (t) => {
   assert.equal(await getsIn(service, ada, { from: HOME, cookie }), true)
 })
 
-test('D-216: a cookie that was made up, changed, or made for another identity helps nobody', async (t) => {
+test('D-216: ignores a cookie that is forged, changed, or for another identity', async (t) => {
   const { service, admin, ada } = await start(t)
   const zoe = await admin.createIdentity({ password: PASSWORD })
   const own = await signIn(service, ada, { from: HOME })
@@ -260,7 +260,7 @@ test('D-216: a cookie that was made up, changed, or made for another identity he
   assert.equal(await getsIn(service, ada, { from: HOME, cookie: own }), true)
 })
 
-test('D-216: one browser is known for the identities that signed in last', async (t) => {
+test('D-216: a browser is known for the identities that signed in last', async (t) => {
   const { service, admin } = await start(t)
   const people = []
   for (let i = 0; i < 6; i++) people.push(await admin.createIdentity({ password: PASSWORD }))
@@ -273,7 +273,7 @@ test('D-216: one browser is known for the identities that signed in last', async
   }
 })
 
-test('D-216: another password makes the cookies of before void, and so does their age', async (t) => {
+test('D-216: a new password voids earlier cookies, and they expire', async (t) => {
   const { service, admin, ada } = await start(t)
   const cookie = await signIn(service, ada, { from: HOME })
   const [{ id }] = await admin.get(`/identities/${ada.id}/authenticators`)
@@ -290,7 +290,7 @@ test('D-216: another password makes the cookies of before void, and so does thei
   assert.equal(await getsIn(service, ada, { from: HOME, cookie: later, password }), false)
 })
 
-test('D-22: a network that goes on guessing is shut out for twice as long each time, up to a day', async (t) => {
+test('D-22: a network that keeps guessing is locked out for twice as long each time, up to a day', async (t) => {
   const { service, ada } = await start(t)
   const expected = [15, 30, 60, 120, 240, 480, 960, 1_440, 1_440].map(minutes)
   for (const duration of expected) {
@@ -305,8 +305,8 @@ test('D-22: a network that goes on guessing is shut out for twice as long each t
   assert.equal(await getsIn(service, ada, { from: ELSEWHERE }), true, 'right in between: anew')
 })
 
-test('guesses from very many networks leave a bounded number of rows, which are removed in time', async (t) => {
-  // Attack: one guess from each of very many networks, in the hope of a row for each.
+test('guesses from very many networks create a bounded number of rows, which are deleted later', async (t) => {
+  // Attack: one guess from each of very many networks, to create a row for each.
   const { service, ada } = await start(t)
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < 60; i++) await guess(service, ada, 1, { from: `10.${round}.0.${i}` })
@@ -337,7 +337,7 @@ test('R077: with or without a cookie, known and unknown names get the same answe
   assert.equal(answers.size, 1, [...answers].join('\n'))
 })
 
-test('R080: who has a session changes the password, whatever strangers guess', async (t) => {
+test('R080: a user with a session can change the password, whatever attackers guess', async (t) => {
   const { service, ada } = await start(t)
   const session = await oidcSession(service, ada)
   await guessFromEverywhere(service, ada)

@@ -1,6 +1,6 @@
 /**
- * What the sign-in page says after several failures: D-218, R077. Attack: somebody tries passwords and reads in the words
- * of the page which names exist, and which of them are locked.
+ * What the sign-in page says after several failures: D-218, R077. Attack: the text of the page tells an attacker which
+ * names exist, and which of them are locked.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { type Service, startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'
 
-/** The alerts of five tries in one login. */
+/** The alerts of five attempts in one login. */
 async function alertsOf(service: Service, username: string, password: string) {
   const { authRequestId } = await beginLogin(service)
   const alerts: string[] = []
@@ -25,7 +25,7 @@ async function alertsOf(service: Service, username: string, password: string) {
   return alerts
 }
 
-test('after several failures the page advises the same to everybody: wait, or contact the administrator', async (t) => {
+test('after several failures the page gives every user the same advice: wait, or contact the administrator', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const policy = await admin.createPolicy({

@@ -244,7 +244,7 @@ test('D-22, D-133: what strangers can write is limited for each address', async 
     [statuses.filter((one) => one === 401).length, statuses.filter((one) => one === 429).length],
     [60, 10],
   )
-  // D-207: ten rows of their own, and one that counts the others; twice, where a minute ends in between.
+  // D-207: ten individual rows, and one that counts the others; twice if a minute ends in between.
   const { data } = await list(admin, `limit=100&${filtered('type = "login.failed"')}`)
   assert.ok(data.length <= 22, String(data.length))
   const counts = data.map(({ count }: { count: number }) => count)

@@ -312,7 +312,7 @@ test('external JWT signers are replaced and changed', async (t) => {
     const { access_token } = await logInByJwt(service, await idp.jwt('ada'))
     await change(admin, service, path, { enabled: false }, ['enabled'])
     assert.equal((await jwtLogin(service, await idp.jwt('ada'))).status, 401)
-    // D-232: at the next call, as at routers; before, at the next refresh.
+    // D-232: at the next call, as at routers; before D-232, at the next refresh.
     assert.equal(await answerTo(service, access_token), INVALID)
     await change(admin, service, path, { enabled: true, audience: 'others' }, [
       'enabled',

@@ -1,6 +1,6 @@
 /**
- * /oidc/end_session in a browser, when no hint names a session: it asks, then really ends the session of the browser, and
- * claims nothing that did not happen. D-242, D-30, D-161; OIDC RP-Initiated Logout §2.
+ * /oidc/end_session in a browser, if no hint names a session: it asks, then ends the session of the browser, and never
+ * claims something that did not happen. D-242, D-30, D-161; OIDC RP-Initiated Logout §2.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -45,9 +45,9 @@ const isSignedIn = async (browser: CookieBrowser) => (await browser.get('/accoun
 const endings = async (service: Service) =>
   (await sql(service, 'select subject from session_endings')).length
 
-/** Presses the button of the page that asks. */
-function confirm(service: Service, browser: CookieBrowser, asked: Reply): Promise<Reply> {
-  const hidden = [...asked.text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+/** Presses the button on the page with the question. */
+function confirm(service: Service, browser: CookieBrowser, question: Reply): Promise<Reply> {
+  const hidden = [...question.text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)]
   const form = hidden.map(([, name = '', value = '']) => [name, unescaped(value)] as const)
   return post(service, browser, PATH, form)
 }
@@ -55,24 +55,24 @@ function confirm(service: Service, browser: CookieBrowser, asked: Reply): Promis
 const unescaped = (text: string) =>
   text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
 
-test('a browser with a session is asked, and nothing ends before the answer', async (t) => {
+test('asks a browser with a session, and ends nothing before the confirmation', async (t) => {
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
   const before = await endings(service)
   for (const path of [PATH, query({ client_id: 'service' }), query({ state: 's' })]) {
-    const asked = await browser.get(path)
-    assert.equal(asked.status, 200, asked.text)
-    assert.equal(headingOf(asked.text), 'Sign out?')
-    assert.ok(asked.text.includes('Ada &#60;b&#62;&#38; Co&#60;/b&#62;'), 'the account is named')
-    assert.doesNotMatch(asked.text, /Signed out/)
-    assert.equal(asked.headers['cache-control'], 'no-store')
-    assert.match(String(asked.headers['content-security-policy']), /form-action 'self';/)
+    const question = await browser.get(path)
+    assert.equal(question.status, 200, question.text)
+    assert.equal(headingOf(question.text), 'Sign out?')
+    assert.ok(question.text.includes('Ada &#60;b&#62;&#38; Co&#60;/b&#62;'), 'the account is named')
+    assert.doesNotMatch(question.text, /Signed out/)
+    assert.equal(question.headers['cache-control'], 'no-store')
+    assert.match(String(question.headers['content-security-policy']), /form-action 'self';/)
   }
   assert.equal(await endings(service), before)
   assert.ok(await isSignedIn(browser))
 })
 
-test('the answer ends the session of the browser and its token, and says so', async (t) => {
+test('the confirmation ends the session of the browser and its token, and says so', async (t) => {
   const { service, ada } = await start(t)
   const elsewhere = await logInAs(service, ada)
   const { browser } = await openAccount(service, ada)
@@ -87,7 +87,7 @@ test('the answer ends the session of the browser and its token, and says so', as
   assert.equal(headingOf(reply.text), 'Signed out')
   assert.equal(browser.cookies.get(SESSION_COOKIE) || undefined, undefined, 'R113: the cookie goes')
   assert.equal(await isSignedIn(browser), false)
-  // A copy of the cookie is worth nothing either.
+  // A copy of the cookie does not work either.
   const thief = cookieBrowser(service)
   thief.cookies.set(SESSION_COOKIE, stolen)
   assert.equal(await isSignedIn(thief), false)
@@ -96,26 +96,26 @@ test('the answer ends the session of the browser and its token, and says so', as
   assert.equal(await answerTo(service, elsewhere.access_token), 'taken', 'other sessions stay')
 })
 
-test('D-8: the way back is taken after the answer, with the state that was given', async (t) => {
+test('D-8: redirects back after the confirmation, with the state of the request', async (t) => {
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
   const state = 'a b&c=d#é"<'
   const parameters = { client_id: 'service', post_logout_redirect_uri: BYE, state }
-  const asked = await browser.get(query(parameters))
-  assert.equal(headingOf(asked.text), 'Sign out?')
+  const question = await browser.get(query(parameters))
+  assert.equal(headingOf(question.text), 'Sign out?')
   assert.match(
-    String(asked.headers['content-security-policy']),
+    String(question.headers['content-security-policy']),
     /form-action 'self' http:\/\/127\.0\.0\.1:9876;/,
     'Chromium would block the redirect',
   )
   assert.ok(await isSignedIn(browser))
-  const reply = await confirm(service, browser, asked)
+  const reply = await confirm(service, browser, question)
   assert.equal(reply.status, 302, reply.text)
   assert.equal(reply.headers.location, `${BYE}?state=${encodeURIComponent(state)}`)
   assert.equal(await isSignedIn(browser), false)
 })
 
-test('a browser without a session is told so, and never that it was signed out', async (t) => {
+test('tells a browser without a session that there is none, and never that it was signed out', async (t) => {
   const { service, ada } = await start(t)
   const tokens = await logInAs(service, ada)
   const forged = cookieBrowser(service)
@@ -130,9 +130,9 @@ test('a browser without a session is told so, and never that it was signed out',
     assert.equal(reply.status, 200, reply.text)
     assert.equal(headingOf(reply.text), 'You are not signed in')
     assert.doesNotMatch(reply.text, /Signed out|<form/)
-    // A cookie that was not sent, as from another site, is not taken away.
+    // A cookie that was not sent, as from another site, is not deleted.
     assert.equal(reply.headers['set-cookie'] !== undefined, isSent)
-    // An application may want its page back all the same: nothing is claimed on the way.
+    // An application can still get its redirect: the page claims nothing on the way.
     const back = await browser.get(query({ post_logout_redirect_uri: BYE, state: 's' }))
     assert.equal(back.status, 302, back.text)
     assert.equal(back.headers.location, `${BYE}?state=s`)
@@ -140,16 +140,16 @@ test('a browser without a session is told so, and never that it was signed out',
   assert.equal(await answerTo(service, tokens.access_token), 'taken')
 })
 
-test('a bearer token that is not ours names no session: the browser is asked all the same', async (t) => {
+test('a foreign bearer token names no session: the browser is still asked', async (t) => {
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
-  const asked = await browser.get(PATH, { headers: { authorization: 'Bearer x' } })
-  assert.equal(headingOf(asked.text), 'Sign out?')
+  const question = await browser.get(PATH, { headers: { authorization: 'Bearer x' } })
+  assert.equal(headingOf(question.text), 'Sign out?')
   assert.ok(await isSignedIn(browser))
 })
 
-test('a form of an application leads to the question: its cookies do not travel with it', async (t) => {
-  // SameSite=Lax: a POST from another site comes without the session, so its absence says nothing.
+test('a form of an application leads to the question, because it is sent without cookies', async (t) => {
+  // SameSite=Lax: a POST from another site comes without the session cookie, so its absence means nothing.
   const { service, ada } = await start(t)
   const { browser } = await openAccount(service, ada)
   const parameters = { post_logout_redirect_uri: BYE, state: 'é &', client_id: 'service' }
@@ -157,10 +157,10 @@ test('a form of an application leads to the question: its cookies do not travel 
   const foreign = await post(service, cookieBrowser(service), PATH, form, OTHER_SITE)
   assert.equal(foreign.status, 303, foreign.text)
   assert.equal(foreign.headers.location, query(parameters).replace('+', '%20'))
-  const asked = await browser.get(foreign.headers.location ?? '')
-  assert.equal(headingOf(asked.text), 'Sign out?')
+  const question = await browser.get(foreign.headers.location ?? '')
+  assert.equal(headingOf(question.text), 'Sign out?')
   assert.equal(
-    (await confirm(service, browser, asked)).headers.location,
+    (await confirm(service, browser, question)).headers.location,
     `${BYE}?state=%C3%A9%20%26`,
   )
 
@@ -170,12 +170,12 @@ test('a form of an application leads to the question: its cookies do not travel 
   await assertRefusedPage(service, long, 400, 'COULD_NOT_VALIDATE')
 })
 
-test('R100: nobody but the person ends the session of a browser', async (t) => {
-  // Attack: a page of somebody else has the browser send the answer; it cannot read the token of the form.
+test('R100: only the user can end the session of a browser', async (t) => {
+  // Attack: a page of another site makes the browser send the confirmation; it cannot read the token of the form.
   const { service, admin, ada } = await start(t)
   const { browser, page } = await openAccount(service, ada)
-  const asked = await browser.get(PATH)
-  const token = formTokenOf(asked.text, PATH)
+  const question = await browser.get(PATH)
+  const token = formTokenOf(question.text, PATH)
   const eve = await admin.createIdentity({ password: PASSWORD })
   const other = await openAccount(service, eve)
   const foreign = formTokenOf((await other.browser.get(PATH)).text, PATH)
@@ -203,8 +203,8 @@ test('R100: nobody but the person ends the session of a browser', async (t) => {
   await assertRefusedPage(service, away, 400, 'INVALID_POST_LOGOUT_URI')
   assert.ok(await isSignedIn(browser))
 
-  assert.equal(headingOf((await confirm(service, browser, asked)).text), 'Signed out')
-  const again = await confirm(service, browser, asked)
+  assert.equal(headingOf((await confirm(service, browser, question)).text), 'Signed out')
+  const again = await confirm(service, browser, question)
   assert.equal(headingOf(again.text), 'You are not signed in', 'the answer, sent twice')
 })
 

@@ -57,9 +57,9 @@ test('the documents and the reference pages of both APIs are served to anybody',
   }
 })
 
-test('large documents are compressed for those who take it, and sent once', async (t) => {
+test('compresses large documents for callers that accept it, and sends them once', async (t) => {
   const service = await startService(t)
-  // Bytes as they come: the client of the other tests would read them as text.
+  // Raw bytes: the client of the other tests would decode them as text.
   const get = (path: string, headers: Readonly<Record<string, string>>) =>
     new Promise<{ message: IncomingMessage; bytes: Buffer }>((resolve, reject) => {
       const options = { ca: service.ca, headers, agent: false } as const
@@ -95,7 +95,7 @@ test('large documents are compressed for those who take it, and sent once', asyn
       })
     }
     assert.equal(tags.size, 3, 'each form has a validator of its own')
-    await t.test(`${path} plain for those who refuse every coding`, async () => {
+    await t.test(`${path} uncompressed for callers that refuse every coding`, async () => {
       for (const refusing of ['gzip;q=0, br;q=0', 'zstd', 'identity']) {
         const { message, bytes } = await get(path, { 'accept-encoding': refusing })
         assert.equal(message.headers['content-encoding'], undefined)

@@ -155,7 +155,7 @@ test('a person changes the own password', async (t) => {
     assert.equal(await statusOfLogin(ada.username, OTHER), 200)
   })
 
-  await t.test('only tags need no password; another spelling of the username does', async () => {
+  await t.test('changing tags needs no password; respelling the username does', async () => {
     const ada = await person()
     const path = `${OWN}/${ada.updb}`
     const other = await logInAs(service, ada)
@@ -199,8 +199,8 @@ test('a person changes the own password', async (t) => {
     assert.equal(await statusOfLogin(ada.username, PASSWORD), 200)
   })
 
-  // Attack: a person with an account tries one name after the other as the own, to learn which of them exist. R077.
-  await t.test('D-217: the change of a username does not tell whether a name exists', async () => {
+  // Attack: a user tries one name after the other as their own username, to learn which names exist. R077.
+  await t.test('D-217: changing a username does not reveal whether a name exists', async () => {
     const ada = await person()
     const zoe = await person()
     const path = `${OWN}/${ada.updb}`

@@ -62,7 +62,7 @@ for (const [name, start] of Object.entries(SETUPS)) {
       assert.equal(unspent.length, 1)
       const events = await eventsOf(one, sessionId)
       const refused = events.filter((event) => event === 'token.refused: refresh-token-spent')
-      // D-207: ten a minute at each instance, and one row that counts the others; twice, where a minute ends in between.
+      // D-207: ten per minute at each instance, and one row that counts the others; twice if a minute ends in between.
       assert.ok(refused.length > 0 && refused.length <= 2 * (10 * new Set(instances).size + 1))
       assert.deepEqual(events, ['token.issued', 'token.refreshed', ...refused])
       const second = await refreshed(other, won[0]?.json().refresh_token)

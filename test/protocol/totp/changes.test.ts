@@ -198,7 +198,7 @@ test('an identity that is disabled in the middle of a login', async (t) => {
     const { authRequestId } = await partialLogin(service, ada)
     await admin.act('POST', `/identities/${ada.id}/disable`)
     await assertOver(authRequestId, ada, ada.app.nextCode())
-    // D-226: the password from before does not count, and proven anew it does.
+    // D-226: the earlier password does not count; a new proof does.
     await admin.act('POST', `/identities/${ada.id}/enable`)
     const late = await submitCode(service, authRequestId, ada.app.code())
     assertRefused(late, 400, 'INVALID_AUTH_REQUEST')

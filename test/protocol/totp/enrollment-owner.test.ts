@@ -25,7 +25,7 @@ import { sql } from '../../support/stores/sql.ts'
 const MFA = `${CLIENT_API}/current-identity/mfa`
 const NOT_STARTED = 'MFA_ENROLLMENT_NOT_STARTED'
 
-/** Whatever can start an enrollment, by the calls it makes. */
+/** Everything that can start an enrollment, by the calls it makes. */
 interface Enrolling {
   start(): Promise<Reply>
   verify(code: string): Promise<Reply>
@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       start: () => startEnrollment(service, id),
       verify: (code) => verifyEnrollment(service, id, code),
       cancel: () => cancelEnrollment(service, id),
-      // A login shows the secret again only with the page that refuses a wrong code.
+      // A login shows the secret again only on the page that refuses a wrong code.
       reads: [
         () =>
           service.call('/oidc/login/totp/enroll/verify', {
@@ -105,7 +105,7 @@ for (const [ownerKind, ownerOf] of Object.entries(KINDS)) {
       }
       assertRefused(await attacker.verify(app.code()), 404, NOT_STARTED)
       assertRefused(await attacker.cancel(), 404, NOT_STARTED)
-      // A guess at the enrollment of another login is not a guess: it does not make the owner wait.
+      // A code for the enrollment of another login does not count as a guess, so it does not make the owner wait.
       for (let guess = 0; guess < 12; guess += 1) {
         assertRefused(await attacker.verify(app.wrongCode()), 404, NOT_STARTED)
       }
@@ -158,7 +158,7 @@ test('D-240: an OIDC session owns what it started, and no other session of the i
   }
   for (const read of owner.reads) assert.equal((await read()).status, 200)
   assert.equal((await owner.verify(app.code())).status, 200)
-  // What is verified is no secret: every session of the identity sees that it is there.
+  // A verified enrollment is not secret: every session of the identity sees that it exists.
   const [other] = others
   const seen = await other.reads[0]?.()
   assert.deepEqual(
@@ -167,7 +167,7 @@ test('D-240: an OIDC session owns what it started, and no other session of the i
   )
 })
 
-test('an owner goes on after another login was refused, and the enrollment counts for that login', async (t) => {
+test('an owner can continue after another login was refused, and the enrollment counts for that login', async (t) => {
   const { service, ada } = await start(t)
   const login = await partialLogin(service, ada)
   const other = await partialLogin(service, ada)

@@ -214,7 +214,7 @@ const BAD_COLLECTORS = {
     (await startCollector(t, (_, response) => response.writeHead(503).end())).endpoint,
 }
 
-/** What would wait for the collector would wait for ever. */
+/** Code that waits for the collector would wait forever. */
 const PATIENT = { timeout: 120_000 }
 
 for (const [what, start] of Object.entries(BAD_COLLECTORS)) {

@@ -1,6 +1,6 @@
 /**
- * What began with a certificate goes on while that certificate would log in: until it expires, is removed or is replaced.
- * A renewal hands its sessions over to the new one. D-26, D-117, D-122, D-130, D-225, D-227; R047, R093.
+ * Everything that began with a certificate continues while that certificate could log in: until it expires, is removed
+ * or is replaced. A renewal moves its sessions to the new one. D-26, D-117, D-122, D-130, D-225, D-227; R047, R093.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -38,14 +38,14 @@ async function world(t: Parameters<typeof startService>[0]) {
   return { service, admin: await administrate(service) }
 }
 
-/** So many seconds before its end; the clock stands still, so that nothing depends on how long a login takes. */
+/** This many seconds before its expiry; the clock stands still, so that the duration of a login does not matter. */
 function moveToEndOf({ clock }: Service, { pem }: MadeCertificate, before = seconds(20)): void {
   clock.hold()
   const left = new X509Certificate(pem).validToDate.getTime() - clock.now()
   clock.advance(milliseconds(left - before))
 }
 
-/** Begins everything just before the certificate expires, and waits until it has. A code lives a minute. */
+/** Begins everything just before the certificate expires, and waits until it has expired. A code lives for a minute. */
 async function outlive(service: Service, ending: MadeCertificate, leaf = ending): Promise<Begun> {
   moveToEndOf(service, ending)
   const begun = await beginAll(service, byCertificate(service, leaf))
@@ -65,20 +65,20 @@ async function partnerLeaf(
   return leaf
 }
 
-test('D-227: what began with a certificate of a third-party CA ends when that has expired', async (t) => {
+test('D-227: what began with a certificate of a third-party CA ends when the certificate expires', async (t) => {
   const { service, admin } = await world(t)
   const begun = await outlive(service, await partnerLeaf(admin, SOON))
   await assertWithdrawn(service, begun, 'certificate-expired')
 })
 
-test('D-227: what began with a certificate of our own PKI ends when that has expired', async (t) => {
+test('D-227: what began with a certificate of our own PKI ends when the certificate expires', async (t) => {
   const { service, admin } = await world(t)
   const { certificate } = await enrolledPerson(service, admin, openssl, { life: SOON })
   const begun = await outlive(service, certificate)
   await assertWithdrawn(service, begun, 'certificate-expired')
 })
 
-test('D-227: a policy that lets expired certificates log in lets their sessions go on', async (t) => {
+test('D-227: a policy that lets expired certificates log in lets their sessions continue', async (t) => {
   const { service, admin } = await world(t)
   const cert = { allowed: true, allowExpiredCerts: true }
   const policy = await admin.createPolicy({ primary: { cert } })
@@ -90,7 +90,7 @@ test('D-227: a policy that lets expired certificates log in lets their sessions 
   assertNoSession(await service.call(IDENTITY, ztSession(begun.zt)))
 })
 
-test('D-227: no policy goes on with a CA that has expired', async (t) => {
+test('D-227: no policy accepts an expired CA', async (t) => {
   const { service, admin } = await world(t)
   const cert = { allowed: true, allowExpiredCerts: true }
   const policy = await admin.createPolicy({ primary: { cert } })
@@ -102,7 +102,7 @@ test('D-227: no policy goes on with a CA that has expired', async (t) => {
   await assertWithdrawn(service, begun, 'certificate-untrusted')
 })
 
-test('D-130: a renewal hands what was begun over to the new certificate, and the end of the old one ends nothing', async (t) => {
+test('D-130: a renewal moves what was begun to the new certificate, and the expiry of the old one ends nothing', async (t) => {
   const { service, admin } = await world(t)
   const device = await enrolledPerson(service, admin, openssl, { life: SOON })
   const way = byCertificate(service, device.certificate)
@@ -121,7 +121,7 @@ test('D-130: a renewal hands what was begun over to the new certificate, and the
   await assertBackAgain(service, { tokens, zt, code })
 })
 
-test('D-227: a certificate that waited to take the place of another one, and was replaced, ends what it began', async (t) => {
+test('D-227: replacing a pending renewal certificate ends what it began', async (t) => {
   const { service, admin } = await world(t)
   const device = await enrolledPerson(service, admin, openssl)
   const { access_token } = await tokensBy(service, byCertificate(service, device.certificate))
@@ -139,7 +139,7 @@ test('D-227: a certificate that waited to take the place of another one, and was
   await beginAll(service, byCertificate(service, another))
 })
 
-test('D-227: a refresh asks whether the certificate is still the registered one', async (t) => {
+test('D-227: a refresh checks that the certificate is still the registered one', async (t) => {
   const { service, admin } = await world(t)
   const { certificate, authenticatorId } = await enrolledPerson(service, admin, openssl)
   const { refresh_token } = await tokensBy(service, byCertificate(service, certificate))
@@ -156,7 +156,7 @@ test('D-227: a refresh asks whether the certificate is still the registered one'
   assert.equal((await refresh(service, refresh_token)).status, 200)
 })
 
-/** What the sessions looked like before the end and the CA of a certificate were kept with them. */
+/** The state of sessions from before the expiry and the CA of a certificate were stored with them. */
 async function forgetFields(service: Service): Promise<void> {
   const rows = await sql(service, 'select id, proof from api_sessions')
   for (const { id, proof } of rows) {
@@ -169,7 +169,7 @@ async function forgetFields(service: Service): Promise<void> {
   }
 }
 
-test('D-225: sessions from before go on by the certificate that is registered, and end with its CA', async (t) => {
+test('D-225: older sessions continue with the registered certificate, and end with its CA', async (t) => {
   const { service, admin } = await world(t)
   const ca = await makeCa({ notAfter: days(30) })
   const id = await registerCa(admin, openssl, ca)

@@ -1,6 +1,6 @@
 /**
- * What ends all sessions of an identity ends its logins under way too: codes that are not exchanged, logins that wait for
- * a second factor, and a proof that a browser holds while it is at an IdP. D-34, D-122, D-226; R047.
+ * Ending all sessions of an identity also ends its logins in progress: codes that are not exchanged, logins that wait
+ * for a second factor, and a proof that a browser holds while it is at an IdP. D-34, D-122, D-226; R047.
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -47,7 +47,7 @@ interface Person {
   readonly way: Way
 }
 
-/** Somebody with a password and a certificate, who logs in with one of them. */
+/** Creates a user with a password and a certificate, who logs in with one of them. */
 async function person(service: Service, admin: Administrator, by: 'password' | 'certificate') {
   const { identityId: id, certificate } = await enrolledPerson(service, admin, openssl)
   const username = `user-${id}`
@@ -59,7 +59,7 @@ async function person(service: Service, admin: Administrator, by: 'password' | '
   return { service, admin, id, ...credentials, authenticatorId, way }
 }
 
-/** The own session of somebody, by password, at the client API. */
+/** Calls of the user's own session, by password, at the client API. */
 const ownCalls = async ({ service, username, password }: Person) =>
   callsOf(service, await ztTokenBy(byPassword(service, { username, password })))
 
@@ -72,7 +72,7 @@ async function changeOwnPassword(one: Person): Promise<void> {
   assert.equal(reply.status, 200, reply.text)
 }
 
-/** "Sign out all other sessions", at the page of the own account. */
+/** "Sign out all other sessions", on the user's account page. */
 async function endOthers({ service, username, password }: Person): Promise<void> {
   await ztTokenBy(byPassword(service, { username, password }))
   const { send } = await openAccount(service, { username, password })
@@ -80,7 +80,7 @@ async function endOthers({ service, username, password }: Person): Promise<void>
   assert.equal(reply.status, 303, reply.text)
 }
 
-/** What ends all sessions of somebody: how, and what the audit log says of a code from before. */
+/** What ends all sessions of a user: how, and the reason in the audit log for a code from before. */
 const ENDS: Readonly<
   Record<string, readonly [end: (one: Person) => Promise<void>, reason: string]>
 > = {
@@ -118,7 +118,7 @@ const ENDS: Readonly<
   'its holder ends all other sessions': [endOthers, 'login-voided'],
 }
 
-test('D-226: a code from before is refused, whatever it was proven with', async (t) => {
+test('D-226: refuses an earlier code, whatever it was proven with', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   for (const [what, [end, reason]] of Object.entries(ENDS)) {
@@ -137,7 +137,7 @@ test('D-226: a code from before is refused, whatever it was proven with', async 
   }
 })
 
-test('D-226: where the identity may log in, the next login begins a session', async (t) => {
+test('D-226: if the identity may log in, the next login begins a session', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const one = await person(service, admin, 'certificate')
@@ -146,7 +146,7 @@ test('D-226: where the identity may log in, the next login begins a session', as
   await ztTokenBy(one.way)
 })
 
-test('D-226: the end of all sessions of all identities ends every code', async (t) => {
+test('D-226: ending all sessions of all identities voids every code', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const people = [
@@ -161,8 +161,8 @@ test('D-226: the end of all sessions of all identities ends every code', async (
   for (const way of ways) await tokensBy(service, way)
 })
 
-test('D-226: of a code and the end of all sessions at the same moment, at two instances, no session is left', async (t) => {
-  // Attack: whoever stole a code exchanges it in the very moment in which its owner is logged out everywhere.
+test('D-226: no session is left if a code is exchanged while another instance ends all sessions', async (t) => {
+  // Attack: a thief exchanges a stolen code at the moment when its owner is logged out everywhere.
   const shared = await installation(await (await startPostgres()).freshDatabase())
   const [a, b] = await Promise.all([shared.start(t), shared.start(t)])
   const admin = await administrate(b)
@@ -183,7 +183,7 @@ test('D-226: of a code and the end of all sessions at the same moment, at two in
   }
 })
 
-test('D-226: the session that changed its own password goes on, through its refreshes', async (t) => {
+test('D-226: a session that changed its own password continues, and can be refreshed', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const one = await person(service, admin, 'password')
@@ -221,7 +221,7 @@ test('D-226: a login that waits for its second factor has to start again', async
   }
 })
 
-test('D-225: a second JWT whose signer is disabled counts no longer', async (t: TestContext) => {
+test('D-225: a second JWT whose signer is disabled no longer counts', async (t: TestContext) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const issuer = 'https://second.example.org'

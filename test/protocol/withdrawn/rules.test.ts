@@ -1,7 +1,7 @@
 /**
- * A CA, a signer or a way of logging in that is withdrawn counts for what was begun with it: at the next refresh, the
- * next `zt-session` call, the exchange of a code and the next session certificate. D-27, D-36, D-119, D-122, D-225;
- * R047. An access token lives out its minutes.
+ * Withdrawing a CA, a signer or a login method affects everything that began with it: at the next refresh, the next
+ * `zt-session` call, the exchange of a code and the next session certificate. D-27, D-36, D-119, D-122, D-225; R047. An
+ * access token stays valid for its remaining minutes.
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -44,11 +44,11 @@ interface Withdrawal {
   readonly way: Way
   readonly withdraw: () => Promise<void>
   readonly reason: string
-  /** Undefined where there is no way back. */
+  /** Undefined if it cannot be undone. */
   readonly giveBack?: () => Promise<void>
 }
 
-/** A registered CA that is on, and somebody with a certificate of it. */
+/** Creates an enabled, registered CA, and a user with a certificate of it. */
 async function partner({ service, admin }: World) {
   const ca = await makeCa({ notAfter: days(30) })
   const id = await registerCa(admin, openssl, ca)
@@ -63,7 +63,7 @@ async function idp({ t, service, admin }: World, policy?: string) {
   return { known, way: byJwt(service, await known.jwt(id)) }
 }
 
-/** Switches one method of a policy off, and on again. */
+/** Disables one method of a policy, and enables it again. */
 function methodOf(admin: Administrator, policy: string, method: 'updb' | 'cert' | 'extJwt') {
   const set = (allowed: boolean) => () =>
     admin.act('PATCH', `/auth-policies/${policy}`, { primary: { [method]: { allowed } } })
@@ -144,7 +144,7 @@ const WITHDRAWN: Readonly<Record<string, (world: World) => Promise<Withdrawal>>>
   },
 }
 
-test('R047: nothing goes on that was begun with what is withdrawn', async (t) => {
+test('R047: ends everything that was begun with a withdrawn credential', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   for (const [what, arrange] of Object.entries(WITHDRAWN)) {
@@ -174,7 +174,7 @@ test('D-52: a withdrawn login may still log out', async (t) => {
   assert.equal(reply.status, 200, reply.text)
 })
 
-test('a CA that is deleted leaves alone what other CAs have issued', async (t) => {
+test('deleting a CA does not affect certificates of other CAs', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const world = { t, service, admin }

@@ -24,7 +24,7 @@ export class ManualClock implements Clock {
     this.#passed = milliseconds(this.#passed + by)
   }
 
-  /** The time of day alone is set, as somebody sets a clock. */
+  /** Sets only the time of day, as an operator sets a clock. */
   jump(by: Duration): void {
     this.#ahead = milliseconds(this.#ahead + by)
   }

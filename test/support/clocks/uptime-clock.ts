@@ -19,7 +19,7 @@ export class UptimeClock extends TestClock {
     this.#later = milliseconds(this.#later + time)
   }
 
-  /** Time passes, by both clocks: copies in memory are stale until they are read again. */
+  /** Lets time pass on both clocks: copies in memory are stale until they are read again. */
   elapse(time: Duration): void {
     this.advance(time)
     this.pass(time)

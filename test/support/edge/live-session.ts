@@ -60,7 +60,7 @@ export async function legacySession(
   return liveLegacy(service, await authenticate(service, credentials))
 }
 
-/** The service shows a client certificate: `presenting(service, leaf)`. */
+/** `service` must present a client certificate: `presenting(service, leaf)`. */
 export async function legacyCertificateSession(service: Service): Promise<LiveSession> {
   const reply = await service.call(`${CLIENT_API}/authenticate?method=cert`, { method: 'POST' })
   return liveLegacy(service, reply)

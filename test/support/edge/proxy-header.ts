@@ -1,14 +1,14 @@
-/** Headers of the PROXY protocol, good and bad, as a load balancer would put them in front of a connection. */
+/** PROXY protocol headers, valid and invalid, as a load balancer would put them in front of a connection. */
 import { isIPv6 } from 'node:net'
 
 export interface HeaderParts {
   /** Version and command: 0x21 is PROXY, 0x20 is LOCAL. */
   readonly command?: number
-  /** Family and protocol; that of the source unless told. */
+  /** Family and protocol; by default that of the source. */
   readonly family?: number
   readonly source?: string
   readonly port?: number
-  /** TLVs, as they are. */
+  /** TLVs, unchanged. */
   readonly additions?: Uint8Array
 }
 

@@ -68,7 +68,7 @@ export async function startLoginIdp(
     const now = epochSeconds(service.clock.now())
     const claims = { iss: idp.issuer, aud: AUDIENCE, sub: subject, iat: now, exp: now + 600 }
     const nonce = asked.get('nonce')
-    // OIDC Core §2: required where max_age was asked for.
+    // OIDC Core §2: required if the client asked for max_age.
     const asked_at = asked.has('max_age') ? { auth_time: now } : {}
     const id_token = await signJwt(key, { ...claims, nonce, ...asked_at, ...changes })
     const access_token = await signJwt(key, { ...claims, ...changes })

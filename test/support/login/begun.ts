@@ -1,6 +1,6 @@
 /**
- * Everything that one way of logging in can have begun: a session with a refresh token, a session with a `zt-session`
- * token, and a code that is not exchanged yet. And what becomes of each when what it began with is withdrawn.
+ * Everything that one login method can begin: a session with a refresh token, a session with a `zt-session` token, and
+ * a code that is not exchanged yet; and what happens to each when the credential is withdrawn.
  */
 import assert from 'node:assert/strict'
 import { eventsOf } from '../audit.ts'
@@ -24,7 +24,7 @@ import {
 } from './login.ts'
 import { assertOauthError, assertRefreshRefused, refresh, refreshed } from './refresh.ts'
 
-/** How to log in, by each of the two kinds. */
+/** How to log in, for each of the two kinds. */
 export interface Way {
   submit(authRequestId: string): Promise<Reply>
   authenticate(): Promise<Reply>
@@ -67,7 +67,7 @@ export interface IssuedCode {
   readonly redirect_uri: string
 }
 
-/** A login up to its code. */
+/** Logs in until the code is issued. */
 export async function codeBy(service: Service, way: Way): Promise<IssuedCode> {
   const { verifier, authRequestId } = await beginLogin(service, { scope: 'openid offline_access' })
   const code = answerOf(await way.submit(authRequestId)).get('code') ?? ''
@@ -99,8 +99,8 @@ export async function beginAll(service: Service, way: Way): Promise<Begun> {
 }
 
 /**
- * Refused wherever a login is asked again: by a refresh, by a `zt-session`, by a code, and for a session certificate,
- * which would outlive the access token. `reason` is what the audit log says.
+ * Asserts a refusal wherever a login is checked again: for a refresh, a `zt-session`, a code, and a session
+ * certificate, which would outlive the access token. `reason` is the one in the audit log.
  */
 export async function assertWithdrawn(service: Service, begun: Begun, reason: string) {
   const { tokens, zt, code } = begun
@@ -129,7 +129,7 @@ export async function assertCodeRefused(service: Service, code: IssuedCode, reas
   assert.equal(await refusalOf(service, reply), reason)
 }
 
-/** A refusal that may be taken back spends nothing: what was begun goes on. A code is exchanged once. */
+/** A refusal that may be temporary spends nothing: what was begun continues. A code is exchanged once. */
 export async function assertBackAgain(service: Service, { tokens, zt }: Begun) {
   await refreshed(service, tokens.refresh_token)
   assert.equal((await service.call(IDENTITY, ztSession(zt))).status, 200)
@@ -142,7 +142,7 @@ export function assertNoSession(reply: Reply): void {
   assert.equal(reply.headers['www-authenticate'], NO_SUCH_SESSION)
 }
 
-/** The reason of the one `token.refused` of an answer. */
+/** The reason of the one `token.refused` event of a response. */
 export async function refusalOf(
   service: Pick<Service, 'config'>,
   reply: Pick<Reply, 'headers'>,

@@ -1,20 +1,20 @@
-/** What a child process has open, and a shell that gives it a limit. Linux alone tells. */
+/** What a child process has open, and a shell that limits it. Only on Linux. */
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import type { Child, ChildOptions } from '../process/child-service.ts'
 
 export const isLinux = process.platform === 'linux'
 
-/** Runs the command in a process that may have so many descriptors. */
+/** Runs the command in a process with this descriptor limit. */
 export function withDescriptors(most: number): Pick<ChildOptions, 'node' | 'nodeArguments'> {
   const script = `ulimit -n ${most}; exec "$0" "$@"`
   return { node: '/bin/sh', nodeArguments: ['-c', script, process.execPath] }
 }
 
-/** How many sockets the process has, listening ones included. */
+/** How many sockets the process has, including listening ones. */
 export async function countSockets({ process: child }: Pick<Child, 'process'>): Promise<number> {
   const { pid } = child
   const descriptors = new Set(await readdir(`/proc/${pid}/fd`))
-  // Connections to the database and to others stay the same; files come and go.
+  // Connections to the database and to other services stay the same; files come and go.
   const lines = await Promise.all([...descriptors].map((fd) => readlinkOf(`/proc/${pid}/fd/${fd}`)))
   return lines.filter((target) => target.startsWith('socket:')).length
 }

@@ -7,7 +7,7 @@ import type { Service } from '../service.ts'
 
 type Line = Service['log'][number]
 
-/** Generous: a busy machine is no reason to fail. */
+/** Generous: a busy machine must not fail the test. */
 const PATIENCE_MILLISECONDS = 60_000
 
 /** The lines that fit, once there are `atLeast` of them; what there is when they do not come. */

@@ -23,7 +23,7 @@ export async function changeConfig(
   await writeFile(join(home, 'controller.yml'), stringify(config))
 }
 
-/** The home gives its installation up and is made anew by the next start, in another database (D-252). */
+/** The home drops its installation, and the next start creates a new one in another database (D-252). */
 export async function installAnewIn(home: string, db: string): Promise<void> {
   await changeConfig(home, (config) => {
     config.db = db
@@ -45,7 +45,7 @@ export async function fixPort(home: string): Promise<number> {
 
 const APIS = ['edge-client', 'edge-management', 'health-checks']
 
-/** A new home whose service uses a given database, and has its health checks on the first listener. */
+/** A new home whose service uses the given database, and has its health checks on the first listener. */
 export async function homeWithDatabase(t: TestContext, db?: string): Promise<string> {
   const home = join(await temporaryFolder(t), 'home')
   await mkdir(home, { mode: 0o700 })

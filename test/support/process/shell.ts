@@ -45,7 +45,7 @@ export async function openShell(t: TestContext, home: string): Promise<Shell> {
   t.after(() => {
     if (!isOver) terminal.kill('SIGKILL')
   })
-  // As it is seen in the end: a command says what goes on when it takes longer than a second, and erases that line again.
+  // The final view of the terminal: after a second a command prints a progress line, and erases it again.
   const output = (from: number) =>
     stripVTControlCharacters(raw.slice(from).replaceAll(ERASED, '')).replaceAll('\r', '')
   const until = async (isThere: () => boolean, what: string, from: number) =>

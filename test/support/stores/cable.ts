@@ -1,4 +1,4 @@
-/** A cable between the service and its PostgreSQL: it can be pulled, cut without a word, and repaired. */
+/** A cable between the service and its PostgreSQL: it can be pulled, silenced, and repaired. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -6,20 +6,20 @@ import type { TestContext } from 'node:test'
 export interface Cable {
   /** The URL of the same database, at this end of the cable. */
   readonly url: string
-  /** Connections are cut, and new ones too. */
+  /** Cuts all connections, and every new one. */
   pull(): void
-  /** Nothing is closed or refused, and nothing passes any more: neither on open connections nor on new ones. */
+  /** Closes and refuses nothing, but passes no more data: neither on open connections nor on new ones. */
   silence(): void
-  /** Open connections stay as silent as they are; new ones work, as after a failover or with a NAT entry that is gone. */
+  /** New connections work, open ones stay silent, as after a failover or with a forgotten NAT entry. */
   renew(): void
-  /** Connections are cut, and new ones work. */
-  mend(): void
+  /** Cuts all connections; new ones work. */
+  repair(): void
 }
 
 export async function startCable(t: TestContext, url: string): Promise<Cable> {
   const target = new URL(url)
   const open = new Set<Socket>()
-  /** Whether connections of this age pass anything on. */
+  /** Whether connections of this age pass data. */
   let age = { isSilent: false }
   let isPulled = false
   const server = createServer((near) => {
@@ -61,7 +61,7 @@ export async function startCable(t: TestContext, url: string): Promise<Cable> {
     renew() {
       age = { isSilent: false }
     },
-    mend() {
+    repair() {
       isPulled = false
       age = { isSilent: false }
       cut()

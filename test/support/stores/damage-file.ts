@@ -1,4 +1,4 @@
-/** Overwrites the page in which a table begins, as a disk does that forgets. */
+/** Overwrites the first page of a table, as a faulty disk might. */
 import { open } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 

@@ -65,7 +65,7 @@ export async function showEvents(values: EventValues, io: Io): Promise<ExitCode>
   try {
     await follow({ api, show, warn: (line) => io.err(line), signal: stop.signal }, filter, limit)
   } catch (error) {
-    // Ctrl-C is how it ends, and no failure, also while a request is under way.
+    // Ctrl-C is the normal way to end this command, so it is not a failure, even while a request is running.
     if (!stop.signal.aborted) throw error
   } finally {
     stopListening()

@@ -61,7 +61,7 @@ export function meaningFor(event: Row, names: Names): Meaning {
   }
 }
 
-/** What an event means, for people. Nothing in it steers a terminal. */
+/** Explains an event to a person. The text contains nothing that controls a terminal. */
 export function explainedLines(event: Row, names: Names): readonly string[] {
   const { what, todo } = meaningFor(event, names)
   const { at, type, reason, identityId, actorId, address, userAgent, count } = event

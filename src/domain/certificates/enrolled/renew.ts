@@ -86,7 +86,10 @@ export function createRenewCertificate(deps: {
     return [endingOf(`cert:${fingerprint}`, clock.now(), validity(certificate).notAfter)]
   }
 
-  /** Another one waits in its place. It was signed, so routers would accept it, and it may have begun sessions. */
+  /**
+   * Another certificate is now pending in its place. This one was signed, so routers would accept it, and it may have
+   * begun sessions.
+   */
   async function drop(
     tx: Stores,
     id: AuthenticatorId,

@@ -27,7 +27,7 @@ import { readCsr, type SubjectPart } from './csr.ts'
 import { MOST_LIVE_CERTIFICATES, type SessionCertificate } from './session-certificate.ts'
 
 export interface ManageSessionCertificates {
-  /** Thrown: COULD_NOT_PROCESS_CSR, TOO_MANY_CERTIFICATES; UNAUTHORIZED when the session would get no tokens now. */
+  /** Throws COULD_NOT_PROCESS_CSR or TOO_MANY_CERTIFICATES; UNAUTHORIZED if the session would not get tokens now. */
   issue(call: CallSession, csr: string, caller: Caller): Promise<SessionCertificate>
   /** Those of the call's own session alone (R100). */
   list(call: CallSession, page: Page): Promise<PageOf<SessionCertificate>>
@@ -67,7 +67,7 @@ export function createSessionCertificates(deps: {
     return found
   }
 
-  /** D-225: a certificate outlives the access token that it is asked for with, so what let the session in is asked. */
+  /** D-225: the certificate outlives the access token of this request, so check again that the login still counts. */
   async function isWithdrawn(
     tx: Stores,
     session: ApiSession,

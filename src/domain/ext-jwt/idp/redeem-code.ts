@@ -24,7 +24,9 @@ export interface Redemption {
   readonly redirectUri: string
   readonly verifier: string
   readonly nonce: string
-  /** D-183, D-241: the ID token must say that the person authenticated since then. Undefined: any time will do. */
+  /**
+   * D-183, D-241: the ID token must show that the user authenticated since then. Undefined if any time is acceptable.
+   */
   readonly since: Instant | undefined
 }
 
@@ -95,8 +97,8 @@ function isAnswerTo(idToken: unknown, nonce: string): boolean {
 }
 
 /**
- * OIDC Core §2 requires `auth_time` where `max_age` was asked for. An IdP that was not asked, because the browser took
- * `max_age` out of its address, often sends none: so a token without it proves nothing (D-183).
+ * OIDC Core §2 requires `auth_time` if the client asked for `max_age`. If the browser removed `max_age` from the
+ * address, the IdP often omits `auth_time`, so a token without it proves nothing (D-183).
  */
 const AGE_FAULTS = {
   'not-a-time': 'the IdP does not say when the person authenticated',

@@ -1,4 +1,4 @@
-/** Failed logins for each address: D-22. Only failures count, for a minute, and each network by itself. */
+/** Failed logins per address: D-22. Only failures count, for one minute, and separately for each network. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts'
@@ -15,7 +15,7 @@ function world(limit = LIMIT) {
   const fail = async (address: string, times = 1) => {
     for (let i = 0; i < times; i++) await add(address)
   }
-  /** `taken`, or after how many seconds to come again. */
+  /** `taken`, or the number of seconds after which to try again. */
   const ask = async (address: string): Promise<'taken' | number> => {
     try {
       return await failures.guard(address, async () => 'taken' as const)
@@ -28,7 +28,7 @@ function world(limit = LIMIT) {
   return { clock, failures, fail, ask, add }
 }
 
-test('D-22: an address that has failed as often as it may is refused for the rest of the minute', async () => {
+test('D-22: refuses an address that reached its limit for the rest of the minute', async () => {
   const { clock, fail, ask } = world()
   await fail('192.0.2.1', LIMIT - 1)
   assert.equal(await ask('192.0.2.1'), 'taken')
@@ -41,7 +41,7 @@ test('D-22: an address that has failed as often as it may is refused for the res
   assert.equal(await ask('192.0.2.1'), 'taken')
 })
 
-test('D-22: the time to wait is never less than a second, and never past the minute', async () => {
+test('D-22: the time to wait is at least one second, and never beyond the minute', async () => {
   const { clock, fail, ask } = world()
   await fail('192.0.2.1', LIMIT)
   assert.equal(await ask('192.0.2.1'), 60)
@@ -49,12 +49,12 @@ test('D-22: the time to wait is never less than a second, and never past the min
   assert.equal(await ask('192.0.2.1'), 1)
 })
 
-test('D-22: asking is no failure, however often', async () => {
+test('D-22: guesses that do not fail never count', async () => {
   const { ask } = world()
   for (let i = 0; i < LIMIT * 3; i++) assert.equal(await ask('192.0.2.1'), 'taken')
 })
 
-test('D-22: failures of the minute before do not count in the next', async () => {
+test('D-22: failures of one minute do not count in the next', async () => {
   const { clock, fail, ask } = world()
   await fail('192.0.2.1', LIMIT - 1)
   clock.pass(minutes(1))
@@ -62,7 +62,7 @@ test('D-22: failures of the minute before do not count in the next', async () =>
   assert.equal(await ask('192.0.2.1'), 'taken')
 })
 
-test('D-22: one address does not stand in the way of another', async () => {
+test('D-22: one address does not block another', async () => {
   const { fail, ask } = world()
   await fail('192.0.2.1', LIMIT)
   assert.notEqual(await ask('192.0.2.1'), 'taken')
@@ -70,8 +70,8 @@ test('D-22: one address does not stand in the way of another', async () => {
   assert.equal(await ask('2001:db8::1'), 'taken')
 })
 
-test('D-22: the addresses of one IPv6 network of 64 bits are one', async () => {
-  // Attack: a guesser takes a fresh address of his own network for each guess.
+test('D-22: counts the addresses of an IPv6 /64 together', async () => {
+  // Attack: the attacker uses a new address of the same network for each guess.
   const { fail, ask } = world()
   for (let i = 1; i <= LIMIT; i++) await fail(`2001:db8:0:1::${i}`)
   assert.notEqual(await ask('2001:db8:0:1:ffff::9'), 'taken')
@@ -79,7 +79,7 @@ test('D-22: the addresses of one IPv6 network of 64 bits are one', async () => {
   assert.equal(await ask('2001:db8:0:2::1'), 'taken')
 })
 
-test('D-22: an IPv4 address is the same inside IPv6, and no network of others', async () => {
+test('D-22: an IPv4-mapped IPv6 address counts as the IPv4 address, not as part of a shared /64', async () => {
   const { fail, ask } = world()
   await fail('::ffff:192.0.2.1', LIMIT)
   assert.notEqual(await ask('192.0.2.1'), 'taken')
@@ -87,7 +87,7 @@ test('D-22: an IPv4 address is the same inside IPv6, and no network of others', 
   assert.equal(await ask('::ffff:192.0.2.2'), 'taken')
 })
 
-test('what is no address counts by its text', async () => {
+test('counts a text that is not an address by its value', async () => {
   const { fail, ask } = world()
   await fail('somewhere', LIMIT)
   assert.notEqual(await ask('somewhere'), 'taken')
@@ -112,8 +112,8 @@ function guessOf(failures: ReturnType<typeof world>['failures'], address: string
   return { decide: resolve, outcome, isJudged: () => isJudged }
 }
 
-test('R079: of guesses at the same moment no more are judged than may fail', async () => {
-  // Attack: many guesses at once, each of which finds the count of before.
+test('R079: checks at most as many parallel guesses as may fail', async () => {
+  // Attack: many parallel guesses, each of which reads the count from before the others.
   const { failures } = world()
   const guesses = Array.from({ length: 20 }, () => guessOf(failures, '192.0.2.1'))
   await new Promise(setImmediate)
@@ -124,7 +124,7 @@ test('R079: of guesses at the same moment no more are judged than may fail', asy
   assert.equal(outcomes.filter((outcome) => outcome === 'RATE_LIMITED').length, 20 - LIMIT)
 })
 
-test('R078: right ones at the same moment are all taken, however many, and none counts', async () => {
+test('R078: accepts any number of parallel correct guesses, and counts none of them', async () => {
   const { failures, fail, ask } = world()
   await fail('192.0.2.1', LIMIT - 1)
   const guesses = Array.from({ length: 20 }, () => guessOf(failures, '192.0.2.1'))
@@ -136,14 +136,14 @@ test('R078: right ones at the same moment are all taken, however many, and none 
   assert.equal(await ask('192.0.2.1'), 'taken')
 })
 
-test('a guess that was not judged gives its failure back', async () => {
+test('releases the reserved failure of a guess that was not checked', async () => {
   const { failures, ask } = world(1)
   const shed = failures.guard('192.0.2.1', () => Promise.reject(new Error('shed')))
   await assert.rejects(shed, /shed/)
   assert.equal(await ask('192.0.2.1'), 'taken')
 })
 
-test('those who wait for the outcome of others are bounded', async () => {
+test('bounds how many guesses wait for the outcome of others', async () => {
   const { failures } = world(1)
   const first = guessOf(failures, '192.0.2.1')
   const others = Array.from({ length: 65 }, () => guessOf(failures, '192.0.2.1'))
@@ -155,13 +155,13 @@ test('those who wait for the outcome of others are bounded', async () => {
   assert.equal(await elsewhere.outcome, 'wrong')
 })
 
-test('D-22: with the limit 0 nothing is counted', async () => {
+test('D-22: counts nothing if the limit is 0', async () => {
   const { fail, ask } = world(0)
   await fail('192.0.2.1', 1_000)
   assert.equal(await ask('192.0.2.1'), 'taken')
 })
 
-test('the memory is bounded: of very many addresses the one that failed longest ago is forgotten', async () => {
+test('bounds its memory: forgets the address whose last failure is the oldest', async () => {
   // Attack: failures from ever new addresses fill the memory of the process.
   const { fail, ask, add } = world(2)
   await fail('192.0.2.1')

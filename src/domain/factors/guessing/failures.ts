@@ -1,9 +1,10 @@
 /**
- * Failures of one kind for each network: D-22. Generous, and only failures count: a crowd behind one address may log in
- * as often as it likes. In memory, for each instance by itself: it slows guessing at many names down, while guesses at
- * one name are counted in the database. Each kind of guessable secret has a count of its own.
+ * Counts failures of one kind for each network: D-22. The limit is generous, and only failures count: any number of
+ * users behind one address can log in. The counts are in memory, separately in each instance: they slow down guessing
+ * at many names, while guesses at one name are counted in the database. Each kind of guessable secret has its own
+ * counts.
  *
- * A failure is reserved before the guess is judged, so that guesses at the same moment cannot pass the limit together.
+ * A failure is reserved before the guess is checked, so that parallel guesses cannot exceed the limit together.
  */
 
 import { networkOf } from '../../../base/network.ts'
@@ -23,40 +24,42 @@ export interface AddressFailures {
 
 const WINDOW: Duration = minutes(1)
 
-/** Networks that are remembered at most; the one that has not failed for the longest time goes first. */
+/** The most networks to remember; the one whose last failure is the oldest is removed first. */
 const MOST_NETWORKS = 100_000
 
-/** Of one network. Whoever waits here has sent more guesses at once than may fail within a minute. */
+/**
+ * The most waiting guesses per network. A guess waits only if the network sent more at once than may fail in a minute.
+ */
 const MOST_WAITING = 64
 
 interface Count {
-  begun: Duration
+  startedAt: Duration
   failures: number
-  /** Reserved by guesses that are being judged. */
+  /** Reserved by guesses that are being checked. */
   pending: number
   readonly waiting: (() => void)[]
 }
 
 export function createAddressFailures(deps: {
-  /** Failures a minute; 0: no limit. */
+  /** Failures per minute; 0 means no limit. */
   readonly limit: number
   readonly clock: Pick<Clock, 'uptime'>
 }): AddressFailures {
   const { limit, clock } = deps
-  /** In the order of the last change. */
+  /** Ordered by the last change. */
   const counts = new Map<string, Count>()
 
   function countOf(network: string): Count {
     const count = counts.get(network) ?? fresh()
-    if (clock.uptime() - count.begun >= WINDOW) {
-      count.begun = clock.uptime()
+    if (clock.uptime() - count.startedAt >= WINDOW) {
+      count.startedAt = clock.uptime()
       count.failures = 0
     }
     return count
   }
 
   function fresh(): Count {
-    return { begun: clock.uptime(), failures: 0, pending: 0, waiting: [] }
+    return { startedAt: clock.uptime(), failures: 0, pending: 0, waiting: [] }
   }
 
   async function reserve(network: string): Promise<Count> {
@@ -84,8 +87,8 @@ export function createAddressFailures(deps: {
     if (oldest !== undefined) counts.delete(oldest)
   }
 
-  function limited({ begun }: Count): Failure {
-    const left = milliseconds(begun + WINDOW - clock.uptime())
+  function limited({ startedAt }: Count): Failure {
+    const left = milliseconds(startedAt + WINDOW - clock.uptime())
     return new Failure('RATE_LIMITED', {
       retryAfterSeconds: Math.max(1, Math.ceil(inSeconds(left))),
       detail: 'too many failures from this address',
@@ -115,7 +118,7 @@ export function createAddressFailures(deps: {
 
   function addFailure(network: string, count: Count): void {
     const { failures } = countOf(network)
-    count.begun = failures === 0 ? clock.uptime() : count.begun
+    count.startedAt = failures === 0 ? clock.uptime() : count.startedAt
     count.failures += 1
     remember(network, count)
   }

@@ -1,11 +1,11 @@
-/** Guesses at one name from one place end in their order: R079. */
+/** Guesses at one name from one origin end in the order in which they came: R079. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createGuessOrder } from './guess-order.ts'
 
 const settled = () => new Promise(setImmediate)
 
-test('a guess waits for all that came before it in its lane, and for no other', async () => {
+test('a guess waits for all earlier guesses in its lane, and for no others', async () => {
   const begin = createGuessOrder()
   const guesses = Array.from({ length: 4 }, () => begin('ada'))
   const elsewhere = begin('zoë')
@@ -18,7 +18,7 @@ test('a guess waits for all that came before it in its lane, and for no other', 
   await settled()
   assert.deepEqual(free, [0])
   assert.equal(isElsewhereFree, true)
-  // The second is done before the first: the third waits for both.
+  // The second ends before the first: the third waits for both.
   guesses[1]?.end()
   await settled()
   assert.deepEqual(free, [0])
@@ -30,7 +30,7 @@ test('a guess waits for all that came before it in its lane, and for no other', 
   assert.deepEqual(free, [0, 1, 2, 3])
 })
 
-test('a lane whose guesses have ended holds up nobody', async () => {
+test('a lane whose guesses have ended delays no guess', async () => {
   const begin = createGuessOrder()
   begin('ada').end()
   await settled()

@@ -1,20 +1,20 @@
 /**
- * The order of guesses at one name from one place. They are hashed at the same time, but a right one is accepted only
- * when those that came before it have been counted: so of many at once none gets past a lock that those before it
- * cause. For one instance; the store does the rest.
+ * Orders the guesses at one name from one origin. They are hashed in parallel, but a correct one is accepted only after
+ * all earlier ones have been counted. So a correct guess in a parallel batch cannot get past a lock that the guesses
+ * before it cause. This covers one instance; the store covers races between instances.
  */
 
 export interface Guess {
-  /** Settles when every guess that came before has ended. */
+  /** Settles when every earlier guess has ended. */
   readonly earlier: Promise<void>
-  /** It has been counted, accepted, or given up. */
+  /** Reports that the guess was counted, accepted, or abandoned. */
   end(): void
 }
 
 export type BeginGuess = (lane: string) => Guess
 
 export function createGuessOrder(): BeginGuess {
-  /** The end of the last guess of each lane that has one under way. */
+  /** The end of the last guess of each lane that has a guess in progress. */
   const lanes = new Map<string, Promise<void>>()
 
   return (lane) => {

@@ -1,9 +1,10 @@
 /**
- * Devices that are known for an identity: D-216, R080 (OWASP "Device Cookies"). A stranger who guesses at a name must not
- * keep its owner out, so the guesses of others do not count on a device that has proven the identity before: it holds a
- * session certificate or a refresh token of a live session, or the cookie of an earlier sign-in with the password.
+ * Devices that are known for an identity: D-216, R080 (OWASP "Device Cookies"). An attacker who guesses at a name must
+ * not lock its owner out. So the guesses of others do not count on a device that has authenticated as the identity
+ * before: one that holds a session certificate or a refresh token of a live session, or the cookie of an earlier
+ * sign-in with the password.
  *
- * Being known proves nothing about the password. It only gives the device a count of its own.
+ * A known device still needs the password. It only gets its own count of failures.
  */
 import { base64url, fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { ApiSessionId, AuthenticatorId, IdentityId } from '../../../base/ids.ts'
@@ -21,30 +22,30 @@ import type { RefreshTokens } from '../../tokens/stores.ts'
 import type { PasswordFailures } from '../stores.ts'
 import { DEVICE_LIFE } from './lock-rule.ts'
 
-/** What a caller shows besides the password. */
+/** What a caller presents in addition to the password. */
 export interface ShownDevice {
-  /** What `remember` answered before. */
+  /** The value that `remember` returned earlier. */
   readonly cookie?: string | undefined
   /** SHA-256 of the client certificate of the connection. */
   readonly certificate?: string | undefined
   readonly refreshToken?: Secret | undefined
-  /** The session of the call, where there is one: it has been authenticated. */
+  /** The session of the call, if there is one; it is already authenticated. */
   readonly session?: { readonly id: ApiSessionId; readonly identityId: IdentityId } | undefined
 }
 
 export interface KnownDevices {
-  /** The device that is known for the identity of this name, and has not guessed too often itself. */
+  /** Returns the device that is known for the identity of this name and has not itself guessed too often. */
   recognize(shown: ShownDevice, username: string): Promise<string | undefined>
-  /** After a right password: the value of the cookie, with what it said of other identities. */
+  /** After a correct password: returns the new value of the cookie, which keeps its entries for other identities. */
   remember(
     shown: ShownDevice,
     password: Pick<UpdbAuthenticator, 'id' | 'credentialVersion'>,
   ): string
 }
 
-/** Identities that one browser is known for at most; the one that signed in longest ago goes first. */
+/** The most identities for which one browser is known; the one with the oldest sign-in is removed first. */
 const MOST_ENTRIES = 5
-/** Far longer than any entry of ours; the rest is not opened. */
+/** Far longer than any entry that this service seals; longer ones are not decrypted. */
 const LONGEST_ENTRY = 512
 const DEVICE_BYTES = 16
 
@@ -52,7 +53,7 @@ const DEVICE_BYTES = 16
 interface Entry {
   readonly device: string
   readonly authenticatorId: AuthenticatorId
-  /** D-122: with another password the entry is void. */
+  /** D-122: a change of the password makes the entry void. */
   readonly version: number
   readonly expiresAt: Instant
 }
@@ -77,7 +78,7 @@ export function createKnownDevices(deps: {
       const password = await deps.authenticators.findUpdb(usernameKey(username))
       if (password === undefined) return undefined
       const { id, identityId, credentialVersion } = password
-      const known = [
+      const devices = [
         ...sessions
           .filter((one) => one.identityId === identityId)
           .map((one) => `session ${one.id}`),
@@ -85,7 +86,7 @@ export function createKnownDevices(deps: {
           .filter((one) => one.authenticatorId === id && one.version === credentialVersion)
           .map((one) => one.device),
       ]
-      for (const device of known) {
+      for (const device of devices) {
         if (await deps.passwordFailures.isTrusted(id, device)) return device
       }
       return undefined
@@ -103,24 +104,24 @@ export function createKnownDevices(deps: {
     },
   }
 
-  /** Live sessions that the caller holds the credentials of. */
+  /** Returns the live sessions whose credentials the caller holds. */
   async function sessionsOf({ certificate, refreshToken, session }: ShownDevice) {
     const now = clock.now()
     const named: ApiSessionId[] = []
     if (certificate !== undefined) {
-      const found = await deps.sessionCertificates.findByFingerprint(certificate)
-      if (found !== undefined && found.validTo > now) named.push(found.sessionId)
+      const issued = await deps.sessionCertificates.findByFingerprint(certificate)
+      if (issued !== undefined && issued.validTo > now) named.push(issued.sessionId)
     }
     if (refreshToken !== undefined) {
-      const found = await deps.refreshTokens.find(refreshTokenHash(vault, refreshToken))
-      // A spent one may be in the hands of a thief.
-      const isGood = found !== undefined && found.spent === undefined && found.expiresAt > now
-      if (isGood) named.push(found.sessionId)
+      const token = await deps.refreshTokens.find(refreshTokenHash(vault, refreshToken))
+      // A spent refresh token may have been stolen.
+      const isGood = token !== undefined && token.spent === undefined && token.expiresAt > now
+      if (isGood) named.push(token.sessionId)
     }
     const live = session === undefined ? [] : [session]
     for (const id of named) {
-      const found = await deps.apiSessions.find(id)
-      if (found !== undefined && found.expiresAt > now) live.push(found)
+      const session = await deps.apiSessions.find(id)
+      if (session !== undefined && session.expiresAt > now) live.push(session)
     }
     return live
   }
@@ -140,7 +141,7 @@ export function createKnownDevices(deps: {
       })
   }
 
-  /** What is sealed is of our own making, so its shape needs no check. */
+  /** This service sealed the content, so its shape needs no check. */
   function open(sealed: string): Entry | undefined {
     const bytes = vault.open('known-device', sealed)
     const text = bytes && fromUtf8(bytes)

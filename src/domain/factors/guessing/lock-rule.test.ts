@@ -1,4 +1,4 @@
-/** How long a network is shut out: D-22, R078. */
+/** How long a network is locked out: D-22, R078. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hours, minutes } from '../../../base/time/duration.ts'
@@ -9,7 +9,7 @@ const NOON = instant(1_800_000_000_000)
 const ruleOf = (lockoutDurationMinutes: number) =>
   lockRule({ maxAttempts: 10, lockoutDurationMinutes }, NOON)
 
-test('the first lock is as long as the policy says, and every further one twice as long, up to a day', () => {
+test('the first lock lasts as long as the policy says, and each further one twice as long, up to a day', () => {
   const { lockUntil } = ruleOf(15)
   const expected = [15, 30, 60, 120, 240, 480, 960, 1_440, 1_440]
   for (const [i, length] of expected.entries()) {
@@ -18,7 +18,7 @@ test('the first lock is as long as the policy says, and every further one twice 
   assert.equal(lockUntil(5_000), plus(NOON, hours(24)))
 })
 
-test('a policy with locks of more than a day has them, all of one length', () => {
+test('if the policy locks for more than a day, every lock has that length', () => {
   const { lockUntil } = ruleOf(60 * 36)
   for (const nth of [1, 2, 9]) assert.equal(lockUntil(nth), plus(NOON, hours(36)))
 })

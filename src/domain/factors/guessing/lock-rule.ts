@@ -1,26 +1,26 @@
 /**
- * When wrong passwords in a row shut out where they come from, and for how long: D-22. The fields of the policy keep
- * their names: `maxAttempts` from one network shut that network out for `lockoutDurationMinutes`, and every further
- * time for twice as long. The ceiling for all networks together is NIST's (SP 800-63B-4 §3.2.2).
+ * When consecutive wrong passwords lock their origin out, and for how long: D-22. The fields of the policy keep their
+ * names: `maxAttempts` from one network lock that network out for `lockoutDurationMinutes`, and each further lock lasts
+ * twice as long. The ceiling for all networks together is the one of NIST (SP 800-63B-4 §3.2.2).
  */
 import { days, hours, milliseconds, minutes } from '../../../base/time/duration.ts'
 import { type Instant, instant, plus } from '../../../base/time/instant.ts'
 import type { AuthPolicy } from '../../policies/auth-policy.ts'
 import type { LockRule } from '../stores.ts'
 
-/** R078: wrong passwords in a row, wherever they come from. */
+/** R078: the most consecutive wrong passwords from all networks together. */
 export const CEILING = 100
 
-/** A network that guesses on and on is shut out for a day at a time, or as long as the policy says. */
+/** The longest lock of a network that keeps guessing: one day, or the duration in the policy if that is longer. */
 const LONGEST_GROWN = hours(24)
 
-/** The count of a network that has been quiet for so long begins anew. */
+/** After this long without a failure, the count of a network starts again. */
 const KEEP_NETWORK = hours(24)
 
-/** D-216: as long as a device cookie. A device that guessed too often stays like any other for as long. */
+/** D-216: as long as a device cookie lives. A device that guessed too often is treated as unknown for that long. */
 export const DEVICE_LIFE = days(90)
 
-/** A lock without an end of its own. The last moment that RFC 3339 can write. */
+/** For a lock that does not expire: the last moment that RFC 3339 can express. */
 const UNTIL_UNLOCKED: Instant = instant(Date.UTC(9999, 11, 31, 23, 59, 59, 999))
 
 type LockPolicy = Pick<AuthPolicy['primary']['updb'], 'maxAttempts' | 'lockoutDurationMinutes'>

@@ -1,31 +1,32 @@
 /**
- * A bounded number of places for expensive work, and a fair queue in front of them: every network has a line of its
- * own, and the lines are served in turn (D-22, D-215). Whoever fills one line only waits longer in it; a caller from
- * elsewhere is next. A full queue sheds the longest line first.
+ * Limits how much expensive work runs at once, with a fair queue: every network has its own line, and the lines are
+ * served in turn (D-22, D-215). A network that fills its line only makes its own requests wait longer; a caller from
+ * another network is next. When the queue is full, the longest line loses a request first.
  */
 import { Failure } from '../../../errors/catalogue.ts'
 
 export interface Turns {
   /**
-   * Runs the work when it is its turn. `from` names the network or device that asks; undefined: work of the service or
-   * of an authenticated caller, which shares one line. Throws SERVER_TOO_BUSY when it is shed.
+   * Runs the work when its turn comes. `from` names the network or device of the caller; undefined means work of the
+   * service or of an authenticated caller, which shares one line. Throws SERVER_TOO_BUSY if the queue has no place for
+   * it.
    */
   run<T>(from: string | undefined, work: () => Promise<T>): Promise<T>
   load(): Load
 }
 
-/** How busy it is. */
+/** The current load. */
 export interface Load {
   readonly running: number
   readonly queued: number
-  /** Shed since the start. */
+  /** How many requests were rejected since the start. */
   readonly refused: number
 }
 
-/** D-215: as many of one network wait while others wait too. Alone it may use the whole queue. */
+/** D-215: the most requests of one network that may wait while others wait too. Alone, it may use the whole queue. */
 export const MOST_WAITING_EACH = 8
 
-/** A caller that was shed comes back after about as long as a full queue takes. */
+/** The retry delay for a rejected caller: about as long as a full queue takes. */
 const RETRY_AFTER_SECONDS = 1
 
 interface Waiting {
@@ -36,11 +37,11 @@ interface Waiting {
 export function createTurns(deps: {
   /** How many run at the same time. */
   readonly concurrency: number
-  /** How many may wait, of all networks together. */
+  /** How many may wait, for all networks together. */
   readonly queue: number
 }): Turns {
   const { concurrency, queue } = deps
-  /** Lines that are not empty, the next one to be served first. */
+  /** Lines that are not empty; the first one is served next. */
   const lines = new Map<string, Waiting[]>()
   let running = 0
   let queued = 0
@@ -54,7 +55,7 @@ export function createTurns(deps: {
     })
   }
 
-  /** Makes room for one more in the line, or throws. */
+  /** Makes room for one more request in the line, or throws. */
   function admit(from: string | undefined): void {
     const own = lines.get(lineOf(from))?.length ?? 0
     const areOthersWaiting = lines.size > (own === 0 ? 0 : 1)
@@ -64,7 +65,7 @@ export function createTurns(deps: {
       (most, one) => (one[1].length > most[1].length ? one : most),
       ['', []],
     )
-    // A newcomer that would then have as many as the longest line has no better claim.
+    // If the new request would make its line as long as the longest one, it has no better claim to the place.
     if (line.length <= own + 1) throw busy()
     const last = lines.get(longest)?.pop()
     queued -= 1
@@ -87,7 +88,7 @@ export function createTurns(deps: {
     const [name, line] = first
     const waiting = line.shift()
     queued -= 1
-    // To the end, so that every other line is served before this one is again.
+    // Move the line to the end, so that every other line is served before it.
     lines.delete(name)
     if (line.length > 0) lines.set(name, line)
     return waiting
@@ -97,7 +98,7 @@ export function createTurns(deps: {
     async run(from, work) {
       if (running >= concurrency) {
         admit(from)
-        // The work that ends hands its place over, so `running` does not change on the way.
+        // Finished work hands its place over to the next, so `running` stays the same.
         await waitIn(from)
       } else {
         running += 1

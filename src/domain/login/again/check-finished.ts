@@ -1,7 +1,7 @@
 /**
- * A finished login, asked again before it gets tokens: at the exchange of its code, and for its session at every
- * refresh. Besides what every step asks (`check-again.ts`): that what proved it is still registered, and that the policy
- * demands no more by now. R047; D-27, D-119, D-122, D-227.
+ * Checks a finished login again before it gets tokens: at the exchange of its code, and for its session at every
+ * refresh. In addition to the checks of every step (`check-again.ts`), what proved the login must still be registered,
+ * and the policy must not demand more than was proven. R047; D-27, D-119, D-122, D-227.
  */
 import type { TokenRefusalReason } from '../../audit/events.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
@@ -44,15 +44,15 @@ export function createCheckFinished(deps: {
   }
 }
 
-/** A disabled signer satisfies no policy, though its token was accepted at the login. */
+/** A disabled signer satisfies no policy, even if its token was accepted at the login. */
 function isSecondaryWithdrawn(policy: AuthPolicy, rules: Pick<Rules, 'signer'>): boolean {
   const demanded = demandedSigner(policy, rules)
   return demanded !== undefined && demanded.signer?.enabled !== true
 }
 
 /**
- * A login needs the very credential that it showed (D-122). A session outlives a change of its holder's password, and
- * the renewal of a certificate, which gives it the new one (D-123, D-130).
+ * A login needs exactly the credential that it presented (D-122). A session survives a change of its owner's password,
+ * and the renewal of a certificate, which moves the session to the new one (D-123, D-130).
  */
 function isStillRegistered(
   { authenticatorId, credentialVersion = 0, certificate }: ProvenPrimary,
@@ -60,10 +60,10 @@ function isStillRegistered(
   of: 'login' | 'session',
 ): boolean {
   if (authenticatorId === undefined) return true
-  const found = registered.find(({ id }) => id === authenticatorId)
-  if (found === undefined) return false
-  if (of === 'login' && found.credentialVersion !== credentialVersion) return false
-  if (found.method !== 'cert' || certificate === undefined) return true
+  const existing = registered.find(({ id }) => id === authenticatorId)
+  if (existing === undefined) return false
+  if (of === 'login' && existing.credentialVersion !== credentialVersion) return false
+  if (existing.method !== 'cert' || certificate === undefined) return true
   const { fingerprint } = certificate
-  return fingerprint === found.fingerprint || fingerprint === found.renewal?.fingerprint
+  return fingerprint === existing.fingerprint || fingerprint === existing.renewal?.fingerprint
 }

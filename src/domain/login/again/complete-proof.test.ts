@@ -1,4 +1,7 @@
-/** Logins from before the fields by which a certificate is asked again: what is missing comes from what is registered. */
+/**
+ * Logins from before the fields that a certificate is checked with again: missing values come from the registered
+ * certificate.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openOpenssl } from '../../../../test/support/certificates/openssl.ts'
@@ -51,7 +54,7 @@ const complete = (
   cas = [CA],
 ) => completeProof(primary, { find: async () => authenticator }, rulesOf({ cas }))
 
-test('D-225: an old login with a registered certificate gets its end and its CA', async () => {
+test('D-225: an old login with a registered certificate gets its expiry and its CA', async () => {
   const { certificate } = await complete(oldLogin(false))
   assert.equal(certificate?.notAfter, endOf(leaf.pem))
   assert.deepEqual(certificate?.trust, {
@@ -61,7 +64,7 @@ test('D-225: an old login with a registered certificate gets its end and its CA'
   })
 })
 
-test('of two registrations of its CA the one that is on counts', async () => {
+test('uses the enabled one of two registrations of its CA', async () => {
   const off = aCa({ id: 'off' as CaId, certPem: root.pem, isAuthEnabled: false })
   const { certificate } = await complete(oldLogin(false), REGISTERED, [off, CA])
   assert.equal(certificate?.trust?.caId, CA.id)
@@ -69,13 +72,13 @@ test('of two registrations of its CA the one that is on counts', async () => {
   assert.equal(alone.certificate?.trust?.caId, off.id)
 })
 
-test('a certificate of our own PKI gets its end alone', async () => {
+test('a certificate of our own PKI gets only its expiry', async () => {
   const { certificate } = await complete(oldLogin(true))
   assert.equal(certificate?.notAfter, endOf(leaf.pem))
   assert.equal(certificate?.trust, undefined)
 })
 
-test('a certificate that waits to take the place of another one is found too', async () => {
+test('finds a pending renewal certificate too', async () => {
   const renewal = { certPem: leaf.pem, fingerprint: leaf.fingerprint }
   const { pem: certPem, fingerprint } = other
   const { certificate } = await complete(oldLogin(true), {
@@ -87,7 +90,7 @@ test('a certificate that waits to take the place of another one is found too', a
   assert.equal(certificate?.notAfter, endOf(leaf.pem))
 })
 
-test('what nothing tells stays unknown, and so is refused', async () => {
+test('what is not registered stays unknown, and is therefore refused', async () => {
   const primary = oldLogin(false)
   const { pem: certPem, fingerprint } = other
   assert.deepEqual(await complete(primary, { ...REGISTERED, certPem, fingerprint }), primary)
@@ -101,7 +104,7 @@ test('what nothing tells stays unknown, and so is refused', async () => {
   assert.equal(certificate?.trust, undefined)
 })
 
-test('a login that has the fields, and one without a certificate, is left as it is and reads nothing', async () => {
+test('reads nothing for a login that has the fields, or that has no certificate', async () => {
   const find = () => assert.fail('nothing is read')
   for (const primary of [proven(), await complete(oldLogin(true))]) {
     assert.equal(await completeProof(primary, { find }, rulesOf({})), primary)

@@ -1,7 +1,7 @@
 /**
- * Logins that are older than the fields by which a certificate is asked again (D-225) noted its fingerprint alone. What
- * is missing is read from the registered certificate; where nothing is registered the proof stays as it is, and is
- * refused. Nothing is read for a login that has the fields.
+ * Logins that are older than the fields needed to check a certificate again (D-225) recorded only its fingerprint. The
+ * missing values are read from the registered certificate; if none is registered, the proof stays incomplete and is
+ * refused. For a login that has the fields, nothing is read.
  */
 import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
 import { hasIssued } from '../../certificates/paths/find-paths.ts'
@@ -38,7 +38,7 @@ export async function completeProof(
   }
 }
 
-/** A second registration of a CA takes nothing away (D-21). */
+/** Registering a CA a second time does not withdraw anything (D-21). */
 function byPreference({ ca: a }: { readonly ca: Ca }, { ca: b }: { readonly ca: Ca }): number {
   return rank(a) - rank(b)
 }

@@ -1,4 +1,4 @@
-/** What was proven at a login, judged by the rules of now: D-119, D-122, D-225, D-227. */
+/** Whether what a login proved is still accepted by the current rules: D-119, D-122, D-225, D-227. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON } from '../../../../test/support/clocks/manual-clock.ts'
@@ -55,7 +55,7 @@ for (const [what, [isAllowed, policy, primary]] of Object.entries(ALLOWED)) {
 
 const SIGNER = externalSigner()
 
-test('a JWT counts while its signer is there and enabled', () => {
+test('a JWT counts while its signer exists and is enabled', () => {
   const refusal = (signers: Parameters<typeof rulesOf>[0]['signers'] = []) =>
     refuseProof(byJwt(SIGNER.id), aPolicy(), rulesOf({ signers }), NOON)
   assert.equal(refusal([SIGNER]), undefined)
@@ -66,7 +66,7 @@ test('a JWT counts while its signer is there and enabled', () => {
 const caId = (text: string) => text as CaId
 const MOMENT = milliseconds(1)
 
-/** A certificate of a third-party CA, registered, that expires now, as does its CA. */
+/** A registered certificate of a third-party CA. It expires now, and so does its CA. */
 const byCertificate = (
   changes: Partial<ProvenCertificate> = {},
   rest: Partial<ProvenPrimary> = {},
@@ -91,7 +91,7 @@ const judge = (
   { policy = aPolicy(), now = NOON } = {},
 ) => refuseProof(primary, policy, rulesOf({ cas }), now)
 
-test('a certificate counts until the moment of its end, and so does its CA', () => {
+test('a certificate counts until the moment it expires, and so does its CA', () => {
   assert.equal(judge(byCertificate()), undefined)
   const trust = { caId: caId('ca-1'), throughCaIds: [], casEndAt: minus(NOON, MOMENT) }
   assert.equal(judge(byCertificate({ trust })), 'certificate-untrusted')
@@ -124,14 +124,14 @@ for (const [what, [cas, expected]] of Object.entries(CA_STATES)) {
   })
 }
 
-test('a certificate of our own PKI asks for no CA, and for its own end', () => {
+test('a certificate of our own PKI needs no CA, and is checked for its expiry', () => {
   const ours = { isIssuedByNetwork: true, trust: undefined }
   assert.equal(judge(byCertificate(ours), []), undefined)
   const expired = { ...ours, notAfter: minus(NOON, MOMENT) }
   assert.equal(judge(byCertificate(expired), []), 'certificate-expired')
 })
 
-test('a certificate that only the claim of its CA gives to an identity needs that claim', () => {
+test('a certificate that belongs to an identity only by the claim of its CA needs that claim', () => {
   const unregistered = byCertificate({}, { authenticatorId: undefined })
   assert.equal(judge(unregistered), 'certificate-unknown')
   const externalIdClaim = {
@@ -145,7 +145,7 @@ test('a certificate that only the claim of its CA gives to an identity needs tha
   assert.equal(judge(unregistered, [{ ...ROOT, externalIdClaim }]), undefined)
 })
 
-test('a login of which not enough is known is refused', () => {
+test('refuses a login with incomplete information', () => {
   const unknown = { notAfter: undefined, trust: undefined }
   assert.equal(judge(byCertificate(unknown)), 'ca-disabled')
   assert.equal(judge(byCertificate({ ...unknown, isIssuedByNetwork: true })), 'certificate-expired')

@@ -1,7 +1,7 @@
 /**
- * Whether what was proven at a login would still be accepted: the one judgement for logins under way, codes, refreshes
- * and `zt-session` calls. Policies, signers and CAs are in memory (D-34), so asking costs nothing. Whose login it is and
- * what it must prove besides is asked elsewhere. D-119, D-122, D-225, D-227.
+ * Decides whether what a login proved would still be accepted. Logins in progress, codes, refreshes and `zt-session`
+ * calls all use this one function. Policies, signers and CAs are in memory (D-34), so it costs nothing. The identity
+ * and the other factors are checked elsewhere. D-119, D-122, D-225, D-227.
  */
 import type { Instant } from '../../../base/time/instant.ts'
 import type { TokenRefusalReason } from '../../audit/events.ts'
@@ -19,7 +19,7 @@ export type ProofRefusal = Extract<
   | 'certificate-expired'
 >
 
-/** `primary` is complete (`complete-proof.ts`). Answers what is wrong, or undefined. */
+/** `primary` must be complete (`complete-proof.ts`). Returns what is wrong, or undefined. */
 export function refuseProof(
   primary: ProvenPrimary,
   policy: AuthPolicy,
@@ -32,7 +32,7 @@ export function refuseProof(
   return primary.method === 'cert' ? refuseCertificate(primary, policy, rules, now) : undefined
 }
 
-/** Whether a policy still allows the way of the login. */
+/** Whether a policy still allows the method of the login. */
 export function allowsPrimary(policy: AuthPolicy, { method, signerId }: ProvenPrimary): boolean {
   switch (method) {
     case 'password':
@@ -55,14 +55,14 @@ function refuseCertificate(
   if (!isIssuedByNetwork) {
     const ca = trust && rules.ca(trust.caId)
     if (ca?.isVerified !== true || !ca.isAuthEnabled) return 'ca-disabled'
-    // As at a login: a CA on the way that is switched off closes it, one that is gone does not (D-21).
+    // As at a login: a disabled CA on the path blocks it, a deleted one does not (D-21).
     const isClosed = trust?.throughCaIds.some((id) => {
       const through = rules.ca(id)
       return through?.isVerified === true && !through.isAuthEnabled
     })
     if (isClosed) return 'ca-disabled'
     if (trust === undefined || now > trust.casEndAt) return 'certificate-untrusted'
-    // Only the claim of the CA said whose it is.
+    // Only the claim of the CA connected the certificate with the identity.
     if (authenticatorId === undefined && ca.externalIdClaim === undefined) {
       return 'certificate-unknown'
     }

@@ -131,7 +131,7 @@ export function createComeBack(deps: {
     if (iss === undefined ? endpoints.alwaysNamesIssuer : iss !== signer.issuer) {
       throw await refuse('idp-refused', 'invalid', 'the answer is of another issuer (iss)')
     }
-    // Spent before anything can fail, like a code of our own (D-7): whatever comes of it, it works once.
+    // Spend it before anything can fail, as with our own codes (D-7): it works once, whatever the outcome.
     const spent = { hash: vault.hash('idp-state', state), expiresAt: request.expiresAt }
     if (!(await deps.spentStates.insert(spent))) throw startAgain('the state was used before')
 

@@ -23,7 +23,7 @@ export interface RoundTrip {
   readonly redirectUri: string
   readonly verifier: string
   readonly nonce: string
-  /** When the person left us, from where `max_age` is counted (D-241). */
+  /** When the user was sent to the IdP; `max_age` is counted from then (D-241). */
   readonly sentAt: Instant
 }
 

@@ -78,7 +78,7 @@ export function createSendAway(deps: {
   }
 }
 
-/** D-183, D-241. With `max_age` the ID token must say when the person was asked (OIDC Core §2, auth_time). */
+/** D-183, D-241. With `max_age` the ID token must say when the user authenticated (OIDC Core §2, auth_time). */
 function freshness({ prompt, maxAge }: ClientAsk): Readonly<Record<string, string>> {
   if (prompt !== undefined) return { prompt, max_age: '0' }
   return maxAge === undefined ? {} : { max_age: String(inSeconds(maxAge)) }

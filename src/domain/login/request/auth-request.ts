@@ -28,9 +28,9 @@ export interface ClientAsk {
   readonly codeChallenge: string
   readonly state: string | undefined
   readonly nonce: string | undefined
-  /** OIDC Core §3.1.2.1: the person is to be asked, also by an IdP that still knows them. */
+  /** OIDC Core §3.1.2.1: the user must authenticate again, even at an IdP that still has a session for them. */
   readonly prompt: 'login' | undefined
-  /** OIDC Core §3.1.2.1: how long ago an IdP may have asked them (D-241). Zero comes with `prompt`. */
+  /** OIDC Core §3.1.2.1: how long ago the user may have authenticated at an IdP (D-241). Zero implies `prompt`. */
   readonly maxAge: Duration | undefined
   readonly configTypes: readonly string[]
 }
@@ -94,7 +94,7 @@ export interface FreshCode {
   readonly expiresAt: Instant
 }
 
-/** What stood proven before by the same identity stays, unless it was voided; another identity starts over (D-13, D-226). */
+/** Keeps what the same identity proved before, unless it was voided; another identity starts over (D-13, D-226). */
 export function acceptPrimary(
   request: AwaitingPrimary | PartiallyAuthenticated,
   primary: ProvenPrimary,

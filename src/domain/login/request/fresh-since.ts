@@ -1,13 +1,15 @@
 /**
- * How recently a person must have authenticated for a login, where the proof comes from an IdP that may still know
- * them: `prompt=login` and `max_age` (OIDC Core §3.1.2.1; D-183, D-241). Our own methods ask every time.
+ * How recently the user must have authenticated if the proof comes from an IdP, which may still have a session for
+ * them: `prompt=login` and `max_age` (OIDC Core §3.1.2.1; D-183, D-241). Our own methods authenticate the user every
+ * time.
  */
 import { type Instant, minus } from '../../../base/time/instant.ts'
 import { AUTH_REQUEST_LIFE } from '../start.ts'
 import type { OpenRequest } from './find-request.ts'
 
 /**
- * `askedAt`: when the proof was asked for, from where `max_age` is counted. Undefined when the client asked for neither.
+ * `askedAt`: when the proof was requested; `max_age` is counted from then. Returns undefined if the client asked for
+ * neither.
  */
 export function freshSince(
   { ask, expiresAt }: Pick<OpenRequest, 'ask' | 'expiresAt'>,

@@ -90,7 +90,7 @@ for (const [text, expected] of [
   ['007', 7],
   ['999999999', 999_999_999],
 ] as const) {
-  test(`OIDC Core §3.1.2.1: max_age=${text} is read as ${expected} seconds, and nobody is made to log in`, () => {
+  test(`OIDC Core §3.1.2.1: max_age=${text} is read as ${expected} seconds, and does not force a login`, () => {
     const { maxAge, prompt } = ask({ max_age: text })
     assert.deepEqual([maxAge, prompt], [seconds(expected), undefined])
   })

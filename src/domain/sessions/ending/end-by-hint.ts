@@ -20,9 +20,9 @@ export interface LogoutCall {
 }
 
 export interface HintedEnd {
-  /** Whether a session was named, which has ended now. Without a hint nothing ends. */
+  /** Whether the hint named a session, which has now ended. Without a hint nothing ends. */
   readonly isNamed: boolean
-  /** The address to go on to, where one was asked for. It is allowed. */
+  /** Where to redirect to, if the client asked for it. The address is an allowed one. */
   readonly location: string | undefined
 }
 

@@ -13,7 +13,7 @@ export type EndExpired = () => Promise<number>
 const BATCH = 500
 
 export function createEndExpired(deps: {
-  /** What is surely past, whatever the clock says (D-230): an end cannot be taken back. */
+  /** The latest moment that is certainly past (D-230): an ending cannot be undone. */
   readonly past: () => Instant
   readonly transaction: Transaction
   readonly endSessionsWithin: EndSessionsWithin

@@ -24,23 +24,23 @@ async function world(t: TestContext, accessTokenLife: Duration) {
   const store = await openStore({ kind: 'sqlite', path: ':memory:' })
   t.after(() => store.close())
   const clock = { now: () => NOON, uptime: () => minutes(0) }
-  const felt: SessionEnding[] = []
+  const endings: SessionEnding[] = []
   const deps = {
     clock,
-    endedSessions: { add: (ending: SessionEnding) => felt.push(ending) },
+    endedSessions: { add: (ending: SessionEnding) => endings.push(ending) },
     recordEvent: createRecordEvent({ clock, random: systemRandom }),
     accessTokenLife,
   }
   return {
     store,
-    felt,
+    endings,
     endSession: createEndSession({ ...deps, transaction: store.transaction }),
     endSessionsWithin: createEndSessionsWithin(deps),
   }
 }
 
 test('D-34: an ended session is gone from the store, and its ending is there and felt here', async (t) => {
-  const { store, felt, endSession } = await world(t, minutes(30))
+  const { store, endings, endSession } = await world(t, minutes(30))
   await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, minutes(30)) }))
   await endSession(END)
   assert.equal(await store.apiSessions.find(SESSION), undefined)
@@ -49,48 +49,48 @@ test('D-34: an ended session is gone from the store, and its ending is there and
     (await store.sessionEndings.listAfter(0)).map(({ sequence, ...stored }) => stored),
     [ending],
   )
-  assert.deepEqual(felt, [ending])
+  assert.deepEqual(endings, [ending])
 })
 
 test('D-34: an ending is kept as long as a token that was signed under a longer configured life', async (t) => {
   // Attack: the operator shortens accessTokenDuration, a stolen session is ended, and its old token comes back
   // to life when the ending is forgotten after the new, shorter life.
-  const { store, felt, endSession } = await world(t, minutes(1))
+  const { store, endings, endSession } = await world(t, minutes(1))
   const ends = { expiresAt: plus(NOON, hours(24)), tokensEndAt: plus(NOON, hours(1)) }
   await store.apiSessions.insert(anOidcSession(ends))
   await endSession(END)
   assert.deepEqual(
-    felt.map(({ keepUntil }) => keepUntil),
+    endings.map(({ keepUntil }) => keepUntil),
     [plus(NOON, minutes(75))],
   )
   const [stored] = await store.sessionEndings.listAfter(0)
   assert.equal(stored?.keepUntil, plus(NOON, minutes(75)))
 })
 
-// An ending is in the memory of every instance and router. Failed before D-231: it was kept for 24 hours.
+// Every instance and router holds all endings in memory. Failed before D-231: endings were kept for 24 hours.
 test('D-231: an ending is kept as long as a token can live, not as long as its session could have', async (t) => {
-  const { store, felt, endSession } = await world(t, minutes(30))
+  const { store, endings, endSession } = await world(t, minutes(30))
   const ends = { expiresAt: plus(NOON, hours(24)), tokensEndAt: plus(NOON, minutes(20)) }
   await store.apiSessions.insert(anOidcSession(ends))
   await endSession(END)
   assert.deepEqual(
-    felt.map(({ keepUntil }) => keepUntil),
+    endings.map(({ keepUntil }) => keepUntil),
     [plus(NOON, minutes(45))],
   )
 })
 
-test('D-231: the ending of a session whose tokens nobody noted is kept until the session would have ended', async (t) => {
-  const { store, felt, endSession } = await world(t, minutes(1))
+test('D-231: the ending of a session without a recorded token expiry is kept until the session would have ended', async (t) => {
+  const { store, endings, endSession } = await world(t, minutes(1))
   await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, hours(24)) }))
   await endSession(END)
   assert.deepEqual(
-    felt.map(({ keepUntil }) => keepUntil),
+    endings.map(({ keepUntil }) => keepUntil),
     [plus(NOON, minutes(24 * 60 + 15))],
   )
 })
 
 test('D-231: a token that a refresh has signed since the session was read counts too', async (t) => {
-  const { store, felt, endSessionsWithin } = await world(t, minutes(1))
+  const { store, endings, endSessionsWithin } = await world(t, minutes(1))
   const session = anOidcSession({ tokensEndAt: plus(NOON, minutes(5)) })
   await store.apiSessions.insert(session)
   const read = await store.apiSessions.listOf(IDENTITY)
@@ -100,16 +100,16 @@ test('D-231: a token that a refresh has signed since the session was read counts
   )
   feel()
   assert.deepEqual(
-    felt.map(({ keepUntil }) => keepUntil),
+    endings.map(({ keepUntil }) => keepUntil),
     [plus(NOON, minutes(75))],
   )
 })
 
 test('D-34: a session that is not stored yet is ended all the same', async (t) => {
-  const { store, felt, endSession } = await world(t, minutes(30))
+  const { store, endings, endSession } = await world(t, minutes(30))
   await endSession(END)
   assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
-  assert.equal(felt.length, 1)
+  assert.equal(endings.length, 1)
 })
 
 test('D-34: ending a session twice is ending it once', async (t) => {
@@ -129,15 +129,15 @@ async function twoSessions(t: TestContext) {
 }
 
 test('D-34: sessions that end with something else end in its transaction, and are felt after it', async (t) => {
-  const { store, felt, sessions, endSessionsWithin } = await twoSessions(t)
+  const { store, endings, sessions, endSessionsWithin } = await twoSessions(t)
   const feel = await store.transaction((tx) =>
     endSessionsWithin(tx, { sessions }, 'identity-disabled', CALLER),
   )
-  assert.deepEqual(felt, [], 'not before it has committed')
+  assert.deepEqual(endings, [], 'not before it has committed')
   feel()
   const subjects = sessions.map(({ id }) => id)
   assert.deepEqual(
-    felt.map(({ subject }) => subject),
+    endings.map(({ subject }) => subject),
     subjects,
   )
   const stored = await store.sessionEndings.listAfter(0)
@@ -149,13 +149,13 @@ test('D-34: sessions that end with something else end in its transaction, and ar
 })
 
 test('D-34: where the transaction fails, no session has ended', async (t) => {
-  const { store, felt, sessions, endSessionsWithin } = await twoSessions(t)
+  const { store, endings, sessions, endSessionsWithin } = await twoSessions(t)
   const failing = store.transaction(async (tx) => {
     await endSessionsWithin(tx, { sessions }, 'identity-disabled', CALLER)
     throw new Error('out of luck')
   })
   await assert.rejects(failing, { message: 'out of luck' })
-  assert.deepEqual(felt, [])
+  assert.deepEqual(endings, [])
   assert.deepEqual(await store.sessionEndings.listAfter(0), [])
   for (const { id } of sessions) assert.ok(await store.apiSessions.find(id))
 })

@@ -58,7 +58,7 @@ export function createEndSession(
   deps: Dependencies & { readonly transaction: Transaction },
 ): EndSession {
   return async ({ sessionId, identityId, reason, caller }) => {
-    // The ending stands also where there is no session: its insert may still be under way.
+    // Record the ending even if there is no session: its insert may still be in progress.
     const ending = await deps.transaction((tx) =>
       endOne(deps, tx, { id: sessionId, identityId }, reason, caller),
     )
@@ -104,7 +104,7 @@ async function endOne(
 ): Promise<SessionEnding> {
   const { id: sessionId, identityId } = session
   const now = clock.now()
-  // As it is removed: a refresh may have made a longer token since it was read.
+  // Use the row as it was deleted: a refresh may have issued a longer token since it was read.
   const removed = (await tx.apiSessions.remove(sessionId)) ?? session
   await tx.refreshTokens.removeOf(sessionId)
   await tx.sessionCertificates.removeOf(sessionId)
@@ -121,8 +121,9 @@ async function endOne(
 }
 
 /**
- * D-231: when the last access token of the session ends, which may be late where a longer life was configured, here or on
- * another instance. Nothing else outlives a session: certificates count beside a token alone, and the rest is looked up.
+ * D-231: when the last access token of the session expires. That may be late if a longer lifetime was configured, here
+ * or on another instance. Nothing else outlives a session: certificates count only together with a token, and
+ * everything else is looked up.
  */
 function tokensEnd(
   session: ApiSession | Pick<ApiSession, 'id' | 'identityId'>,

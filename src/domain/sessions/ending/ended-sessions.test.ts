@@ -214,7 +214,7 @@ test('R115: a jump of the time of day makes no copy stale', async () => {
 
 // Attack: the clock is an hour ahead for two seconds, and every token that was logged out before works again. Failed
 // before D-230.
-test('R115: what has ended stays ended while the time of day is ahead, and after it has come back', async () => {
+test('R115: an ended session stays ended while the time of day is ahead, and after it is corrected', async () => {
   const instance = world()
   instance.commit(1, ending('theirs'))
   instance.ended.add(ending('ours'))
@@ -229,7 +229,7 @@ test('R115: what has ended stays ended while the time of day is ahead, and after
   assert.equal(instance.has('ours'), true)
 })
 
-test('R115: what has ended is not forgotten before its time by a clock that was set back', async () => {
+test('R115: a clock that was set back does not make an ending be forgotten early', async () => {
   const instance = world()
   instance.ended.add(ending('ours'))
   instance.jump(milliseconds(-hours(1)))

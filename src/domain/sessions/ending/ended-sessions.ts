@@ -35,14 +35,14 @@ export interface EndedSessions {
 }
 
 export interface KnownEnding extends Pick<SessionEnding, 'subject' | 'keepUntil'> {
-  /** From when it is learned, by a clock that never jumps. */
+  /** Counted from when the ending is learned, by a clock that never jumps. */
   readonly keepFor: Duration
 }
 
 interface Known extends Omit<KnownEnding, 'subject'> {
-  /** Of the uptime. */
+  /** By the uptime. */
   readonly learnedAt: Duration
-  /** Undefined until the store has told it: what this instance has just ended. */
+  /** Undefined until it is read from the store, for an ending that this instance has just made. */
   readonly sequence: number | undefined
 }
 
@@ -83,8 +83,8 @@ export function createEndedSessions(deps: {
   }
 
   /**
-   * By both clocks: the time of day alone may be ahead for a moment, and what was forgotten then would be alive again
-   * afterwards (R115, D-230).
+   * Uses both clocks: the time of day may be ahead for a moment, and a session whose ending was forgotten then would be
+   * alive again afterwards (R115, D-230).
    */
   function forgetExpired(): void {
     const now = clock.now()

@@ -10,7 +10,7 @@ import type { ApiSessions } from '../stores.ts'
 export interface CheckedSession {
   readonly session: CallSession
   readonly externalId: string | undefined
-  /** What its login has proven: for the router to compare with policies that change (D-232). */
+  /** What its login proved, so that the router can compare it with policies that change (D-232). */
   readonly proof: LoginProof
 }
 

@@ -154,7 +154,7 @@ const DEMANDS: PolicyDemands = {
   bindTokens: false,
 }
 
-test('D-232: policies come before ready; then those that change, at once and each by itself', async () => {
+test('D-232: sends policies before ready, then each changed policy at once', async () => {
   const here = instance()
   await here.ended.refresh()
   here.changePolicies(DEMANDS, { ...DEMANDS, id: 'policy-2' })

@@ -1,9 +1,10 @@
 /**
- * What edge routers follow: keys, CAs, what policies demand, and everything that has ended. docs/router.md has the format. D-34, D-42.
+ * The feed for edge routers: keys, CAs, what policies demand, and everything that has ended. The format is in
+ * docs/router.md. D-34, D-42.
  *
- * It is fed by this instance's copy of the ended, which misses nothing that commits late. A cursor says up to where a
- * receiver surely has everything; whoever shows one gets the rest, whoever shows none, a strange one or one from before
- * a restore gets all of it.
+ * It is fed from this instance's copy of the endings, which misses nothing that commits late. A cursor says up to where
+ * a receiver certainly has everything. A receiver with a cursor gets the rest; one without a cursor, with an unknown
+ * one, or with one from before a restore gets everything.
  */
 
 import type { SecretHash, Vault } from '../../../base/secrets/vault.ts'
@@ -68,7 +69,7 @@ export function createRouterFeed(deps: {
     const isSnapshot = after === undefined || after > endedSessions.latest()
     let shownKeys = ''
     let shownCas = ''
-    /** What was sent of each policy. */
+    /** The last state sent for each policy. */
     const shownPolicies = new Map<string, string>()
 
     function sendKeys(): void {
@@ -86,7 +87,7 @@ export function createRouterFeed(deps: {
       send({ type: 'cas', cas })
     }
 
-    /** A line for each, so that no line grows with their number: D-232. */
+    /** One line for each policy, so that no line grows with their number: D-232. */
     function sendPolicies(): void {
       const gone = new Set(shownPolicies.keys())
       for (const demands of rules.allDemands()) {
@@ -121,7 +122,7 @@ export function createRouterFeed(deps: {
       send({ type: 'ended', ...ending })
     }
     send({ type: 'ready', cursor: writeCursor() })
-    // At once: what a policy forbids is closed at routers within a second.
+    // Immediately: routers must close what a policy forbids within a second.
     const stopRules = rules.onChange(sendPolicies)
 
     return {

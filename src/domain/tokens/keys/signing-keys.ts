@@ -60,7 +60,7 @@ export interface SigningKeys {
   rotate(keep?: KeepKey): Promise<StoredSigningKey | undefined>
   /** The same for a key that signs at once, and that nobody was told of before (D-135). */
   rotateAtOnce(keep: KeepKey): Promise<StoredSigningKey | undefined>
-  /** Forgets keys whose last token had died by `past`, which is surely past (D-230). */
+  /** Deletes keys whose last token had expired by `past`, a moment that is certainly past (D-230). */
   removeGone(past: Instant): Promise<number>
   /** Whether there is a key that could sign now: it is there, and it opens. */
   isUsable(): Promise<boolean>

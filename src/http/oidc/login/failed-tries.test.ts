@@ -5,14 +5,14 @@ import { createFailedTries } from './failed-tries.ts'
 
 const key = (text: string) => text as AuthRequestKey
 
-test('the third failure of a login, and every later one, is one of several', () => {
+test('reports several failures from the third failure of a login on', () => {
   const tries = createFailedTries()
   const answers = Array.from({ length: 5 }, () => tries.add(key('a')))
   assert.deepEqual(answers, [false, false, true, true, true])
   assert.equal(tries.add(key('b')), false)
 })
 
-test('the memory is bounded: the login that failed longest ago is forgotten', () => {
+test('bounds its memory: forgets the login whose last failure is the oldest', () => {
   // Attack: one failure in each of ever new logins.
   const tries = createFailedTries()
   for (let i = 0; i < 2; i++) tries.add(key('old'))

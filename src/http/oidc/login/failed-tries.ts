@@ -1,18 +1,18 @@
 /**
- * How often a password was refused in one login, for the words of the page alone: after several failures it advises to
- * wait or to ask an administrator. It counts what was typed into this login, so it says the same for every name, known
- * or not, locked or not (R077, D-218). In memory: after a restart the page is merely less helpful.
+ * Counts refused passwords within one login, only for the text of the page: after several failures it advises the user
+ * to wait or to ask an administrator. It counts what was typed into this login, so the text is the same for every name,
+ * existing or not, locked or not (R077, D-218). In memory: after a restart the page is only less helpful.
  */
 import type { AuthRequestKey } from '../../../domain/login/request/auth-request.ts'
 
 export interface FailedTries {
-  /** Counts one more; answers whether these are several. */
+  /** Counts one more failure, and returns whether there were several. */
   add(key: AuthRequestKey): boolean
 }
 
 const SEVERAL = 3
 
-/** Logins that are remembered at most; the one that has not failed for the longest time goes first. */
+/** The most logins to remember; the one whose last failure is the oldest is removed first. */
 const MOST_LOGINS = 10_000
 
 export function createFailedTries(): FailedTries {

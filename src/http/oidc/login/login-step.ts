@@ -72,7 +72,7 @@ interface Found {
   readonly ask: Pick<ClientAsk, 'redirectUri'>
 }
 
-/** A redirect with the code, or what is still to be proven; and what the device is known by from now on. */
+/** A redirect with the code, or the factors that are still missing; and the cookie that makes the device known. */
 export function answerStep(
   call: Pick<Call, 'request' | 'wantsHtml'>,
   reached: { readonly step: LoginStep; readonly found: Found; readonly authRequestId: string },

@@ -1,15 +1,15 @@
-/** What a person sees of a logout: the question, where no hint named the session (D-242), and what came of it (D-30). */
+/** The pages of a logout: the question, if no hint named the session (D-242), and the result (D-30). */
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { NOT_SIGNED_IN, SIGN_OUT, SIGNED_OUT } from '../texts.ts'
 
 export interface SignOutPage {
-  /** Of the account. */
+  /** The name of the account. */
   readonly name: string
-  /** Where the answer is posted to, with everything that must come along. */
+  /** Where the confirmation is posted to, with all fields that it must contain. */
   readonly action: string
   readonly fields: Readonly<Record<string, string>>
-  /** Where the person goes who stays signed in. */
+  /** Where a user goes who stays signed in. */
   readonly stay: string
 }
 
@@ -31,7 +31,7 @@ export function signedOutPage(): SafeHtml {
   return layout({ title: SIGNED_OUT.title, content: html`<p>${SIGNED_OUT.message}</p>` })
 }
 
-/** There was nothing to end, and the page does not claim otherwise. */
+/** There was no session to end, and the page does not claim that it ended one. */
 export function notSignedInPage(): SafeHtml {
   return layout({
     title: NOT_SIGNED_IN.title,
