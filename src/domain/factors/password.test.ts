@@ -204,7 +204,7 @@ test('R077: an unknown name is rejected as such, for the work of one hash', asyn
   })
   assert.deepEqual(steps, ['verify nothing', 'find identity'], 'and of the same look-ups')
   // And for the same statements as a failure that is counted.
-  const { asked, events } = await countsOf(count)
+  const { calls, events } = await countsOf(count)
   assert.deepEqual(
     calls.map(([id]) => id),
     [''],
