@@ -7,6 +7,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
+import { networkOf } from '../../base/network.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { isLine } from '../../base/text.ts'
@@ -16,6 +17,7 @@ import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
+import { createGuessOrder, oneAfterTheOther } from '../factors/guessing/guess-order.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { inUse } from '../refusals.ts'
@@ -51,6 +53,7 @@ export function createEnrollByCa(deps: {
 }): EnrollByCa {
   const { judgeForEnrollment, useEnrollment, transaction, clock } = deps
   const { random, recordEvent } = deps
+  const beginRefusal = createGuessOrder()
 
   interface Attempt {
     readonly method: 'ottca' | 'ca'
@@ -65,7 +68,10 @@ export function createEnrollByCa(deps: {
   ): Promise<never> {
     const details = { method, ...(why === undefined ? {} : { why }) }
     const refused = { type: 'enrollment.refused', identityId, reason, details } as const
-    await transaction((tx) => tx.events.insert(recordEvent(caller, refused)))
+    const event = recordEvent(caller, refused)
+    await oneAfterTheOther(beginRefusal, networkOf(caller.address), () =>
+      transaction((tx) => tx.events.insert(event)),
+    )
     const detail = why === undefined ? reason : `${reason}: ${why}`
     const field = { field: 'certificate', reason: 'is missing on this connection' }
     throw new Failure('CERT_FAILED_VALIDATION', {

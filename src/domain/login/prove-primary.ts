@@ -16,7 +16,7 @@ import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { CertificateFactor } from '../factors/client-certificate.ts'
 import type { ExternalJwtFactor } from '../factors/external-jwt.ts'
 import type { AddressFailures } from '../factors/guessing/failures.ts'
-import type { BeginGuess } from '../factors/guessing/guess-order.ts'
+import { type BeginGuess, oneAfterTheOther } from '../factors/guessing/guess-order.ts'
 import type { KnownDevices, ShownDevice } from '../factors/guessing/known-devices.ts'
 import type { PasswordCredentials, PasswordFactor } from '../factors/password.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from '../factors/verdict.ts'
@@ -122,9 +122,13 @@ export function createProvePrimary(deps: {
       ...(why === undefined ? {} : { why }),
     }
     const failed = recordEvent(caller, { type: 'login.failed', identityId, reason, details })
-    await transaction(async (tx) => {
-      await count?.(tx)
-      await tx.events.insert(failed)
-    })
+    const write = () =>
+      transaction(async (tx) => {
+        await count?.(tx)
+        await tx.events.insert(failed)
+      })
+    if (credential.method === 'password') await write()
+    // Nothing limits how often a certificate or a JWT is tried, and each refusal is a commit (D-207).
+    else await oneAfterTheOther(deps.beginGuess, `refusals ${networkOf(caller.address)}`, write)
   }
 }

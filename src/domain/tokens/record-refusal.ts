@@ -7,9 +7,11 @@
  */
 
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import { networkOf } from '../../base/network.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { Events } from '../audit/stores.ts'
+import { createGuessOrder, oneAfterTheOther } from '../factors/guessing/guess-order.ts'
 
 export type RecordRefusal = (refusal: {
   readonly identityId: IdentityId | undefined
@@ -24,8 +26,10 @@ export function createRecordRefusal(deps: {
   readonly recordEvent: RecordEvent
 }): RecordRefusal {
   const { events, recordEvent } = deps
+  const begin = createGuessOrder()
   return async ({ identityId, sessionId, reason, caller }) => {
     const refused = { type: 'token.refused', identityId, sessionId, reason } as const
-    await events.insert(recordEvent(caller, refused))
+    const event = recordEvent(caller, refused)
+    await oneAfterTheOther(begin, networkOf(caller.address), () => events.insert(event))
   }
 }

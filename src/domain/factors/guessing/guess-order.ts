@@ -33,3 +33,18 @@ export function createGuessOrder(): BeginGuess {
     }
   }
 }
+
+/** Of one lane one at a time. So any number of refusals of one network leaves the database to everybody else (D-207). */
+export async function oneAfterTheOther<T>(
+  begin: BeginGuess,
+  lane: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const turn = begin(lane)
+  try {
+    await turn.earlier
+    return await work()
+  } finally {
+    turn.end()
+  }
+}
