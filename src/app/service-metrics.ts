@@ -268,6 +268,14 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
     },
     () => [{ value: connections.load().refused }],
   )
+  metrics.read(
+    {
+      name: 'latchkey_connections_displaced_total',
+      help: 'Connections without a request that were closed to make way for new ones.',
+      type: 'counter',
+    },
+    () => [{ value: connections.load().displaced }],
+  )
 
   if (spans === undefined) return
   metrics.read(

@@ -13,6 +13,9 @@ const redirects = (...redirectURIs: unknown[]): object =>
   listener({ apis: [{ binding: 'edge-oidc', options: { redirectURIs } }] })
 const postLogout = (...postLogoutURIs: unknown[]): object =>
   listener({ apis: [{ binding: 'edge-oidc', options: { postLogoutURIs } }] })
+const proxied = (trustedSources: unknown): object => listener({ proxyProtocol: { trustedSources } })
+const SOURCES = 'web[0].proxyProtocol.trustedSources'
+const NOT_A_NETWORK = 'is not an address or network; write it like 10.1.2.3 or 10.0.0.0/8'
 const REDIRECT = 'web[0].apis[0].options.redirectURIs'
 const POST_LOGOUT = 'web[0].apis[0].options.postLogoutURIs'
 
@@ -182,6 +185,23 @@ testRefusals([
     'a time-out of more than a day',
     listener({ options: { timeouts: { idle: '25h' } } }),
     ['web[0].options.timeouts.idle', '"25h" is too long; 1d at most'],
+  ],
+  // D-208: believed by mistake, a header lets a client choose its address.
+  ['a PROXY protocol without sources', listener({ proxyProtocol: {} }), [SOURCES, 'is missing']],
+  ['a PROXY protocol with no sources', proxied([]), [SOURCES, LIST]],
+  ['a PROXY protocol with one source', proxied('10.0.0.1'), [SOURCES, LIST]],
+  [
+    'sources of a PROXY protocol that are no networks',
+    proxied(['10.0.0.1', 'balancer.example.com', '10.1.2.3/8', '', 10]),
+    [`${SOURCES}[1]`, `"balancer.example.com" ${NOT_A_NETWORK}`],
+    [`${SOURCES}[2]`, `"10.1.2.3/8" ${NOT_A_NETWORK}`],
+    [`${SOURCES}[3]`, `"" ${NOT_A_NETWORK}`],
+    [`${SOURCES}[4]`, 'must be text'],
+  ],
+  [
+    'a PROXY protocol that is no map',
+    listener({ proxyProtocol: true }),
+    ['web[0].proxyProtocol', 'must be a map of keys'],
   ],
 ])
 

@@ -1,21 +1,33 @@
 /**
  * Limits how many connections the process has open at the same time, over all of its servers. D-198: at the descriptor
  * limit, libuv silently closes new connections, and the database and files get no descriptors either. So we stop before
- * that, count the refused connections, and log them.
+ * that, count the refused connections, and log them. D-201: connections that have sent no request make way first.
  */
 import type { Log } from '../base/log.ts'
 
 export interface ConnectionLimit {
-  /** Reserves a place. Returns a function that releases it, or undefined if all are in use. */
-  take(): (() => void) | undefined
+  /**
+   * Reserves a place. If all are in use, the oldest connection that has sent no request makes way: its `close` is called.
+   * Returns undefined if there is no such connection.
+   */
+  take(close: () => void): Place | undefined
   /** Counts a connection that the operating system refused before we got it. */
   noteRefused(error: NodeJS.ErrnoException): void
   load(): ConnectionLoad
 }
 
+/** The place of one connection, which counts as silent until `keep` is called. */
+export interface Place {
+  /** The peer has sent a request: from now on the connection does not make way for another. */
+  keep(): void
+  giveBack(): void
+}
+
 export interface ConnectionLoad {
   readonly open: number
   readonly refused: number
+  /** Silent connections that made way for new ones. */
+  readonly displaced: number
   /** `Infinity` if the process has no descriptor limit. */
   readonly most: number
 }
@@ -23,7 +35,7 @@ export interface ConnectionLoad {
 /** Reserved for the database, files, logs, and outgoing calls. */
 const RESERVED_DESCRIPTORS = 128
 
-/** At most one log line in this time, however many connections are refused. */
+/** At most one log line of each kind in this time, however many connections it counts. */
 const QUIET_MILLISECONDS = 10_000
 
 /** `perConnection`: how many descriptors one connection takes, including those opened on its behalf. */
@@ -34,38 +46,74 @@ export function mostConnections(perConnection: number, descriptors = descriptorL
 
 export function createConnectionLimit(most: number, log: Log): ConnectionLimit {
   let open = 0
-  let refused = 0
+  /** Oldest first, each with the function that closes it. */
+  const silent = new Map<Place, () => void>()
+  const refusals = createTally((count, why) =>
+    log.warn({ ...why, refused: count, open, most }, 'connections are refused'),
+  )
+  const displacements = createTally((count) =>
+    log.warn({ displaced: count, open, most }, 'silent connections make way for new ones'),
+  )
+
+  /** D-201. */
+  function displaceOne(): boolean {
+    const [first] = silent
+    if (first === undefined) return false
+    const [place, close] = first
+    displacements.add({})
+    place.giveBack()
+    close()
+    return true
+  }
+
+  return {
+    take(close) {
+      if (open >= most && !displaceOne()) {
+        refusals.add({ why: 'the limit of open connections is reached' })
+        return undefined
+      }
+      open += 1
+      let isTaken = true
+      const place: Place = {
+        keep: () => void silent.delete(place),
+        giveBack() {
+          if (!isTaken) return
+          isTaken = false
+          silent.delete(place)
+          open -= 1
+        },
+      }
+      silent.set(place, close)
+      return place
+    },
+    noteRefused: ({ code }) => refusals.add({ why: code }),
+    load: () => ({ open, refused: refusals.total(), displaced: displacements.total(), most }),
+  }
+}
+
+/** Counts, and logs the first one at once and then the sum of each interval. */
+function createTally(write: (count: number, about: object) => void) {
+  let total = 0
   let unlogged = 0
   let quiet: NodeJS.Timeout | undefined
 
-  function refuse(why: object): void {
-    refused += 1
-    unlogged += 1
-    if (quiet === undefined) logRefusals(why)
-  }
-
-  function logRefusals(why: object): void {
-    log.warn({ ...why, refused: unlogged, open, most }, 'connections are refused')
+  function logNow(about: object): void {
+    const count = unlogged
     unlogged = 0
+    write(count, about)
     quiet = setTimeout(() => {
       quiet = undefined
-      if (unlogged > 0) logRefusals(why)
+      if (unlogged > 0) logNow(about)
     }, QUIET_MILLISECONDS).unref()
   }
 
   return {
-    take() {
-      if (open >= most) {
-        refuse({ why: 'the limit of open connections is reached' })
-        return undefined
-      }
-      open += 1
-      return () => {
-        open -= 1
-      }
+    add(about: object): void {
+      total += 1
+      unlogged += 1
+      if (quiet === undefined) logNow(about)
     },
-    noteRefused: ({ code }) => refuse({ why: code }),
-    load: () => ({ open, refused, most }),
+    total: () => total,
   }
 }
 

@@ -1,77 +1,16 @@
 /** The server of the service and the gateway, over real TLS connections. D-195, D-196, D-197. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { after, type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import tls from 'node:tls'
-import { openOpenssl } from '../../test/support/certificates/openssl.ts'
-import { connectRaw } from '../../test/support/edge/raw-connection.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { Secret } from '../base/secrets/secret.ts'
-import { milliseconds, seconds } from '../base/time/duration.ts'
-import { createConnectionLimit } from './connection-limit.ts'
-import { createHttpsServer, type HttpsServerOptions } from './https-server.ts'
-
-const openssl = await openOpenssl()
-after(() => openssl.close())
-const root = await openssl.makeCa({ subject: '/CN=Root' })
-const leaf = await openssl.makeLeaf(root, {
-  subject: '/CN=localhost',
-  extensions: ['subjectAltName=DNS:localhost,IP:127.0.0.1', 'extendedKeyUsage=serverAuth'],
-})
-
-const silent = () => undefined
-const SILENT = { debug: silent, info: silent, warn: silent, error: silent }
-const STATUSES = {
-  malformed: 400,
-  'timed-out': 408,
-  'headers-too-large': 431,
-  'method-not-allowed': 405,
-} as const
-
-async function start(
-  t: TestContext,
-  handler: (message: IncomingMessage, response: ServerResponse) => void,
-  options: Partial<HttpsServerOptions> = {},
-) {
-  const limit = createConnectionLimit(50, SILENT)
-  const server = createHttpsServer({
-    tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
-    material: { certificatePem: leaf.pem, keyPem: new Secret(leaf.keyPem), clientCasPem: '' },
-    timeouts: { header: seconds(60), request: seconds(60), idle: seconds(60), write: seconds(60) },
-    handler,
-    onUnreadable: (why) => ({
-      status: STATUSES[why],
-      reason: 'Refused',
-      headers: { 'content-length': String(why.length) },
-      body: why,
-    }),
-    limit,
-    log: SILENT,
-    ...options,
-  })
-  t.after(() => server.close(milliseconds(0)))
-  const port = await server.listen({ host: '127.0.0.1', port: 0 })
-  const connect = async () => {
-    const at = { baseUrl: `https://127.0.0.1:${port}`, ca: root.pem }
-    const connection = await connectRaw(at)
-    t.after(() => connection.socket.destroy())
-    return connection
-  }
-  return { server, limit, port, connect }
-}
-
-const get = (path: string, ...fields: readonly string[]) =>
-  `${[`GET ${path} HTTP/1.1`, 'host: localhost', ...fields].join('\r\n')}\r\n\r\n`
-
-const answer = (response: ServerResponse, text: string) => {
-  response.writeHead(200, { 'content-length': Buffer.byteLength(text) }).end(text)
-}
+import { answer, get, root, STATUSES, startHttpsServer } from '../../test/support/https-server.ts'
+import { seconds } from '../base/time/duration.ts'
 
 test('runs the requests of one connection one after the other, however many are pipelined', async (t) => {
   let running = 0
   let most = 0
-  const { connect } = await start(t, ({ url = '' }, response) => {
+  const { connect } = await startHttpsServer(t, ({ url = '' }, response) => {
     running += 1
     most = Math.max(most, running)
     setImmediate(() => {
@@ -88,7 +27,7 @@ test('runs the requests of one connection one after the other, however many are 
 })
 
 test('reads the whole body of a request that is pipelined after others', async (t) => {
-  const { connect } = await start(t, (message, response) => {
+  const { connect } = await startHttpsServer(t, (message, response) => {
     let length = 0
     message.on('data', (chunk) => {
       length += chunk.length
@@ -105,7 +44,7 @@ test('reads the whole body of a request that is pipelined after others', async (
 })
 
 test('a body that has wholly arrived behind a request that is still running is read', async (t) => {
-  const { connect } = await start(t, (message, response) => {
+  const { connect } = await startHttpsServer(t, (message, response) => {
     let length = 0
     message.on('data', (chunk) => {
       length += chunk.length
@@ -125,7 +64,7 @@ test('a body that has wholly arrived behind a request that is still running is r
 test('a peer that reads nothing starts few requests, and is cut', async (t) => {
   const text = 'x'.repeat(1_000_000)
   let started = 0
-  const { connect, limit } = await start(
+  const { connect, limit } = await startHttpsServer(
     t,
     (_, response) => {
       started += 1
@@ -145,7 +84,7 @@ test('a peer that reads nothing starts few requests, and is cut', async (t) => {
 
 test('does not cut a slow reader that keeps reading, even if one write takes longer than the timeout', async (t) => {
   const text = 'x'.repeat(12_000_000)
-  const { port } = await start(t, (_, response) => answer(response, text), {
+  const { port } = await startHttpsServer(t, (_, response) => answer(response, text), {
     timeouts: { header: seconds(60), request: seconds(60), idle: seconds(60), write: seconds(3) },
   })
   const socket = tls.connect({ port, host: '127.0.0.1', ca: root.pem })
@@ -172,7 +111,7 @@ for (const [what, bytes, why] of [
   ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', 'method-not-allowed'],
 ] as const) {
   test(`${what} is answered, and the connection ends even if the peer does not close it`, async (t) => {
-    const { connect, limit } = await start(t, (_, response) => answer(response, ''), {
+    const { connect, limit } = await startHttpsServer(t, (_, response) => answer(response, ''), {
       timeouts: { header: seconds(1), request: seconds(60), idle: seconds(60), write: seconds(60) },
     })
     const connection = await connect()
@@ -188,7 +127,7 @@ for (const [what, bytes, why] of [
 }
 
 test('answers a malformed request in its turn after other requests', async (t) => {
-  const { connect } = await start(t, ({ url = '' }, response) => {
+  const { connect } = await startHttpsServer(t, ({ url = '' }, response) => {
     setTimeout(() => answer(response, url), 50)
   })
   const connection = await connect()
@@ -202,7 +141,7 @@ test('answers a malformed request in its turn after other requests', async (t) =
 // Attack: Node throws when a second response is attached to a socket that already has one.
 test('an upgrade request during a running request cuts only its own connection', async (t) => {
   const upgraded: string[] = []
-  const { connect, limit } = await start(t, () => undefined, {
+  const { connect, limit } = await startHttpsServer(t, () => undefined, {
     onUpgrade: ({ url = '' }) => upgraded.push(url),
   })
   const first = await connect()
@@ -216,7 +155,7 @@ test('an upgrade request during a running request cuts only its own connection',
 })
 
 test('passes on all bytes that follow an upgrade request', async (t) => {
-  const { connect } = await start(t, () => undefined, {
+  const { connect } = await startHttpsServer(t, () => undefined, {
     onUpgrade(_, _response, { socket, head }) {
       socket.write('HTTP/1.1 101 Switching Protocols\r\ncontent-length: 6000\r\n\r\n')
       socket.write(head)
@@ -232,7 +171,7 @@ test('passes on all bytes that follow an upgrade request', async (t) => {
 test('a drain answers the parsed requests, says close once, and accepts nothing more', async (t) => {
   const handled: string[] = []
   const releases: (() => void)[] = []
-  const { connect, server } = await start(t, ({ url = '' }, response) => {
+  const { connect, server } = await startHttpsServer(t, ({ url = '' }, response) => {
     handled.push(url)
     releases.push(() => answer(response, url))
   })
@@ -257,7 +196,7 @@ test('a drain answers the parsed requests, says close once, and accepts nothing 
 
 test('a drain waits until a slow reader has the whole response', async (t) => {
   const text = 'x'.repeat(12_000_000)
-  const { port, server } = await start(t, (_, response) => answer(response, text))
+  const { port, server } = await startHttpsServer(t, (_, response) => answer(response, text))
   const socket = tls.connect({ port, host: '127.0.0.1', ca: root.pem })
   t.after(() => socket.destroy())
   socket.write(get('/'))

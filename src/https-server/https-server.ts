@@ -1,7 +1,7 @@
 /**
  * The HTTPS server of the service and the gateway: TLS that requests a client certificate but never requires one, a
  * strict parser, limits and timeouts (D-44), connections that are tracked from the first byte to the last, and a
- * shutdown that loses no response. The handler decides how requests are answered. D-195 to D-198.
+ * shutdown that loses no response. The handler decides how requests are answered. D-195 to D-198, D-201.
  */
 import { constants } from 'node:crypto'
 import { type IncomingMessage, ServerResponse } from 'node:http'
@@ -15,7 +15,7 @@ import type { Log } from '../base/log.ts'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { type Connection, followConnection, type Unreadable } from './connection.ts'
-import type { ConnectionLimit } from './connection-limit.ts'
+import type { ConnectionLimit, Place } from './connection-limit.ts'
 import { type ProxiedPeer, type ProxyProtocol, receiveProxied } from './receive-proxied.ts'
 
 /** The certificate of the server, and the CAs whose client certificates it requests. */
@@ -70,8 +70,8 @@ export interface HttpsServer {
   /** Returns the port: the requested one, or a free one for 0. */
   listen(at: HostPort): Promise<number>
   /**
-   * Accepts a raw socket, before TLS, from any server; the sockets of `listen` are passed here automatically. A socket
-   * beyond the limit is closed.
+   * Accepts a raw socket, before TLS, from any server; the sockets of `listen` are passed here automatically. At the
+   * limit, the oldest connection without a request is closed to make way; if there is none, the socket is closed.
    */
   accept(socket: Socket): void
   /** Changes the certificate, the named CAs, or both, from the next handshake on. */
@@ -98,7 +98,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   const server = createServer(options)
   const listeners: net.Server[] = []
   /** Underneath TLS, with or without a finished handshake. */
-  const sockets = new Set<Socket>()
+  const sockets = new Map<Socket, Place>()
   const connections = new Map<Duplex, Connection>()
   let isDraining = false
 
@@ -118,8 +118,13 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     socket.once('close', () => connections.delete(socket))
   })
   const inTurn = (handle: Handler) => (message: IncomingMessage, response: ServerResponse) => {
+    keepPlace(message)
     const connection = connections.get(message.socket)
     connection?.exchange(message, response, () => handle(message, response))
+  }
+  function keepPlace({ socket }: IncomingMessage): void {
+    const below = socketBelow(socket)
+    if (below !== undefined) sockets.get(below)?.keep()
   }
   server.on('request', inTurn(handler))
   // RFC 9110 §10.1.1: an unknown expectation may be ignored. Node's own 417 has no request id.
@@ -129,6 +134,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     server.on('upgrade', (message, socket, head) => {
       // Node has removed its own listener.
       message.socket.on('error', () => undefined)
+      keepPlace(message)
       const response = new ServerResponse(message)
       if (!connections.get(message.socket)?.leave(message, response)) return
       answerOver(message.socket, response)
@@ -154,15 +160,15 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   }, CHECK_MILLISECONDS).unref()
 
   function accept(socket: Socket): void {
-    const release = limit.take()
-    if (release === undefined) {
+    const place = limit.take(() => socket.destroy())
+    if (place === undefined) {
       socket.destroy()
       return
     }
-    sockets.add(socket)
+    sockets.set(socket, place)
     socket.once('close', () => {
       sockets.delete(socket)
-      release()
+      place.giveBack()
     })
     const { proxyProtocol, timeouts } = options
     if (proxyProtocol === undefined) {
@@ -177,7 +183,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
 
   function sweep(): void {
     const secured = new Set([...connections.keys()].map(socketBelow))
-    for (const socket of sockets) if (!secured.has(socket)) socket.destroy()
+    for (const socket of sockets.keys()) if (!secured.has(socket)) socket.destroy()
     for (const connection of connections.values()) connection.endIfIdle()
   }
 
@@ -213,7 +219,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       const cut = new AbortController()
       const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
         () => {
-          for (const socket of sockets) socket.destroy()
+          for (const socket of sockets.keys()) socket.destroy()
         },
         () => undefined,
       )

@@ -3,39 +3,46 @@
  * other responses before it on the connection. D-197, D-27; issue 11, section 4.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { connectRaw, type RawReply } from '../support/edge/raw-connection.ts'
 import { logInOffline, type OfflineTokens, refresh } from '../support/login/refresh.ts'
-import { fixPort } from '../support/process/child-home.ts'
+import { fixPort, homeWithDatabase } from '../support/process/child-home.ts'
 import { type ChildService, startChild } from '../support/process/child-service.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
 
-const ROUNDS = 6
+/** The first four rounds differ in their moment. */
+const DATABASES = {
+  SQLite: { rounds: 6, open: async () => undefined },
+  PostgreSQL: { rounds: 3, open: async () => (await startPostgres()).freshDatabase() },
+}
 const CONNECTIONS = 2
 const PIPELINED = 6
 
-test('answers pipelined refreshes, or does not perform them, when SIGTERM arrives in between', async (t) => {
-  const first = await startChild(t)
-  const { home } = first
-  assert.equal((await first.stop()).code, 0)
-  await fixPort(home)
-  let service = await startChild(t, { home })
-  let answered = 0
-  for (let round = 0; round < ROUNDS; round++) {
-    const sent = await sendUntilStopped(service, round)
-    service = await startChild(t, { home })
-    for (const { token, answer } of sent) {
-      if (answer === undefined) {
-        // Without a response nothing has happened: the token is still valid.
-        assert.equal((await refresh(service, token)).status, 200, `round ${round}: it was spent`)
-      } else {
-        answered += 1
-        assert.equal((await refresh(service, answer)).status, 200)
+after(async () => (await startPostgres()).stop())
+
+for (const [database, { rounds, open }] of Object.entries(DATABASES)) {
+  test(`answers pipelined refreshes, or does not perform them, when SIGTERM arrives in between: ${database}`, async (t) => {
+    const home = await homeWithDatabase(t, await open())
+    await fixPort(home)
+    let service = await startChild(t, { home })
+    let answered = 0
+    for (let round = 0; round < rounds; round++) {
+      const sent = await sendUntilStopped(service, round)
+      service = await startChild(t, { home })
+      for (const { token, answer } of sent) {
+        if (answer === undefined) {
+          // Without a response nothing has happened: the token is still valid.
+          assert.equal((await refresh(service, token)).status, 200, `round ${round}: it was spent`)
+        } else {
+          answered += 1
+          assert.equal((await refresh(service, answer)).status, 200)
+        }
       }
     }
-  }
-  assert.ok(answered >= ROUNDS, `${answered} answers`)
-  assert.equal((await service.stop()).code, 0)
-})
+    assert.ok(answered >= rounds, `${answered} answers`)
+    assert.equal((await service.stop()).code, 0)
+  })
+}
 
 interface Sent {
   readonly token: string

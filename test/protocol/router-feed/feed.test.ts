@@ -6,13 +6,18 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
-import { hours } from '../../../src/base/time/duration.ts'
 import { failureOf } from '../../support/audit.ts'
 import { presenting } from '../../support/certificates/certificate-login.ts'
 import { makeCsr } from '../../support/certificates/csr.ts'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { ownIssuingCa } from '../../support/certificates/own-pki.ts'
-import { enroll, enrollRouter, openFeed, readyFeed } from '../../support/edge/feed-client.ts'
+import {
+  endMany,
+  enroll,
+  enrollRouter,
+  openFeed,
+  readyFeed,
+} from '../../support/edge/feed-client.ts'
 import {
   CERTIFICATES,
   issueCertificate,
@@ -23,8 +28,7 @@ import { eventually } from '../../support/eventually.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
 import { revoke } from '../../support/login/refresh.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
-import { type Service, startService } from '../../support/service.ts'
-import { sql } from '../../support/stores/sql.ts'
+import { startService } from '../../support/service.ts'
 
 const FEED = `${CLIENT_API}/router-feed`
 
@@ -231,18 +235,6 @@ test('a service that stops ends its feeds in good order', async (t) => {
   await service.stop()
   for (const feed of feeds) assert.equal(await feed.closed, 'finished')
 })
-
-/** Ends that nobody made, past the service: so many megabytes of them. */
-async function endMany(service: Service, prefix: string, megabytes: number): Promise<string> {
-  const last = service.clock.now() + hours(1)
-  await sql(
-    service,
-    `with recursive count(n) as (select 1 union all select n + 1 from count where n < ${megabytes * 100})
-     insert into session_endings (subject, at, keep_until)
-     select '${prefix}-' || n || '-${'x'.repeat(10_000)}', 0, ${last} from count`,
-  )
-  return `${prefix}-${megabytes * 100}-${'x'.repeat(10_000)}`
-}
 
 test('a picture of many megabytes is sent whole', async (t) => {
   // An end-all of a large installation: from then on no router could connect, if there were a limit to this.

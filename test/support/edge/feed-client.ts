@@ -7,12 +7,14 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { TestContext } from 'node:test'
+import { hours } from '../../../src/base/time/duration.ts'
 import { registerCa, shows } from '../certificates/certificate-login.ts'
 import { type MadeCertificate, type Openssl, openOpenssl } from '../certificates/openssl.ts'
 import { eventually } from '../eventually.ts'
 import { CLIENT_API } from '../login/legacy.ts'
 import type { Administrator } from '../management.ts'
 import type { Service } from '../service.ts'
+import { sql } from '../stores/sql.ts'
 
 export interface EnrolledRouter {
   readonly identityId: string
@@ -141,4 +143,20 @@ export async function readyFeed(
   assert.equal(feed.response.statusCode, 200)
   await feed.line(({ type }) => type === 'ready', 'ready')
   return { ...feed, hello: feed.lines[0] }
+}
+
+/** Ends that nobody made, past the service: so many megabytes of them. */
+export async function endMany(
+  service: Pick<Service, 'clock' | 'config'>,
+  prefix: string,
+  megabytes: number,
+): Promise<string> {
+  const last = service.clock.now() + hours(1)
+  await sql(
+    service,
+    `with recursive count(n) as (select 1 union all select n + 1 from count where n < ${megabytes * 100})
+     insert into session_endings (subject, at, keep_until)
+     select '${prefix}-' || n || '-${'x'.repeat(10_000)}', 0, ${last} from count`,
+  )
+  return `${prefix}-${megabytes * 100}-${'x'.repeat(10_000)}`
 }
