@@ -135,7 +135,7 @@ export async function pickPending(model: Model, world: World, number: number): P
   if (
     number < 10 &&
     model.startEnrollment(login) === 'enrolling' &&
-    login.owner?.app === undefined
+    login.owner?.app?.startedBy !== login
   ) {
     const started = await world.startEnrollment(login.id)
     assert.ok(started.word === 'enrolling')

@@ -25,10 +25,14 @@ export interface Person {
   app: App | undefined
   /** Codes tried since the last right one, at the most. From ten on the next one may be turned away (D-18). */
   guesses: number
+  /** D-226: how often everything of this person was ended. */
+  voids: number
 }
 
 interface App {
   readonly totp: TOTP
+  /** D-240: while it is pending, it exists for the login that started it alone. */
+  readonly startedBy: Login
   isVerified: boolean
   /** D-17: this time step and those before it are spent. */
   lastStep: number
@@ -50,6 +54,8 @@ export interface Login {
   state: 'open' | 'coded' | 'exchanged' | 'ended'
   /** Whose password was right last (D-13). */
   owner: Person | undefined
+  /** `voids` of the owner when the password was right: with another number by now nothing counts (D-226). */
+  voids: number
   /** Proven by the owner, on this login. */
   totp: boolean
   jwt: boolean
@@ -77,6 +83,7 @@ export class Model {
       disabledUntil: undefined,
       app: undefined,
       guesses: 0,
+      voids: 0,
     })
     this.people = { alice: person('alice'), bob: person('bob') }
   }
@@ -87,6 +94,7 @@ export class Model {
       begunAt: this.#clock.now(),
       state: 'open',
       owner: undefined,
+      voids: 0,
       totp: false,
       jwt: false,
       wrongCodes: 0,
@@ -102,9 +110,10 @@ export class Model {
     if (!isRight || !this.#mayLogIn(by)) return 'INVALID_AUTH'
     // D-14: nothing is proven by a call that lacks it.
     if (by.demanded.jwt && jwtOf !== by.name) return 'UNAUTHORIZED'
-    // D-13: another identity starts over.
-    if (login.owner !== by) login.totp = false
+    // D-13: another identity starts over; D-226: so does one whose logins were voided.
+    if (login.owner !== by || login.voids !== by.voids) login.totp = false
     login.owner = by
+    login.voids = by.voids
     login.jwt = by.demanded.jwt
     return this.#next(login, by)
   }
@@ -132,19 +141,23 @@ export class Model {
     return by.app?.isVerified === true ? 'MFA_EXISTS' : 'enrolling'
   }
 
-  enrolling({ owner }: Login, url: string, recoveryCodes: readonly string[]): void {
+  enrolling(login: Login, url: string, recoveryCodes: readonly string[]): void {
+    const { owner } = login
     const totp = URI.parse(url)
     assert.ok(totp instanceof TOTP && owner !== undefined)
     assert.equal(new Set(recoveryCodes).size, 20)
     const unspent = [...recoveryCodes]
-    owner.app = { totp, isVerified: false, lastStep: 0, lastCode: '', unspent, spent: [] }
+    const fresh = { isVerified: false, lastStep: 0, lastCode: '', unspent, spent: [] }
+    owner.app = { totp, startedBy: login, ...fresh }
   }
 
   verifyEnrollment(login: Login, code: string): Word {
     const by = this.#factorOwner(login)
     if (by === undefined || login.state !== 'open') return 'INVALID_AUTH_REQUEST'
     const { app } = by
-    if (app === undefined || app.isVerified) return 'MFA_ENROLLMENT_NOT_STARTED'
+    if (app === undefined || app.isVerified || app.startedBy !== login) {
+      return 'MFA_ENROLLMENT_NOT_STARTED'
+    }
     by.guesses += 1
     if (this.#stepOf(app, code) === undefined) return this.#wrong(login)
     by.guesses = 0
@@ -160,6 +173,7 @@ export class Model {
     if (by === undefined || login.state !== 'open') return 'INVALID_AUTH_REQUEST'
     if (by.app === undefined) return 'MFA_ENROLLMENT_NOT_STARTED'
     if (by.app.isVerified) return 'MFA_EXISTS'
+    if (by.app.startedBy !== login) return 'MFA_ENROLLMENT_NOT_STARTED'
     by.app = undefined
     return 'done'
   }
@@ -190,7 +204,7 @@ export class Model {
     const { owner } = login
     const isLate = this.#clock.now() - code.at >= CODE_LIFE
     if (isLate || !isRightVerifier || owner === undefined) return 'INVALID_GRANT'
-    if (!this.#mayLogIn(owner)) return 'INVALID_GRANT'
+    if (!this.#mayLogIn(owner) || login.voids !== owner.voids) return 'INVALID_GRANT'
     const { totp, jwt } = owner.demanded
     return (totp && !login.totp) || (jwt && !login.jwt) ? 'INVALID_GRANT' : 'tokens'
   }
@@ -223,7 +237,8 @@ export class Model {
   /** Whether the code proves the pending app of this login's owner. */
   wouldVerify(login: Login, code: string): boolean {
     const app = login.state === 'open' ? this.#factorOwner(login)?.app : undefined
-    return app !== undefined && !app.isVerified && this.#stepOf(app, code) !== undefined
+    if (app === undefined || app.isVerified || app.startedBy !== login) return false
+    return this.#stepOf(app, code) !== undefined
   }
 
   isOpen(login: Login): boolean {
@@ -292,9 +307,10 @@ export class Model {
 
   /** Whose second factor the login waits for; undefined when it takes none. */
   #factorOwner(login: Login): Person | undefined {
-    const { owner, state } = login
+    const { owner, state, voids } = login
     const isGone = this.#isOver(login) || state === 'ended' || state === 'exchanged'
-    return isGone || owner === undefined || !this.#mayLogIn(owner) ? undefined : owner
+    if (isGone || owner === undefined || !this.#mayLogIn(owner)) return undefined
+    return voids === owner.voids ? owner : undefined
   }
 
   /** D-16. */

@@ -120,6 +120,7 @@ export const disable = ([name, forMinutes]: readonly [Name, number]) =>
   command(`disable(${name}, ${forMinutes})`, async (model, world) => {
     const until = forMinutes === 0 ? Number.POSITIVE_INFINITY : minutes(forMinutes)
     model.people[name].disabledUntil = world.clock.now() + until
+    model.people[name].voids += 1
     assert.deepEqual(await world.disable(name, forMinutes), { word: 'done' })
   })
 

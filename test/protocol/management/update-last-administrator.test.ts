@@ -157,10 +157,14 @@ for (const [where, start] of Object.entries(PLACES)) {
         primary: { updb: { allowed: false } },
       })
       const replies = await Promise.all([closes, second])
-      const statuses = replies.map(({ status }) => status).toSorted()
-      assert.deepEqual(statuses, [200, 409], replies.map(({ text }) => text).join())
+      const texts = replies.map(({ text }) => text).join()
+      assert.equal(replies.filter(({ status }) => status === 200).length, 1, texts)
+      // The second one was refused for the last administrator, or the first one had closed the policy of its caller (D-232).
+      const { code } = replies.find(({ status }) => status !== 200)?.json().error ?? {}
+      assert.ok(['LAST_ADMINISTRATOR', 'UNAUTHORIZED'].includes(code), texts)
       const back = { primary: { updb: { allowed: true } } }
-      await admin.act('PATCH', '/auth-policies/default', back)
+      const able = replies[1].status === 200 ? await administrate(here, first) : admin
+      await able.act('PATCH', '/auth-policies/default', back)
       await admin.act('DELETE', `/identities/${first.id}`)
     }
   })
