@@ -165,7 +165,10 @@ const ROWS: Readonly<Record<string, Row>> = {
 
   run: {
     done: ['first-start', 'nothing says ready before it answers'],
-    mistaken: ['command-line', 'a home that cannot be made is explained in one line'],
+    mistaken: [
+      'impossible-homes',
+      'refuses a home that cannot be created or used with one sentence',
+    ],
   },
   demo: {
     done: ['demo', 'every line that the demo prints does what is said beside it'],
