@@ -194,6 +194,31 @@ test('a drain answers the parsed requests, says close once, and accepts nothing 
   assert.deepEqual(handled, ['/1', '/2', '/3'])
 })
 
+test('a drain cuts what is left after the grace period, and logs how much that is', async (t) => {
+  const warnings: object[] = []
+  const silent = () => undefined
+  const log = {
+    debug: silent,
+    info: silent,
+    warn: (fields: object) => warnings.push(fields),
+    error: silent,
+  }
+  let isRunning = false
+  const { connect, server } = await startHttpsServer(
+    t,
+    () => {
+      isRunning = true
+    },
+    { log },
+  )
+  const busy = await connect()
+  busy.send(get('/'))
+  await eventually(() => isRunning || undefined, 'the request')
+  await server.close(seconds(1))
+  await busy.closed
+  assert.deepEqual(warnings, [{ connections: 1 }])
+})
+
 test('a drain waits until a slow reader has the whole response', async (t) => {
   const text = 'x'.repeat(12_000_000)
   const { port, server } = await startHttpsServer(t, (_, response) => answer(response, text))

@@ -219,6 +219,10 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       const cut = new AbortController()
       const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
         () => {
+          if (sockets.size > 0) {
+            const msg = 'the grace period of the stop is over; open connections are cut'
+            log.warn({ connections: sockets.size }, msg)
+          }
           for (const socket of sockets.keys()) socket.destroy()
         },
         () => undefined,
