@@ -250,7 +250,15 @@ test('attacks on the browser login', async (t) => {
         cookies.map(({ name, value }) => [name, value]),
       )
       await finishOwnLogin({ page, login, id })
-      assert.deepEqual(await context.cookies(), [])
+      // D-216: what is left says that this browser has signed in before, and has the same attributes.
+      const [device, ...others] = await context.cookies()
+      assert.deepEqual(others, [])
+      assert.equal(device?.name, '__Host-latchkey-device')
+      const { secure, httpOnly, sameSite, path, domain } = device
+      assert.deepEqual(
+        { secure, httpOnly, sameSite, path, domain },
+        { secure: true, httpOnly: true, sameSite: 'Lax', path: '/', domain: '127.0.0.1' },
+      )
       await context.close()
     },
   )
