@@ -1,11 +1,15 @@
 /**
  * Everything that a browser has to complain about on the way through our pages: what its console says, and scripts that
- * fail. One thing is no complaint: the browser notes each page that is answered with 400 or above, and pages that say what
- * went wrong are (D-12, D-18). That note is left out only for the very page that was answered so.
+ * fail. Two notes are not complaints. The browser notes each page that is answered with 400 or above, and pages that say
+ * what went wrong are (D-12, D-18); that note is left out only for the very page that was answered so. And it notes that a
+ * field has no autofocus because the test, which is faster than a person, already focused one.
  */
 import type { ConsoleMessage, Page } from 'playwright-core'
 
 const STATUS_NOTE = /^Failed to load resource: the server responded with a status of (\d{3})/
+
+const FOCUS_NOTE =
+  /^Autofocus processing was blocked because a document already has a focused element/
 
 /** Grows while the page is used. */
 export function complaintsOf(page: Page): readonly string[] {
@@ -20,6 +24,7 @@ export function complaintsOf(page: Page): readonly string[] {
 
   page.on('console', (message) => {
     const note = written(message)
+    if (FOCUS_NOTE.test(note.text)) return
     if (!refused.has(noted(note))) complaints.push(`${note.text} at ${note.url}`)
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
