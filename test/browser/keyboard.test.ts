@@ -40,6 +40,7 @@ test('the keyboard alone is enough', async (t) => {
     await tabTo(page, 'Continue with A first one')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'The IdP' }).waitFor()
+    await page.locator('input:focus').waitFor()
     await page.keyboard.type('zoe')
     await page.keyboard.press('Enter')
     assert.equal(decodeJwt((await arrive()).access_token).sub, id)
@@ -52,6 +53,8 @@ test('the keyboard alone is enough', async (t) => {
     const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
     const says = (text: string) => page.getByRole('status').getByText(text).waitFor()
     await page.goto(`${service.baseUrl}/account`)
+    // The page focuses its first field a moment after it has loaded; a test types faster than a person.
+    await page.locator('input:focus').waitFor()
     await page.keyboard.type(person.username)
     await page.keyboard.press('Tab')
     await page.keyboard.type(PASSWORD)

@@ -141,6 +141,7 @@ test('a person proves a second factor with a browser', async (t) => {
   await t.test('the keyboard alone is enough for a code', async (t) => {
     const person = await enrolledPerson(service, admin)
     const { page, arrive } = await openLogin(t, browser, app)
+    await page.locator('input:focus').waitFor()
     await page.keyboard.type(person.username)
     await page.keyboard.press('Tab')
     await page.keyboard.type(PASSWORD)
