@@ -16,12 +16,12 @@ export function* cookiesWith(request: FastifyRequest, prefix: string): Generator
     const end = field.indexOf(';', at)
     const next = end < 0 ? field.length : end
     if (isStart(field, at)) yield field.slice(at + prefix.length, next).trimEnd()
-    // A pair is looked at once, wherever the prefix stands in it.
+    // Each pair is examined once, wherever the prefix occurs in it.
     at = field.indexOf(prefix, next)
   }
 }
 
-/** Whether nothing but blanks stands between the position and the end of the pair before. */
+/** Whether there are only blanks between the end of the previous pair and the position. */
 function isStart(field: string, position: number): boolean {
   let at = position - 1
   while (at >= 0 && (field[at] === ' ' || field[at] === '\t')) at -= 1

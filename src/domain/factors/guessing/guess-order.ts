@@ -34,7 +34,7 @@ export function createGuessOrder(): BeginGuess {
   }
 }
 
-/** Of one lane one at a time. So any number of refusals of one network leaves the database to everybody else (D-207). */
+/** Runs the work of one lane one at a time, so that refusals of one network do not occupy the database (D-207). */
 export async function oneAfterTheOther<T>(
   begin: BeginGuess,
   lane: string,
