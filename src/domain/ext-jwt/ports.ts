@@ -1,6 +1,5 @@
 /** What the use cases of external JWTs need from outside. */
 import type { Clock } from '../../base/time/clock.ts'
-import type { PostForm } from './idp/redeem-code.ts'
 import type { SignerKeyCache } from './signer-keys.ts'
 
 export interface ExternalJwtPorts {
@@ -8,3 +7,9 @@ export interface ExternalJwtPorts {
   readonly signerKeys: SignerKeyCache
   readonly postForm: PostForm
 }
+
+/** Rejects with a message that may be shown to an administrator. */
+export type PostForm = (
+  url: string,
+  fields: Readonly<Record<string, string>>,
+) => Promise<{ readonly status: number; readonly value: unknown }>

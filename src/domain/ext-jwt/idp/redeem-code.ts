@@ -7,15 +7,9 @@ import { decodeJwt } from 'jose'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { equalInConstantTime } from '../../../base/secrets/vault.ts'
 import type { Instant } from '../../../base/time/instant.ts'
-import type { ExternalJwtPorts } from '../ports.ts'
+import type { ExternalJwtPorts, PostForm } from '../ports.ts'
 import type { ExternalJwtSigner } from '../signer.ts'
 import { ageFault } from '../verify.ts'
-
-/** Rejects with a message that may be shown to an administrator. */
-export type PostForm = (
-  url: string,
-  fields: Readonly<Record<string, string>>,
-) => Promise<{ readonly status: number; readonly value: unknown }>
 
 export interface Redemption {
   readonly signer: Pick<ExternalJwtSigner, 'issuer' | 'targetToken'> & { readonly clientId: string }
