@@ -31,6 +31,7 @@ import {
 import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createKnownDevices } from '../../domain/factors/guessing/known-devices.ts'
+import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
 import { createHashNewPassword } from '../../domain/factors/new-password.ts'
 import { createPasswordFactor } from '../../domain/factors/password.ts'
@@ -116,6 +117,9 @@ export interface Parts {
   /** Where fetches are traced. */
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
+
+/** D-155: the returns from an IdP that are completed at the same time, and those that may wait. */
+const RETURNS = { concurrency: 16, queue: 256 }
 
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
@@ -226,7 +230,7 @@ export function compose(parts: Parts) {
       redeemCode: (redemption) => redeemCode({ postForm, clock }, redemption),
       submitReturned: createSubmitReturned(steps),
       submitKept: createSubmitKept(steps),
-      tripFailures: countFailures(),
+      returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
     }),
   }
 
