@@ -4,20 +4,24 @@
 
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
-import { createJudgeCertificate } from '../../domain/certificates/judge-certificate.ts'
+import { judgeCertificate as judgeCertificateWith } from '../../domain/certificates/judge-certificate.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
+import type { PresentedChain } from '../../domain/certificates/presented-chain.ts'
 import { createSessionCertificates } from '../../domain/certificates/session/issue.ts'
+import type { Ca } from '../../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
-import { createRedeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import { redeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import type { ExternalJwtSigner } from '../../domain/ext-jwt/signer.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
-import { createVerifyExternalJwt } from '../../domain/ext-jwt/verify.ts'
+import { verifyExternalJwt as verifyExternalJwtWith } from '../../domain/ext-jwt/verify.ts'
 import { createCertificateFactor } from '../../domain/factors/client-certificate.ts'
 import { createTotpEnrollments } from '../../domain/factors/enroll-totp.ts'
 import {
@@ -27,6 +31,7 @@ import {
 import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createKnownDevices } from '../../domain/factors/guessing/known-devices.ts'
+import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
 import { createHashNewPassword } from '../../domain/factors/new-password.ts'
 import { createPasswordFactor } from '../../domain/factors/password.ts'
@@ -72,7 +77,7 @@ import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
 import { createAuthenticateRouter } from '../../domain/sessions/routers/authenticate-router.ts'
 import { createCheckForRouter } from '../../domain/sessions/routers/check-for-router.ts'
 import { createRouterFeed } from '../../domain/sessions/routers/router-feed.ts'
-import { createDescribeSession } from '../../domain/sessions/session-detail.ts'
+import { createDescribeSessions } from '../../domain/sessions/session-detail.ts'
 import { createSessionMfa } from '../../domain/sessions/session-mfa.ts'
 import type { Store } from '../../domain/stores.ts'
 import { createExchangeCode } from '../../domain/tokens/exchange-code.ts'
@@ -113,6 +118,9 @@ export interface Parts {
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
 
+/** D-155: the returns from an IdP that are completed at the same time, and those that may wait. */
+const RETURNS = { concurrency: 16, queue: 256 }
+
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { brand, tokens } = config
@@ -147,9 +155,11 @@ export function compose(parts: Parts) {
   const common = { ...store, clock, random, vault, ...names, recordEvent, rules, endedSessions }
 
   // Factors: each judges one kind of proof.
-  const verifyExternalJwt = createVerifyExternalJwt({ clock, signerKeys })
+  const verifyExternalJwt = (signer: ExternalJwtSigner, token: Secret) =>
+    verifyExternalJwtWith({ clock, signerKeys }, signer, token)
   const ownAnchors = () => authorities.anchorPems
-  const judgeCertificate = createJudgeCertificate({ ownAnchors, clock })
+  const judgeCertificate = (chain: PresentedChain, cas: readonly Ca[]) =>
+    judgeCertificateWith({ ownAnchors, clock }, chain, cas)
   const password = createPasswordFactor({ ...common, hashing })
   const certificate = createCertificateFactor({ ...common, judgeCertificate })
   const externalJwt = createExternalJwtFactor({ ...common, verifyExternalJwt })
@@ -210,22 +220,23 @@ export function compose(parts: Parts) {
   // Logins that go through an IdP: D-47.
   const { fetch: fetchRules } = config.externalJwtSigners
   const findEndpoints = createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp })
+  const postForm = createPostForm(fetchRules)
   const external = {
     sendAway: createSendAway({ ...common, findEndpoints }),
     comeBack: createComeBack({
       ...common,
       findRequest,
       findEndpoints,
-      redeemCode: createRedeemCode({ postForm: createPostForm(fetchRules), clock }),
+      redeemCode: (redemption) => redeemCode({ postForm, clock }, redemption),
       submitReturned: createSubmitReturned(steps),
       submitKept: createSubmitKept(steps),
-      tripFailures: countFailures(),
+      returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
     }),
   }
 
   // Sessions and tokens: what a finished login leaves behind.
   const endSession = createEndSession({ ...common, ...sessionLife })
-  const describeSession = createDescribeSession(common)
+  const describeSessions = createDescribeSessions(common)
   const ownTokens = createOwnTokens({ ...common, issuers, signingKeys })
   const signTokens = createSignTokens({ ...common, signingKeys, lifetimes })
   const issueTokens = createIssueTokens({ ...common, ...sessionLife, signTokens })
@@ -281,7 +292,7 @@ export function compose(parts: Parts) {
     }),
     caBundlePem: () => authorities.caBundlePem,
     checkForRouter: createCheckForRouter({ ...common, legacySessions }),
-    currentSession: createCurrentSession({ ...common, describeSession }),
+    currentSession: createCurrentSession({ ...common, describeSessions }),
     currentIdentity: createCurrentIdentity(common),
     ownAuthenticators: createOwnAuthenticators({
       ...common,
@@ -307,7 +318,7 @@ export function compose(parts: Parts) {
       invite: enrolling.invite,
       inviteByCa: enrolling.inviteByCa,
       endSessionsWithin,
-      describeSession,
+      describeSessions,
       manageKeys: createManageKeys({ signingKeys, rotateKeys }),
       signerKeys,
       ownAnchors,
