@@ -1,0 +1,20 @@
+/** What logins need from outside. Built once, in `app/compose`. */
+import type { FindEndpoints } from '../ext-jwt/idp/endpoints.ts'
+import type { PostForm } from '../ext-jwt/idp/redeem-code.ts'
+import type { AddressFailures } from '../factors/guessing/failures.ts'
+import type { BeginGuess } from '../factors/guessing/guess-order.ts'
+import type { FactorPorts } from '../factors/ports.ts'
+import type { Stores } from '../stores.ts'
+
+export interface LoginPorts
+  extends FactorPorts,
+    Pick<Stores, 'authRequests' | 'spentStates' | 'events'> {
+  readonly clientId: string
+  /** Counts wrong passwords only (D-22). */
+  readonly addressFailures: AddressFailures
+  /** Counts failed round trips to an IdP separately: an IdP that is down keeps nobody from a password (D-22). */
+  readonly tripFailures: AddressFailures
+  readonly beginGuess: BeginGuess
+  readonly findEndpoints: FindEndpoints
+  readonly postForm: PostForm
+}
