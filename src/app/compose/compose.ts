@@ -4,6 +4,7 @@
 
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
@@ -11,14 +12,17 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { type RecordEvent, recordEvent as recordWith } from '../../domain/audit/record.ts'
-import { createJudgeCertificate } from '../../domain/certificates/judge-certificate.ts'
+import { judgeCertificate as judgeCertificateWith } from '../../domain/certificates/judge-certificate.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
+import type { PresentedChain } from '../../domain/certificates/presented-chain.ts'
 import { createSessionCertificates } from '../../domain/certificates/session/issue.ts'
+import type { Ca } from '../../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
-import { createRedeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import { redeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import type { ExternalJwtSigner } from '../../domain/ext-jwt/signer.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
-import { createVerifyExternalJwt } from '../../domain/ext-jwt/verify.ts'
+import { verifyExternalJwt as verifyExternalJwtWith } from '../../domain/ext-jwt/verify.ts'
 import { createCertificateFactor } from '../../domain/factors/client-certificate.ts'
 import { createTotpEnrollments } from '../../domain/factors/enroll-totp.ts'
 import {
@@ -28,6 +32,7 @@ import {
 import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createKnownDevices } from '../../domain/factors/guessing/known-devices.ts'
+import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
 import {
   type HashNewPassword,
@@ -119,6 +124,9 @@ export interface Parts {
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
 
+/** D-155: the returns from an IdP that are completed at the same time, and those that may wait. */
+const RETURNS = { concurrency: 16, queue: 256 }
+
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { brand, tokens } = config
@@ -176,7 +184,7 @@ export function compose(parts: Parts) {
     findEndpoints: createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp }),
     allowHttp: fetchRules.allowHttp,
     addressFailures: countFailures(),
-    tripFailures: countFailures(),
+    returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
     enrollmentFailures: countFailures(),
     beginGuess: createGuessOrder(),
     rejectsCommonPasswords: config.passwords.rejectCommon,
@@ -206,9 +214,11 @@ export function compose(parts: Parts) {
   }
 
   // Factors: each judges one kind of proof.
-  const verifyExternalJwt = createVerifyExternalJwt({ clock, signerKeys })
+  const verifyExternalJwt = (signer: ExternalJwtSigner, token: Secret) =>
+    verifyExternalJwtWith(ports, signer, token)
   const { ownAnchors } = ports
-  const judgeCertificate = createJudgeCertificate({ ownAnchors, clock })
+  const judgeCertificate = (chain: PresentedChain, cas: readonly Ca[]) =>
+    judgeCertificateWith(ports, chain, cas)
   const password = createPasswordFactor({ ...common, hashing })
   const certificate = createCertificateFactor({ ...common, judgeCertificate })
   const externalJwt = createExternalJwtFactor({ ...common, verifyExternalJwt })
@@ -264,10 +274,10 @@ export function compose(parts: Parts) {
       ...common,
       findRequest,
       findEndpoints,
-      redeemCode: createRedeemCode(ports),
+      redeemCode: (redemption) => redeemCode(ports, redemption),
       submitReturned: createSubmitReturned(steps),
       submitKept: createSubmitKept(steps),
-      tripFailures: ports.tripFailures,
+      returnTurns: ports.returnTurns,
     }),
   }
 

@@ -2,17 +2,10 @@
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import type { AuditPorts } from '../audit/ports.ts'
 import type { LoginPorts } from '../login/ports.ts'
 import type { SigningKeys } from '../tokens/keys/signing-keys.ts'
 import type { EndedSessions } from './ending/ended-sessions.ts'
-
-/** For whatever ends sessions inside a transaction: there is no plain store in it. */
-export interface EndingPorts extends AuditPorts {
-  readonly endedSessions: Pick<EndedSessions, 'add'>
-  /** No token that is signed from now on lives longer than this. */
-  readonly accessTokenLife: Duration
-}
+import type { EndingPorts } from './ending/ports.ts'
 
 export interface SessionPorts extends LoginPorts, EndingPorts {
   readonly endedSessions: EndedSessions

@@ -12,7 +12,7 @@ import { readCertificates, validity } from '../../certificates/certificate-chain
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Stores, Transaction } from '../../stores.ts'
 import { type ApiSession, endingOf, type SessionEnding } from '../api-session.ts'
-import type { EndingPorts } from '../ports.ts'
+import type { EndingPorts } from './ports.ts'
 
 export interface SessionEnd {
   readonly sessionId: ApiSessionId
