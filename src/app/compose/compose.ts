@@ -83,7 +83,7 @@ import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
 import { createAuthenticateRouter } from '../../domain/sessions/routers/authenticate-router.ts'
 import { createCheckForRouter } from '../../domain/sessions/routers/check-for-router.ts'
 import { createRouterFeed } from '../../domain/sessions/routers/router-feed.ts'
-import { createDescribeSession } from '../../domain/sessions/session-detail.ts'
+import { createDescribeSessions } from '../../domain/sessions/session-detail.ts'
 import { createSessionMfa } from '../../domain/sessions/session-mfa.ts'
 import type { Store } from '../../domain/stores.ts'
 import { createExchangeCode } from '../../domain/tokens/exchange-code.ts'
@@ -282,7 +282,7 @@ export function compose(parts: Parts) {
   }
 
   // Sessions and tokens: what a finished login leaves behind.
-  const describeSession = createDescribeSession(common)
+  const describeSessions = createDescribeSessions(common)
   const ownTokens = createOwnTokens({ ...common, issuers, signingKeys })
   const signTokens = createSignTokens({ ...common, signingKeys, lifetimes })
   const issueTokens = createIssueTokens({ ...common, ...sessionLife, signTokens })
@@ -338,7 +338,7 @@ export function compose(parts: Parts) {
     }),
     caBundlePem: () => authorities.caBundlePem,
     checkForRouter: createCheckForRouter({ ...common, legacySessions }),
-    currentSession: createCurrentSession({ ...common, describeSession }),
+    currentSession: createCurrentSession({ ...common, describeSessions }),
     currentIdentity: createCurrentIdentity(common),
     ownAuthenticators: createOwnAuthenticators({
       ...common,
@@ -364,7 +364,7 @@ export function compose(parts: Parts) {
       invite: enrolling.invite,
       inviteByCa: enrolling.inviteByCa,
       endSessionsWithin,
-      describeSession,
+      describeSessions,
       manageKeys: createManageKeys({ signingKeys, rotateKeys }),
       signerKeys,
       ownAnchors,
