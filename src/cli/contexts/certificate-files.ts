@@ -1,6 +1,6 @@
 /** The files that a login with a certificate needs: two in PEM, or one identity file as `latchkey enroll` writes it. */
 import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
-import { parseJson } from '../../base/json.ts'
+import { isText, parseJson } from '../../base/json.ts'
 import type { ClientCertificate } from '../../client/client.ts'
 import { CommandFailed, EXIT } from '../terminal/io.ts'
 import type { CertificateFiles } from './contexts.ts'
@@ -41,8 +41,4 @@ export async function textOf(path: string): Promise<string> {
   const text = await readText(path)
   if (text === undefined) throw new CommandFailed(`there is no file ${path}`, EXIT.usage)
   return text
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }
