@@ -10,7 +10,8 @@ import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
+import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
+import { type RecordEvent, recordEvent as recordWith } from '../../domain/audit/record.ts'
 import { judgeCertificate as judgeCertificateWith } from '../../domain/certificates/judge-certificate.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { PresentedChain } from '../../domain/certificates/presented-chain.ts'
@@ -33,7 +34,10 @@ import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createKnownDevices } from '../../domain/factors/guessing/known-devices.ts'
 import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
-import { createHashNewPassword } from '../../domain/factors/new-password.ts'
+import {
+  type HashNewPassword,
+  hashNewPassword as hashWith,
+} from '../../domain/factors/new-password.ts'
 import { createPasswordFactor } from '../../domain/factors/password.ts'
 import { createCheckCode } from '../../domain/factors/totp.ts'
 import { createOwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
@@ -69,8 +73,10 @@ import { createDemandSecondaryJwt } from '../../domain/sessions/demand-secondary
 import { createEndByHint } from '../../domain/sessions/ending/end-by-hint.ts'
 import { createEndExpired } from '../../domain/sessions/ending/end-expired.ts'
 import {
-  createEndSession,
-  createEndSessionsWithin,
+  type EndSession,
+  type EndSessionsWithin,
+  endSession as endWith,
+  endSessionsWithin as endWithin,
 } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
@@ -125,13 +131,6 @@ export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { brand, tokens } = config
   const lifetimes = { accessToken: tokens.accessTokenDuration, idToken: tokens.idTokenDuration }
-  const sessionLife = {
-    timeout: config.api.sessionTimeout,
-    maxSessionDuration: tokens.maxSessionDuration,
-    refreshTokenDuration: tokens.refreshTokenDuration,
-    refreshRetryWindow: tokens.refreshRetryWindow,
-    accessTokenLife: tokens.accessTokenDuration,
-  }
 
   // What is kept in memory, fed from the store (D-34).
   const rules = createRules({ ...store, clock })
@@ -149,33 +148,83 @@ export function compose(parts: Parts) {
     ...(parts.onKeyFetch === undefined ? {} : { onFetch: parts.onKeyFetch }),
   })
 
-  /** What nearly everybody needs; functions take from it what they ask for. */
-  const recordEvent = createRecordEvent({ clock, random })
+  const { fetch: fetchRules } = config.externalJwtSigners
+  /** D-22: failures are counted separately for each kind of guessable secret. */
+  const countFailures = () =>
+    createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
+
+  /**
+   * Everything that is replaceable, once: each use case takes from it what its ports type names. The store of the
+   * signing keys and that of our CAs give their names to what is kept of them in memory; both exist inside a
+   * transaction alone.
+   */
+  const ports = {
+    ...store,
+    clock,
+    random,
+    vault,
+    hashing,
+    foldRepeats: createFoldRepeats({ clock }),
+    brand,
+    clientId: brand,
+    audience: brand,
+    trustDomain: config.trustDomain,
+    issuers,
+    clientApi: parts.clientApi,
+    past: parts.past,
+    rules,
+    endedSessions,
+    signingKeys,
+    signerKeys,
+    authorities,
+    ownAnchors: () => authorities.anchorPems,
+    caBundlePem: () => authorities.caBundlePem,
+    fetchJson,
+    postForm: createPostForm(fetchRules),
+    findEndpoints: createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp }),
+    allowHttp: fetchRules.allowHttp,
+    addressFailures: countFailures(),
+    returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
+    enrollmentFailures: countFailures(),
+    beginGuess: createGuessOrder(),
+    rejectsCommonPasswords: config.passwords.rejectCommon,
+    sessionTimeout: config.api.sessionTimeout,
+    sessionCertificateDuration: config.api.sessionCertificateDuration,
+    maxSessionDuration: tokens.maxSessionDuration,
+    refreshTokenDuration: tokens.refreshTokenDuration,
+    refreshRetryWindow: tokens.refreshRetryWindow,
+    accessTokenLife: tokens.accessTokenDuration,
+    idTokenLife: tokens.idTokenDuration,
+    enrollmentDuration: config.enrollment.duration,
+    enrolledCertificateDuration: config.enrollment.certificateDuration,
+  }
+
+  // For use cases that do not take ports yet.
+  const recordEvent: RecordEvent = (...given) => recordWith(ports, ...given)
+  const endSession: EndSession = (end) => endWith(ports, end)
+  const endSessionsWithin: EndSessionsWithin = (...given) => endWithin(ports, ...given)
+  const hashNewPassword: HashNewPassword = (...given) => hashWith(ports, ...given)
   const names = { brand, clientId: brand, audience: brand }
   const common = { ...store, clock, random, vault, ...names, recordEvent, rules, endedSessions }
+  const sessionLife = {
+    timeout: ports.sessionTimeout,
+    maxSessionDuration: ports.maxSessionDuration,
+    refreshTokenDuration: ports.refreshTokenDuration,
+    refreshRetryWindow: ports.refreshRetryWindow,
+  }
 
   // Factors: each judges one kind of proof.
   const verifyExternalJwt = (signer: ExternalJwtSigner, token: Secret) =>
-    verifyExternalJwtWith({ clock, signerKeys }, signer, token)
-  const ownAnchors = () => authorities.anchorPems
+    verifyExternalJwtWith(ports, signer, token)
+  const { ownAnchors } = ports
   const judgeCertificate = (chain: PresentedChain, cas: readonly Ca[]) =>
-    judgeCertificateWith({ ownAnchors, clock }, chain, cas)
+    judgeCertificateWith(ports, chain, cas)
   const password = createPasswordFactor({ ...common, hashing })
   const certificate = createCertificateFactor({ ...common, judgeCertificate })
   const externalJwt = createExternalJwtFactor({ ...common, verifyExternalJwt })
   const checkSecondaryJwt = createCheckSecondaryJwt({ verifyExternalJwt })
   const checkCode = createCheckCode(common)
   const totpEnrolling = createTotpEnrollments(common)
-  const hashNewPassword = createHashNewPassword({
-    hashing,
-    brand,
-    rejectsCommonPasswords: config.passwords.rejectCommon,
-  })
-  /** D-22: failures are counted separately for each kind of guessable secret. */
-  const countFailures = () =>
-    createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
-
-  const endSessionsWithin = createEndSessionsWithin({ ...common, ...sessionLife })
 
   // Enrollment: how there comes to be something to prove.
   const enrolling = composeEnrollment({
@@ -184,7 +233,7 @@ export function compose(parts: Parts) {
     authorities,
     clientApi: parts.clientApi,
     hashNewPassword,
-    addressFailures: countFailures(),
+    addressFailures: ports.enrollmentFailures,
     judgeCertificate,
     endSessionsWithin,
   })
@@ -195,9 +244,9 @@ export function compose(parts: Parts) {
     password,
     certificate,
     externalJwt,
-    addressFailures: countFailures(),
+    addressFailures: ports.addressFailures,
     knownDevices: createKnownDevices(common),
-    beginGuess: createGuessOrder(),
+    beginGuess: ports.beginGuess,
   })
   const checkAgain = createCheckAgain(common)
   const steps = {
@@ -218,24 +267,21 @@ export function compose(parts: Parts) {
   const submitPrimary = createSubmitPrimary(steps)
 
   // Logins that go through an IdP: D-47.
-  const { fetch: fetchRules } = config.externalJwtSigners
-  const findEndpoints = createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp })
-  const postForm = createPostForm(fetchRules)
+  const { findEndpoints } = ports
   const external = {
     sendAway: createSendAway({ ...common, findEndpoints }),
     comeBack: createComeBack({
       ...common,
       findRequest,
       findEndpoints,
-      redeemCode: (redemption) => redeemCode({ postForm, clock }, redemption),
+      redeemCode: (redemption) => redeemCode(ports, redemption),
       submitReturned: createSubmitReturned(steps),
       submitKept: createSubmitKept(steps),
-      returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
+      returnTurns: ports.returnTurns,
     }),
   }
 
   // Sessions and tokens: what a finished login leaves behind.
-  const endSession = createEndSession({ ...common, ...sessionLife })
   const describeSessions = createDescribeSessions(common)
   const ownTokens = createOwnTokens({ ...common, issuers, signingKeys })
   const signTokens = createSignTokens({ ...common, signingKeys, lifetimes })

@@ -5,6 +5,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
+import { PURPOSE } from '../../protocol/x509.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { CaTrust } from '../login/proven.ts'
 import {
@@ -119,10 +120,21 @@ function readDer(der: Uint8Array): X509Certificate | undefined {
   }
 }
 
+/** Our own CAs follow each other over years; far more than ever stand side by side. */
+const MOST_OWN_ANCHORS = 64
+
+const anchorsByPem = new Map<string, readonly Anchor[]>()
+
+/** Each of our CAs is parsed once. */
 function networkAnchors(pem: string): readonly Anchor[] {
-  return readCertificates(pem)
+  const before = anchorsByPem.get(pem)
+  if (before !== undefined) return before
+  const anchors = readCertificates(pem)
     .filter((certificate) => certificate !== undefined)
-    .map((certificate) => ({ kind: 'network', certificate }))
+    .map((certificate) => ({ kind: 'network', certificate }) as const)
+  if (anchorsByPem.size >= MOST_OWN_ANCHORS) anchorsByPem.clear()
+  anchorsByPem.set(pem, anchors)
+  return anchors
 }
 
 /** There may be a thousand CAs, so each is parsed once for as long as its record is held. */
@@ -182,9 +194,6 @@ function caRefusal(
   return undefined
 }
 
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
-const ANY_PURPOSE = '2.5.29.37.0'
-
 function leafRefusal(
   { leaf: facts, purposes }: ValidPath,
   leaf: X509Certificate,
@@ -204,7 +213,9 @@ function leafRefusal(
   // does not make client certificates either; browsers and OpenSSL see it so.
   const other = purposes.findIndex(
     (allowed) =>
-      allowed !== undefined && !allowed.includes(CLIENT_AUTH) && !allowed.includes(ANY_PURPOSE),
+      allowed !== undefined &&
+      !allowed.includes(PURPOSE.clientAuth) &&
+      !allowed.includes(PURPOSE.any),
   )
   if (other >= 0) {
     const why = `certificate ${other + 1} of the path: its extended key usage lacks clientAuth`
