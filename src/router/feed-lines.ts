@@ -2,10 +2,12 @@
  * The lines of the controller's feed: cut out of a stream of bytes and read into values. D-42; docs/router.md has the
  * format. Knows the form of each line and not what follows from it.
  */
+
 import { fromUtf8 } from '../base/encoding.ts'
 import { isJsonObject, isText, type JsonObject, parseJson } from '../base/json.ts'
 import { type Duration, milliseconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
+import { LONGEST_CURSOR } from '../protocol/limits.ts'
 import type { PolicyDemands } from '../protocol/policy-demands.ts'
 
 export type FeedLine =
@@ -48,7 +50,6 @@ export const LARGEST_LINE = 1024 * 1024
 
 const VERSION = 1
 const DEEPEST = 8
-const LONGEST_CURSOR = 64
 const LONGEST_SUBJECT = 256
 const NEW_LINE = 0x0a
 

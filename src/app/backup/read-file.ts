@@ -2,6 +2,7 @@
  * Reads a backup line by line and trusts none of them: a file that is cut off, altered, of another version or no backup
  * at all is refused with a sentence that says which. docs/backup.md has the form.
  */
+
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { fromUtf8 } from '../../base/encoding.ts'
@@ -9,6 +10,7 @@ import { areStrings, isJsonObject, type JsonObject, parseJson } from '../../base
 import type { PassphraseBox } from '../../base/secrets/passphrase.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { fromRfc3339 } from '../../base/time/instant.ts'
+import { BATCH_ROWS } from '../../domain/paging.ts'
 import { SHAPE } from '../../store/migrate.ts'
 import type { Row, TableName } from '../../store/whole/read-whole.ts'
 import { TABLES } from '../../store/whole/table-order.ts'
@@ -26,7 +28,6 @@ export type BackupRows = AsyncGenerator<RowsOfTable, BackupFile, undefined>
 
 const CUT_OFF = 'is cut off: its end is missing'
 
-const BATCH = 500
 /** A row has a few texts of 1 MiB at most (D-44). */
 const LONGEST_LINE = 64 * 2 ** 20
 const NEW_LINE = 0x0a
@@ -53,7 +54,7 @@ export async function* readBackupFile(
       if (row === undefined) throw refuse(`is damaged: a row of ${open.table} cannot be read`)
       open.missing--
       open.batch.push(row)
-      if (open.batch.length === BATCH || open.missing === 0) {
+      if (open.batch.length === BATCH_ROWS || open.missing === 0) {
         yield { table: open.table, rows: open.batch }
         done += open.batch.length
         onRows(done, totalOf(header))

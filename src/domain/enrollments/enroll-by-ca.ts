@@ -13,6 +13,7 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { isLine } from '../../base/text.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { LONGEST_NAME } from '../../protocol/limits.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import type { RecordEvent } from '../audit/record.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
@@ -39,9 +40,6 @@ export interface EnrollByCa {
     caller: Caller,
   ): Promise<IdentityId>
 }
-
-/** As long as an administrator may make one. */
-const LONGEST_EXTERNAL_ID = 256
 
 export function createEnrollByCa(deps: {
   readonly judgeForEnrollment: JudgeForEnrollment
@@ -175,7 +173,7 @@ const isForAnybody = (ca: Ca): boolean => ca.isAutoCaEnrollmentEnabled
 
 function isExternalId(text: string | undefined): boolean {
   if (text === undefined) return false
-  return text.length <= LONGEST_EXTERNAL_ID && isLine(text)
+  return text.length <= LONGEST_NAME && isLine(text)
 }
 
 /** The first of the subject; the legacy object has it as it is, unescaped. */

@@ -2,11 +2,13 @@
  * /account/totp: a person's own authenticator app. API 3.1; D-19, D-162. To begin needs a fresh login; to finish needs the
  * page that the beginning was answered with; to remove it or to renew the recovery codes needs a code in that very form.
  */
+
 import type { FastifyRequest } from 'fastify'
 import type { AccountSessions } from '../../domain/account/session.ts'
 import type { ReadEnrollment } from '../../domain/factors/enroll-totp.ts'
 import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
 import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
+import { LONGEST_CODE } from '../../protocol/limits.ts'
 import { messageText, TOTP } from '../../web/account/texts.ts'
 import {
   RECOVERY_CODES_PATH,
@@ -151,9 +153,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
   }
 }
 
-/** Longer than any code; what is wrong with a shorter one is judged as a wrong code (D-18). An empty field is one too. */
-const LONGEST_CODE = 64
-
+/** An empty field is a wrong code too (D-18). */
 function codeOf(fields: Fields): string {
   const [code, ...others] = fields.get('code') ?? []
   const isCode = typeof code === 'string' && others.length === 0 && code.length <= LONGEST_CODE

@@ -1,5 +1,7 @@
 /** Single fields of a login body, JSON or form: present once, a text, not too long. D-4, D-12, D-45. */
+
 import { Failure } from '../../errors/catalogue.ts'
+import { LONGEST_CODE } from '../../protocol/limits.ts'
 
 export type Fields = ReadonlyMap<string, readonly unknown[]>
 
@@ -11,9 +13,6 @@ export function textField(fields: Fields, name: string, longest: number): string
   if (value.length > longest) throw invalid(name, `must have at most ${longest} characters`)
   return value
 }
-
-/** Longer than any code; what is wrong with a shorter one is judged as a wrong code (D-18). */
-const LONGEST_CODE = 64
 
 export function codeField(fields: Fields): string {
   return textField(fields, 'code', LONGEST_CODE)

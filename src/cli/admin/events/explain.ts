@@ -2,7 +2,9 @@
  * `latchkey explain`: from the request id of an error to what exactly was wrong, in plain words, and what to do. The
  * reasons are in the audit log alone (API 4.8); whoever got the error heard one dull sentence.
  */
+
 import { shellWord } from '../../../base/shell-word.ts'
+import { LARGEST_PAGE } from '../../../contract/lists.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
@@ -10,12 +12,10 @@ import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
 import { type Meaning, meaningOf } from './reasons.ts'
 
-const MOST_EVENTS = 500
-
 export async function explain(requestId: string, values: SessionValues, io: Io): Promise<ExitCode> {
   const api = await openApi(values, io)
   const filter = `requestId = ${quoted(requestId)}`
-  const { rows } = await api.list('/events', { filter, limit: MOST_EVENTS, sort: 'at' })
+  const { rows } = await api.list('/events', { filter, limit: LARGEST_PAGE, sort: 'at' })
   if (rows.length === 0) throw nothingKnown(requestId)
   const names = await namesOf(api, rows)
   if (values.json === true) {
@@ -39,7 +39,7 @@ async function namesOf(api: Pick<EdgeApi, 'list'>, events: readonly Row[]): Prom
     .slice(0, 50)
     .map((id) => `id = ${quoted(id)}`)
     .join(' or ')
-  const { rows } = await api.list('/identities', { filter, limit: MOST_EVENTS })
+  const { rows } = await api.list('/identities', { filter, limit: LARGEST_PAGE })
   return new Map(rows.map(({ id, name }) => [id, String(name)]))
 }
 

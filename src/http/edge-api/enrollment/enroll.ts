@@ -3,9 +3,11 @@
  * query or in the body, the CSR in JSON or as it is. Bodies ignore fields that they do not know, like those of a login
  * (D-4).
  */
+
 import type { FormFields } from '../../../base/form.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import type { Enroll } from '../../../domain/enrollments/enroll.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Answer } from '../../answer.ts'
 import { type Body, bodyFields } from '../../reading/body.ts'
 import { type Fields, invalid, textField } from '../../reading/fields.ts'
@@ -79,10 +81,8 @@ export function tokenOf(query: FormFields, body: Body): Secret {
   return new Secret(token)
 }
 
-/** As much as the body may hold: what is too large for a CSR is told by its reader. */
-const LONGEST_CSR = 65_536
-
+/** The reader of the CSR refuses one that is too large for a CSR. */
 function csrOf(body: Body): string {
   if (body.kind === 'text') return body.text
-  return textField(bodyFields(body), 'clientCsr', LONGEST_CSR)
+  return textField(bodyFields(body), 'clientCsr', LONGEST_PEM)
 }
