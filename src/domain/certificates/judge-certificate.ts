@@ -5,6 +5,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
+import { PURPOSE } from '../../protocol/x509.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { CaTrust } from '../login/proven.ts'
 import {
@@ -182,9 +183,6 @@ function caRefusal(
   return undefined
 }
 
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
-const ANY_PURPOSE = '2.5.29.37.0'
-
 function leafRefusal(
   { leaf: facts, purposes }: ValidPath,
   leaf: X509Certificate,
@@ -204,7 +202,9 @@ function leafRefusal(
   // does not make client certificates either; browsers and OpenSSL see it so.
   const other = purposes.findIndex(
     (allowed) =>
-      allowed !== undefined && !allowed.includes(CLIENT_AUTH) && !allowed.includes(ANY_PURPOSE),
+      allowed !== undefined &&
+      !allowed.includes(PURPOSE.clientAuth) &&
+      !allowed.includes(PURPOSE.any),
   )
   if (other >= 0) {
     const why = `certificate ${other + 1} of the path: its extended key usage lacks clientAuth`

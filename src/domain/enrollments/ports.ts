@@ -5,7 +5,7 @@ import type { CertificatePorts } from '../certificates/ports.ts'
 import type { AddressFailures } from '../factors/guessing/failures.ts'
 import type { BeginGuess } from '../factors/guessing/guess-order.ts'
 import type { FactorPorts } from '../factors/ports.ts'
-import type { EndingPorts } from '../sessions/ports.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
 import type { EnrollmentJwtPorts } from './enrollment-jwt.ts'
 

@@ -62,7 +62,11 @@ type Outcome = Omit<CheckStep, 'step'>
 /** Values come from the token: no longer than one needs to see what is wrong. */
 const LONGEST_SHOWN = 256
 
-type Ports = Pick<ManagementPorts, 'rules' | 'signerKeys' | 'identities' | 'clock'>
+type Ports = Pick<ManagementPorts, 'clock'> & {
+  readonly rules: Pick<ManagementPorts['rules'], 'refresh' | 'signer' | 'policy'>
+  readonly signerKeys: Pick<ManagementPorts['signerKeys'], 'keyFor' | 'status'>
+  readonly identities: Pick<ManagementPorts['identities'], 'find' | 'findByExternalId'>
+}
 
 /** Returns the signer as logins know it now. Throws NOT_FOUND. */
 export async function findCheckedSigner(

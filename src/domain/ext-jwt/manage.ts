@@ -160,7 +160,8 @@ function check(
   { issuers, allowHttp }: Pick<Ports, 'issuers' | 'allowHttp'>,
 ): NewExternalJwtSigner {
   const { issuer, claimsProperty, externalAuthUrl } = signer
-  if (issuers().includes(issuer)) throw invalid('issuer', 'is an issuer of this service itself')
+  if (issuers().some((own) => own === issuer))
+    throw invalid('issuer', 'is an issuer of this service itself')
   if (!isClaimsProperty(claimsProperty)) {
     throw invalid('claimsProperty', 'must be the name of a claim or a JSON pointer')
   }

@@ -4,13 +4,13 @@
  */
 import { X509Certificate } from 'node:crypto'
 import type { IdentityId } from '../../../base/ids.ts'
-import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
+import { earlier, minus, plus, wholeSeconds } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { identityUri } from '../../../protocol/spiffe-id.ts'
 import { fingerprintOf, writeCertificates } from '../certificate-chain.ts'
 import type { CertificatePorts } from '../ports.ts'
 import { readCsr } from '../session/csr.ts'
-import { BACKDATE } from './server-certificate.ts'
+import { BACKDATE, newSerial } from '../write-certificate.ts'
 
 export interface IdentityCertificate {
   /** The leaf by itself, as an authenticator holds it. */
@@ -21,8 +21,6 @@ export interface IdentityCertificate {
   /** What its holder needs to trust us. */
   readonly caBundlePem: string
 }
-
-const SERIAL_BYTES = 16
 
 /** Signs at once and stores nothing. Throws COULD_NOT_PROCESS_CSR that names `field`. */
 export function issueIdentityCertificate(
@@ -39,8 +37,8 @@ export function issueIdentityCertificate(
     throw new Failure('COULD_NOT_PROCESS_CSR', { field: { field, reason: request.fault } })
   }
   const now = clock.now()
-  const bytes = authorities.signSessionCertificate({
-    serial: random.bytes(SERIAL_BYTES),
+  const bytes = authorities.signClientCertificate({
+    serial: newSerial(random),
     subject: request.subject,
     publicKey: request.publicKey,
     uri: identityUri({ trustDomain, identityId }),
@@ -57,9 +55,4 @@ export function issueIdentityCertificate(
     chainPem: `${certPem}${authorities.issuingPem}`,
     caBundlePem: authorities.caBundlePem,
   }
-}
-
-/** Certificates tell time in seconds. */
-function wholeSeconds(at: Instant): Instant {
-  return (Math.floor(at / 1_000) * 1_000) as Instant
 }

@@ -5,10 +5,11 @@
 
 import { sha256 } from '../../../base/encoding.ts'
 import { newId, type SessionCertificateId } from '../../../base/ids.ts'
-import { type Duration, minutes } from '../../../base/time/duration.ts'
-import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
+import { pem } from '../../../base/pem.ts'
+import { earlier, type Instant, minus, plus, wholeSeconds } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { sessionCertificateUri } from '../../../protocol/spiffe-id.ts'
+import type { SubjectPart } from '../../../protocol/x509.ts'
 import type { Caller } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
 import type { Bound } from '../../bound.ts'
@@ -19,13 +20,12 @@ import { type ApiSession, endingOf } from '../../sessions/api-session.ts'
 import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
 import type { SessionPorts } from '../../sessions/ports.ts'
 import type { Stores } from '../../stores.ts'
-import { readCsr, type SubjectPart } from './csr.ts'
+import { BACKDATE, newSerial } from '../write-certificate.ts'
+import { readCsr } from './csr.ts'
 import { MOST_LIVE_CERTIFICATES, type SessionCertificate } from './session-certificate.ts'
 
-/** D-40: for clocks that are a little behind. */
-const BACKDATE: Duration = minutes(1)
-
-const SERIAL_BYTES = 16
+/** What a proof is checked against again. */
+type ProofRules = Pick<SessionPorts['rules'], 'policy' | 'signer' | 'ca' | 'cas'>
 
 type IssuingPorts = Pick<
   SessionPorts,
@@ -33,12 +33,11 @@ type IssuingPorts = Pick<
   | 'trustDomain'
   | 'sessionCertificateDuration'
   | 'authorities'
-  | 'rules'
   | 'clock'
   | 'random'
   | 'foldRepeats'
   | 'transaction'
->
+> & { readonly rules: ProofRules }
 
 /** Finds only those of the call's own session (R100). Throws NOT_FOUND. */
 export async function findSessionCertificate(
@@ -53,7 +52,7 @@ export async function findSessionCertificate(
 
 /** D-225: the certificate outlives the access token of this request, so check again that the login still counts. */
 async function isWithdrawn(
-  { rules }: Pick<SessionPorts, 'rules'>,
+  { rules }: { readonly rules: ProofRules },
   tx: Stores,
   session: ApiSession,
   call: CallSession,
@@ -92,8 +91,8 @@ export async function issueSessionCertificate(
       earlier(plus(now, ports.sessionCertificateDuration), lastMoment(session, call)),
     )
     // Signing takes microseconds and waits for nothing, so it may stand in the transaction.
-    const bytes = authorities.signSessionCertificate({
-      serial: random.bytes(SERIAL_BYTES),
+    const bytes = authorities.signClientCertificate({
+      serial: newSerial(random),
       subject: request.subject,
       publicKey: request.publicKey,
       uri: sessionCertificateUri({
@@ -111,7 +110,7 @@ export async function issueSessionCertificate(
       identityId,
       subject: subjectText(request.subject),
       fingerprint: Buffer.from(sha256(bytes)).toString('hex'),
-      certificatePem: `${pem(bytes)}${authorities.issuingPem}`,
+      certificatePem: `${pem('CERTIFICATE', bytes)}${authorities.issuingPem}`,
       validFrom,
       validTo,
       createdAt: now,
@@ -138,8 +137,8 @@ export function listSessionCertificates(
 export async function removeSessionCertificate(
   ports: Pick<
     SessionPorts,
-    'sessionCertificates' | 'endedSessions' | 'transaction' | 'clock' | 'random' | 'foldRepeats'
-  >,
+    'sessionCertificates' | 'transaction' | 'clock' | 'random' | 'foldRepeats'
+  > & { readonly endedSessions: Pick<SessionPorts['endedSessions'], 'add'> },
   call: CallSession,
   id: string,
   caller: Caller,
@@ -174,24 +173,11 @@ function lastMoment(session: ApiSession, call: CallSession): Instant {
   return isRenewable ? session.endsAt : earlier(session.endsAt, call.expiresAt)
 }
 
-/** Certificates tell time in seconds; what we say about one is what stands in it. */
-function wholeSeconds(at: Instant): Instant {
-  return (Math.floor(at / 1_000) * 1_000) as Instant
-}
-
 /** RFC 4514 §2.4: what would part the text is escaped; the order is the certificate's. */
 function subjectText(parts: readonly SubjectPart[]): string {
   return parts
     .map(({ name, value }) => `${name}=${value.replace(/[,+"\\<>;]|^[ #]| $/g, '\\$&')}`)
     .join(',')
-}
-
-function pem(bytes: Uint8Array): string {
-  const lines =
-    Buffer.from(bytes)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? []
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
 
 function happening(
