@@ -9,6 +9,7 @@ import { systemClock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
 import { describeAdjustment } from '../../config/durations.ts'
+import type { HashStrength } from '../../domain/factors/hashing.ts'
 import { passwordTo } from '../home/first-password.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
@@ -20,7 +21,12 @@ const SECRET_REPLACED =
   'the installation secret was replaced; stopping, to be started with the new one'
 const DATABASE_RESTORED = 'the database was restored from a backup; stopping, to be started again'
 
-export async function runService(options: HomeOptions, io: Io): Promise<ExitCode> {
+/** Tests pass a cheaper `hashStrength`; no option, variable or configuration key reaches it (D-276). */
+export async function runService(
+  options: HomeOptions,
+  io: Io,
+  hashStrength?: HashStrength,
+): Promise<ExitCode> {
   const signals = listenForSignals(systemClock)
   const { config, adjustments } = await openHome(options)
   const log = createLog(config.log)
@@ -33,6 +39,7 @@ export async function runService(options: HomeOptions, io: Io): Promise<ExitCode
     random: systemRandom,
     log,
     handOver: passwordTo(io, config.home),
+    hashStrength,
   })
   const instance = await unlessStopped(starting, signals, log)
   for (const line of readyLines(instance)) io.out(line)

@@ -3,8 +3,6 @@
  * terminal of its own. No process outlives its test.
  */
 import assert from 'node:assert/strict'
-import { spawn as spawnChild } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -12,6 +10,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
 import { temporaryFolder } from '../service.ts'
 import { childEnvironment, type Finished, PROGRAM, waitFor } from './child-service.ts'
+import { runCommand } from './run-command.ts'
 
 export interface Terminal {
   /** Everything that was on it, without colours. */
@@ -60,20 +59,8 @@ export async function freshCli(
   const fileOf = (context: string) =>
     join(configFolder, 'latchkey', 'credentials', `${context}.json`)
 
-  async function run(args: readonly string[], input = ''): Promise<Finished> {
-    const child = spawnChild(process.execPath, [PROGRAM, ...args], { env: environment, cwd: home })
-    t.after(() => void child.kill('SIGKILL'))
-    const output = { stdout: '', stderr: '' }
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        output[name] += text
-      })
-    }
-    // A command that has ended before reads nothing.
-    child.stdin.on('error', () => undefined).end(input)
-    const [code, signal] = await once(child, 'close')
-    return { code, signal, ...output }
-  }
+  const run = (args: readonly string[], input = ''): Promise<Finished> =>
+    runCommand(t, args, { cwd: home, environment, input })
 
   return {
     home,
