@@ -13,7 +13,8 @@ import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/log
 import { bearer, logIn } from '../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../support/management.ts'
 import { installAnewIn } from '../support/process/child-home.ts'
-import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { startChild, waitFor } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 

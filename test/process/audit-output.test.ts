@@ -12,11 +12,11 @@ import { administrate } from '../support/management.ts'
 import { changeConfig } from '../support/process/child-home.ts'
 import {
   type ChildService,
-  runLatchkey,
   spawnLatchkey,
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const ENVIRONMENT = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: ADMIN.password }

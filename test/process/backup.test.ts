@@ -24,12 +24,9 @@ import {
   startAt,
 } from '../support/process/backups.ts'
 import { changeConfig } from '../support/process/child-home.ts'
-import {
-  childEnvironment,
-  PROGRAM,
-  runLatchkey,
-  startChild,
-} from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { childEnvironment, PROGRAM } from '../support/process/program.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 

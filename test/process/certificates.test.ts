@@ -16,7 +16,8 @@ import { days } from '../../src/base/time/duration.ts'
 import { loadAuthorities } from '../../src/domain/certificates/own/authorities.ts'
 import { openStore } from '../../src/store/open.ts'
 import { changeConfig } from '../support/process/child-home.ts'
-import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { startChild, waitFor } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 
 /** An authority of somebody else, that issues certificates for this machine into files. */

@@ -13,7 +13,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { EXIT } from '../../src/cli/terminal/io.ts'
 import { bearer, logIn } from '../support/login/login.ts'
-import { childEnvironment, runLatchkey, startChild } from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { childEnvironment } from '../support/process/program.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)

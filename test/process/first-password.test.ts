@@ -7,7 +7,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
-import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 async function modeOf(path: string): Promise<string> {

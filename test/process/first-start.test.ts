@@ -13,12 +13,8 @@ import { promisify } from 'node:util'
 import { httpClient } from '../support/http-client.ts'
 import { bearer, logIn } from '../support/login/login.ts'
 import { readConfig } from '../support/process/child-home.ts'
-import {
-  runLatchkey,
-  spawnLatchkey,
-  startChild,
-  waitFor,
-} from '../support/process/child-service.ts'
+import { spawnLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)

@@ -9,8 +9,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
-import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
 import { operatorMachine } from '../support/process/operator-machine.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 
 const PAGE = 'docs/upgrade.md'
 

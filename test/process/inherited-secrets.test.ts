@@ -11,11 +11,11 @@ import { stringify } from 'yaml'
 import { readConfig } from '../support/process/child-home.ts'
 import {
   type ChildService,
-  runLatchkey,
   spawnLatchkey,
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 

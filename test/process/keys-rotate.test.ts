@@ -4,7 +4,8 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { bearer, logIn } from '../support/login/login.ts'
-import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { startChild, waitFor } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }

@@ -7,7 +7,8 @@ import { execFileSync } from 'node:child_process'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const FILES = ['controller.yml', 'secret', 'latchkey.db', 'pki/server.key']

@@ -27,7 +27,8 @@ import {
   restore,
   startAt,
 } from '../support/process/backups.ts'
-import { type ChildService, runLatchkey, startChild } from '../support/process/child-service.ts'
+import { type ChildService, startChild } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 

@@ -6,7 +6,9 @@ import type { TestContext } from 'node:test'
 import { temporaryFolder } from '../service.ts'
 import { startPostgres } from '../stores/postgres.ts'
 import { changeConfig, fixPort, installAnewIn } from './child-home.ts'
-import { type ChildService, type Finished, runLatchkey, startChild } from './child-service.ts'
+import { type ChildService, startChild } from './child-service.ts'
+import type { Finished } from './program.ts'
+import { runLatchkey } from './run-command.ts'
 
 export const environment = {
   LATCHKEY_ADDRESS: 'localhost:0',

@@ -8,11 +8,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { type CallOptions, httpClient, type Reply } from '../http-client.ts'
 import { ADMIN } from '../service.ts'
-
-export const PROGRAM = fileURLToPath(new URL('../../../bin/latchkey.js', import.meta.url))
+import { childEnvironment, type Finished, PROGRAM } from './program.ts'
 
 /** Generous: a busy machine is no reason to fail. */
 const PATIENCE_MILLISECONDS = 60_000
@@ -26,13 +24,6 @@ export interface ChildOptions {
   /** Arguments of Node, before the program. */
   readonly nodeArguments?: readonly string[]
   readonly program?: string
-}
-
-export interface Finished {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-  readonly stdout: string
-  readonly stderr: string
 }
 
 export interface Child {
@@ -68,22 +59,6 @@ export function spawnLatchkey(
     await finished
   })
   return { process: child, output, finished }
-}
-
-/** Runs the command to its end. */
-export function runLatchkey(
-  t: TestContext,
-  args: readonly string[],
-  options?: ChildOptions,
-): Promise<Finished> {
-  return spawnLatchkey(t, args, options).finished
-}
-
-export function childEnvironment(
-  own: Readonly<Record<string, string | undefined>> = {},
-): NodeJS.ProcessEnv {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG']
-  return { ...Object.fromEntries(kept.map((name) => [name, process.env[name]])), ...own }
 }
 
 export interface ChildService extends Child {

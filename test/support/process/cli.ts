@@ -9,7 +9,8 @@ import type { TestContext } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
 import { temporaryFolder } from '../service.ts'
-import { childEnvironment, type Finished, PROGRAM, waitFor } from './child-service.ts'
+import { waitFor } from './child-service.ts'
+import { childEnvironment, type Finished, PROGRAM } from './program.ts'
 import { runCommand } from './run-command.ts'
 
 export interface Terminal {

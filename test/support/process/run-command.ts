@@ -1,11 +1,11 @@
 /**
- * Runs a command to its end. The first run of each command in a test file is a process of its own; all others call
- * `runCli` in this process with streams, environment and working directory of their own, which takes a tenth of the
- * time. test/process/cli-every-command.test.ts holds that every command is run in some file.
+ * Runs a command to its end, in this process: `runCli` gets streams, environment and working directory of its own. A
+ * process for each would take ten times as long. The first run of a command in the file that command-rows.ts names for
+ * it is a process, which shows that the command needs nothing of ours and ends by itself.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/time/clock.ts'
@@ -13,7 +13,9 @@ import { runCli } from '../../../src/cli/run.ts'
 import { COMMANDS } from '../../../src/cli/table/commands.ts'
 import { createInterrupts } from '../../../src/cli/terminal/interrupts.ts'
 import { createStreamIo } from '../../../src/cli/terminal/stream-io.ts'
-import { type Finished, PROGRAM } from './child-service.ts'
+import { type ChildOptions, spawnLatchkey } from './child-service.ts'
+import { ROWS } from './command-rows.ts'
+import { childEnvironment, type Finished, PROGRAM } from './program.ts'
 
 export interface Surroundings {
   readonly cwd: string
@@ -32,11 +34,27 @@ export function runCommand(
   surroundings: Surroundings,
 ): Promise<Finished> {
   const words = wordsIn(args)
-  const firstRun = `${t.filePath}: ${words}`
-  if (!PROCESSES.has(words) && spawned.has(firstRun)) return runHere(args, surroundings)
-  spawned.add(firstRun)
+  const isFirst =
+    !spawned.has(words) && basename(t.filePath ?? '') === `${ROWS[words]?.done[0]}.test.ts`
+  if (!isFirst && !PROCESSES.has(words)) return runHere(args, surroundings)
+  spawned.add(words)
   return runProcess(t, args, surroundings)
 }
+
+/** The same without standard input, in the surroundings of a test. What changes Node or the program is a process. */
+export function runLatchkey(
+  t: TestContext,
+  args: readonly string[],
+  options: ChildOptions = {},
+): Promise<Finished> {
+  const { cwd = process.cwd(), environment, ...ofNode } = options
+  return Object.keys(ofNode).length > 0 || Object.keys(environment ?? {}).some(isForPostgres)
+    ? spawnLatchkey(t, args, options).finished
+    : runCommand(t, args, { cwd, environment: childEnvironment(environment) })
+}
+
+/** The driver reads these from the process. */
+const isForPostgres = (name: string) => name.startsWith('PG')
 
 /** The words of the command; empty for what is no command. */
 function wordsIn(args: readonly string[]): string {
