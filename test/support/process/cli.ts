@@ -11,7 +11,7 @@ import { spawn } from '@lydell/node-pty'
 import { temporaryFolder } from '../service.ts'
 import { waitFor } from './child-service.ts'
 import { childEnvironment, type Finished, PROGRAM } from './program.ts'
-import { runCommand } from './run-command.ts'
+import { runCommand, runProcess } from './run-command.ts'
 
 export interface Terminal {
   /** Everything that was on it, without colours. */
@@ -34,6 +34,8 @@ export interface Cli {
   run(args: readonly string[], input?: string): Promise<Finished>
   /** The same, and it must succeed; what it printed. */
   succeed(args: readonly string[], input?: string): Promise<string>
+  /** The same in a process of its own, for tests of several processes at once. */
+  succeedApart(args: readonly string[]): Promise<string>
   /** On a terminal. */
   open(args: readonly string[], options?: { readonly columns?: number }): Terminal
   credentials(context?: string): Promise<SavedCredentials>
@@ -68,11 +70,9 @@ export async function freshCli(
     configFolder,
     environment,
     run,
-    async succeed(args, input) {
-      const { code, stdout, stderr } = await run(args, input)
-      assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
-      return stdout
-    },
+    succeed: async (args, input) => succeeded(args, await run(args, input)),
+    succeedApart: async (args) =>
+      succeeded(args, await runProcess(t, args, { cwd: home, environment })),
     open: (args, { columns = 100 } = {}) =>
       openTerminal(t, [process.execPath, PROGRAM, ...args], { columns, cwd: home, environment }),
     credentials: async (context = 'default') =>
@@ -80,6 +80,11 @@ export async function freshCli(
     keepCredentials: (credentials, context = 'default') =>
       writeFile(fileOf(context), JSON.stringify(credentials)),
   }
+}
+
+function succeeded(args: readonly string[], { code, stdout, stderr }: Finished): string {
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
+  return stdout
 }
 
 /** A program on a terminal of its own. */
