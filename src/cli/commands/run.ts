@@ -9,7 +9,6 @@ import { systemClock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
 import { describeAdjustment } from '../../config/durations.ts'
-import type { HashStrength } from '../../domain/factors/hashing.ts'
 import { passwordTo } from '../home/first-password.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
@@ -25,7 +24,7 @@ const DATABASE_RESTORED = 'the database was restored from a backup; stopping, to
 export async function runService(
   options: HomeOptions,
   io: Io,
-  hashStrength?: HashStrength,
+  hashStrength?: Parameters<typeof startInstance>[0]['hashStrength'],
 ): Promise<ExitCode> {
   const signals = listenForSignals(systemClock)
   const { config, adjustments } = await openHome(options)
