@@ -5,7 +5,7 @@
 import { toRfc3339 } from '../../base/time/instant.ts'
 import { type CheckHealth, HEALTH_CHECKS } from '../../domain/health/check-health.ts'
 import { json } from '../answer.ts'
-import type { Router } from '../route.ts'
+import type { Router } from '../router.ts'
 import { PROBE } from './probe.ts'
 
 export function addHealthChecks(router: Router, use: { readonly checkHealth: CheckHealth }): void {

@@ -3,7 +3,7 @@
  * numbers name nobody, but they tell how many log in and how often that fails.
  */
 import { type Answer, text } from '../answer.ts'
-import type { Router } from '../route.ts'
+import type { Router } from '../router.ts'
 import { PROBE } from './probe.ts'
 
 export interface ShownMetrics {
