@@ -12,7 +12,7 @@ import { epochSeconds } from '../../src/base/time/instant.ts'
 import { createCheckSigner } from '../../src/domain/ext-jwt/check-signer.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
 import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
-import { createVerifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'
+import { verifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'
 import { createExternalJwtFactor } from '../../src/domain/factors/external-jwt.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
 import { ManualClock } from '../support/clocks/manual-clock.ts'
@@ -118,8 +118,14 @@ function surroundings(given: {
     find: async (id: IdentityId) => (id === identity.id ? identity : undefined),
     findByExternalId: async (id: string) => (id === identity.externalId ? identity : undefined),
   }
-  const verifyExternalJwt = createVerifyExternalJwt({ clock, signerKeys })
-  const deps = { brand: 'service', rules, identities, clock, signerKeys, verifyExternalJwt }
+  const deps = {
+    brand: 'service',
+    rules,
+    identities,
+    clock,
+    signerKeys,
+    verifyExternalJwt: verifyExternalJwt.bind(null, { clock, signerKeys }),
+  }
   return { signer, check: createCheckSigner(deps), factor: createExternalJwtFactor(deps) }
 }
 

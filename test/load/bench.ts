@@ -68,7 +68,7 @@ async function issuing(key: keyof typeof KEYS): Promise<Row> {
     const request = readCsr(pem)
     if ('fault' in request) throw new Error(request.fault)
     const now = clock.now()
-    authorities.signSessionCertificate({
+    authorities.signClientCertificate({
       ...request,
       serial: systemRandom.bytes(16),
       uri: sessionCertificateUri({

@@ -42,6 +42,7 @@ import {
 afterAll(async () => (await startPostgres()).stop())
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300)
+const ANOTHER = { id: 'another' as IdentityId, name: 'another' }
 const WHOLE = { limit: 500, offset: 0 }
 const FROM_THE_BEGINNING = instant(0)
 
@@ -301,13 +302,21 @@ for (const database of [...ALL, inEnglish]) {
     })
 
     test('an identity has a session that has not expired, or has none', async (t) => {
-      const { apiSessions } = await (await database.create(t)).open()
+      const { authPolicies, identities, apiSessions } = await (await database.create(t)).open()
+      await authPolicies.insert(aPolicy())
+      await identities.insert(anIdentity())
+      await identities.insert(anIdentity({ ...ANOTHER, externalId: undefined }))
       const { identityId, expiresAt } = aSession()
-      assert.equal(await apiSessions.hasLive(identityId, NOON), false)
+      const holders = async (at: Instant) => [
+        ...(await apiSessions.listHoldersOfLive([identityId, ANOTHER.id], at)),
+      ]
+      assert.deepEqual(await holders(NOON), [])
       await apiSessions.insert(aSession())
-      assert.equal(await apiSessions.hasLive(identityId, NOON), true)
-      assert.equal(await apiSessions.hasLive(identityId, expiresAt), false)
-      assert.equal(await apiSessions.hasLive('another' as IdentityId, NOON), false)
+      await apiSessions.insert(aSession({ id: 'session-2' as ApiSessionId }))
+      assert.deepEqual(await holders(NOON), [identityId])
+      assert.deepEqual(await holders(expiresAt), [])
+      assert.equal((await apiSessions.listHoldersOfLive([ANOTHER.id], NOON)).size, 0)
+      assert.equal((await apiSessions.listHoldersOfLive([], NOON)).size, 0)
     })
 
     test('of more rows than are sorted at once, a page is the same as of few', async (t) => {

@@ -23,7 +23,7 @@ import { createManageAuthPolicies } from '../../domain/policies/manage.ts'
 import type { Rules } from '../../domain/policies/rules.ts'
 import type { EndSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import { createManageSessions } from '../../domain/sessions/manage-sessions.ts'
-import type { DescribeSession } from '../../domain/sessions/session-detail.ts'
+import type { DescribeSessions } from '../../domain/sessions/session-detail.ts'
 import type { Store } from '../../domain/stores.ts'
 import type { ManageKeys } from '../../domain/tokens/keys/manage-keys.ts'
 import type { Management } from '../../http/management-api/management.ts'
@@ -39,7 +39,7 @@ export function composeManagement(
     readonly recordEvent: RecordEvent
     readonly rules: Pick<Rules, 'refresh' | 'policy' | 'signer'>
     readonly endSessionsWithin: EndSessionsWithin
-    readonly describeSession: DescribeSession
+    readonly describeSessions: DescribeSessions
     readonly signerKeys: Pick<SignerKeyCache, 'status' | 'keyFor'>
     readonly manageKeys: ManageKeys
     /** Our own root and issuing CAs, in PEM. */

@@ -4,20 +4,25 @@
 
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
-import { createJudgeCertificate } from '../../domain/certificates/judge-certificate.ts'
+import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
+import { type RecordEvent, recordEvent as recordWith } from '../../domain/audit/record.ts'
+import { judgeCertificate as judgeCertificateWith } from '../../domain/certificates/judge-certificate.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
+import type { PresentedChain } from '../../domain/certificates/presented-chain.ts'
 import { createSessionCertificates } from '../../domain/certificates/session/issue.ts'
+import type { Ca } from '../../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
-import { createRedeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import { redeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import type { ExternalJwtSigner } from '../../domain/ext-jwt/signer.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
-import { createVerifyExternalJwt } from '../../domain/ext-jwt/verify.ts'
+import { verifyExternalJwt as verifyExternalJwtWith } from '../../domain/ext-jwt/verify.ts'
 import { createCertificateFactor } from '../../domain/factors/client-certificate.ts'
 import { createTotpEnrollments } from '../../domain/factors/enroll-totp.ts'
 import {
@@ -27,8 +32,12 @@ import {
 import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createKnownDevices } from '../../domain/factors/guessing/known-devices.ts'
+import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
-import { createHashNewPassword } from '../../domain/factors/new-password.ts'
+import {
+  type HashNewPassword,
+  hashNewPassword as hashWith,
+} from '../../domain/factors/new-password.ts'
 import { createPasswordFactor } from '../../domain/factors/password.ts'
 import { createCheckCode } from '../../domain/factors/totp.ts'
 import { createOwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
@@ -64,15 +73,17 @@ import { createDemandSecondaryJwt } from '../../domain/sessions/demand-secondary
 import { createEndByHint } from '../../domain/sessions/ending/end-by-hint.ts'
 import { createEndExpired } from '../../domain/sessions/ending/end-expired.ts'
 import {
-  createEndSession,
-  createEndSessionsWithin,
+  type EndSession,
+  type EndSessionsWithin,
+  endSession as endWith,
+  endSessionsWithin as endWithin,
 } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
 import { createAuthenticateRouter } from '../../domain/sessions/routers/authenticate-router.ts'
 import { createCheckForRouter } from '../../domain/sessions/routers/check-for-router.ts'
 import { createRouterFeed } from '../../domain/sessions/routers/router-feed.ts'
-import { createDescribeSession } from '../../domain/sessions/session-detail.ts'
+import { createDescribeSessions } from '../../domain/sessions/session-detail.ts'
 import { createSessionMfa } from '../../domain/sessions/session-mfa.ts'
 import type { Store } from '../../domain/stores.ts'
 import { createExchangeCode } from '../../domain/tokens/exchange-code.ts'
@@ -113,17 +124,13 @@ export interface Parts {
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
 
+/** D-155: the returns from an IdP that are completed at the same time, and those that may wait. */
+const RETURNS = { concurrency: 16, queue: 256 }
+
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { brand, tokens } = config
   const lifetimes = { accessToken: tokens.accessTokenDuration, idToken: tokens.idTokenDuration }
-  const sessionLife = {
-    timeout: config.api.sessionTimeout,
-    maxSessionDuration: tokens.maxSessionDuration,
-    refreshTokenDuration: tokens.refreshTokenDuration,
-    refreshRetryWindow: tokens.refreshRetryWindow,
-    accessTokenLife: tokens.accessTokenDuration,
-  }
 
   // What is kept in memory, fed from the store (D-34).
   const rules = createRules({ ...store, clock })
@@ -141,31 +148,83 @@ export function compose(parts: Parts) {
     ...(parts.onKeyFetch === undefined ? {} : { onFetch: parts.onKeyFetch }),
   })
 
-  /** What nearly everybody needs; functions take from it what they ask for. */
-  const recordEvent = createRecordEvent({ clock, random })
+  const { fetch: fetchRules } = config.externalJwtSigners
+  /** D-22: failures are counted separately for each kind of guessable secret. */
+  const countFailures = () =>
+    createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
+
+  /**
+   * Everything that is replaceable, once: each use case takes from it what its ports type names. The store of the
+   * signing keys and that of our CAs give their names to what is kept of them in memory; both exist inside a
+   * transaction alone.
+   */
+  const ports = {
+    ...store,
+    clock,
+    random,
+    vault,
+    hashing,
+    foldRepeats: createFoldRepeats({ clock }),
+    brand,
+    clientId: brand,
+    audience: brand,
+    trustDomain: config.trustDomain,
+    issuers,
+    clientApi: parts.clientApi,
+    past: parts.past,
+    rules,
+    endedSessions,
+    signingKeys,
+    signerKeys,
+    authorities,
+    ownAnchors: () => authorities.anchorPems,
+    caBundlePem: () => authorities.caBundlePem,
+    fetchJson,
+    postForm: createPostForm(fetchRules),
+    findEndpoints: createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp }),
+    allowHttp: fetchRules.allowHttp,
+    addressFailures: countFailures(),
+    returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
+    enrollmentFailures: countFailures(),
+    beginGuess: createGuessOrder(),
+    rejectsCommonPasswords: config.passwords.rejectCommon,
+    sessionTimeout: config.api.sessionTimeout,
+    sessionCertificateDuration: config.api.sessionCertificateDuration,
+    maxSessionDuration: tokens.maxSessionDuration,
+    refreshTokenDuration: tokens.refreshTokenDuration,
+    refreshRetryWindow: tokens.refreshRetryWindow,
+    accessTokenLife: tokens.accessTokenDuration,
+    idTokenLife: tokens.idTokenDuration,
+    enrollmentDuration: config.enrollment.duration,
+    enrolledCertificateDuration: config.enrollment.certificateDuration,
+  }
+
+  // For use cases that do not take ports yet.
+  const recordEvent: RecordEvent = (...given) => recordWith(ports, ...given)
+  const endSession: EndSession = (end) => endWith(ports, end)
+  const endSessionsWithin: EndSessionsWithin = (...given) => endWithin(ports, ...given)
+  const hashNewPassword: HashNewPassword = (...given) => hashWith(ports, ...given)
   const names = { brand, clientId: brand, audience: brand }
   const common = { ...store, clock, random, vault, ...names, recordEvent, rules, endedSessions }
+  const sessionLife = {
+    timeout: ports.sessionTimeout,
+    maxSessionDuration: ports.maxSessionDuration,
+    refreshTokenDuration: ports.refreshTokenDuration,
+    refreshRetryWindow: ports.refreshRetryWindow,
+  }
 
   // Factors: each judges one kind of proof.
-  const verifyExternalJwt = createVerifyExternalJwt({ clock, signerKeys })
-  const ownAnchors = () => authorities.anchorPems
-  const judgeCertificate = createJudgeCertificate({ ownAnchors, clock })
+  const verifyExternalJwt = (signer: ExternalJwtSigner, token: Secret) =>
+    verifyExternalJwtWith(ports, signer, token)
+  const { ownAnchors } = ports
+  const judgeCertificate = (chain: PresentedChain, cas: readonly Ca[]) =>
+    judgeCertificateWith(ports, chain, cas)
   const password = createPasswordFactor({ ...common, hashing })
   const certificate = createCertificateFactor({ ...common, judgeCertificate })
   const externalJwt = createExternalJwtFactor({ ...common, verifyExternalJwt })
   const checkSecondaryJwt = createCheckSecondaryJwt({ verifyExternalJwt })
   const checkCode = createCheckCode(common)
   const totpEnrolling = createTotpEnrollments(common)
-  const hashNewPassword = createHashNewPassword({
-    hashing,
-    brand,
-    rejectsCommonPasswords: config.passwords.rejectCommon,
-  })
-  /** D-22: failures are counted separately for each kind of guessable secret. */
-  const countFailures = () =>
-    createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
-
-  const endSessionsWithin = createEndSessionsWithin({ ...common, ...sessionLife })
 
   // Enrollment: how there comes to be something to prove.
   const enrolling = composeEnrollment({
@@ -174,7 +233,7 @@ export function compose(parts: Parts) {
     authorities,
     clientApi: parts.clientApi,
     hashNewPassword,
-    addressFailures: countFailures(),
+    addressFailures: ports.enrollmentFailures,
     judgeCertificate,
     endSessionsWithin,
   })
@@ -185,9 +244,9 @@ export function compose(parts: Parts) {
     password,
     certificate,
     externalJwt,
-    addressFailures: countFailures(),
+    addressFailures: ports.addressFailures,
     knownDevices: createKnownDevices(common),
-    beginGuess: createGuessOrder(),
+    beginGuess: ports.beginGuess,
   })
   const checkAgain = createCheckAgain(common)
   const steps = {
@@ -208,24 +267,22 @@ export function compose(parts: Parts) {
   const submitPrimary = createSubmitPrimary(steps)
 
   // Logins that go through an IdP: D-47.
-  const { fetch: fetchRules } = config.externalJwtSigners
-  const findEndpoints = createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp })
+  const { findEndpoints } = ports
   const external = {
     sendAway: createSendAway({ ...common, findEndpoints }),
     comeBack: createComeBack({
       ...common,
       findRequest,
       findEndpoints,
-      redeemCode: createRedeemCode({ postForm: createPostForm(fetchRules), clock }),
+      redeemCode: (redemption) => redeemCode(ports, redemption),
       submitReturned: createSubmitReturned(steps),
       submitKept: createSubmitKept(steps),
-      tripFailures: countFailures(),
+      returnTurns: ports.returnTurns,
     }),
   }
 
   // Sessions and tokens: what a finished login leaves behind.
-  const endSession = createEndSession({ ...common, ...sessionLife })
-  const describeSession = createDescribeSession(common)
+  const describeSessions = createDescribeSessions(common)
   const ownTokens = createOwnTokens({ ...common, issuers, signingKeys })
   const signTokens = createSignTokens({ ...common, signingKeys, lifetimes })
   const issueTokens = createIssueTokens({ ...common, ...sessionLife, signTokens })
@@ -281,7 +338,7 @@ export function compose(parts: Parts) {
     }),
     caBundlePem: () => authorities.caBundlePem,
     checkForRouter: createCheckForRouter({ ...common, legacySessions }),
-    currentSession: createCurrentSession({ ...common, describeSession }),
+    currentSession: createCurrentSession({ ...common, describeSessions }),
     currentIdentity: createCurrentIdentity(common),
     ownAuthenticators: createOwnAuthenticators({
       ...common,
@@ -307,7 +364,7 @@ export function compose(parts: Parts) {
       invite: enrolling.invite,
       inviteByCa: enrolling.inviteByCa,
       endSessionsWithin,
-      describeSession,
+      describeSessions,
       manageKeys: createManageKeys({ signingKeys, rotateKeys }),
       signerKeys,
       ownAnchors,

@@ -53,7 +53,7 @@ export function createPasswordHashing(deps: {
   } = deps
   // `Algorithm.Argon2id` is 2.
   const options: Options = { memoryCost, timeCost, parallelism, algorithm: 2 }
-  const turns = createTurns({ concurrency, queue })
+  const turns = createTurns({ purpose: 'password hashing', concurrency, queue })
 
   // Well-formed, of today's strength, and the hash of nothing anybody knows.
   const dummyHash = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`

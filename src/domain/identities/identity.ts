@@ -42,3 +42,10 @@ export function isDisabled(identity: Identity, now: Instant): boolean {
   if (identity.disabledAt === undefined) return false
   return identity.disabledUntil === undefined || identity.disabledUntil > now
 }
+
+/** The ids of the identities that these belong to, each once. */
+export function ownersOf(
+  owned: readonly { readonly identityId: IdentityId }[],
+): readonly IdentityId[] {
+  return [...new Set(owned.map(({ identityId }) => identityId))]
+}

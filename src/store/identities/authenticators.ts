@@ -67,6 +67,12 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
       return (await query.execute()).map(fromRow)
     },
 
+    async listOfMany(identityIds) {
+      if (identityIds.length === 0) return []
+      const query = select.where('identity_id', 'in', identityIds)
+      return (await query.orderBy('created_at').orderBy('id').execute()).map(fromRow)
+    },
+
     async list(query) {
       const { rows, totalCount } = await listRows(db, facts, LIST, query)
       return { rows: rows.map(fromRow), totalCount }

@@ -60,6 +60,12 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       return row && fromRow(row)
     },
 
+    async findMany(ids) {
+      if (ids.length === 0) return new Map()
+      const rows = await select.where('id', 'in', ids).execute()
+      return new Map(rows.map((row) => [row.id, fromRow(row)]))
+    },
+
     async findByExternalId(externalId) {
       if (!isStorable(externalId)) return undefined
       const row = await select.where('external_id', '=', externalId).executeTakeFirst()

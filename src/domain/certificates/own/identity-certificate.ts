@@ -7,13 +7,13 @@ import type { IdentityId } from '../../../base/ids.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Duration } from '../../../base/time/duration.ts'
-import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
+import { earlier, minus, plus, wholeSeconds } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { identityUri } from '../../../protocol/spiffe-id.ts'
 import { fingerprintOf, writeCertificates } from '../certificate-chain.ts'
 import { readCsr } from '../session/csr.ts'
+import { BACKDATE, newSerial } from '../write-certificate.ts'
 import type { CertificateAuthorities } from './authorities.ts'
-import { BACKDATE } from './server-certificate.ts'
 
 export interface IdentityCertificate {
   /** The leaf by itself, as an authenticator holds it. */
@@ -31,12 +31,10 @@ export type IssueIdentityCertificate = (
   csr: { readonly pem: string; readonly field: string },
 ) => IdentityCertificate
 
-const SERIAL_BYTES = 16
-
 export function createIssueIdentityCertificate(deps: {
   readonly authorities: Pick<
     CertificateAuthorities,
-    'signSessionCertificate' | 'issuingEnd' | 'issuingPem' | 'caBundlePem'
+    'signClientCertificate' | 'issuingEnd' | 'issuingPem' | 'caBundlePem'
   >
   readonly trustDomain: string
   readonly duration: Duration
@@ -51,8 +49,8 @@ export function createIssueIdentityCertificate(deps: {
       throw new Failure('COULD_NOT_PROCESS_CSR', { field: { field, reason: request.fault } })
     }
     const now = clock.now()
-    const bytes = authorities.signSessionCertificate({
-      serial: random.bytes(SERIAL_BYTES),
+    const bytes = authorities.signClientCertificate({
+      serial: newSerial(random),
       subject: request.subject,
       publicKey: request.publicKey,
       uri: identityUri({ trustDomain, identityId }),
@@ -68,9 +66,4 @@ export function createIssueIdentityCertificate(deps: {
       caBundlePem: authorities.caBundlePem,
     }
   }
-}
-
-/** Certificates tell time in seconds. */
-function wholeSeconds(at: Instant): Instant {
-  return (Math.floor(at / 1_000) * 1_000) as Instant
 }

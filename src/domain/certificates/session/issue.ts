@@ -5,12 +5,14 @@
 
 import { sha256 } from '../../../base/encoding.ts'
 import { newId, type SessionCertificateId } from '../../../base/ids.ts'
+import { pem } from '../../../base/pem.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import { type Duration, minutes } from '../../../base/time/duration.ts'
-import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
+import type { Duration } from '../../../base/time/duration.ts'
+import { earlier, type Instant, minus, plus, wholeSeconds } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { sessionCertificateUri } from '../../../protocol/spiffe-id.ts'
+import type { SubjectPart } from '../../../protocol/x509.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { RecordEvent } from '../../audit/record.ts'
 import { completeProof } from '../../login/again/complete-proof.ts'
@@ -23,7 +25,8 @@ import type { EndedSessions } from '../../sessions/ending/ended-sessions.ts'
 import type { Stores, Transaction } from '../../stores.ts'
 import type { CertificateAuthorities } from '../own/authorities.ts'
 import type { SessionCertificates } from '../stores.ts'
-import { readCsr, type SubjectPart } from './csr.ts'
+import { BACKDATE, newSerial } from '../write-certificate.ts'
+import { readCsr } from './csr.ts'
 import { MOST_LIVE_CERTIFICATES, type SessionCertificate } from './session-certificate.ts'
 
 export interface ManageSessionCertificates {
@@ -37,18 +40,13 @@ export interface ManageSessionCertificates {
   readonly caBundlePem: string
 }
 
-/** D-40: for clocks that are a little behind. */
-const BACKDATE: Duration = minutes(1)
-
-const SERIAL_BYTES = 16
-
 export function createSessionCertificates(deps: {
   readonly brand: string
   readonly trustDomain: string
   readonly duration: Duration
   readonly authorities: Pick<
     CertificateAuthorities,
-    'signSessionCertificate' | 'issuingPem' | 'caBundlePem'
+    'signClientCertificate' | 'issuingPem' | 'caBundlePem'
   >
   readonly sessionCertificates: Pick<SessionCertificates, 'find' | 'list'>
   readonly endedSessions: Pick<EndedSessions, 'add'>
@@ -103,8 +101,8 @@ export function createSessionCertificates(deps: {
         const validFrom = wholeSeconds(minus(now, BACKDATE))
         const validTo = wholeSeconds(earlier(plus(now, deps.duration), lastMoment(session, call)))
         // Signing takes microseconds and waits for nothing, so it may stand in the transaction.
-        const bytes = authorities.signSessionCertificate({
-          serial: random.bytes(SERIAL_BYTES),
+        const bytes = authorities.signClientCertificate({
+          serial: newSerial(random),
           subject: request.subject,
           publicKey: request.publicKey,
           uri: sessionCertificateUri({
@@ -122,7 +120,7 @@ export function createSessionCertificates(deps: {
           identityId,
           subject: subjectText(request.subject),
           fingerprint: Buffer.from(sha256(bytes)).toString('hex'),
-          certificatePem: `${pem(bytes)}${authorities.issuingPem}`,
+          certificatePem: `${pem('CERTIFICATE', bytes)}${authorities.issuingPem}`,
           validFrom,
           validTo,
           createdAt: now,
@@ -161,24 +159,11 @@ function lastMoment(session: ApiSession, call: CallSession): Instant {
   return isRenewable ? session.endsAt : earlier(session.endsAt, call.expiresAt)
 }
 
-/** Certificates tell time in seconds; what we say about one is what stands in it. */
-function wholeSeconds(at: Instant): Instant {
-  return (Math.floor(at / 1_000) * 1_000) as Instant
-}
-
 /** RFC 4514 §2.4: what would part the text is escaped; the order is the certificate's. */
 function subjectText(parts: readonly SubjectPart[]): string {
   return parts
     .map(({ name, value }) => `${name}=${value.replace(/[,+"\\<>;]|^[ #]| $/g, '\\$&')}`)
     .join(',')
-}
-
-function pem(bytes: Uint8Array): string {
-  const lines =
-    Buffer.from(bytes)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? []
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
 
 function happening(

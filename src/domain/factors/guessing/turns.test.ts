@@ -5,7 +5,7 @@ import { Failure } from '../../../errors/catalogue.ts'
 import { createTurns, MOST_WAITING_EACH } from './turns.ts'
 
 function world(deps: { readonly concurrency: number; readonly queue: number }) {
-  const turns = createTurns(deps)
+  const turns = createTurns({ purpose: 'the work of the test', ...deps })
   const started: string[] = []
   const refused: string[] = []
   const ends = new Map<string, () => void>()

@@ -35,12 +35,14 @@ interface Waiting {
 }
 
 export function createTurns(deps: {
+  /** What the queue is for, as the log names it. */
+  readonly purpose: string
   /** How many run at the same time. */
   readonly concurrency: number
   /** How many may wait, for all networks together. */
   readonly queue: number
 }): Turns {
-  const { concurrency, queue } = deps
+  const { purpose, concurrency, queue } = deps
   /** Lines that are not empty; the first one is served next. */
   const lines = new Map<string, Waiting[]>()
   let running = 0
@@ -51,7 +53,7 @@ export function createTurns(deps: {
     refused += 1
     return new Failure('SERVER_TOO_BUSY', {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
-      detail: 'the queue for password hashing is full',
+      detail: `the queue for ${purpose} is full`,
     })
   }
 

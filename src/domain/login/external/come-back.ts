@@ -4,6 +4,7 @@
  * and the token goes into the same step as a JWT that a program posts.
  */
 
+import { networkOf } from '../../../base/network.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { primaryExtJwt, secondaryExtJwt } from '../../../protocol/challenge.ts'
@@ -12,7 +13,7 @@ import type { RecordEvent } from '../../audit/record.ts'
 import type { Events } from '../../audit/stores.ts'
 import { type FindEndpoints, type OfferedSigner, offered } from '../../ext-jwt/idp/endpoints.ts'
 import type { RedeemCode } from '../../ext-jwt/idp/redeem-code.ts'
-import type { AddressFailures } from '../../factors/guessing/failures.ts'
+import type { Turns } from '../../factors/guessing/turns.ts'
 import type { Rules } from '../../policies/rules.ts'
 import type { LoginStep } from '../finish.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
@@ -50,7 +51,7 @@ export interface IdpAnswer {
 export interface ComeBack {
   /** Whose login it is. Thrown: INVALID_AUTH_REQUEST. Nothing is asked of anybody yet. */
   recognise(state: string, cookies: KeptCookies, origin: StepOrigin): Promise<Returned>
-  /** Thrown: UNAUTHORIZED, IDP_UNAVAILABLE, RATE_LIMITED, and what the login step throws. */
+  /** Thrown: UNAUTHORIZED, IDP_UNAVAILABLE, SERVER_TOO_BUSY, and what the login step throws. */
   finish(returned: Returned, answer: IdpAnswer, caller: Caller): Promise<LoginStep>
 }
 
@@ -78,13 +79,13 @@ export function createComeBack(deps: {
   readonly redeemCode: RedeemCode
   readonly submitReturned: SubmitPrimary
   readonly submitKept: SubmitKept
-  /** D-22, with a count of its own: an IdP that is down keeps nobody from a password. */
-  readonly tripFailures: AddressFailures
+  /** D-155: limits how many returns ask their IdP at the same time. */
+  readonly returnTurns: Turns
   readonly spentStates: Pick<SpentStates, 'insert'>
   readonly events: Pick<Events, 'insert'>
   readonly recordEvent: RecordEvent
 }): ComeBack {
-  const { brand, vault, tripFailures } = deps
+  const { brand, vault, returnTurns } = deps
 
   return {
     async recognise(state, cookies, origin) {
@@ -110,16 +111,16 @@ export function createComeBack(deps: {
     },
 
     finish: (returned, answer, caller) =>
-      tripFailures.guard(caller.address, (fail) => finish(returned, answer, { caller, fail })),
+      returnTurns.run(networkOf(caller.address), () => finish(returned, answer, caller)),
   }
 
   async function finish(
     returned: Returned,
     { code, error, iss }: IdpAnswer,
-    { caller, fail }: { readonly caller: Caller; readonly fail: () => void },
+    caller: Caller,
   ): Promise<LoginStep> {
     const { request, trip, state, signer, kept } = returned
-    const refuse = refuseWith(returned, { caller, fail })
+    const refuse = refuseWith(returned, caller)
     if (error !== undefined || code === undefined) {
       const word = ERRORS.find((known) => known === error) ?? 'an error'
       throw await refuse('idp-refused', 'missing', `the IdP answered ${word}`)
@@ -150,17 +151,13 @@ export function createComeBack(deps: {
     return deps.submitReturned({ request, credential, bearers, configTypes: [], caller })
   }
 
-  /** Records why nothing came of it, counts it against the address, and answers what to throw. */
-  function refuseWith(
-    { trip, signer, kept }: Returned,
-    { caller, fail }: { readonly caller: Caller; readonly fail: () => void },
-  ) {
+  /** Records why the return was refused, and returns the failure to throw. */
+  function refuseWith({ trip, signer, kept }: Returned, caller: Caller) {
     return async (
       reason: Extract<LoginFailureReason, 'idp-refused' | 'idp-unreachable'>,
       fault: 'missing' | 'invalid',
       why: string,
     ): Promise<Failure> => {
-      fail()
       const failed = deps.recordEvent(caller, {
         type: 'login.failed',
         identityId: kept?.primary.identityId,

@@ -1,16 +1,23 @@
 /** What we sign, as OpenSSL reads it: node:crypto parses with it, and the command judges whole chains. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { extensionsOf } from '../../../test/support/certificates/session-certificates.ts'
 import { type Random, systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { days, hours } from '../../base/time/duration.ts'
 import { instant, minus, plus } from '../../base/time/instant.ts'
 import { writeCertificates } from './certificate-chain.ts'
-import { type CertificateProfile, type Issuer, newKeyPair, signCertificate } from './x509.ts'
+import {
+  type CertificateProfile,
+  type Issuer,
+  newKeyPair,
+  signCertificate,
+} from './write-certificate.ts'
 
 const now = systemClock.now()
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
@@ -34,7 +41,7 @@ async function issue(
   random: Random = systemRandom,
 ): Promise<Issuer> {
   const { publicKey, privateKey } = await newKeyPair()
-  const certificate = await signCertificate(
+  const certificate = signCertificate(
     {
       commonName,
       publicKey,
@@ -77,6 +84,39 @@ test('a server certificate carries its names typed as DNS and IP', async () => {
   assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1'])
 })
 
+test('each profile has its extensions and no other', async () => {
+  const root = await issue('Root', AUTHORITY)
+  const issuing = await issue('Issuing', LAST_AUTHORITY, root)
+  const server = await issue('door.example', SERVER, issuing)
+  // RFC 5280 §4.2.1.2 (1): SHA-1 over the key without its algorithm, here the point behind 26 bytes of P-256.
+  const identifier = ({ certificate }: Issuer) => {
+    const spki = certificate.publicKey.export({ format: 'der', type: 'spki' })
+    const hash = createHash('sha1').update(spki.subarray(26)).digest('hex').toUpperCase()
+    return hash.match(/../g)?.join(':')
+  }
+  const authority = {
+    'X509v3 Basic Constraints: critical': 'CA:TRUE',
+    'X509v3 Key Usage: critical': 'Certificate Sign, CRL Sign',
+    'X509v3 Subject Key Identifier': identifier(root),
+    'X509v3 Authority Key Identifier': identifier(root),
+  }
+  assert.deepEqual(await extensionsOf(root.certificate.toString()), authority)
+  assert.deepEqual(await extensionsOf(issuing.certificate.toString()), {
+    ...authority,
+    'X509v3 Basic Constraints: critical': 'CA:TRUE, pathlen:0',
+    'X509v3 Subject Key Identifier': identifier(issuing),
+  })
+  assert.deepEqual(await extensionsOf(server.certificate.toString()), {
+    'X509v3 Basic Constraints: critical': 'CA:FALSE',
+    'X509v3 Key Usage: critical': 'Digital Signature',
+    'X509v3 Extended Key Usage': 'TLS Web Server Authentication',
+    'X509v3 Subject Alternative Name':
+      'DNS:door.example, IP Address:192.0.2.1, IP Address:2001:DB8:0:0:0:0:0:1',
+    'X509v3 Subject Key Identifier': identifier(server),
+    'X509v3 Authority Key Identifier': identifier(issuing),
+  })
+})
+
 test('a common name is taken as it is, not as an expression', async () => {
   const { certificate } = await issue('#0c0141', AUTHORITY)
   assert.equal(certificate.toLegacyObject().subject.CN, '#0c0141')
@@ -101,7 +141,7 @@ test('dates from 2050 on have whole seconds too', async () => {
   const { publicKey, privateKey } = await newKeyPair()
   const notAfter = instant(Date.UTC(2051, 1, 3, 4, 5, 6, 789))
   const template = { commonName: 'Root', publicKey, notBefore: now, notAfter, profile: AUTHORITY }
-  const certificate = await signCertificate(template, { privateKey }, systemRandom)
+  const certificate = signCertificate(template, { privateKey }, systemRandom)
   assert.ok(certificate.raw.includes('\x18\x0f20510203040506Z', 'latin1'))
 })
 
@@ -114,7 +154,7 @@ test('a certificate that would end before it begins is not signed', async () => 
     notAfter: now,
     profile: AUTHORITY,
   }
-  await assert.rejects(signCertificate(template, { privateKey }, systemRandom), {
+  assert.throws(() => signCertificate(template, { privateKey }, systemRandom), {
     message: 'a certificate for "Late" would end before it begins',
   })
 })

@@ -1,23 +1,23 @@
 /**
- * The bytes of a session certificate, read by openssl and Node: the profile of D-40, whatever the random serial, the
+ * The bytes of a client certificate, read by openssl and Node: the profile of D-40, whatever the random serial, the
  * times and the names are. R098.
  */
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { derOf, pemOf, runOpenssl, spkiOf } from '../../../../test/support/certificates/csr.ts'
-import { openOpenssl } from '../../../../test/support/certificates/openssl.ts'
+import { derOf, pemOf, runOpenssl, spkiOf } from '../../../test/support/certificates/csr.ts'
+import { openOpenssl } from '../../../test/support/certificates/openssl.ts'
 import {
   assertVerifies,
   extensionsOf,
   sessionCertificatesOn,
   textOf,
-} from '../../../../test/support/certificates/session-certificates.ts'
-import { systemClock } from '../../../base/time/clock.ts'
-import { hours } from '../../../base/time/duration.ts'
-import { instant, plus } from '../../../base/time/instant.ts'
-import { openStore } from '../../../store/open.ts'
-import { certificateTemplate, type SessionCertificateContent } from './encode-certificate.ts'
+} from '../../../test/support/certificates/session-certificates.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import { hours } from '../../base/time/duration.ts'
+import { instant, plus } from '../../base/time/instant.ts'
+import { openStore } from '../../store/open.ts'
+import { type ClientCertificate, signClientCertificate } from './write-certificate.ts'
 
 const store = await openStore({ kind: 'sqlite', path: ':memory:' })
 const { authorities } = await sessionCertificatesOn(store, systemClock)
@@ -26,9 +26,9 @@ await store.close()
 const NOW = instant(Math.floor(systemClock.now() / 1_000) * 1_000)
 const URI = 'spiffe://latchkey/identity/i1/apiSession/s2/apiSessionCertificate/c3'
 
-function sign(changes: Partial<SessionCertificateContent> = {}): string {
+function client(changes: Partial<ClientCertificate> = {}): ClientCertificate {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const bytes = authorities.signSessionCertificate({
+  return {
     serial: Buffer.from('0123456789abcdef0123456789abcdef', 'hex'),
     subject: [{ name: 'CN', value: 'laptop' }],
     publicKey: spkiOf(privateKey),
@@ -36,8 +36,11 @@ function sign(changes: Partial<SessionCertificateContent> = {}): string {
     notBefore: NOW,
     notAfter: plus(NOW, hours(12)),
     ...changes,
-  })
-  return pemOf('CERTIFICATE', bytes)
+  }
+}
+
+function sign(changes: Partial<ClientCertificate> = {}): string {
+  return pemOf('CERTIFICATE', authorities.signClientCertificate(client(changes)))
 }
 
 /** The lines of `openssl asn1parse` that fit. */
@@ -151,13 +154,17 @@ test('RFC 7093 §2: the key identifier is that of the key, the same for the same
   assert.notEqual(await identifier(sign({ publicKey })), await identifier(sign()))
 })
 
-test('a CA whose certificate has no key identifier makes no template', async () => {
+test('a CA whose certificate has no key identifier signs nothing', async () => {
   const openssl = await openOpenssl()
   try {
-    const { pem } = await openssl.makeCa({
+    const { pem, keyPem } = await openssl.makeCa({
       extensions: ['basicConstraints=critical,CA:TRUE', 'subjectKeyIdentifier=none'],
     })
-    assert.throws(() => certificateTemplate(new X509Certificate(pem)), /no key identifier/)
+    const issuer = {
+      certificate: new X509Certificate(pem),
+      privateKey: createPrivateKey(keyPem),
+    }
+    assert.throws(() => signClientCertificate(client(), issuer), /no key identifier/)
   } finally {
     await openssl.close()
   }

@@ -1,0 +1,15 @@
+/** What the use cases of external JWTs need from outside. */
+import type { Clock } from '../../base/time/clock.ts'
+import type { SignerKeyCache } from './signer-keys.ts'
+
+export interface ExternalJwtPorts {
+  readonly clock: Clock
+  readonly signerKeys: SignerKeyCache
+  readonly postForm: PostForm
+}
+
+/** Rejects with a message that may be shown to an administrator. */
+export type PostForm = (
+  url: string,
+  fields: Readonly<Record<string, string>>,
+) => Promise<{ readonly status: number; readonly value: unknown }>
