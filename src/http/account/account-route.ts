@@ -8,7 +8,7 @@ import type { Caller } from '../../domain/audit/events.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import type { CurrentIdentityOf, IdentityDetail } from '../../domain/sessions/current-session.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
-import { type AccountPage, type Frame, PAGE_PATHS } from '../../web/account/layout.ts'
+import { ACCOUNT_PATH, type AccountPage, type Frame, PAGE_PATHS } from '../../web/account/layout.ts'
 import { blockedPage, failurePage } from '../../web/account/message-page.ts'
 import { messageText, type Note } from '../../web/account/texts.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
@@ -36,7 +36,9 @@ import {
   sessionCookie,
 } from './cookies.ts'
 import { refuseForeign, refuseForged } from './form-checks.ts'
-import { CALLBACK_PATH } from './paths.ts'
+
+/** The redirect URI of the account's own login (D-161). */
+export const CALLBACK_PATH = `${ACCOUNT_PATH}/callback`
 
 export interface AccountDependencies {
   readonly brand: string

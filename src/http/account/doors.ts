@@ -6,7 +6,12 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { isAccountState } from '../../domain/account/login.ts'
 import type { LogOut } from '../../domain/sessions/current-session.ts'
 import { CONFIRM_PATH } from '../../web/account/confirm.ts'
-import { type AccountPage, PAGE_PATHS, SIGN_OUT_PATH } from '../../web/account/layout.ts'
+import {
+  ACCOUNT_PATH,
+  type AccountPage,
+  PAGE_PATHS,
+  SIGN_OUT_PATH,
+} from '../../web/account/layout.ts'
 import { signedOutPage } from '../../web/account/message-page.ts'
 import { type Answer, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
@@ -17,13 +22,15 @@ import {
   ACCOUNT_ROUTE,
   type AccountDependencies,
   beginLogin,
+  CALLBACK_PATH,
   sessionToEnd,
   withPages,
 } from './account-route.ts'
 import { accountPage, seeOther } from './answers.ts'
 import { clearLogin, clearSession, keepNote, keepSession, loginCookie } from './cookies.ts'
 import { refuseForeign, refuseForged } from './form-checks.ts'
-import { CALLBACK_PATH, SIGNED_OUT_PATH } from './paths.ts'
+
+const SIGNED_OUT_PATH = `${ACCOUNT_PATH}/signed-out`
 
 type Dependencies = AccountDependencies & { readonly logOut: LogOut }
 

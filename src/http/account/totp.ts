@@ -20,7 +20,7 @@ import {
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
-import type { Fields } from '../reading/fields.ts'
+import { type Fields, LONGEST_CODE } from '../reading/fields.ts'
 import type { RequestHead } from '../reading/header-fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
@@ -146,9 +146,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
   }
 }
 
-/** Longer than any code; what is wrong with a shorter one is judged as a wrong code (D-18). An empty field is one too. */
-const LONGEST_CODE = 64
-
+/** A missing or malformed code is a wrong code (D-18). */
 function codeOf(fields: Fields): string {
   const [code, ...others] = fields.get('code') ?? []
   const isCode = typeof code === 'string' && others.length === 0 && code.length <= LONGEST_CODE

@@ -1,4 +1,4 @@
-/** The answers of the APIs, in their envelope: API 1. */
+/** The answers of the APIs, in their envelope, with links and references: API 1. */
 import type { z } from 'zod'
 import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { ListMeta } from '../../contract/envelope.ts'
@@ -6,7 +6,6 @@ import type { Tags } from '../../domain/identities/identity.ts'
 import { type ListFields, namesOf } from '../../domain/lists/list-query.ts'
 import type { Page, PageOf } from '../../domain/paging.ts'
 import { type Answer, json } from '../answer.ts'
-import { selfLink } from './links.ts'
 
 interface Envelope<T> {
   data: T
@@ -42,6 +41,15 @@ export function created(entities: string, id: string) {
 
 export function done(): Answer<200, Envelope<Record<string, never>>> {
   return json(200, { data: {}, meta: {} })
+}
+
+/** Links are relative to the API's prefix, so that they hold behind any address. */
+export function selfLink(path: string): { self: { href: string } } {
+  return { self: { href: `./${path}` } }
+}
+
+export function reference(entity: string, { id, name }: { id: string; name: string }) {
+  return { id, name, entity, _links: selfLink(`${entity}/${id}`) }
 }
 
 /** What every entity has. */

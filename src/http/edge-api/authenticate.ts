@@ -17,9 +17,14 @@ import { totpRequired } from '../faces/challenge-header.ts'
 import { bearersOf } from '../reading/bearers.ts'
 import { bodyFields } from '../reading/body.ts'
 import { fieldsBody } from '../reading/declared-body.ts'
-import { codeField, type Fields, invalid, textList } from '../reading/fields.ts'
+import {
+  codeField,
+  type Fields,
+  invalid,
+  passwordCredentials,
+  textList,
+} from '../reading/fields.ts'
 import { deviceCookie, shownDevice } from '../reading/known-device.ts'
-import { passwordCredentials } from '../reading/password-fields.ts'
 import { expiryHeaders } from '../router.ts'
 import { done } from './answers.ts'
 import type { Api } from './api.ts'

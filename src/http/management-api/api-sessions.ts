@@ -11,10 +11,9 @@ import {
 import { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
 import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
-import { done, found, idIn, listed } from '../edge-api/answers.ts'
+import { done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { sessionBody } from '../edge-api/current/current-api-session.ts'
-import { selfLink } from '../edge-api/links.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
 const OF_IDENTITY = '/identities/:id/api-sessions'

@@ -21,10 +21,18 @@ import type {
   UpdateAuthenticator,
 } from '../../domain/identities/update-authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
-import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import {
+  created,
+  done,
+  entity,
+  found,
+  idIn,
+  listed,
+  reference,
+  timeOrNull,
+} from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched, withFixed } from '../edge-api/changed-body.ts'
-import { reference } from '../edge-api/links.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 

@@ -15,9 +15,18 @@ import type { Invitation } from '../../domain/enrollments/invite.ts'
 import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
 import type { EnrollmentDetail, ReadEnrollments } from '../../domain/enrollments/read.ts'
 import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
-import { done, entity, found, idIn, listed, made, timeOrNull } from '../edge-api/answers.ts'
+import {
+  done,
+  entity,
+  found,
+  idIn,
+  listed,
+  made,
+  reference,
+  selfLink,
+  timeOrNull,
+} from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
-import { reference, selfLink } from '../edge-api/links.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
 const ALL = '/enrollments'

@@ -10,9 +10,8 @@ import {
 import type { ReadEvents } from '../../domain/audit/read-events.ts'
 import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import { EVENT_FIELDS } from '../../domain/lists/fields.ts'
-import { found, idIn, listed } from '../edge-api/answers.ts'
+import { found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
-import { selfLink } from '../edge-api/links.ts'
 
 export function addEvents(api: Api, { read }: { readonly read: ReadEvents }): void {
   api.add(

@@ -23,10 +23,18 @@ import type { ManageIdentities } from '../../domain/identities/manage.ts'
 import type { IdentityDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
 import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
 import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
-import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import {
+  created,
+  done,
+  entity,
+  found,
+  idIn,
+  listed,
+  reference,
+  timeOrNull,
+} from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
-import { reference } from '../edge-api/links.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 import { authenticatorBody } from './authenticators.ts'

@@ -9,9 +9,8 @@ import {
 } from '../../contract/management/signing-keys.ts'
 import { SIGNING_KEY_FIELDS } from '../../domain/lists/fields.ts'
 import type { ManageKeys, SigningKeyDetail } from '../../domain/tokens/keys/manage-keys.ts'
-import { created, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import { created, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
-import { selfLink } from '../edge-api/links.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
 export function addSigningKeys(api: Api, { manage }: { readonly manage: ManageKeys }): void {

@@ -10,9 +10,8 @@ import { authenticatorOf } from '../../../domain/sessions/api-session.ts'
 import type { CurrentSession, LogOut } from '../../../domain/sessions/current-session.ts'
 import type { SessionDetail } from '../../../domain/sessions/session-detail.ts'
 import { secondsLeft } from '../../router.ts'
-import { done, found } from '../answers.ts'
+import { done, found, reference, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
-import { reference, selfLink } from '../links.ts'
 
 export function addCurrentApiSession(
   api: Api,

@@ -25,10 +25,9 @@ import {
   secretOf,
 } from '../../management-api/authenticators.ts'
 import { deferredBody } from '../../reading/declared-body.ts'
-import { done, found, idIn, listed } from '../answers.ts'
+import { done, found, idIn, listed, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 import { patched, withFixed } from '../changed-body.ts'
-import { selfLink } from '../links.ts'
 
 const ALL = '/current-identity/authenticators'
 const ONE = `${ALL}/:id` as const

@@ -23,9 +23,8 @@ import { fieldsBody } from '../../reading/declared-body.ts'
 import { codeField, invalid } from '../../reading/fields.ts'
 import { type RequestHead, rawValues } from '../../reading/header-fields.ts'
 import { preferencesOf } from '../../reading/negotiation.ts'
-import { done, found, made } from '../answers.ts'
+import { done, found, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
-import { selfLink } from '../links.ts'
 
 const MFA = '/current-identity/mfa'
 const RECOVERY_CODES = `${MFA}/recovery-codes` as const

@@ -3,9 +3,8 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { CurrentIdentityReply } from '../../../contract/current-identity.ts'
 import { isDisabled } from '../../../domain/identities/identity.ts'
 import type { CurrentIdentityOf } from '../../../domain/sessions/current-session.ts'
-import { entity, found, timeOrNull } from '../answers.ts'
+import { entity, found, reference, selfLink, timeOrNull } from '../answers.ts'
 import type { Api } from '../api.ts'
-import { reference, selfLink } from '../links.ts'
 
 export function addCurrentIdentity(
   api: Api,

@@ -17,9 +17,8 @@ import type { ManageSessionCertificates } from '../../../domain/certificates/ses
 import type { SessionCertificate } from '../../../domain/certificates/session/session-certificate.ts'
 import { NO_FIELDS } from '../../../domain/lists/fields.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
-import { done, found, idIn, listed, made } from '../answers.ts'
+import { done, found, idIn, listed, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
-import { selfLink } from '../links.ts'
 
 const ALL = '/current-api-session/certificates'
 const ONE = `${ALL}/:id` as const
