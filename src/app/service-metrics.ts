@@ -7,7 +7,7 @@ import type { Clock } from '../base/time/clock.ts'
 import { type Duration, seconds } from '../base/time/duration.ts'
 import { atMostEvery } from '../base/time/rarely.ts'
 import { EVENT_TYPES } from '../domain/audit/event-types.ts'
-import { type EventType, LOGIN_FAILURE_REASONS } from '../domain/audit/events.ts'
+import type { EventType } from '../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../domain/audit/fold-repeats.ts'
 import type { Enroll } from '../domain/enrollments/enroll.ts'
 import type { FetchOutcome } from '../domain/ext-jwt/signer-keys.ts'
@@ -72,7 +72,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   const failures = metrics.counter({
     name: 'latchkey_login_failures_total',
     help: 'Failed logins by reason.',
-    labels: { reason: LOGIN_FAILURE_REASONS },
+    labels: { reason: Object.keys(EVENT_TYPES['login.failed'].reasons) },
   })
   const locks = metrics.counter({
     name: 'latchkey_password_locks_total',

@@ -4,7 +4,7 @@
  * handshake (R093).
  */
 import type { CaId } from '../../base/ids.ts'
-import { ENROLLMENT_REFUSAL_REASONS, type EnrollmentRefusalReason } from '../audit/events.ts'
+import { ENROLLMENT_REFUSALS, type EnrollmentRefusalReason } from '../audit/reasons.ts'
 import type { JudgeCertificate, TrustedCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
@@ -36,14 +36,18 @@ export function createJudgeForEnrollment(deps: {
     if (chain === undefined) return reject('no-certificate')
     const judged = await deps.judgeCertificate(chain, casFor(purpose, deps.cas()))
     if (judged.verdict === 'rejected') {
-      const known = ENROLLMENT_REFUSAL_REASONS.find((reason) => reason === judged.reason)
-      return reject(known ?? 'certificate-untrusted', judged.why)
+      const { reason, why } = judged
+      return reject(isRefusalReason(reason) ? reason : 'certificate-untrusted', why)
     }
     const { anchor } = judged
     if (anchor.kind === 'network') return reject('certificate-untrusted', 'it is one of our own')
     if (judged.isExpired) return reject('certificate-expired')
     return { verdict: 'trusted', certificate: judged, ca: anchor.ca }
   }
+}
+
+function isRefusalReason(reason: string): reason is EnrollmentRefusalReason {
+  return Object.hasOwn(ENROLLMENT_REFUSALS, reason)
 }
 
 /**

@@ -264,6 +264,7 @@ function identityBody(detail: IdentityDetail, now: Instant): Identity {
     disabled: isDisabled(identity, now),
     disabledAt: timeOrNull(identity.disabledAt),
     disabledUntil: timeOrNull(identity.disabledUntil),
+    lastLoginAt: timeOrNull(identity.lastLoginAt),
     isMfaEnabled,
     hasApiSession,
     authenticators: Object.assign({}, ...authenticators.map(summary)),
