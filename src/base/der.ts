@@ -62,10 +62,21 @@ export function der(tag: number, ...contents: readonly Uint8Array[]): Uint8Array
   return Buffer.concat([Buffer.from([tag, ...lengthBytes(length)]), ...contents])
 }
 
-/** The encoding of an object identifier: `oid('2.5.4.3')`. */
+const encodedOids = new Map<string, Uint8Array>()
+
+/** The encoding of an object identifier: `oid('2.5.4.3')`. For constants: each is encoded once and then kept. */
 export function oid(dotted: string): Uint8Array {
+  const known = encodedOids.get(dotted)
+  if (known !== undefined) return known
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
-  return der(TAG.objectIdentifier, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]))
+  const content = Buffer.from([first * 40 + second, ...rest.flatMap(base128)])
+  const encoded = der(TAG.objectIdentifier, content)
+  encodedOids.set(dotted, encoded)
+  return encoded
+}
+
+export function isOid(value: DerValue | undefined, dotted: string): boolean {
+  return value !== undefined && Buffer.from(value.raw).equals(oid(dotted))
 }
 
 function readValue(bytes: Uint8Array, start: number): DerValue | undefined {

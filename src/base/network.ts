@@ -27,7 +27,7 @@ const MAPPED: Network = {
 
 /** Undefined for any other text. The zone of a scoped address (`fe80::1%eth0`) is not part of it. */
 export function parseAddress(text: string): Address | undefined {
-  const bytes = bytesOf(text)
+  const bytes = addressBytes(text)
   return bytes !== undefined && isIn(bytes, MAPPED) ? bytes.slice(12) : bytes
 }
 
@@ -37,7 +37,7 @@ export function parseAddress(text: string): Address | undefined {
  */
 export function parseNetwork(text: string): Network | undefined {
   const match = /^([0-9a-f:.]+)(?:\/(0|[1-9][0-9]{0,2}))?$/i.exec(text)
-  const written = match?.[1] === undefined ? undefined : bytesOf(match[1])
+  const written = match?.[1] === undefined ? undefined : addressBytes(match[1])
   if (written === undefined) return undefined
   const bits = written.length * 8
   const prefix = match?.[2] === undefined ? bits : Number(match[2])
@@ -86,7 +86,8 @@ function isClearBehind(address: Address, prefix: number): boolean {
   return address.every((byte, i) => (byte & ~maskOf(prefix, i) & 0xff) === 0)
 }
 
-function bytesOf(text: string): Address | undefined {
+/** Its bytes as written: an IPv4 address inside IPv6 stays one of 16. Undefined for any other text. */
+export function addressBytes(text: string): Address | undefined {
   if (isIPv4(text)) return text.split('.').map(Number)
   return isIPv6(text) ? ipv6Bytes(text.replace(/%.*$/s, '')) : undefined
 }

@@ -15,7 +15,7 @@ import { systemRandom } from '../base/secrets/random.ts'
 import { systemClock } from '../base/time/clock.ts'
 import { days, hours, milliseconds, minutes, seconds } from '../base/time/duration.ts'
 import { minus, plus } from '../base/time/instant.ts'
-import { newKeyPair, signCertificate } from '../domain/certificates/x509.ts'
+import { newKeyPair, signCertificate } from '../domain/certificates/write-certificate.ts'
 import { createFetchJson, type FetchOptions, type FetchRules } from './fetch-json.ts'
 
 const RULES: FetchRules = {
@@ -423,7 +423,7 @@ async function serveTls(
   const now = systemClock.now()
   const times = { notBefore: minus(now, hours(1)), notAfter: plus(now, days(1)) }
   const [root, leaf] = [await newKeyPair(), await newKeyPair()]
-  const authority = await signCertificate(
+  const authority = signCertificate(
     {
       ...times,
       commonName: 'Root',
@@ -433,7 +433,7 @@ async function serveTls(
     { privateKey: root.privateKey },
     systemRandom,
   )
-  const certificate = await signCertificate(
+  const certificate = signCertificate(
     {
       ...times,
       commonName: name,

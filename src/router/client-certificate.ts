@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { base64url, sha256 } from '../base/encoding.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import { parseSessionCertificateUri } from '../protocol/spiffe-id.ts'
+import { PURPOSE } from '../protocol/x509.ts'
 import type { TrustedCas } from './trusted-cas.ts'
 
 export interface ClientCertificate {
@@ -31,8 +32,6 @@ export type CertificateName =
 /** Far more than any certificate that we issue. */
 const LARGEST_CERTIFICATE = 64 * 1024
 
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
-
 /** Undefined when the bytes are not one certificate in DER. */
 export function readClientCertificate(der: Uint8Array): ClientCertificate | undefined {
   const x509 = readDer(der)
@@ -53,7 +52,7 @@ export function nameOf(
   { cas, trustDomain }: { readonly cas: TrustedCas; readonly trustDomain: string },
   now: Instant,
 ): CertificateName | undefined {
-  if (x509.ca || !x509.keyUsage?.includes(CLIENT_AUTH)) return undefined
+  if (x509.ca || !x509.keyUsage?.includes(PURPOSE.clientAuth)) return undefined
   const uri = onlyUri(x509)
   const name = uri === undefined ? undefined : parseName(uri, trustDomain)
   return name !== undefined && cas.haveIssued(x509, now) ? name : undefined

@@ -7,7 +7,7 @@ import { createPrivateKey, sign } from 'node:crypto'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { systemClock } from '../../src/base/time/clock.ts'
-import { createJudgeCertificate } from '../../src/domain/certificates/judge-certificate.ts'
+import { judgeCertificate } from '../../src/domain/certificates/judge-certificate.ts'
 import type { PresentedChain } from '../../src/domain/certificates/presented-chain.ts'
 import {
   readCaCertificate,
@@ -41,7 +41,7 @@ const leaf = await openssl.makeLeaf(sub, {
     'CN=alice',
   ],
 })
-const judge = createJudgeCertificate({ ownAnchors: () => [root.pem], clock: systemClock })
+const ports = { ownAnchors: () => [root.pem], clock: systemClock }
 
 const REASONS: ReadonlySet<string> = new Set([
   'certificate-untrusted',
@@ -83,7 +83,7 @@ function mutate(der: Uint8Array, all: Edits): Buffer {
 }
 
 test('the certificate that is changed below is a good one', async () => {
-  const verdict = await judge({ leaf: leaf.der, others: [sub.der] }, [])
+  const verdict = await judgeCertificate(ports, { leaf: leaf.der, others: [sub.der] }, [])
   assert.equal(verdict.verdict, 'trusted', JSON.stringify(verdict))
 })
 
@@ -97,7 +97,7 @@ test('a changed certificate is refused with a reason, and nothing throws', async
       const isChanged =
         !Buffer.from(leaf.der).equals(chain.leaf) ||
         !Buffer.from(sub.der).equals(chain.others[0] ?? Buffer.of())
-      const verdict = await judge(chain, [])
+      const verdict = await judgeCertificate(ports, chain, [])
       if (verdict.verdict === 'trusted') assert.equal(isChanged, false)
       else assert.ok(REASONS.has(verdict.reason), verdict.reason)
     }),
@@ -116,7 +116,7 @@ test('random bytes, any number of them, are refused and nothing throws', async (
   )
   await fc.assert(
     fc.asyncProperty(der, fc.array(der, { maxLength: 12 }), async (first, others) => {
-      const verdict = await judge({ leaf: first, others }, [])
+      const verdict = await judgeCertificate(ports, { leaf: first, others }, [])
       assert.equal(verdict.verdict, 'rejected')
       assert.ok(verdict.verdict === 'rejected' && REASONS.has(verdict.reason))
     }),
@@ -136,7 +136,7 @@ test('whatever a known CA puts its signature under, there is a verdict', async (
         which === 'leaf'
           ? { leaf: signed, others: [sub.der] }
           : { leaf: leaf.der, others: [signed] }
-      const verdict = await judge(chain, [])
+      const verdict = await judgeCertificate(ports, chain, [])
       assert.ok(verdict.verdict === 'trusted' || REASONS.has(verdict.reason))
     }),
   )

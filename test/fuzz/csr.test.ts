@@ -11,7 +11,8 @@ import { readChildren, readDer, TAG } from '../../src/base/der.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
 import { hours } from '../../src/base/time/duration.ts'
 import { plus } from '../../src/base/time/instant.ts'
-import { LARGEST_CSR, readCsr, SUBJECT_NAMES } from '../../src/domain/certificates/session/csr.ts'
+import { LARGEST_CSR, readCsr } from '../../src/domain/certificates/session/csr.ts'
+import { SUBJECT_NAMES } from '../../src/protocol/x509.ts'
 import { openStore } from '../../src/store/open.ts'
 import {
   csrPem,
@@ -50,7 +51,7 @@ function judge(pem: string): string | undefined {
     assert.doesNotMatch(value, /\p{Cc}/u)
     assert.ok(value.length > 0 && value.length <= 128)
   }
-  const bytes = authorities.signSessionCertificate({
+  const bytes = authorities.signClientCertificate({
     ...request,
     serial: Buffer.alloc(16, 1),
     uri: 'spiffe://latchkey/identity/i/apiSession/s/apiSessionCertificate/c',

@@ -42,6 +42,7 @@ import {
 afterAll(async () => (await startPostgres()).stop())
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300)
+const ANOTHER = { id: 'another' as IdentityId, name: 'another' }
 const WHOLE = { limit: 500, offset: 0 }
 const FROM_THE_BEGINNING = instant(0)
 
@@ -66,6 +67,7 @@ const IDENTITIES: readonly Identity[] = TEXTS.map((text, n) =>
     },
     disabledAt: n % 5 === 0 ? at(n) : undefined,
     disabledUntil: n % 10 === 0 ? at(n + 1) : undefined,
+    lastLoginAt: n % 3 === 0 ? undefined : at(n + 4),
     createdAt: at(n + 2),
     updatedAt: at(n + 3),
   }),
@@ -73,7 +75,9 @@ const IDENTITIES: readonly Identity[] = TEXTS.map((text, n) =>
 
 const AUTHENTICATORS: readonly Authenticator[] = IDENTITIES.map((identity, n) => {
   const id = `a${n}` as AuthenticatorId
-  const common = { id, identityId: identity.id, tags: identity.tags, createdAt: at(n) }
+  const { id: identityId, tags } = identity
+  const lastUsedAt = n % 4 === 0 ? undefined : at(n + 5)
+  const common = { id, identityId, tags, lastUsedAt, createdAt: at(n) }
   return n % 2 === 0
     ? anAuthenticator({ ...common, username: `${n} ${nth(TEXTS, n)}` })
     : aCertAuthenticator({
@@ -105,9 +109,16 @@ const SESSIONS: readonly ApiSession[] = IDENTITIES.map((_, n) => {
 async function fill(store: Store): Promise<Store> {
   await store.authPolicies.insert(aPolicy())
   await store.transaction(async (tx) => {
-    for (const identity of IDENTITIES)
+    for (const identity of IDENTITIES) {
+      const { id, lastLoginAt } = identity
       assert.equal(await tx.identities.insert(identity), 'inserted')
-    for (const one of AUTHENTICATORS) assert.equal(await tx.authenticators.insert(one), 'inserted')
+      if (lastLoginAt !== undefined) await tx.identities.markLogin(id, lastLoginAt)
+    }
+    for (const one of AUTHENTICATORS) {
+      const { id, lastUsedAt } = one
+      assert.equal(await tx.authenticators.insert(one), 'inserted')
+      if (lastUsedAt !== undefined) await tx.authenticators.markUsed(id, 0, lastUsedAt)
+    }
     for (const session of SESSIONS) await tx.apiSessions.insert(session)
   })
   return store
@@ -301,13 +312,21 @@ for (const database of [...ALL, inEnglish]) {
     })
 
     test('an identity has a session that has not expired, or has none', async (t) => {
-      const { apiSessions } = await (await database.create(t)).open()
+      const { authPolicies, identities, apiSessions } = await (await database.create(t)).open()
+      await authPolicies.insert(aPolicy())
+      await identities.insert(anIdentity())
+      await identities.insert(anIdentity({ ...ANOTHER, externalId: undefined }))
       const { identityId, expiresAt } = aSession()
-      assert.equal(await apiSessions.hasLive(identityId, NOON), false)
+      const holders = async (at: Instant) => [
+        ...(await apiSessions.listHoldersOfLive([identityId, ANOTHER.id], at)),
+      ]
+      assert.deepEqual(await holders(NOON), [])
       await apiSessions.insert(aSession())
-      assert.equal(await apiSessions.hasLive(identityId, NOON), true)
-      assert.equal(await apiSessions.hasLive(identityId, expiresAt), false)
-      assert.equal(await apiSessions.hasLive('another' as IdentityId, NOON), false)
+      await apiSessions.insert(aSession({ id: 'session-2' as ApiSessionId }))
+      assert.deepEqual(await holders(NOON), [identityId])
+      assert.deepEqual(await holders(expiresAt), [])
+      assert.equal((await apiSessions.listHoldersOfLive([ANOTHER.id], NOON)).size, 0)
+      assert.equal((await apiSessions.listHoldersOfLive([], NOON)).size, 0)
     })
 
     test('of more rows than are sorted at once, a page is the same as of few', async (t) => {

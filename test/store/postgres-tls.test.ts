@@ -3,15 +3,17 @@
  * no other. Needs a server whose files it may write, so it has one of its own.
  */
 import assert from 'node:assert/strict'
-import { KeyObject, webcrypto } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after as afterAll, test } from 'node:test'
-import 'reflect-metadata'
-import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import { Client } from 'pg'
+import { systemRandom } from '../../src/base/secrets/random.ts'
 import { Secret } from '../../src/base/secrets/secret.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
+import { days } from '../../src/base/time/duration.ts'
+import { plus } from '../../src/base/time/instant.ts'
+import { newKeyPair, signCertificate } from '../../src/domain/certificates/write-certificate.ts'
 import { openStore, StoreUnavailable } from '../../src/store/open.ts'
 import { eventually } from '../support/eventually.ts'
 import { startOwnPostgres } from '../support/stores/postgres.ts'
@@ -58,19 +60,21 @@ interface ServerIdentity {
 }
 
 async function selfSigned(): Promise<ServerIdentity> {
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
-  const certificate = await X509CertificateGenerator.createSelfSigned(
+  const { publicKey, privateKey } = await newKeyPair()
+  const now = systemClock.now()
+  const certificate = signCertificate(
     {
-      name: 'CN=database',
-      keys,
-      signingAlgorithm: algorithm,
-      extensions: [new SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+      commonName: 'database',
+      publicKey,
+      notBefore: now,
+      notAfter: plus(now, days(1)),
+      profile: { kind: 'server', names: [{ type: 'ip', value: '127.0.0.1' }] },
     },
-    webcrypto,
+    { privateKey },
+    systemRandom,
   )
-  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' })
-  return { certificate: certificate.toString('pem'), key: key.toString() }
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' })
+  return { certificate: certificate.toString(), key: key.toString() }
 }
 
 /** The server writes its files itself: only it may read its key. */

@@ -4,20 +4,31 @@
 
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
-import { createJudgeCertificate } from '../../domain/certificates/judge-certificate.ts'
+import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
+import { type RecordEvent, recordEvent as recordWith } from '../../domain/audit/record.ts'
+import { createCountRenewal } from '../../domain/certificates/enrolled/renewal-limit.ts'
+import { judgeCertificate as judgeCertificateWith } from '../../domain/certificates/judge-certificate.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
-import { createSessionCertificates } from '../../domain/certificates/session/issue.ts'
+import type { PresentedChain } from '../../domain/certificates/presented-chain.ts'
+import {
+  findSessionCertificate,
+  issueSessionCertificate,
+  listSessionCertificates,
+  removeSessionCertificate,
+} from '../../domain/certificates/session/issue.ts'
+import type { Ca } from '../../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
-import { createRedeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import { redeemCode } from '../../domain/ext-jwt/idp/redeem-code.ts'
+import type { ExternalJwtSigner } from '../../domain/ext-jwt/signer.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
-import { createVerifyExternalJwt } from '../../domain/ext-jwt/verify.ts'
+import { verifyExternalJwt as verifyExternalJwtWith } from '../../domain/ext-jwt/verify.ts'
 import { createCertificateFactor } from '../../domain/factors/client-certificate.ts'
 import { createTotpEnrollments } from '../../domain/factors/enroll-totp.ts'
 import {
@@ -29,7 +40,10 @@ import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createKnownDevices } from '../../domain/factors/guessing/known-devices.ts'
 import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
-import { createHashNewPassword } from '../../domain/factors/new-password.ts'
+import {
+  type HashNewPassword,
+  hashNewPassword as hashWith,
+} from '../../domain/factors/new-password.ts'
 import { createPasswordFactor } from '../../domain/factors/password.ts'
 import { createCheckCode } from '../../domain/factors/totp.ts'
 import { createOwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
@@ -65,15 +79,17 @@ import { createDemandSecondaryJwt } from '../../domain/sessions/demand-secondary
 import { createEndByHint } from '../../domain/sessions/ending/end-by-hint.ts'
 import { createEndExpired } from '../../domain/sessions/ending/end-expired.ts'
 import {
-  createEndSession,
-  createEndSessionsWithin,
+  type EndSession,
+  type EndSessionsWithin,
+  endSession as endWith,
+  endSessionsWithin as endWithin,
 } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
 import { createAuthenticateRouter } from '../../domain/sessions/routers/authenticate-router.ts'
 import { createCheckForRouter } from '../../domain/sessions/routers/check-for-router.ts'
 import { createRouterFeed } from '../../domain/sessions/routers/router-feed.ts'
-import { createDescribeSession } from '../../domain/sessions/session-detail.ts'
+import { createDescribeSessions } from '../../domain/sessions/session-detail.ts'
 import { createSessionMfa } from '../../domain/sessions/session-mfa.ts'
 import type { Store } from '../../domain/stores.ts'
 import { createExchangeCode } from '../../domain/tokens/exchange-code.ts'
@@ -93,6 +109,7 @@ import type { Issuer } from '../../protocol/oidc.ts'
 import { composeAccount } from './compose-account.ts'
 import { composeEnrollment } from './compose-enrollment.ts'
 import { composeManagement } from './compose-management.ts'
+import { withPorts } from './with-ports.ts'
 
 export interface Parts {
   readonly config: Config
@@ -121,13 +138,6 @@ export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { brand, tokens } = config
   const lifetimes = { accessToken: tokens.accessTokenDuration, idToken: tokens.idTokenDuration }
-  const sessionLife = {
-    timeout: config.api.sessionTimeout,
-    maxSessionDuration: tokens.maxSessionDuration,
-    refreshTokenDuration: tokens.refreshTokenDuration,
-    refreshRetryWindow: tokens.refreshRetryWindow,
-    accessTokenLife: tokens.accessTokenDuration,
-  }
 
   // What is kept in memory, fed from the store (D-34).
   const rules = createRules({ ...store, clock })
@@ -145,43 +155,84 @@ export function compose(parts: Parts) {
     ...(parts.onKeyFetch === undefined ? {} : { onFetch: parts.onKeyFetch }),
   })
 
-  /** What nearly everybody needs; functions take from it what they ask for. */
-  const recordEvent = createRecordEvent({ clock, random })
+  const { fetch: fetchRules } = config.externalJwtSigners
+  /** D-22: failures are counted separately for each kind of guessable secret. */
+  const countFailures = () =>
+    createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
+
+  /**
+   * Everything that is replaceable, once: each use case takes from it what its ports type names. The store of the
+   * signing keys and that of our CAs give their names to what is kept of them in memory; both exist inside a
+   * transaction alone.
+   */
+  const ports = {
+    ...store,
+    clock,
+    random,
+    vault,
+    hashing,
+    foldRepeats: createFoldRepeats({ clock }),
+    brand,
+    clientId: brand,
+    audience: brand,
+    trustDomain: config.trustDomain,
+    issuers,
+    clientApi: parts.clientApi,
+    past: parts.past,
+    rules,
+    endedSessions,
+    signingKeys,
+    signerKeys,
+    authorities,
+    ownAnchors: () => authorities.anchorPems,
+    caBundlePem: () => authorities.caBundlePem,
+    fetchJson,
+    postForm: createPostForm(fetchRules),
+    findEndpoints: createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp }),
+    allowHttp: fetchRules.allowHttp,
+    addressFailures: countFailures(),
+    returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
+    enrollmentFailures: countFailures(),
+    beginGuess: createGuessOrder(),
+    beginEnrollmentRefusal: createGuessOrder(),
+    countRenewal: createCountRenewal({ clock }),
+    rejectsCommonPasswords: config.passwords.rejectCommon,
+    sessionTimeout: config.api.sessionTimeout,
+    sessionCertificateDuration: config.api.sessionCertificateDuration,
+    maxSessionDuration: tokens.maxSessionDuration,
+    refreshTokenDuration: tokens.refreshTokenDuration,
+    refreshRetryWindow: tokens.refreshRetryWindow,
+    accessTokenLife: tokens.accessTokenDuration,
+    idTokenLife: tokens.idTokenDuration,
+    enrollmentDuration: config.enrollment.duration,
+    enrolledCertificateDuration: config.enrollment.certificateDuration,
+  }
+
+  // For use cases that do not take ports yet.
+  const recordEvent: RecordEvent = (...given) => recordWith(ports, ...given)
+  const endSession: EndSession = (end) => endWith(ports, end)
+  const endSessionsWithin: EndSessionsWithin = (...given) => endWithin(ports, ...given)
+  const hashNewPassword: HashNewPassword = (...given) => hashWith(ports, ...given)
   const names = { brand, clientId: brand, audience: brand }
   const common = { ...store, clock, random, vault, ...names, recordEvent, rules, endedSessions }
+  const sessionLife = {
+    timeout: ports.sessionTimeout,
+    maxSessionDuration: ports.maxSessionDuration,
+    refreshTokenDuration: ports.refreshTokenDuration,
+    refreshRetryWindow: ports.refreshRetryWindow,
+  }
 
   // Factors: each judges one kind of proof.
-  const verifyExternalJwt = createVerifyExternalJwt({ clock, signerKeys })
-  const ownAnchors = () => authorities.anchorPems
-  const judgeCertificate = createJudgeCertificate({ ownAnchors, clock })
+  const verifyExternalJwt = (signer: ExternalJwtSigner, token: Secret) =>
+    verifyExternalJwtWith(ports, signer, token)
+  const judgeCertificate = (chain: PresentedChain, cas: readonly Ca[]) =>
+    judgeCertificateWith(ports, chain, cas)
   const password = createPasswordFactor({ ...common, hashing })
   const certificate = createCertificateFactor({ ...common, judgeCertificate })
   const externalJwt = createExternalJwtFactor({ ...common, verifyExternalJwt })
   const checkSecondaryJwt = createCheckSecondaryJwt({ verifyExternalJwt })
   const checkCode = createCheckCode(common)
   const totpEnrolling = createTotpEnrollments(common)
-  const hashNewPassword = createHashNewPassword({
-    hashing,
-    brand,
-    rejectsCommonPasswords: config.passwords.rejectCommon,
-  })
-  /** D-22: failures are counted separately for each kind of guessable secret. */
-  const countFailures = () =>
-    createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
-
-  const endSessionsWithin = createEndSessionsWithin({ ...common, ...sessionLife })
-
-  // Enrollment: how there comes to be something to prove.
-  const enrolling = composeEnrollment({
-    ...common,
-    config,
-    authorities,
-    clientApi: parts.clientApi,
-    hashNewPassword,
-    addressFailures: countFailures(),
-    judgeCertificate,
-    endSessionsWithin,
-  })
 
   // Logins: what the proofs lead to.
   const provePrimary = createProvePrimary({
@@ -189,9 +240,9 @@ export function compose(parts: Parts) {
     password,
     certificate,
     externalJwt,
-    addressFailures: countFailures(),
+    addressFailures: ports.addressFailures,
     knownDevices: createKnownDevices(common),
-    beginGuess: createGuessOrder(),
+    beginGuess: ports.beginGuess,
   })
   const checkAgain = createCheckAgain(common)
   const steps = {
@@ -212,24 +263,22 @@ export function compose(parts: Parts) {
   const submitPrimary = createSubmitPrimary(steps)
 
   // Logins that go through an IdP: D-47.
-  const { fetch: fetchRules } = config.externalJwtSigners
-  const findEndpoints = createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp })
+  const { findEndpoints } = ports
   const external = {
     sendAway: createSendAway({ ...common, findEndpoints }),
     comeBack: createComeBack({
       ...common,
       findRequest,
       findEndpoints,
-      redeemCode: createRedeemCode({ postForm: createPostForm(fetchRules), clock }),
+      redeemCode: (redemption) => redeemCode(ports, redemption),
       submitReturned: createSubmitReturned(steps),
       submitKept: createSubmitKept(steps),
-      returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
+      returnTurns: ports.returnTurns,
     }),
   }
 
   // Sessions and tokens: what a finished login leaves behind.
-  const endSession = createEndSession({ ...common, ...sessionLife })
-  const describeSession = createDescribeSession(common)
+  const describeSessions = createDescribeSessions(common)
   const ownTokens = createOwnTokens({ ...common, issuers, signingKeys })
   const signTokens = createSignTokens({ ...common, signingKeys, lifetimes })
   const issueTokens = createIssueTokens({ ...common, ...sessionLife, signTokens })
@@ -269,12 +318,17 @@ export function compose(parts: Parts) {
     authenticateLegacy: createAuthenticateLegacy({ ...steps, ...sessionLife }),
     sessionMfa: createSessionMfa({ ...steps, legacySessions }),
     authenticateCall,
-    sessionCertificates: createSessionCertificates({
-      ...common,
-      authorities,
-      trustDomain: config.trustDomain,
-      duration: config.api.sessionCertificateDuration,
-    }),
+    sessionCertificates: {
+      ...withPorts(ports, {
+        issue: issueSessionCertificate,
+        list: listSessionCertificates,
+        find: findSessionCertificate,
+        remove: removeSessionCertificate,
+      }),
+      get caBundlePem() {
+        return authorities.caBundlePem
+      },
+    },
     authenticateRouter: createAuthenticateRouter({ clock, provePrimary }),
     openRouterFeed: createRouterFeed({
       ...common,
@@ -285,7 +339,7 @@ export function compose(parts: Parts) {
     }),
     caBundlePem: () => authorities.caBundlePem,
     checkForRouter: createCheckForRouter({ ...common, legacySessions }),
-    currentSession: createCurrentSession({ ...common, describeSession }),
+    currentSession: createCurrentSession({ ...common, describeSessions }),
     currentIdentity: createCurrentIdentity(common),
     ownAuthenticators: createOwnAuthenticators({
       ...common,
@@ -302,21 +356,11 @@ export function compose(parts: Parts) {
     }),
     endExpired: createEndExpired({ ...common, past: parts.past, endSessionsWithin }),
     logOut: createLogOut({ endSession }),
-    enroll: enrolling.enroll,
-    enrollByCa: enrolling.enrollByCa,
-    renewCertificate: enrolling.renewCertificate,
-    management: composeManagement({
-      ...common,
-      hashNewPassword,
-      invite: enrolling.invite,
-      inviteByCa: enrolling.inviteByCa,
+    ...composeEnrollment(ports),
+    management: composeManagement(ports, {
       endSessionsWithin,
-      describeSession,
+      describeSessions,
       manageKeys: createManageKeys({ signingKeys, rotateKeys }),
-      signerKeys,
-      ownAnchors,
-      issuers,
-      allowHttp: config.externalJwtSigners.fetch.allowHttp,
     }),
   }
 }

@@ -4,12 +4,16 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
+import { auditPorts } from '../../domain/audit/ports.ts'
 import { createRecordEvent } from '../../domain/audit/record.ts'
 import {
   type Recovery,
   recoverAdministrator,
 } from '../../domain/installation/recover-administrator.ts'
-import { createEndSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
+import {
+  type EndSessionsWithin,
+  endSessionsWithin as endWith,
+} from '../../domain/sessions/ending/end-session.ts'
 import { composeHashing, drawPassword, openPrepared } from './prepare.ts'
 
 export type { Recovery }
@@ -24,13 +28,13 @@ export async function recoverOnCommand(
   const { store } = await openPrepared(config, random)
   try {
     const recordEvent = createRecordEvent({ clock, random })
-    const endSessionsWithin = createEndSessionsWithin({
-      clock,
-      recordEvent,
+    const ending = {
+      ...auditPorts({ clock, random }),
       accessTokenLife: config.tokens.accessTokenDuration,
       // Nobody is served here; running instances read the ends from the database.
       endedSessions: { add() {} },
-    })
+    }
+    const endSessionsWithin: EndSessionsWithin = (...given) => endWith(ending, ...given)
     const { transaction } = store
     const hashing = composeHashing(config, random)
     const needs = { transaction, hashing, clock, random, recordEvent, endSessionsWithin }

@@ -32,6 +32,11 @@ export function epochSeconds(at: Instant): number {
   return Math.floor(at / 1000)
 }
 
+/** Without its milliseconds, as certificates and JWTs tell time. */
+export function wholeSeconds(at: Instant): Instant {
+  return (epochSeconds(at) * 1000) as Instant
+}
+
 /** RFC 3339 in UTC with milliseconds, as the APIs write every time (API 1, D-39). */
 export function toRfc3339(at: Instant): string {
   return new Date(at).toISOString()

@@ -4,22 +4,23 @@
  */
 
 import { type EventId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { AuditEvent, Caller, Happening } from './events.ts'
-import { createFoldRepeats } from './fold-repeats.ts'
+import { type AuditPorts, auditPorts } from './ports.ts'
 
+export function recordEvent(
+  { clock, random, foldRepeats }: AuditPorts,
+  caller: Caller | undefined,
+  happening: Happening,
+): AuditEvent {
+  const event = { ...happening, id: newId<EventId>(random), at: clock.now(), caller }
+  const fold = foldRepeats(event)
+  return fold === undefined ? event : { ...event, fold }
+}
+
+/** For use cases that do not take ports yet, like the factory below. */
 export type RecordEvent = (caller: Caller | undefined, happening: Happening) => AuditEvent
 
-export function createRecordEvent(deps: {
-  readonly clock: Clock
-  readonly random: Random
-}): RecordEvent {
-  const { clock, random } = deps
-  const foldRepeats = createFoldRepeats({ clock })
-  return (caller, happening) => {
-    const event = { ...happening, id: newId<EventId>(random), at: clock.now(), caller }
-    const fold = foldRepeats(event)
-    return fold === undefined ? event : { ...event, fold }
-  }
+export function createRecordEvent(ports: Omit<AuditPorts, 'foldRepeats'>): RecordEvent {
+  const audit = auditPorts(ports)
+  return (caller, happening) => recordEvent(audit, caller, happening)
 }

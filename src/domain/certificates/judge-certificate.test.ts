@@ -17,7 +17,7 @@ import { systemClock } from '../../base/time/clock.ts'
 import { days } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
-import { createJudgeCertificate, type TrustedCertificate } from './judge-certificate.ts'
+import { judgeCertificate, type TrustedCertificate } from './judge-certificate.ts'
 import type { PresentedChain } from './presented-chain.ts'
 import type { Ca } from './third-party/ca.ts'
 
@@ -62,8 +62,8 @@ function register(pem: string, change: Partial<Ca> = {}): Ca {
 }
 
 function judge(chain: PresentedChain, cas: readonly Ca[] = [], later = days(0)) {
-  const clock = { now: () => plus(systemClock.now(), later) }
-  return createJudgeCertificate({ ownAnchors: () => [root.pem, issuing.pem], clock })(chain, cas)
+  const clock = { ...systemClock, now: () => plus(systemClock.now(), later) }
+  return judgeCertificate({ ownAnchors: () => [root.pem, issuing.pem], clock }, chain, cas)
 }
 
 const endOf = ({ pem }: MadeCertificate) => new X509Certificate(pem).validToDate.getTime()

@@ -4,8 +4,8 @@
  * the factor. Each refusal has its reason for the operator.
  */
 import { X509Certificate } from 'node:crypto'
-import type { Clock } from '../../base/time/clock.ts'
 import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
+import { PURPOSE } from '../../protocol/x509.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { CaTrust } from '../login/proven.ts'
 import {
@@ -17,11 +17,11 @@ import {
 import type { LeafFacts } from './paths/content.ts'
 import { type CertificatePath, findPaths, hasIssued } from './paths/find-paths.ts'
 import { type InvalidPath, type ValidPath, validatePath } from './paths/validate-path.ts'
+import type { CertificatePorts } from './ports.ts'
 import { LARGEST_CHAIN_BYTES, MOST_CERTIFICATES, type PresentedChain } from './presented-chain.ts'
 import type { Ca } from './third-party/ca.ts'
 import { externalId } from './third-party/external-id.ts'
 
-/** Always a verdict: whatever the client sent, it does not throw. */
 export type JudgeCertificate = (
   chain: PresentedChain,
   cas: readonly Ca[],
@@ -50,45 +50,40 @@ export interface RejectedCertificate {
   readonly why: string
 }
 
-interface Deps {
-  /** Our own root and issuing CAs, in PEM. */
-  readonly ownAnchors: () => readonly string[]
-  readonly clock: Pick<Clock, 'now'>
-}
-
 type Anchor = TrustedCertificate['anchor'] & { readonly certificate: X509Certificate }
 
-export function createJudgeCertificate({ ownAnchors, clock }: Deps): JudgeCertificate {
-  const readCa = createCaReader()
-
-  return async (chain, cas) => {
-    const now = clock.now()
-    const read = readChain(chain)
-    if (typeof read === 'string') return reject('certificate-untrusted', read)
-    const { leaf, others } = read
-    const anchors = [...ownAnchors().flatMap(networkAnchors), ...cas.flatMap(readCa)]
-    if (anchors.some(({ certificate }) => certificate.fingerprint256 === leaf.fingerprint256)) {
-      return reject('certificate-is-ca', 'it is the certificate of a CA that is known here')
-    }
-
-    let why: string | undefined
-    const found = findPaths(leaf, others, anchors)
-    for (const { path, anchor } of found.toSorted((a, b) => rank(a.anchor) - rank(b.anchor))) {
-      const outdated = outdatedCa(path, now)
-      const validated = outdated ?? (await validatePath(path, momentWithin(leaf, now)))
-      if (validated.state === 'invalid') {
-        why ??= validated.why
-        continue
-      }
-      return (
-        caRefusal(path, anchor, anchors) ??
-        leafRefusal(validated, leaf, now) ??
-        trust(validated.leaf, { path, anchor, anchors }, now)
-      )
-    }
-    why ??= 'it does not lead to a CA that is known here'
-    return reject('certificate-untrusted', `${why} (SHA-256 ${fingerprintOf(leaf)})`)
+/** Returns a verdict whatever the client sent; never throws because of a certificate. */
+export async function judgeCertificate(
+  { ownAnchors, clock }: Pick<CertificatePorts, 'ownAnchors' | 'clock'>,
+  chain: PresentedChain,
+  cas: readonly Ca[],
+): Promise<CertificateVerdict> {
+  const now = clock.now()
+  const read = readChain(chain)
+  if (typeof read === 'string') return reject('certificate-untrusted', read)
+  const { leaf, others } = read
+  const anchors = [...ownAnchors().flatMap(networkAnchors), ...cas.flatMap(caAnchors)]
+  if (anchors.some(({ certificate }) => certificate.fingerprint256 === leaf.fingerprint256)) {
+    return reject('certificate-is-ca', 'it is the certificate of a CA that is known here')
   }
+
+  let why: string | undefined
+  const found = findPaths(leaf, others, anchors)
+  for (const { path, anchor } of found.toSorted((a, b) => rank(a.anchor) - rank(b.anchor))) {
+    const outdated = outdatedCa(path, now)
+    const validated = outdated ?? (await validatePath(path, momentWithin(leaf, now)))
+    if (validated.state === 'invalid') {
+      why ??= validated.why
+      continue
+    }
+    return (
+      caRefusal(path, anchor, anchors) ??
+      leafRefusal(validated, leaf, now) ??
+      trust(validated.leaf, { path, anchor, anchors }, now)
+    )
+  }
+  why ??= 'it does not lead to a CA that is known here'
+  return reject('certificate-untrusted', `${why} (SHA-256 ${fingerprintOf(leaf)})`)
 }
 
 function reject(reason: LoginFailureReason, why: string): RejectedCertificate {
@@ -125,24 +120,34 @@ function readDer(der: Uint8Array): X509Certificate | undefined {
   }
 }
 
+/** Our own CAs follow each other over years; far more than ever stand side by side. */
+const MOST_OWN_ANCHORS = 64
+
+const anchorsByPem = new Map<string, readonly Anchor[]>()
+
+/** Each of our CAs is parsed once. */
 function networkAnchors(pem: string): readonly Anchor[] {
-  return readCertificates(pem)
+  const before = anchorsByPem.get(pem)
+  if (before !== undefined) return before
+  const anchors = readCertificates(pem)
     .filter((certificate) => certificate !== undefined)
-    .map((certificate) => ({ kind: 'network', certificate }))
+    .map((certificate) => ({ kind: 'network', certificate }) as const)
+  if (anchorsByPem.size >= MOST_OWN_ANCHORS) anchorsByPem.clear()
+  anchorsByPem.set(pem, anchors)
+  return anchors
 }
 
-/** Reads each CA once for as long as its record is held: there may be a thousand. */
-function createCaReader(): (ca: Ca) => readonly Anchor[] {
-  const known = new WeakMap<Ca, readonly Anchor[]>()
-  return (ca) => {
-    const before = known.get(ca)
-    if (before !== undefined) return before
-    const [certificate] = readCertificates(ca.certPem)
-    const read: readonly Anchor[] =
-      certificate === undefined ? [] : [{ kind: 'ca', ca, certificate }]
-    known.set(ca, read)
-    return read
-  }
+/** There may be a thousand CAs, so each is parsed once for as long as its record is held. */
+const anchorsByCa = new WeakMap<Ca, readonly Anchor[]>()
+
+function caAnchors(ca: Ca): readonly Anchor[] {
+  const before = anchorsByCa.get(ca)
+  if (before !== undefined) return before
+  const [certificate] = readCertificates(ca.certPem)
+  const anchors: readonly Anchor[] =
+    certificate === undefined ? [] : [{ kind: 'ca', ca, certificate }]
+  anchorsByCa.set(ca, anchors)
+  return anchors
 }
 
 /** What may log in comes first, so that a second registration of a CA takes nothing away. */
@@ -189,9 +194,6 @@ function caRefusal(
   return undefined
 }
 
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
-const ANY_PURPOSE = '2.5.29.37.0'
-
 function leafRefusal(
   { leaf: facts, purposes }: ValidPath,
   leaf: X509Certificate,
@@ -211,7 +213,9 @@ function leafRefusal(
   // does not make client certificates either; browsers and OpenSSL see it so.
   const other = purposes.findIndex(
     (allowed) =>
-      allowed !== undefined && !allowed.includes(CLIENT_AUTH) && !allowed.includes(ANY_PURPOSE),
+      allowed !== undefined &&
+      !allowed.includes(PURPOSE.clientAuth) &&
+      !allowed.includes(PURPOSE.any),
   )
   if (other >= 0) {
     const why = `certificate ${other + 1} of the path: its extended key usage lacks clientAuth`

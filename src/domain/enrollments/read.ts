@@ -1,6 +1,6 @@
 /** What an administrator sees of enrollments. API 3.3, 4.3. Reads only; no token is there to be read. */
 import type { EnrollmentId, IdentityId } from '../../base/ids.ts'
-import type { Identity } from '../identities/identity.ts'
+import { type Identity, ownersOf } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
@@ -23,7 +23,7 @@ export interface ReadEnrollments {
 
 export function createReadEnrollments(deps: {
   readonly enrollments: Pick<Enrollments, 'find' | 'list' | 'listOf'>
-  readonly identities: Pick<Identities, 'find'>
+  readonly identities: Pick<Identities, 'find' | 'findMany'>
 }): ReadEnrollments {
   const { enrollments, identities } = deps
 
@@ -42,12 +42,13 @@ export function createReadEnrollments(deps: {
 
     async list(query) {
       const { rows, totalCount } = await enrollments.list(query)
-      const details = rows.map(async (enrollment) => {
-        const identity = await identities.find(enrollment.identityId)
-        // Removed between the two readings, and its enrollments with it.
+      const owners = await identities.findMany(ownersOf(rows))
+      const details = rows.flatMap((enrollment) => {
+        const identity = owners.get(enrollment.identityId)
+        // Deleted between the two queries, and its enrollments with it.
         return identity === undefined ? [] : [{ enrollment, identity }]
       })
-      return { rows: (await Promise.all(details)).flat(), totalCount }
+      return { rows: details, totalCount }
     },
 
     async listOf(id, query) {

@@ -24,6 +24,8 @@ export interface Enrollments {
   ): Promise<OpenedBy<Method>>
   /** Used and expired ones too; oldest first. */
   listOf(identityId: IdentityId): Promise<readonly Enrollment[]>
+  /** Those of all the given identities that were not used, expired ones too, in one query: one of each method at most. */
+  listUnusedOfMany(identityIds: readonly IdentityId[]): Promise<readonly Enrollment[]>
   /** By `ENROLLMENT_FIELDS`; oldest first, unless another order is asked for. */
   list(query: ListQuery): Promise<PageOf<Enrollment>>
   /** What is in the way: one of that method that was not used, or somebody else's unused one for the username. */

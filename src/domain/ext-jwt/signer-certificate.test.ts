@@ -7,7 +7,7 @@ import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { type Duration, days, hours, milliseconds } from '../../base/time/duration.ts'
 import { minus, plus } from '../../base/time/instant.ts'
-import { newKeyPair, signCertificate } from '../certificates/x509.ts'
+import { newKeyPair, signCertificate } from '../certificates/write-certificate.ts'
 import { createSignerKeys, type SignerKeyCache } from './signer-keys.ts'
 import type { ExternalJwtAlgorithm } from './verification-key.ts'
 
@@ -34,7 +34,7 @@ function pointOf(key: KeyObject): unknown {
 
 async function certificateOf(ends: Duration) {
   const { publicKey, privateKey } = await newKeyPair()
-  const certificate = await signCertificate(
+  const certificate = signCertificate(
     {
       commonName: 'Signer',
       publicKey,

@@ -15,7 +15,7 @@ import { epochSeconds } from '../../base/time/instant.ts'
 import type { ExternalJwtSigner } from './signer.ts'
 import { createSignerKeys } from './signer-keys.ts'
 import { EXTERNAL_JWT_ALGORITHMS } from './verification-key.ts'
-import { createVerifyExternalJwt, type ExternalJwtVerdict } from './verify.ts'
+import { type ExternalJwtVerdict, verifyExternalJwt } from './verify.ts'
 
 const NOW = epochSeconds(NOON)
 const SIGNER = externalSigner()
@@ -39,7 +39,7 @@ async function judge(
   const clock = new ManualClock()
   const fetchJson = async () => ({ keys: keys.map(({ jwk }) => jwk) })
   const signerKeys = createSignerKeys({ fetchJson, clock })
-  const verdict = await createVerifyExternalJwt({ clock, signerKeys })(signer, new Secret(token))
+  const verdict = await verifyExternalJwt({ clock, signerKeys }, signer, new Secret(token))
   assert.equal(
     JSON.stringify(verdict).includes(MARK),
     false,
@@ -308,28 +308,22 @@ test('R059: a token of 16 KiB is read, and a longer one is refused unread', asyn
 test('nothing is fetched for a token that cannot be good', async () => {
   const clock = new ManualClock()
   const fetchJson = () => assert.fail('something is fetched')
-  const verify = createVerifyExternalJwt({
-    clock,
-    signerKeys: createSignerKeys({ fetchJson, clock }),
-  })
+  const ports = { clock, signerKeys: createSignerKeys({ fetchJson, clock }) }
   for (const token of [
     await signed({ iss: 'https://other.example/' }),
     `${part('{"alg":"HS256"}')}.${part(JSON.stringify(CLAIMS))}.c2ln`,
     MARK,
   ]) {
-    assert.equal((await verify(SIGNER, new Secret(token))).verdict, 'invalid')
+    assert.equal((await verifyExternalJwt(ports, SIGNER, new Secret(token))).verdict, 'invalid')
   }
 })
 
 test('R107: a signer that cannot be asked makes tokens invalid, and the log learns why', async () => {
   const clock = new ManualClock()
   const fetchJson = () => Promise.reject(new Error('the answer has the status 503'))
-  const verify = createVerifyExternalJwt({
-    clock,
-    signerKeys: createSignerKeys({ fetchJson, clock }),
-  })
+  const ports = { clock, signerKeys: createSignerKeys({ fetchJson, clock }) }
   assert.deepEqual(
-    await verify(SIGNER, new Secret(await signed())),
+    await verifyExternalJwt(ports, SIGNER, new Secret(await signed())),
     invalid(`${NO_KEY}; the latest fetch failed: the answer has the status 503`),
   )
 })

@@ -5,13 +5,13 @@
  */
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { inSeconds, seconds } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant, minus } from '../../base/time/instant.ts'
 import { claimedIssuer } from '../tokens/claimed-issuer.ts'
 import { claimedSubject } from './claim.ts'
+import type { ExternalJwtPorts } from './ports.ts'
 import type { ExternalJwtSigner } from './signer.ts'
-import type { SignerKeyCache, WantedKey } from './signer-keys.ts'
+import type { WantedKey } from './signer-keys.ts'
 import { EXTERNAL_JWT_ALGORITHMS, type ExternalJwtAlgorithm } from './verification-key.ts'
 
 export type ExternalJwtVerdict =
@@ -28,7 +28,6 @@ export type ExternalJwtVerdict =
   /** `expired`: everything else about it is good. `why` is for the log, and has nothing of the token in it. */
   | { readonly verdict: 'expired' | 'invalid'; readonly why: string }
 
-/** Never rejects because of a token. */
 export type VerifyExternalJwt = (
   signer: ExternalJwtSigner,
   token: Secret,
@@ -49,44 +48,43 @@ export const timeRule = (now: Instant) => ({
   currentDate: new Date(now),
 })
 
-export function createVerifyExternalJwt(deps: {
-  readonly clock: Clock
-  readonly signerKeys: Pick<SignerKeyCache, 'keyFor'>
-}): VerifyExternalJwt {
-  const { clock, signerKeys } = deps
-  return async (signer, token) => {
-    const text = token.reveal()
-    const issuer = readIssuer(token)
-    if (typeof issuer === 'object' && issuer !== null) return invalid(issuer.why)
-    // Before anything is fetched for it.
-    if (issuer !== signer.issuer) return invalid('the issuer is not the one of the signer')
-    const header = readHeader(text)
-    if ('why' in header) return invalid(header.why)
-    const found = await signerKeys.keyFor(signer, header)
-    if ('why' in found) return invalid(found.why)
+/** Never throws because of a token. */
+export async function verifyExternalJwt(
+  { clock, signerKeys }: Pick<ExternalJwtPorts, 'clock' | 'signerKeys'>,
+  signer: ExternalJwtSigner,
+  token: Secret,
+): Promise<ExternalJwtVerdict> {
+  const text = token.reveal()
+  const issuer = readIssuer(token)
+  if (typeof issuer === 'object' && issuer !== null) return invalid(issuer.why)
+  // Before anything is fetched for it.
+  if (issuer !== signer.issuer) return invalid('the issuer is not the one of the signer')
+  const header = readHeader(text)
+  if ('why' in header) return invalid(header.why)
+  const found = await signerKeys.keyFor(signer, header)
+  if ('why' in found) return invalid(found.why)
 
-    const now = clock.now()
-    try {
-      const { payload } = await jwtVerify(text, found.key, {
-        algorithms: [header.alg],
-        ...issuerRule(signer),
-        ...audienceRule(signer),
-        ...timeRule(now),
-      })
-      return judgeClaims(payload, signer, now)
-    } catch (error) {
-      // jose looks at the expiry last, after the signature and every claim that it checks.
-      if (error instanceof errors.JWTExpired) {
-        const rest = judgeClaims(error.payload, signer, now)
-        return rest.verdict === 'accepted'
-          ? { verdict: 'expired', why: 'the token has expired' }
-          : rest
-      }
-      if (error instanceof errors.JOSEError || error instanceof TypeError) {
-        return invalid(reasonOf(error))
-      }
-      throw error
+  const now = clock.now()
+  try {
+    const { payload } = await jwtVerify(text, found.key, {
+      algorithms: [header.alg],
+      ...issuerRule(signer),
+      ...audienceRule(signer),
+      ...timeRule(now),
+    })
+    return judgeClaims(payload, signer, now)
+  } catch (error) {
+    // jose looks at the expiry last, after the signature and every claim that it checks.
+    if (error instanceof errors.JWTExpired) {
+      const rest = judgeClaims(error.payload, signer, now)
+      return rest.verdict === 'accepted'
+        ? { verdict: 'expired', why: 'the token has expired' }
+        : rest
     }
+    if (error instanceof errors.JOSEError || error instanceof TypeError) {
+      return invalid(reasonOf(error))
+    }
+    throw error
   }
 }
 

@@ -18,7 +18,7 @@ import { epochSeconds } from '../../base/time/instant.ts'
 import { formatChallenges } from '../../protocol/challenge.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import { createSignerKeys } from '../ext-jwt/signer-keys.ts'
-import { createVerifyExternalJwt } from '../ext-jwt/verify.ts'
+import { verifyExternalJwt } from '../ext-jwt/verify.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import { createCheckSecondaryJwt, createExternalJwtFactor } from './external-jwt.ts'
@@ -65,7 +65,7 @@ function verifier() {
     return { keys: [KEY.jwk] }
   }
   const signerKeys = createSignerKeys({ fetchJson, clock })
-  return { clock, fetched, verifyExternalJwt: createVerifyExternalJwt({ clock, signerKeys }) }
+  return { clock, fetched, verifyExternalJwt: verifyExternalJwt.bind(null, { clock, signerKeys }) }
 }
 
 function primary({

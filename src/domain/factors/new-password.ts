@@ -7,32 +7,29 @@ import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import { invalid } from '../refusals.ts'
 import { refuseGuessable } from './guessable-passwords.ts'
-import type { PasswordHashing } from './hashing.ts'
 import { refusePassword } from './password-rules.ts'
+import type { FactorPorts } from './ports.ts'
 
-export type HashNewPassword = (
-  password: Secret,
-  /** Whose it will be: its policy says how long it must be, and its names are no secret. */
-  of: {
-    readonly username: string
-    readonly identity: Pick<Identity, 'name'>
-    readonly policy: Pick<AuthPolicy, 'primary'>
-  },
-) => Promise<string>
-
-/** Thrown: COULD_NOT_VALIDATE for a password that may not be set; SERVER_TOO_BUSY. */
-export function createHashNewPassword(deps: {
-  readonly hashing: Pick<PasswordHashing, 'hash'>
-  readonly brand: string
-  /** `edge.passwords.rejectCommon`. */
-  readonly rejectsCommonPasswords: boolean
-}): HashNewPassword {
-  return async (password, { username, identity, policy }) => {
-    const known = [username, identity.name, deps.brand]
-    const fault =
-      refusePassword(password, policy.primary.updb.minPasswordLength) ??
-      (deps.rejectsCommonPasswords ? await refuseGuessable(password, known) : undefined)
-    if (fault !== undefined) throw invalid('password', fault)
-    return deps.hashing.hash(password)
-  }
+/** Whose it will be: its policy says how long it must be, and its names are no secret. */
+export interface PasswordOwner {
+  readonly username: string
+  readonly identity: Pick<Identity, 'name'>
+  readonly policy: Pick<AuthPolicy, 'primary'>
 }
+
+/** Throws COULD_NOT_VALIDATE for a password that may not be set, SERVER_TOO_BUSY. */
+export async function hashNewPassword(
+  ports: Pick<FactorPorts, 'hashing' | 'brand' | 'rejectsCommonPasswords'>,
+  password: Secret,
+  { username, identity, policy }: PasswordOwner,
+): Promise<string> {
+  const known = [username, identity.name, ports.brand]
+  const fault =
+    refusePassword(password, policy.primary.updb.minPasswordLength) ??
+    (ports.rejectsCommonPasswords ? await refuseGuessable(password, known) : undefined)
+  if (fault !== undefined) throw invalid('password', fault)
+  return ports.hashing.hash(password)
+}
+
+/** For use cases that do not take ports yet. */
+export type HashNewPassword = (password: Secret, of: PasswordOwner) => Promise<string>

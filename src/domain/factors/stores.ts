@@ -7,6 +7,8 @@ import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 /** At most one enrollment for each identity, pending or verified. */
 export interface TotpEnrollments {
   find(identityId: IdentityId): Promise<TotpEnrollment | undefined>
+  /** Which of the given identities have a verified enrollment, in one query. */
+  listVerified(identityIds: readonly IdentityId[]): Promise<ReadonlySet<IdentityId>>
   /**
    * Stores a pending enrollment with its recovery codes and replaces a pending one, even of another owner. Returns
    * false, and changes nothing, if a verified one exists (R090).

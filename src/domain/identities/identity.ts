@@ -28,12 +28,14 @@ export interface Identity {
   readonly sdkInfo: ClientInfo | undefined
   /** Incremented when all sessions of the identity end: a login from before that cannot begin a session (D-226). */
   readonly voidedLogins: number
+  /** When the last login finished (D-268). */
+  readonly lastLoginAt: Instant | undefined
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
 
 /** As it is made: nobody has logged in with it yet. */
-export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins'>
+export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins' | 'lastLoginAt'>
 
 /** Short texts by known names. A client says this of itself: for people to read, and never believed. */
 export type ClientInfo = Readonly<Record<string, string>>
@@ -41,4 +43,11 @@ export type ClientInfo = Readonly<Record<string, string>>
 export function isDisabled(identity: Identity, now: Instant): boolean {
   if (identity.disabledAt === undefined) return false
   return identity.disabledUntil === undefined || identity.disabledUntil > now
+}
+
+/** The ids of the identities that these belong to, each once. */
+export function ownersOf(
+  owned: readonly { readonly identityId: IdentityId }[],
+): readonly IdentityId[] {
+  return [...new Set(owned.map(({ identityId }) => identityId))]
 }

@@ -13,14 +13,14 @@ import type { AuthPolicies } from '../policies/stores.ts'
 import { notFound } from '../refusals.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
 import type { Authenticator } from './authenticator.ts'
-import type { Identity } from './identity.ts'
+import { type Identity, ownersOf } from './identity.ts'
 import type { Authenticators, Identities } from './stores.ts'
 
 export interface IdentityDetail {
   readonly identity: Identity
   readonly policy: Pick<AuthPolicy, 'id' | 'name'>
   readonly authenticators: readonly Authenticator[]
-  /** Used and expired ones too. */
+  /** Those that were not used; expired ones too. */
   readonly enrollments: readonly Enrollment[]
   readonly isMfaEnabled: boolean
   readonly hasApiSession: boolean
@@ -41,36 +41,42 @@ export interface ReadIdentities {
 }
 
 export function createReadIdentities(deps: {
-  readonly identities: Pick<Identities, 'find' | 'list'>
-  readonly authenticators: Pick<Authenticators, 'find' | 'list' | 'listOf'>
-  readonly enrollments: Pick<Enrollments, 'listOf'>
+  readonly identities: Pick<Identities, 'find' | 'findMany' | 'list'>
+  readonly authenticators: Pick<Authenticators, 'find' | 'list' | 'listOf' | 'listOfMany'>
+  readonly enrollments: Pick<Enrollments, 'listUnusedOfMany'>
   readonly authPolicies: Pick<AuthPolicies, 'list'>
-  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
-  readonly apiSessions: Pick<ApiSessions, 'hasLive'>
+  readonly totpEnrollments: Pick<TotpEnrollments, 'listVerified'>
+  readonly apiSessions: Pick<ApiSessions, 'listHoldersOfLive'>
   readonly clock: Pick<Clock, 'now'>
 }): ReadIdentities {
-  const { identities, authenticators, authPolicies, totpEnrollments, apiSessions, clock } = deps
+  const { identities, authenticators, enrollments, authPolicies, totpEnrollments } = deps
+  const { apiSessions, clock } = deps
 
-  async function describe(
-    identity: Identity,
-    policies: readonly AuthPolicy[],
-  ): Promise<IdentityDetail> {
-    const { id, authPolicyId } = identity
-    const [own, enrollments, enrollment, hasApiSession] = await Promise.all([
-      authenticators.listOf(id),
-      deps.enrollments.listOf(id),
-      totpEnrollments.find(id),
-      apiSessions.hasLive(id, clock.now()),
+  /** Reads what belongs to a page of identities with one query for each kind of thing. */
+  async function describe(page: readonly Identity[]): Promise<readonly IdentityDetail[]> {
+    const ids = page.map(({ id }) => id)
+    const [policies, owned, unused, withTotp, withSession] = await Promise.all([
+      authPolicies.list(),
+      authenticators.listOfMany(ids),
+      enrollments.listUnusedOfMany(ids),
+      totpEnrollments.listVerified(ids),
+      apiSessions.listHoldersOfLive(ids, clock.now()),
     ])
-    return {
-      identity,
-      // Missing only where both were deleted between the two readings.
-      policy: policies.find((one) => one.id === authPolicyId) ?? { id: authPolicyId, name: '' },
-      authenticators: own,
-      enrollments,
-      isMfaEnabled: enrollment?.isVerified === true,
-      hasApiSession,
-    }
+    const policyOf = new Map(policies.map((policy) => [policy.id, policy]))
+    const authenticatorsOf = Map.groupBy(owned, ({ identityId }) => identityId)
+    const enrollmentsOf = Map.groupBy(unused, ({ identityId }) => identityId)
+    return page.map((identity) => {
+      const { id, authPolicyId } = identity
+      return {
+        identity,
+        // Missing only if both were deleted between the two queries.
+        policy: policyOf.get(authPolicyId) ?? { id: authPolicyId, name: '' },
+        authenticators: authenticatorsOf.get(id) ?? [],
+        enrollments: enrollmentsOf.get(id) ?? [],
+        isMfaEnabled: withTotp.has(id),
+        hasApiSession: withSession.has(id),
+      }
+    })
   }
 
   async function existing(id: IdentityId): Promise<Identity> {
@@ -81,15 +87,13 @@ export function createReadIdentities(deps: {
 
   return {
     async find(id) {
-      const identity = await existing(id)
-      return describe(identity, await authPolicies.list())
+      const [detail] = await describe([await existing(id)])
+      return detail as IdentityDetail
     },
 
     async list(query) {
       const { rows, totalCount } = await identities.list(query)
-      const policies = await authPolicies.list()
-      const details = rows.map((identity) => describe(identity, policies))
-      return { rows: await Promise.all(details), totalCount }
+      return { rows: await describe(rows), totalCount }
     },
 
     async authenticatorsOf(id, query) {
@@ -106,12 +110,13 @@ export function createReadIdentities(deps: {
 
     async listAuthenticators(query) {
       const { rows, totalCount } = await authenticators.list(query)
-      const details = rows.map(async (authenticator) => {
-        const identity = await identities.find(authenticator.identityId)
-        // Removed between the two readings, and its authenticators with it.
+      const owners = await identities.findMany(ownersOf(rows))
+      const details = rows.flatMap((authenticator) => {
+        const identity = owners.get(authenticator.identityId)
+        // Deleted between the two queries, and its authenticators with it.
         return identity === undefined ? [] : [{ authenticator, identity }]
       })
-      return { rows: (await Promise.all(details)).flat(), totalCount }
+      return { rows: details, totalCount }
     },
   }
 }

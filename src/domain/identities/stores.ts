@@ -12,6 +12,8 @@ import type { ClientInfo, FreshIdentity, Identity, Tags } from './identity.ts'
 
 export interface Identities {
   find(id: IdentityId): Promise<Identity | undefined>
+  /** Those of the given ids that exist, in one query. */
+  findMany(ids: readonly IdentityId[]): Promise<ReadonlyMap<IdentityId, Identity>>
   /** Case-sensitive (API 4.1). */
   findByExternalId(externalId: string): Promise<Identity | undefined>
   /**
@@ -39,6 +41,8 @@ export interface Identities {
     disablement: { readonly at: Instant; readonly until: Instant | undefined } | undefined,
     at: Instant,
   ): Promise<boolean>
+  /** Records that a login finished at `at`, unless a later one is recorded. Leaves `updatedAt` as it is. */
+  markLogin(id: IdentityId, at: Instant): Promise<void>
   /** Voids the logins that were proven until now: they cannot begin a session (D-226). Locks the row as `hold` does. */
   voidLogins(id: IdentityId): Promise<void>
   /**
@@ -65,6 +69,8 @@ export interface Authenticators {
   /** By the SHA-256 of the certificate, lower-case hex: the one in use, or the one that waits to take its place. */
   findCert(fingerprint: string): Promise<CertAuthenticator | undefined>
   listOf(identityId: IdentityId): Promise<readonly Authenticator[]>
+  /** Those of all the given identities, in one query. */
+  listOfMany(identityIds: readonly IdentityId[]): Promise<readonly Authenticator[]>
   /** By `AUTHENTICATOR_FIELDS`; oldest first, unless another order is asked for. */
   list(query: ListQuery): Promise<PageOf<Authenticator>>
   /** What is in the way: the identity has one of that method, or somebody has the username or the certificate. */

@@ -18,6 +18,7 @@ import { INSTALLATION_SECRET_BYTES, type SecretHash } from '../../base/secrets/v
 import { minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
+import { auditPorts } from '../audit/ports.ts'
 import { createRecordEvent } from '../audit/record.ts'
 import { lockRule } from '../factors/guessing/lock-rule.ts'
 import { createPasswordHashing } from '../factors/hashing.ts'
@@ -30,7 +31,10 @@ import {
   defaultPolicy,
   PRODUCTION_POLICY_ID,
 } from '../policies/auth-policy.ts'
-import { createEndSessionsWithin } from '../sessions/ending/end-session.ts'
+import {
+  type EndSessionsWithin,
+  endSessionsWithin as endWith,
+} from '../sessions/ending/end-session.ts'
 import type { Store } from '../stores.ts'
 import { install } from './installation.ts'
 import { recoverAdministrator } from './recover-administrator.ts'
@@ -48,12 +52,12 @@ async function installation(t: TestContext) {
   const secret = random.bytes(INSTALLATION_SECRET_BYTES)
   const needs = { transaction: store.transaction, clock, random, recordEvent, hashing }
   await install({ ...needs, secret }, new Secret('correct horse battery'))
-  const endSessionsWithin = createEndSessionsWithin({
-    clock,
-    recordEvent,
+  const ending = {
+    ...auditPorts({ clock, random }),
     accessTokenLife: minutes(30),
     endedSessions: { add: () => assert.fail('nobody is served here') },
-  })
+  }
+  const endSessionsWithin: EndSessionsWithin = (...given) => endWith(ending, ...given)
   const recover = (wanted?: string) =>
     recoverAdministrator({ ...needs, endSessionsWithin }, wanted, NEW_PASSWORD)
   return { store, clock, recover, now: clock.now() }

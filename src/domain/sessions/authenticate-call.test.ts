@@ -15,7 +15,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { ztSessionInvalid } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import { createSignerKeys } from '../ext-jwt/signer-keys.ts'
-import { createVerifyExternalJwt } from '../ext-jwt/verify.ts'
+import { verifyExternalJwt } from '../ext-jwt/verify.ts'
 import { createCheckSecondaryJwt } from '../factors/external-jwt.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import { certificateThumbprint } from '../tokens/access-token.ts'
@@ -75,8 +75,9 @@ async function world(copy: Copies = {}) {
     isStale: () => copy.areRulesStale ?? false,
   }
   const signerKeys = createSignerKeys({ clock, fetchJson: async () => ({ keys: [IDP_KEY.jwk] }) })
-  const verifyExternalJwt = createVerifyExternalJwt({ clock, signerKeys })
-  const checkSecondaryJwt = createCheckSecondaryJwt({ verifyExternalJwt })
+  const checkSecondaryJwt = createCheckSecondaryJwt({
+    verifyExternalJwt: verifyExternalJwt.bind(null, { clock, signerKeys }),
+  })
   const legacyCalls: Parameters<LegacySessions['authenticate']>[] = []
   const stored: StoredSigningKey[] = []
   const signingKeys = createSigningKeys({

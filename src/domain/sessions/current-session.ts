@@ -11,7 +11,7 @@ import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
 import type { EndSession } from './ending/end-session.ts'
-import type { DescribeSession, SessionDetail } from './session-detail.ts'
+import type { DescribeSessions, SessionDetail } from './session-detail.ts'
 import type { ApiSessions } from './stores.ts'
 
 export type CurrentSession = (call: CallSession) => Promise<SessionDetail>
@@ -42,11 +42,11 @@ interface Dependencies {
 export function createCurrentSession(deps: {
   readonly brand: string
   readonly apiSessions: Pick<ApiSessions, 'find'>
-  readonly describeSession: DescribeSession
+  readonly describeSessions: DescribeSessions
 }): CurrentSession {
   return async (call) => {
     const session = await deps.apiSessions.find(call.sessionId)
-    const detail = session && (await deps.describeSession(session))
+    const [detail] = session === undefined ? [] : await deps.describeSessions([session])
     if (detail === undefined) throw sessionGone(deps.brand, call)
     return detail
   }

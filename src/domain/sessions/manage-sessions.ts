@@ -12,7 +12,7 @@ import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import type { Transaction } from '../stores.ts'
 import type { EndSessionsWithin } from './ending/end-session.ts'
-import type { DescribeSession, SessionDetail } from './session-detail.ts'
+import type { DescribeSessions, SessionDetail } from './session-detail.ts'
 import type { ApiSessions } from './stores.ts'
 
 export interface ManageSessions {
@@ -34,20 +34,19 @@ const BATCH = 500
 export function createManageSessions(deps: {
   readonly apiSessions: Pick<ApiSessions, 'find' | 'list'>
   readonly identities: Pick<Identities, 'find'>
-  readonly describeSession: DescribeSession
+  readonly describeSessions: DescribeSessions
   readonly endSessionsWithin: EndSessionsWithin
   readonly transaction: Transaction
   readonly clock: Clock
 }): ManageSessions {
-  const { apiSessions, identities, describeSession, endSessionsWithin, transaction, clock } = deps
+  const { apiSessions, identities, describeSessions, endSessionsWithin, transaction, clock } = deps
 
   async function listSessions(
     of: IdentityId | undefined,
     query: ListQuery,
   ): Promise<PageOf<SessionDetail>> {
     const { rows, totalCount } = await apiSessions.list({ of, at: clock.now() }, query)
-    const details = await Promise.all(rows.map((row) => describeSession(row)))
-    return { rows: details.filter((detail) => detail !== undefined), totalCount }
+    return { rows: await describeSessions(rows), totalCount }
   }
 
   /**
@@ -96,7 +95,7 @@ export function createManageSessions(deps: {
     async find(id) {
       const session = await apiSessions.find(id)
       const isLive = session !== undefined && session.expiresAt > clock.now()
-      const detail = isLive ? await describeSession(session) : undefined
+      const [detail] = isLive ? await describeSessions([session]) : []
       if (detail === undefined) throw new Failure('NOT_FOUND')
       return detail
     },

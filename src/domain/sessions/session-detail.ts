@@ -4,7 +4,7 @@
  */
 import { type AuthQuery, totpQuery } from '../../protocol/auth-query.ts'
 import type { TotpEnrollments } from '../factors/stores.ts'
-import type { Identity } from '../identities/identity.ts'
+import { type Identity, ownersOf } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
@@ -19,29 +19,37 @@ export interface SessionDetail {
   readonly isMfaComplete: boolean
 }
 
-/** Undefined when the identity or its policy is gone, and the session with them. */
-export type DescribeSession = (session: ApiSession) => Promise<SessionDetail | undefined>
+/**
+ * Two queries for any number of sessions. A session whose identity or policy is gone is left out: it is about to be
+ * deleted, too.
+ */
+export type DescribeSessions = (
+  sessions: readonly ApiSession[],
+) => Promise<readonly SessionDetail[]>
 
-export function createDescribeSession(deps: {
+export function createDescribeSessions(deps: {
   readonly brand: string
-  readonly identities: Pick<Identities, 'find'>
-  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
+  readonly identities: Pick<Identities, 'findMany'>
+  readonly totpEnrollments: Pick<TotpEnrollments, 'listVerified'>
   readonly rules: Pick<Rules, 'policy'>
-}): DescribeSession {
-  return async (session) => {
-    const identity = await deps.identities.find(session.identityId)
-    const policy = identity && deps.rules.policy(identity.authPolicyId)
-    if (identity === undefined || policy === undefined) return undefined
-    const isOpen = isTotpOpen(session, policy)
-    const enrollment = isOpen ? await deps.totpEnrollments.find(identity.id) : undefined
-    const isEnrolled = enrollment?.isVerified === true
-    return {
+}): DescribeSessions {
+  return async (sessions) => {
+    const owners = await deps.identities.findMany(ownersOf(sessions))
+    const known = sessions.flatMap((session) => {
+      const identity = owners.get(session.identityId)
+      const policy = identity && deps.rules.policy(identity.authPolicyId)
+      if (identity === undefined || policy === undefined) return []
+      return [{ session, identity, policy, isOpen: isTotpOpen(session, policy) }]
+    })
+    const asked = known.filter(({ isOpen }) => isOpen).map(({ session }) => session)
+    const enrolled = await deps.totpEnrollments.listVerified(ownersOf(asked))
+    return known.map(({ session, identity, policy, isOpen }) => ({
       session,
       identity,
-      authQueries: isOpen ? [totpQuery(deps.brand, 'legacy', isEnrolled)] : [],
+      authQueries: isOpen ? [totpQuery(deps.brand, 'legacy', enrolled.has(identity.id))] : [],
       isMfaRequired: isTotpDemanded(session, policy) || session.secondary.totp,
       isMfaComplete: !isOpen,
-    }
+    }))
   }
 }
 

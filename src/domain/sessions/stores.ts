@@ -12,8 +12,11 @@ export interface ApiSessions {
   /** By the hash of its `zt-session` token. */
   findLegacy(tokenHash: SecretHash): Promise<LegacySession | undefined>
   listOf(identityId: IdentityId): Promise<readonly ApiSession[]>
-  /** Whether one of them has not expired by `at`. */
-  hasLive(identityId: IdentityId, at: Instant): Promise<boolean>
+  /** Which of the given identities have a session that has not expired by `at`, in one query. */
+  listHoldersOfLive(
+    identityIds: readonly IdentityId[],
+    at: Instant,
+  ): Promise<ReadonlySet<IdentityId>>
   /** Those that have not expired by `at`, by `API_SESSION_FIELDS`; newest first, unless another order is asked for. */
   list(
     which: {

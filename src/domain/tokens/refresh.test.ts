@@ -32,7 +32,7 @@ import { createCheckFinished } from '../login/again/check-finished.ts'
 import { createCheckAgain } from '../login/check-again.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
-import { createEndSession } from '../sessions/ending/end-session.ts'
+import { endSession } from '../sessions/ending/end-session.ts'
 import { createSignTokens } from './keys/sign-tokens.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import { createRecordRefusal } from './record-refusal.ts'
@@ -93,13 +93,14 @@ async function world(t: TestContext, options: Options = {}) {
   await signingKeys.rotateIfDue()
   const lifetimes = { accessToken: ACCESS, idToken: ACCESS }
   const sign = createSignTokens({ signingKeys, lifetimes, audience: 'service', clock, random })
-  const endSession = createEndSession({
+  const ending = {
     clock,
+    random,
+    foldRepeats: (event: AuditEvent) => void events.push(event),
     transaction: store.transaction,
-    endedSessions: { add: (ending) => felt.push(ending) },
-    recordEvent,
+    endedSessions: { add: (ending: SessionEnding) => felt.push(ending) },
     accessTokenLife: ACCESS,
-  })
+  }
   const withWindow = (refreshRetryWindow = options.retryWindow ?? seconds(0)) =>
     createRefresh({
       ...store,
@@ -117,7 +118,7 @@ async function world(t: TestContext, options: Options = {}) {
         await meanwhile.happen()
         return signed
       },
-      endSession,
+      endSession: (end) => endSession(ending, end),
       recordEvent,
       recordRefusal: createRecordRefusal({ events: store.events, recordEvent }),
       refreshTokenDuration: REFRESH,

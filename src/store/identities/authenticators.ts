@@ -32,6 +32,7 @@ const LIST: Listed<'authenticators', typeof AUTHENTICATOR_FIELDS> = {
     username: 'username',
     fingerprint: 'fingerprint',
     isIssuedByNetwork: 'is_issued_by_network',
+    lastUsedAt: 'last_used_at',
     createdAt: 'created_at',
     updatedAt: 'updated_at',
     tags: 'tags',
@@ -65,6 +66,12 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
     async listOf(identityId) {
       const query = select.where('identity_id', '=', identityId).orderBy('created_at').orderBy('id')
       return (await query.execute()).map(fromRow)
+    },
+
+    async listOfMany(identityIds) {
+      if (identityIds.length === 0) return []
+      const query = select.where('identity_id', 'in', identityIds)
+      return (await query.orderBy('created_at').orderBy('id').execute()).map(fromRow)
     },
 
     async list(query) {

@@ -75,6 +75,12 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
       return (await query.execute()).map(fromRow)
     },
 
+    async listUnusedOfMany(identityIds) {
+      if (identityIds.length === 0) return []
+      const query = unused.where('identity_id', 'in', identityIds)
+      return (await query.orderBy('created_at').orderBy('id').execute()).map(fromRow)
+    },
+
     async list(query) {
       const { rows, totalCount } = await listRows(db, facts, LIST, query)
       return { rows: rows.map(fromRow), totalCount }

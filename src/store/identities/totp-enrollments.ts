@@ -21,6 +21,17 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
       return row && fromRow(row)
     },
 
+    async listVerified(identityIds) {
+      if (identityIds.length === 0) return new Set()
+      const rows = await db
+        .selectFrom('totp_enrollments')
+        .select('identity_id')
+        .where('identity_id', 'in', identityIds)
+        .where('verified_at', 'is not', null)
+        .execute()
+      return new Set(rows.map((row) => row.identity_id))
+    },
+
     replacePending: (enrollment, recoveryCodes) =>
       atomically(db, async (tx) => {
         const pending = {

@@ -63,14 +63,23 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
       return rows.map(fromRow)
     },
 
-    async hasLive(identityId, at) {
-      const query = db
-        .selectFrom('api_sessions')
+    async listHoldersOfLive(identityIds, at) {
+      if (identityIds.length === 0) return new Set()
+      // By identity, so that one look at the index per identity is enough, however many sessions it has.
+      const rows = await db
+        .selectFrom('identities')
         .select('id')
-        .where('identity_id', '=', identityId)
-        .where('expires_at', '>', at)
-        .limit(1)
-      return (await query.executeTakeFirst()) !== undefined
+        .where('id', 'in', identityIds)
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('api_sessions')
+              .select('api_sessions.id')
+              .whereRef('identity_id', '=', 'identities.id')
+              .where('expires_at', '>', at),
+          ),
+        )
+        .execute()
+      return new Set(rows.map(({ id }) => id))
     },
 
     async countLive(at) {

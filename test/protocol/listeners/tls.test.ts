@@ -17,7 +17,7 @@ import {
   type Issuer,
   newKeyPair,
   signCertificate,
-} from '../../../src/domain/certificates/x509.ts'
+} from '../../../src/domain/certificates/write-certificate.ts'
 import { connectRaw } from '../../support/edge/raw-connection.ts'
 import { beginLogin } from '../../support/login/login.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
@@ -211,7 +211,7 @@ async function certificate(
 ): Promise<Issuer> {
   const { publicKey, privateKey } = await newKeyPair()
   const now = systemClock.now()
-  const signed = await signCertificate(
+  const signed = signCertificate(
     {
       commonName,
       publicKey,

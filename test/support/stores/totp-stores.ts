@@ -44,6 +44,7 @@ export function totpStores(): TotpStores {
   }
   const totpEnrollments: TotpEnrollments = {
     find: async (id) => rows.get(id)?.enrollment,
+    listVerified: async (ids) => new Set(ids.filter((id) => verified(id) !== undefined)),
     replacePending: async (enrollment, codes) => {
       if (verified(enrollment.identityId) !== undefined) return false
       rows.set(enrollment.identityId, { enrollment, codes: new Set(codes), lastStep: -1 })

@@ -3,22 +3,25 @@
  * are due and found in the database by every later start and by every other instance (D-48). Private keys are used in
  * this file alone.
  */
-import { createPrivateKey, sign } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import type { Random } from '../../../base/secrets/random.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, days } from '../../../base/time/duration.ts'
 import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
-import {
-  type CertificateTemplate,
-  certificateTemplate,
-  type SessionCertificateContent,
-} from '../session/encode-certificate.ts'
 import type { Authorities } from '../stores.ts'
-import { type CertificateProfile, type Issuer, newKeyPair, signCertificate } from '../x509.ts'
+import {
+  BACKDATE,
+  type CertificateProfile,
+  type ClientCertificate,
+  type Issuer,
+  newKeyPair,
+  signCertificate,
+  signClientCertificate,
+} from '../write-certificate.ts'
 import type { AuthorityRole, StoredAuthority } from './authority-record.ts'
-import { BACKDATE, issueServerCertificate, type WantedCertificate } from './server-certificate.ts'
+import { issueServerCertificate, type WantedCertificate } from './server-certificate.ts'
 import type { ServerIdentity } from './server-identity.ts'
 import {
   clientIssuer,
@@ -46,7 +49,7 @@ export interface CertificateAuthorities {
   /** A certificate for 90 days with a fresh key. Throws when a name is no host name and no IP address. */
   issueServerCertificate(wanted: WantedCertificate): Promise<ServerIdentity>
   /** A certificate of the client profile (D-40), in DER. Takes less than a millisecond; signs at once. */
-  signSessionCertificate(content: SessionCertificateContent): Uint8Array
+  signClientCertificate(client: ClientCertificate): Uint8Array
   /**
    * Takes over what other instances have made, and makes a successor where one is due. Answers those that it made
    * itself. Throws when a stored key cannot be opened or does not belong to its certificate; what was known stays.
@@ -94,7 +97,6 @@ const MOST_LOOKS = 5
 export async function loadAuthorities(deps: Deps): Promise<CertificateAuthorities> {
   const { clock } = deps
   const open = createOpener(deps.vault)
-  const templates = new WeakMap<Issuer, CertificateTemplate>()
   let roots: readonly OpenAuthority[] = []
   let issuing: readonly OpenAuthority[] = []
   let working: Promise<readonly StoredAuthority[]> = Promise.resolve([])
@@ -138,12 +140,6 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
     return [...roots, ...issuing].map(pemOf)
   }
 
-  function templateOf(issuer: Issuer): CertificateTemplate {
-    const template = templates.get(issuer) ?? certificateTemplate(issuer.certificate)
-    templates.set(issuer, template)
-    return template
-  }
-
   await refresh()
   return {
     refresh,
@@ -166,12 +162,7 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
       return pemOf(forServers())
     },
     issueServerCertificate: (wanted) => issueServerCertificate(wanted, forServers(), deps),
-    signSessionCertificate(content) {
-      const issuer = forClients()
-      const template = templateOf(issuer)
-      const toBeSigned = template.toBeSigned(content)
-      return template.finish(toBeSigned, sign('sha256', toBeSigned, issuer.privateKey))
-    },
+    signClientCertificate: (client) => signClientCertificate(client, forClients()),
   }
 }
 
@@ -233,7 +224,7 @@ async function makeAuthority(
   const shortId = Buffer.from(deps.random.bytes(SHORT_ID_BYTES)).toString('hex')
   const { publicKey, privateKey } = await newKeyPair()
   const end = plus(now, lifetime)
-  const certificate = await signCertificate(
+  const certificate = signCertificate(
     {
       commonName: `${title} ${shortId}`,
       publicKey,

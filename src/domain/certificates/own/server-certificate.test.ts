@@ -8,7 +8,7 @@ import { systemClock } from '../../../base/time/clock.ts'
 import { type Duration, days, hours, minutes, seconds } from '../../../base/time/duration.ts'
 import { epochSeconds, minus, plus } from '../../../base/time/instant.ts'
 import { readCertificates } from '../certificate-chain.ts'
-import { type Issuer, newKeyPair, signCertificate } from '../x509.ts'
+import { type Issuer, newKeyPair, signCertificate } from '../write-certificate.ts'
 import { issueServerCertificate, needsRenewal } from './server-certificate.ts'
 
 const now = systemClock.now()
@@ -16,7 +16,7 @@ const NAMES = ['localhost', '127.0.0.1', '::1']
 
 async function anIssuer(lifetime: Duration = days(365)): Promise<Issuer> {
   const { publicKey, privateKey } = await newKeyPair()
-  const certificate = await signCertificate(
+  const certificate = signCertificate(
     {
       commonName: 'Issuing',
       publicKey,

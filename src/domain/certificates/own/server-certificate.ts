@@ -7,17 +7,15 @@ import { isNonEmpty, type NonEmpty } from '../../../base/non-empty.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import { days, minutes } from '../../../base/time/duration.ts'
+import { days } from '../../../base/time/duration.ts'
 import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
+import { LONGEST_COMMON_NAME } from '../../../protocol/x509.ts'
 import { isSignedBy, readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
-import { type Issuer, newKeyPair, signCertificate } from '../x509.ts'
+import { BACKDATE, type Issuer, newKeyPair, signCertificate } from '../write-certificate.ts'
 import type { ServerIdentity } from './server-identity.ts'
 import { parseServerName, type ServerName } from './server-name.ts'
 
 const LIFETIME = days(90)
-
-/** For clients whose clock is a little behind ours. */
-export const BACKDATE = minutes(1)
 
 /** What a listener needs its certificate to be. */
 export interface WantedCertificate {
@@ -44,7 +42,7 @@ export async function issueServerCertificate(
   const names = typedNames(wanted.names)
   const now = deps.clock.now()
   const { publicKey, privateKey } = await newKeyPair()
-  const leaf = await signCertificate(
+  const leaf = signCertificate(
     {
       commonName: commonName(names),
       publicKey,
@@ -94,9 +92,9 @@ function typedNames(texts: readonly string[]): NonEmpty<ServerName> {
   return list
 }
 
-// RFC 5280 A.1 (ub-common-name): 64 characters. Clients read the alternative names; this one is for people.
+// Clients read the alternative names; this one is for people.
 function commonName(names: NonEmpty<ServerName>): string {
-  return names.find((name) => name.value.length <= 64)?.value ?? 'Latchkey'
+  return names.find((name) => name.value.length <= LONGEST_COMMON_NAME)?.value ?? 'Latchkey'
 }
 
 function belongsTo(keyPem: Secret, leaf: X509Certificate): boolean {

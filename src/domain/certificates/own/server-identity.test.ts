@@ -7,7 +7,12 @@ import { Secret } from '../../../base/secrets/secret.ts'
 import { systemClock } from '../../../base/time/clock.ts'
 import { days, minutes } from '../../../base/time/duration.ts'
 import { type Instant, minus, plus } from '../../../base/time/instant.ts'
-import { type CertificateProfile, type Issuer, newKeyPair, signCertificate } from '../x509.ts'
+import {
+  type CertificateProfile,
+  type Issuer,
+  newKeyPair,
+  signCertificate,
+} from '../write-certificate.ts'
 import { readServerIdentity } from './server-identity.ts'
 
 const now = systemClock.now()
@@ -27,7 +32,7 @@ interface Wish {
 
 async function issue(wish: Wish): Promise<Issuer> {
   const { publicKey, privateKey } = wish.keys ?? (await newKeyPair())
-  const certificate = await signCertificate(
+  const certificate = signCertificate(
     {
       commonName: wish.commonName,
       publicKey,

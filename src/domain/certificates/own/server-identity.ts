@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls'
 import { isNonEmpty, type NonEmpty } from '../../../base/non-empty.ts'
 import type { Secret } from '../../../base/secrets/secret.ts'
 import { type Instant, toRfc3339 } from '../../../base/time/instant.ts'
+import { PURPOSE } from '../../../protocol/x509.ts'
 import { isSignedBy, readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
 
 export interface ServerIdentity {
@@ -115,9 +116,6 @@ function orderProblems(certificates: NonEmpty<X509Certificate>): string[] {
   })
 }
 
-const SERVER_AUTH = '1.3.6.1.5.5.7.3.1'
-const ANY_USAGE = '2.5.29.37.0'
-
 function leafProblems(leaf: X509Certificate, now: Instant): string[] {
   const { notBefore, notAfter } = validity(leaf)
   const problems: string[] = []
@@ -125,7 +123,11 @@ function leafProblems(leaf: X509Certificate, now: Instant): string[] {
   if (notBefore > now) problems.push(`the certificate is not valid before ${toRfc3339(notBefore)}`)
   // RFC 5280 §4.2.1.12: without the extension every usage is allowed. Node's name for it is keyUsage.
   const usages: readonly string[] | undefined = leaf.keyUsage
-  if (usages !== undefined && !usages.includes(SERVER_AUTH) && !usages.includes(ANY_USAGE)) {
+  if (
+    usages !== undefined &&
+    !usages.includes(PURPOSE.serverAuth) &&
+    !usages.includes(PURPOSE.any)
+  ) {
     problems.push(
       'the certificate is not made for servers: its extended key usage lacks serverAuth',
     )

@@ -5,7 +5,7 @@
 import { days, minutes } from '../../../base/time/duration.ts'
 import { type Instant, plus } from '../../../base/time/instant.ts'
 import { isSignedBy, validity } from '../certificate-chain.ts'
-import type { Issuer } from '../x509.ts'
+import type { Issuer } from '../write-certificate.ts'
 import type { StoredAuthority } from './authority-record.ts'
 
 export interface OpenAuthority extends Issuer, Pick<StoredAuthority, 'generation' | 'createdAt'> {}

@@ -11,6 +11,7 @@ import type {
   ExtKeyUsage,
   NameConstraints,
 } from 'pkijs'
+import { ATTRIBUTE, EXTENSION } from '../../../protocol/x509.ts'
 import { validity } from '../certificate-chain.ts'
 import type { CertificateNames } from '../third-party/external-id.ts'
 
@@ -24,30 +25,32 @@ export interface LeafFacts extends CertificateNames {
   readonly maySign: boolean
 }
 
-const OID = {
-  commonName: '2.5.4.3',
-  keyUsage: '2.5.29.15',
-  subjectAltName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  nameConstraints: '2.5.29.30',
-  extendedKeyUsage: '2.5.29.37',
-} as const
-
 /** What the engine or this project acts upon. Everything else that is critical is refused (RFC 5280 §4.2). */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
-  OID.keyUsage,
-  OID.subjectAltName,
-  OID.basicConstraints,
-  OID.nameConstraints,
-  OID.extendedKeyUsage,
-  '2.5.29.32', // certificatePolicies
-  '2.5.29.33', // policyMappings
-  '2.5.29.36', // policyConstraints
-  '2.5.29.54', // inhibitAnyPolicy
+  EXTENSION.keyUsage,
+  EXTENSION.subjectAltName,
+  EXTENSION.basicConstraints,
+  EXTENSION.nameConstraints,
+  EXTENSION.extendedKeyUsage,
+  EXTENSION.certificatePolicies,
+  EXTENSION.policyMappings,
+  EXTENSION.policyConstraints,
+  EXTENSION.inhibitAnyPolicy,
 ])
 
-/** The certificate, or in a few words what is wrong with it. */
+const alreadyRead = new WeakMap<X509Certificate, Certificate | string>()
+
+/**
+ * Returns the certificate, or in a few words what is wrong with it. Each is read once for as long as it is held: a CA
+ * for as long as it is known here, one of a client for all the paths that it is on. The engine changes none of it.
+ */
 export function readContent(library: Library, original: X509Certificate): Certificate | string {
+  const content = alreadyRead.get(original) ?? readNow(library, original)
+  alreadyRead.set(original, content)
+  return content
+}
+
+function readNow(library: Library, original: X509Certificate): Certificate | string {
   let certificate: Certificate
   try {
     certificate = library.Certificate.fromBER(original.raw)
@@ -82,14 +85,14 @@ function isReadable({ parsedValue }: Extension): boolean {
 
 export function factsOf(certificate: Certificate): LeafFacts {
   const usage = keyUsageOf(certificate)
-  const { altNames = [] } = extensionOf<AltName>(certificate, OID.subjectAltName) ?? {}
+  const { altNames = [] } = extensionOf<AltName>(certificate, EXTENSION.subjectAltName) ?? {}
   const ofType = (wanted: number) =>
     altNames.filter(({ type }) => type === wanted).map(({ value }) => String(value))
   return {
     isCa: basicConstraintsOf(certificate)?.cA === true || hasBit(usage, KEY_CERT_SIGN),
     maySign: usage === undefined || hasBit(usage, DIGITAL_SIGNATURE),
     commonNames: certificate.subject.typesAndValues
-      .filter(({ type }) => type === OID.commonName)
+      .filter(({ type }) => type === ATTRIBUTE.CN)
       .map(({ value }) => String(value.valueBlock.value)),
     emails: ofType(RFC822_NAME),
     uris: ofType(URI),
@@ -97,16 +100,16 @@ export function factsOf(certificate: Certificate): LeafFacts {
 }
 
 export function basicConstraintsOf(certificate: Certificate): BasicConstraints | undefined {
-  return extensionOf<BasicConstraints>(certificate, OID.basicConstraints)
+  return extensionOf<BasicConstraints>(certificate, EXTENSION.basicConstraints)
 }
 
 export function nameConstraintsOf(certificate: Certificate): NameConstraints | undefined {
-  return extensionOf<NameConstraints>(certificate, OID.nameConstraints)
+  return extensionOf<NameConstraints>(certificate, EXTENSION.nameConstraints)
 }
 
 /** Extended key usages; undefined without the extension, which means all of them (RFC 5280 §4.2.1.12). */
 export function purposesOf(certificate: Certificate): readonly string[] | undefined {
-  return extensionOf<ExtKeyUsage>(certificate, OID.extendedKeyUsage)?.keyPurposes
+  return extensionOf<ExtKeyUsage>(certificate, EXTENSION.extendedKeyUsage)?.keyPurposes
 }
 
 /** Forms of GeneralName, RFC 5280 §4.2.1.6. */
@@ -122,7 +125,7 @@ interface BitString {
 }
 
 function keyUsageOf(certificate: Certificate): Uint8Array | undefined {
-  return extensionOf<BitString>(certificate, OID.keyUsage)?.valueBlock.valueHexView
+  return extensionOf<BitString>(certificate, EXTENSION.keyUsage)?.valueBlock.valueHexView
 }
 
 function hasBit(bits: Uint8Array | undefined, bit: number): boolean {

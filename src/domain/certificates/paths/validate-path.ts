@@ -7,6 +7,7 @@
  */
 import type { Certificate } from 'pkijs'
 import type { Instant } from '../../../base/time/instant.ts'
+import { SIGNATURE_ALGORITHMS } from '../../../protocol/x509.ts'
 import {
   basicConstraintsOf,
   factsOf,
@@ -92,16 +93,11 @@ function invalid(why: string): InvalidPath {
 
 const RSA_PSS = '1.2.840.113549.1.1.10'
 
-/** Neither MD5 nor SHA-1: somebody can make two certificates that share one signature. */
+const ED448 = '1.3.101.113'
+
 const STRONG_SIGNATURES: ReadonlySet<string> = new Set([
-  '1.2.840.113549.1.1.11', // RSA with SHA-256, SHA-384, SHA-512 (RFC 4055 §5)
-  '1.2.840.113549.1.1.12',
-  '1.2.840.113549.1.1.13',
-  '1.2.840.10045.4.3.2', // ECDSA with the same (RFC 5758 §3.2)
-  '1.2.840.10045.4.3.3',
-  '1.2.840.10045.4.3.4',
-  '1.3.101.112', // Ed25519, Ed448 (RFC 8410 §3)
-  '1.3.101.113',
+  ...SIGNATURE_ALGORITHMS.map(({ oid }) => oid),
+  ED448, // RFC 8410 §3
 ])
 
 /** Not of the anchor: its signature promises nothing, it is trusted because somebody registered it. */

@@ -4,8 +4,15 @@
  * nothing can be smuggled into the certificate (R097). PKCS #10 is RFC 2986.
  */
 import { type KeyObject, verify } from 'node:crypto'
-import { type DerValue, oid, readBits, readChildren, readDer, TAG } from '../../../base/der.ts'
+import { type DerValue, isOid, readBits, readChildren, readDer, TAG } from '../../../base/der.ts'
 import { fromUtf8 } from '../../../base/encoding.ts'
+import {
+  ATTRIBUTE,
+  SIGNATURE_ALGORITHMS,
+  SUBJECT_NAMES,
+  type SubjectName,
+  type SubjectPart,
+} from '../../../protocol/x509.ts'
 import { readPublicKey } from './public-key.ts'
 
 export interface CertificateRequest {
@@ -13,24 +20,6 @@ export interface CertificateRequest {
   readonly publicKey: Uint8Array
   /** In the order of the request. */
   readonly subject: readonly SubjectPart[]
-}
-
-export interface SubjectPart {
-  readonly name: SubjectName
-  readonly value: string
-}
-
-/** D-40: the parts of a subject that a certificate takes over. */
-export const SUBJECT_NAMES = ['CN', 'O', 'OU', 'L', 'ST', 'C'] as const
-export type SubjectName = (typeof SUBJECT_NAMES)[number]
-
-export const SUBJECT_OIDS: Readonly<Record<SubjectName, Uint8Array>> = {
-  CN: oid('2.5.4.3'),
-  O: oid('2.5.4.10'),
-  OU: oid('2.5.4.11'),
-  L: oid('2.5.4.7'),
-  ST: oid('2.5.4.8'),
-  C: oid('2.5.4.6'),
 }
 
 /** D-40. */
@@ -91,25 +80,12 @@ function readStructure(bytes: Uint8Array): Structure | undefined {
   return { signed: info.raw, subject, publicKey, algorithm, signature }
 }
 
-/**
- * The hash for each signature algorithm that is taken; null where the algorithm has its own. No SHA-1, no MD5; no
- * RSASSA-PSS either, which no tool uses for a request unless it is told to.
- */
-const ALGORITHMS: readonly (readonly [string, string, string | null])[] = [
-  [hex('1.2.840.10045.4.3.2'), 'ec', 'sha256'],
-  [hex('1.2.840.10045.4.3.3'), 'ec', 'sha384'],
-  [hex('1.2.840.10045.4.3.4'), 'ec', 'sha512'],
-  [hex('1.2.840.113549.1.1.11'), 'rsa', 'sha256'],
-  [hex('1.2.840.113549.1.1.12'), 'rsa', 'sha384'],
-  [hex('1.2.840.113549.1.1.13'), 'rsa', 'sha512'],
-  [hex('1.3.101.112'), 'ed25519', null],
-]
-
 /** Undefined when the algorithm is not taken, or not for a key of this kind. */
 function hashOf(algorithm: DerValue, { asymmetricKeyType }: KeyObject): string | null | undefined {
   const [identifier] = readChildren(algorithm, TAG.sequence) ?? []
-  const name = identifier && Buffer.from(identifier.raw).toString('hex')
-  return ALGORITHMS.find(([one, type]) => one === name && type === asymmetricKeyType)?.[2]
+  return SIGNATURE_ALGORITHMS.find(
+    ({ oid: id, keyType }) => keyType === asymmetricKeyType && isOid(identifier, id),
+  )?.hash
 }
 
 function isSigned({ signed, signature }: Structure, key: KeyObject, hash: string | null): boolean {
@@ -129,7 +105,7 @@ function readSubject(name: DerValue): readonly SubjectPart[] | undefined {
   for (const pair of pairs.flatMap((list) => list ?? [])) {
     const [type, text] = readChildren(pair, TAG.sequence) ?? []
     if (type === undefined || text === undefined) return undefined
-    const found = SUBJECT_NAMES.find((one) => Buffer.from(type.raw).equals(SUBJECT_OIDS[one]))
+    const found = SUBJECT_NAMES.find((one) => isOid(type, ATTRIBUTE[one]))
     if (found === undefined) continue
     const value = readText(text)
     if (value === undefined || !isFit(found, value)) return undefined
@@ -162,8 +138,4 @@ function isFit(name: SubjectName, value: string): boolean {
   if (value === '' || value.length > LONGEST_PART || !value.isWellFormed()) return false
   if (/\p{Cc}/u.test(value)) return false
   return name !== 'C' || /^[A-Za-z]{2}$/.test(value) // X.520: two letters
-}
-
-function hex(dotted: string): string {
-  return Buffer.from(oid(dotted)).toString('hex')
 }

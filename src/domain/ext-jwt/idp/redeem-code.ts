@@ -6,16 +6,10 @@
 import { decodeJwt } from 'jose'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { equalInConstantTime } from '../../../base/secrets/vault.ts'
-import type { Clock } from '../../../base/time/clock.ts'
 import type { Instant } from '../../../base/time/instant.ts'
+import type { ExternalJwtPorts, PostForm } from '../ports.ts'
 import type { ExternalJwtSigner } from '../signer.ts'
 import { ageFault } from '../verify.ts'
-
-/** Rejects with a message that may be shown to an administrator. */
-export type PostForm = (
-  url: string,
-  fields: Readonly<Record<string, string>>,
-) => Promise<{ readonly status: number; readonly value: unknown }>
 
 export interface Redemption {
   readonly signer: Pick<ExternalJwtSigner, 'issuer' | 'targetToken'> & { readonly clientId: string }
@@ -47,47 +41,42 @@ const TOKEN_ERRORS = [
   'invalid_scope',
 ]
 
-export function createRedeemCode({
-  postForm,
-  clock,
-}: {
-  readonly postForm: PostForm
-  readonly clock: Pick<Clock, 'now'>
-}): RedeemCode {
-  return async ({ signer, tokenEndpoint, code, redirectUri, verifier, nonce, since }) => {
-    let answer: Awaited<ReturnType<PostForm>>
-    try {
-      answer = await postForm(tokenEndpoint, {
-        grant_type: 'authorization_code',
-        code,
-        redirect_uri: redirectUri,
-        client_id: signer.clientId,
-        code_verifier: verifier,
-      })
-    } catch (error) {
-      const why = error instanceof Error ? error.message : 'the token endpoint failed'
-      return { fault: 'unreachable', why: `the token endpoint: ${why}` }
-    }
-    const { status, value } = answer
-    const fields: Readonly<Record<string, unknown>> =
-      typeof value === 'object' && value !== null ? { ...value } : {}
-    if (status !== 200) {
-      const word = TOKEN_ERRORS.find((known) => known === fields['error']) ?? `status ${status}`
-      return refused(`the token endpoint answered ${word}`)
-    }
-    const { id_token: idToken, access_token: accessToken } = fields
-    if (idToken !== undefined && !isAnswerTo(idToken, nonce)) {
-      return refused('the ID token is not the answer to this login (nonce)')
-    }
-    const fault = since && ageFault(authTimeOf(idToken), since, clock.now())
-    if (fault !== undefined) return refused(`${AGE_FAULTS[fault]} (auth_time)`)
-    const token = signer.targetToken === 'ID' ? idToken : accessToken
-    if (typeof token !== 'string') return refused(`the answer has no ${signer.targetToken} token`)
-    if (claimsOf(token)?.iss !== signer.issuer) {
-      return refused(`the ${signer.targetToken} token is not a JWT of the signer`)
-    }
-    return { token: new Secret(token) }
+export async function redeemCode(
+  { postForm, clock }: Pick<ExternalJwtPorts, 'postForm' | 'clock'>,
+  { signer, tokenEndpoint, code, redirectUri, verifier, nonce, since }: Redemption,
+): Promise<Redeemed> {
+  let answer: Awaited<ReturnType<PostForm>>
+  try {
+    answer = await postForm(tokenEndpoint, {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      client_id: signer.clientId,
+      code_verifier: verifier,
+    })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'the token endpoint failed'
+    return { fault: 'unreachable', why: `the token endpoint: ${why}` }
   }
+  const { status, value } = answer
+  const fields: Readonly<Record<string, unknown>> =
+    typeof value === 'object' && value !== null ? { ...value } : {}
+  if (status !== 200) {
+    const word = TOKEN_ERRORS.find((known) => known === fields['error']) ?? `status ${status}`
+    return refused(`the token endpoint answered ${word}`)
+  }
+  const { id_token: idToken, access_token: accessToken } = fields
+  if (idToken !== undefined && !isAnswerTo(idToken, nonce)) {
+    return refused('the ID token is not the answer to this login (nonce)')
+  }
+  const fault = since && ageFault(authTimeOf(idToken), since, clock.now())
+  if (fault !== undefined) return refused(`${AGE_FAULTS[fault]} (auth_time)`)
+  const token = signer.targetToken === 'ID' ? idToken : accessToken
+  if (typeof token !== 'string') return refused(`the answer has no ${signer.targetToken} token`)
+  if (claimsOf(token)?.iss !== signer.issuer) {
+    return refused(`the ${signer.targetToken} token is not a JWT of the signer`)
+  }
+  return { token: new Secret(token) }
 }
 
 /** A code that somebody else obtained brings the nonce of his login, or none (OIDC Core §3.1.3.7, 11). */

@@ -8,9 +8,9 @@ import { systemRandom } from '../../../base/secrets/random.ts'
 import { type Duration, hours, minutes } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
 import { openStore } from '../../../store/open.ts'
-import { createRecordEvent } from '../../audit/record.ts'
+import { auditPorts } from '../../audit/ports.ts'
 import type { SessionEnding } from '../api-session.ts'
-import { createEndSession, createEndSessionsWithin } from './end-session.ts'
+import { endSession, endSessionsWithin } from './end-session.ts'
 
 const { id: SESSION, identityId: IDENTITY } = anOidcSession()
 const END = {
@@ -25,24 +25,19 @@ async function world(t: TestContext, accessTokenLife: Duration) {
   t.after(() => store.close())
   const clock = { now: () => NOON, uptime: () => minutes(0) }
   const endings: SessionEnding[] = []
-  const deps = {
-    clock,
+  const ports = {
+    ...auditPorts({ clock, random: systemRandom }),
+    transaction: store.transaction,
     endedSessions: { add: (ending: SessionEnding) => endings.push(ending) },
-    recordEvent: createRecordEvent({ clock, random: systemRandom }),
     accessTokenLife,
   }
-  return {
-    store,
-    endings,
-    endSession: createEndSession({ ...deps, transaction: store.transaction }),
-    endSessionsWithin: createEndSessionsWithin(deps),
-  }
+  return { store, endings, ports }
 }
 
 test('D-34: an ended session is gone from the store, and its ending is there and felt here', async (t) => {
-  const { store, endings, endSession } = await world(t, minutes(30))
+  const { store, endings, ports } = await world(t, minutes(30))
   await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, minutes(30)) }))
-  await endSession(END)
+  await endSession(ports, END)
   assert.equal(await store.apiSessions.find(SESSION), undefined)
   const ending = { subject: SESSION, at: NOON, keepUntil: plus(NOON, minutes(45)) }
   assert.deepEqual(
@@ -55,10 +50,10 @@ test('D-34: an ended session is gone from the store, and its ending is there and
 test('D-34: an ending is kept as long as a token that was signed under a longer configured life', async (t) => {
   // Attack: the operator shortens accessTokenDuration, a stolen session is ended, and its old token comes back
   // to life when the ending is forgotten after the new, shorter life.
-  const { store, endings, endSession } = await world(t, minutes(1))
+  const { store, endings, ports } = await world(t, minutes(1))
   const ends = { expiresAt: plus(NOON, hours(24)), tokensEndAt: plus(NOON, hours(1)) }
   await store.apiSessions.insert(anOidcSession(ends))
-  await endSession(END)
+  await endSession(ports, END)
   assert.deepEqual(
     endings.map(({ keepUntil }) => keepUntil),
     [plus(NOON, minutes(75))],
@@ -69,10 +64,10 @@ test('D-34: an ending is kept as long as a token that was signed under a longer 
 
 // Every instance and router holds all endings in memory. Failed before D-231: endings were kept for 24 hours.
 test('D-231: an ending is kept as long as a token can live, not as long as its session could have', async (t) => {
-  const { store, endings, endSession } = await world(t, minutes(30))
+  const { store, endings, ports } = await world(t, minutes(30))
   const ends = { expiresAt: plus(NOON, hours(24)), tokensEndAt: plus(NOON, minutes(20)) }
   await store.apiSessions.insert(anOidcSession(ends))
-  await endSession(END)
+  await endSession(ports, END)
   assert.deepEqual(
     endings.map(({ keepUntil }) => keepUntil),
     [plus(NOON, minutes(45))],
@@ -80,9 +75,9 @@ test('D-231: an ending is kept as long as a token can live, not as long as its s
 })
 
 test('D-231: the ending of a session without a recorded token expiry is kept until the session would have ended', async (t) => {
-  const { store, endings, endSession } = await world(t, minutes(1))
+  const { store, endings, ports } = await world(t, minutes(1))
   await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, hours(24)) }))
-  await endSession(END)
+  await endSession(ports, END)
   assert.deepEqual(
     endings.map(({ keepUntil }) => keepUntil),
     [plus(NOON, minutes(24 * 60 + 15))],
@@ -90,13 +85,13 @@ test('D-231: the ending of a session without a recorded token expiry is kept unt
 })
 
 test('D-231: a token that a refresh has signed since the session was read counts too', async (t) => {
-  const { store, endings, endSessionsWithin } = await world(t, minutes(1))
+  const { store, endings, ports } = await world(t, minutes(1))
   const session = anOidcSession({ tokensEndAt: plus(NOON, minutes(5)) })
   await store.apiSessions.insert(session)
   const read = await store.apiSessions.listOf(IDENTITY)
   await store.apiSessions.renewOidc(SESSION, session.expiresAt, plus(NOON, hours(1)))
   const feel = await store.transaction((tx) =>
-    endSessionsWithin(tx, { sessions: read }, 'identity-disabled', CALLER),
+    endSessionsWithin(ports, tx, { sessions: read }, 'identity-disabled', CALLER),
   )
   feel()
   assert.deepEqual(
@@ -106,17 +101,17 @@ test('D-231: a token that a refresh has signed since the session was read counts
 })
 
 test('D-34: a session that is not stored yet is ended all the same', async (t) => {
-  const { store, endings, endSession } = await world(t, minutes(30))
-  await endSession(END)
+  const { store, endings, ports } = await world(t, minutes(30))
+  await endSession(ports, END)
   assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
   assert.equal(endings.length, 1)
 })
 
 test('D-34: ending a session twice is ending it once', async (t) => {
-  const { store, endSession } = await world(t, minutes(30))
+  const { store, ports } = await world(t, minutes(30))
   await store.apiSessions.insert(anOidcSession({ expiresAt: plus(NOON, minutes(30)) }))
-  await endSession(END)
-  await endSession(END)
+  await endSession(ports, END)
+  await endSession(ports, END)
   assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
 })
 
@@ -129,9 +124,9 @@ async function twoSessions(t: TestContext) {
 }
 
 test('D-34: sessions that end with something else end in its transaction, and are felt after it', async (t) => {
-  const { store, endings, sessions, endSessionsWithin } = await twoSessions(t)
+  const { store, endings, sessions, ports } = await twoSessions(t)
   const feel = await store.transaction((tx) =>
-    endSessionsWithin(tx, { sessions }, 'identity-disabled', CALLER),
+    endSessionsWithin(ports, tx, { sessions }, 'identity-disabled', CALLER),
   )
   assert.deepEqual(endings, [], 'not before it has committed')
   feel()
@@ -149,9 +144,9 @@ test('D-34: sessions that end with something else end in its transaction, and ar
 })
 
 test('D-34: where the transaction fails, no session has ended', async (t) => {
-  const { store, endings, sessions, endSessionsWithin } = await twoSessions(t)
+  const { store, endings, sessions, ports } = await twoSessions(t)
   const failing = store.transaction(async (tx) => {
-    await endSessionsWithin(tx, { sessions }, 'identity-disabled', CALLER)
+    await endSessionsWithin(ports, tx, { sessions }, 'identity-disabled', CALLER)
     throw new Error('out of luck')
   })
   await assert.rejects(failing, { message: 'out of luck' })

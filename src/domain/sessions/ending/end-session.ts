@@ -5,38 +5,32 @@
 
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import type { Duration } from '../../../base/time/duration.ts'
 import { type Instant, later, plus } from '../../../base/time/instant.ts'
 import type { Caller, SessionEndReason } from '../../audit/events.ts'
-import type { RecordEvent } from '../../audit/record.ts'
+import { recordEvent } from '../../audit/record.ts'
 import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Stores, Transaction } from '../../stores.ts'
 import { type ApiSession, endingOf, type SessionEnding } from '../api-session.ts'
-import type { EndedSessions } from './ended-sessions.ts'
+import type { EndingPorts } from './ports.ts'
 
-export type EndSession = (end: {
+export interface SessionEnd {
   readonly sessionId: ApiSessionId
   readonly identityId: IdentityId
   readonly reason: SessionEndReason
   readonly caller: Caller
-}) => Promise<void>
+}
 
-/**
- * Ends sessions in a transaction that does something else too, such as disabling their identity. Answers what to do
- * once that has committed: to feel the ends on this instance at once.
- */
-export type EndSessionsWithin = (
-  tx: Pick<Stores, EndedStores>,
-  ending: {
-    readonly sessions: readonly ApiSession[]
-    /** Removed with them: routers refuse their certificates from now on (D-42). */
-    readonly authenticators?: readonly Authenticator[]
-  },
-  reason: SessionEndReason,
-  /** Undefined: nobody did it, its time was over. */
-  caller: Caller | undefined,
-) => Promise<() => void>
+export async function endSession(
+  ports: EndingPorts & { readonly transaction: Transaction },
+  { sessionId, identityId, reason, caller }: SessionEnd,
+): Promise<void> {
+  // Record the ending even if there is no session: its insert may still be in progress.
+  const ending = await ports.transaction((tx) =>
+    endOne(ports, tx, { id: sessionId, identityId }, reason, caller),
+  )
+  ports.endedSessions.add(ending)
+}
 
 /** Whatever belongs to a session goes with it. */
 type EndedStores =
@@ -46,41 +40,45 @@ type EndedStores =
   | 'sessionEndings'
   | 'events'
 
-interface Dependencies {
-  readonly clock: Clock
-  readonly endedSessions: Pick<EndedSessions, 'add'>
-  readonly recordEvent: RecordEvent
-  /** No token that is signed from now on lives longer than this. */
-  readonly accessTokenLife: Duration
+export interface EndedTogether {
+  readonly sessions: readonly ApiSession[]
+  /** Removed with them: routers refuse their certificates from now on (D-42). */
+  readonly authenticators?: readonly Authenticator[]
 }
 
-export function createEndSession(
-  deps: Dependencies & { readonly transaction: Transaction },
-): EndSession {
-  return async ({ sessionId, identityId, reason, caller }) => {
-    // Record the ending even if there is no session: its insert may still be in progress.
-    const ending = await deps.transaction((tx) =>
-      endOne(deps, tx, { id: sessionId, identityId }, reason, caller),
-    )
-    deps.endedSessions.add(ending)
+/**
+ * Ends sessions in a transaction that does something else too, such as disabling their identity. Returns what to call
+ * once that has committed: it makes the ends known on this instance at once. Without a caller, their time was over.
+ */
+export async function endSessionsWithin(
+  ports: EndingPorts,
+  tx: Pick<Stores, EndedStores>,
+  { sessions, authenticators = [] }: EndedTogether,
+  reason: SessionEndReason,
+  caller: Caller | undefined,
+): Promise<() => void> {
+  const endings: SessionEnding[] = []
+  for (const session of sessions) {
+    endings.push(await endOne(ports, tx, session, reason, caller))
+  }
+  for (const ending of authenticators.flatMap((one) => certificateEnding(one, ports.clock))) {
+    await tx.sessionEndings.insert(ending)
+    endings.push(ending)
+  }
+  return () => {
+    for (const ending of endings) ports.endedSessions.add(ending)
   }
 }
 
-export function createEndSessionsWithin(deps: Dependencies): EndSessionsWithin {
-  return async (tx, { sessions, authenticators = [] }, reason, caller) => {
-    const endings: SessionEnding[] = []
-    for (const session of sessions) {
-      endings.push(await endOne(deps, tx, session, reason, caller))
-    }
-    for (const ending of authenticators.flatMap((one) => certificateEnding(one, deps.clock))) {
-      await tx.sessionEndings.insert(ending)
-      endings.push(ending)
-    }
-    return () => {
-      for (const ending of endings) deps.endedSessions.add(ending)
-    }
-  }
-}
+/** For use cases that do not take ports yet, like `EndSession`. */
+export type EndSessionsWithin = (
+  tx: Pick<Stores, EndedStores>,
+  ending: EndedTogether,
+  reason: SessionEndReason,
+  caller: Caller | undefined,
+) => Promise<() => void>
+
+export type EndSession = (end: SessionEnd) => Promise<void>
 
 /** D-117. Only certificates of our own PKI open a router by themselves; others do by a token that names them, and it ends. */
 function certificateEnding(authenticator: Authenticator, clock: Clock): readonly SessionEnding[] {
@@ -96,14 +94,14 @@ function certificateEnding(authenticator: Authenticator, clock: Clock): readonly
 }
 
 async function endOne(
-  { clock, recordEvent, accessTokenLife }: Dependencies,
+  ports: EndingPorts,
   tx: Pick<Stores, EndedStores>,
   session: ApiSession | Pick<ApiSession, 'id' | 'identityId'>,
   reason: SessionEndReason,
   caller: Caller | undefined,
 ): Promise<SessionEnding> {
   const { id: sessionId, identityId } = session
-  const now = clock.now()
+  const now = ports.clock.now()
   // Use the row as it was deleted: a refresh may have issued a longer token since it was read.
   const removed = (await tx.apiSessions.remove(sessionId)) ?? session
   await tx.refreshTokens.removeOf(sessionId)
@@ -111,11 +109,11 @@ async function endOne(
   const ending = endingOf(
     sessionId,
     now,
-    later(plus(now, accessTokenLife), tokensEnd(removed, now)),
+    later(plus(now, ports.accessTokenLife), tokensEnd(removed, now)),
   )
   if (await tx.sessionEndings.insert(ending)) {
     const ended = { type: 'session.ended', identityId, sessionId, reason } as const
-    await tx.events.insert(recordEvent(caller, ended))
+    await tx.events.insert(recordEvent(ports, caller, ended))
   }
   return ending
 }

@@ -1,0 +1,266 @@
+/**
+ * Writes and signs X.509 certificates (RFC 5280): the CAs of our own PKI, and the certificates of servers and clients
+ * below them. The profile fixes what goes into a certificate, and nothing else is in it (R098); who gets one is decided
+ * elsewhere. Every certificate that the product issues comes from here (D-118, D-272).
+ */
+import { createHash, generateKeyPair, type KeyObject, sign, X509Certificate } from 'node:crypto'
+import { promisify } from 'node:util'
+import { der, isOid, oid, readBits, readChildren, readDer, TAG } from '../../base/der.ts'
+import { sha256, utf8 } from '../../base/encoding.ts'
+import { addressBytes } from '../../base/network.ts'
+import type { NonEmpty } from '../../base/non-empty.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import { minutes } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import {
+  ECDSA_WITH_SHA256,
+  EXTENSION,
+  encodeAlgorithm,
+  encodeName,
+  encodeSigned,
+  PURPOSE,
+  type SubjectPart,
+} from '../../protocol/x509.ts'
+import type { ServerName } from './own/server-name.ts'
+
+export interface CertificateTemplate {
+  readonly commonName: string
+  readonly publicKey: KeyObject
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+  readonly profile: CertificateProfile
+}
+
+export type CertificateProfile =
+  | { readonly kind: 'authority'; readonly pathLength?: number }
+  | { readonly kind: 'server'; readonly names: NonEmpty<ServerName> }
+
+/** D-40: of an API session, or of an identity that enrolled. */
+export interface ClientCertificate {
+  readonly serial: Uint8Array
+  readonly subject: readonly SubjectPart[]
+  /** SubjectPublicKeyInfo in DER. */
+  readonly publicKey: Uint8Array
+  readonly uri: string
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
+/** An authority that can sign: its certificate and the private key that belongs to it. */
+export interface Issuer {
+  readonly certificate: X509Certificate
+  readonly privateKey: KeyObject
+}
+
+// One curve for the whole PKI: every TLS stack knows it, and it signs fastest.
+const CURVE = 'P-256'
+const ALGORITHM = encodeAlgorithm(ECDSA_WITH_SHA256)
+
+// RFC 5280 §4.1.2.2 allows 20 octets; 16 stay below that with the zero octet that a leading 1-bit adds.
+const SERIAL_BYTES = 16
+
+/** D-40: how long before now a certificate begins, for verifiers whose clock is a little behind. */
+export const BACKDATE = minutes(1)
+
+const generate = promisify(generateKeyPair)
+
+export function newKeyPair(): Promise<{ publicKey: KeyObject; privateKey: KeyObject }> {
+  return generate('ec', { namedCurve: CURVE })
+}
+
+/** 128 random bits. */
+export function newSerial(random: Random): Uint8Array {
+  return random.bytes(SERIAL_BYTES)
+}
+
+/**
+ * Returns a certificate signed by the authority's P-256 key, or by its own when `issuer` is only a key (a root). Throws
+ * when it would end before it begins, or when the authority's certificate has no key identifier.
+ */
+export function signCertificate(
+  template: CertificateTemplate,
+  issuer: Issuer | Pick<Issuer, 'privateKey'>,
+  random: Random,
+): X509Certificate {
+  const { commonName, profile, notBefore, notAfter } = template
+  if (notAfter <= notBefore) {
+    throw new Error(`a certificate for "${commonName}" would end before it begins`)
+  }
+  const subject = encodeName([{ name: 'CN', value: commonName }])
+  const publicKey = template.publicKey.export({ format: 'der', type: 'spki' })
+  const keyIdentifier = hashOfKey(publicKey)
+  const parent =
+    'certificate' in issuer ? asIssuer(issuer.certificate) : { name: subject, keyIdentifier }
+  const content = {
+    serial: newSerial(random),
+    subject,
+    publicKey,
+    keyIdentifier,
+    notBefore,
+    notAfter,
+    extensions: profileExtensions(profile),
+  }
+  return new X509Certificate(write(content, parent, issuer.privateKey))
+}
+
+/**
+ * Returns a client certificate in DER, signed by the authority's P-256 key. It takes well under a millisecond, for
+ * sessions ask for them all the time. Throws when the authority's certificate has no key identifier.
+ */
+export function signClientCertificate(client: ClientCertificate, issuer: Issuer): Uint8Array {
+  const content = {
+    ...client,
+    subject: encodeName(client.subject),
+    // RFC 7093 §2 (4), shortened to the usual 160 bits.
+    keyIdentifier: sha256(client.publicKey).subarray(0, 20),
+    extensions: [...CLIENT_EXTENSIONS, subjectAltName(der(GENERAL_NAME.uri, utf8(client.uri)))],
+  }
+  return write(content, asIssuer(issuer.certificate), issuer.privateKey)
+}
+
+interface Content {
+  readonly serial: Uint8Array
+  readonly subject: Uint8Array
+  readonly publicKey: Uint8Array
+  readonly keyIdentifier: Uint8Array
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+  /** All but the two key identifiers. */
+  readonly extensions: readonly Uint8Array[]
+}
+
+interface IssuerFields {
+  readonly name: Uint8Array
+  readonly keyIdentifier: Uint8Array
+}
+
+const VERSION_3 = der(0xa0, der(TAG.integer, Buffer.from([2])))
+
+/** RFC 5280 §4.1. */
+function write(content: Content, issuer: IssuerFields, privateKey: KeyObject): Uint8Array {
+  const extensions = [
+    ...content.extensions,
+    extension(EXTENSION.subjectKeyIdentifier, der(TAG.octetString, content.keyIdentifier)),
+    extension(EXTENSION.authorityKeyIdentifier, der(TAG.sequence, der(0x80, issuer.keyIdentifier))),
+  ]
+  const toBeSigned = der(
+    TAG.sequence,
+    VERSION_3,
+    der(TAG.integer, unsigned(content.serial)),
+    ALGORITHM,
+    issuer.name,
+    der(TAG.sequence, time(content.notBefore), time(content.notAfter)),
+    content.subject,
+    content.publicKey,
+    der(0xa3, der(TAG.sequence, ...extensions)),
+  )
+  return encodeSigned(toBeSigned, ALGORITHM, sign(ECDSA_WITH_SHA256.hash, toBeSigned, privateKey))
+}
+
+/** The tags of RFC 5280 §4.2.1.6. */
+const GENERAL_NAME = { dns: 0x82, uri: 0x86, ip: 0x87 } as const
+
+const TRUE = der(0x01, Buffer.from([0xff]))
+
+// Key usage, RFC 5280 §4.2.1.3: the count of unused bits, then the bits from the left.
+const DIGITAL_SIGNATURE = Buffer.from([7, 0b1000_0000])
+const KEY_CERT_SIGN_AND_CRL_SIGN = Buffer.from([1, 0b0000_0110])
+
+const SERVER_EXTENSIONS = leafExtensions(PURPOSE.serverAuth)
+const CLIENT_EXTENSIONS = leafExtensions(PURPOSE.clientAuth)
+
+function leafExtensions(purpose: string): readonly Uint8Array[] {
+  return [
+    // An empty sequence: not a CA.
+    extension(EXTENSION.basicConstraints, der(TAG.sequence), 'critical'),
+    extension(EXTENSION.keyUsage, der(TAG.bitString, DIGITAL_SIGNATURE), 'critical'),
+    extension(EXTENSION.extendedKeyUsage, der(TAG.sequence, oid(purpose))),
+  ]
+}
+
+function profileExtensions(profile: CertificateProfile): readonly Uint8Array[] {
+  if (profile.kind === 'server') {
+    return [...SERVER_EXTENSIONS, subjectAltName(...profile.names.map(generalName))]
+  }
+  const { pathLength } = profile
+  const limit =
+    pathLength === undefined ? [] : [der(TAG.integer, unsigned(Buffer.from([pathLength])))]
+  return [
+    extension(EXTENSION.basicConstraints, der(TAG.sequence, TRUE, ...limit), 'critical'),
+    extension(EXTENSION.keyUsage, der(TAG.bitString, KEY_CERT_SIGN_AND_CRL_SIGN), 'critical'),
+  ]
+}
+
+function extension(id: string, value: Uint8Array, critical?: 'critical'): Uint8Array {
+  const flag = critical === undefined ? [] : [TRUE]
+  return der(TAG.sequence, oid(id), ...flag, der(TAG.octetString, value))
+}
+
+function subjectAltName(...names: readonly Uint8Array[]): Uint8Array {
+  return extension(EXTENSION.subjectAltName, der(TAG.sequence, ...names))
+}
+
+function generalName({ type, value }: ServerName): Uint8Array {
+  if (type === 'dns') return der(GENERAL_NAME.dns, utf8(value))
+  const address = addressBytes(value)
+  if (address === undefined) throw new Error(`"${value}" is not an IP address`)
+  return der(GENERAL_NAME.ip, Buffer.from(address))
+}
+
+const known = new WeakMap<X509Certificate, IssuerFields>()
+
+/** Reads each CA once, for it signs many. */
+function asIssuer(certificate: X509Certificate): IssuerFields {
+  const fields = known.get(certificate) ?? readIssuer(certificate)
+  known.set(certificate, fields)
+  return fields
+}
+
+/** Name and key identifier as they stand in the CA's own certificate: verifiers find it by comparing bytes. */
+function readIssuer(certificate: X509Certificate): IssuerFields {
+  const [signed] = readChildren(readDer(certificate.raw), TAG.sequence) ?? []
+  const parts = readChildren(signed, TAG.sequence) ?? []
+  const name = parts[5]
+  const wrapped = parts.find(({ tag }) => tag === 0xa3)
+  const [extensions] = readChildren(wrapped, 0xa3) ?? []
+  const identifiers = readChildren(extensions, TAG.sequence)?.flatMap((one) => {
+    const [id, value] = readChildren(one, TAG.sequence) ?? []
+    if (!isOid(id, EXTENSION.subjectKeyIdentifier) || value === undefined) return []
+    return [readDer(value.content)]
+  })
+  const keyIdentifier = identifiers?.[0]?.content
+  if (name === undefined || keyIdentifier === undefined) {
+    throw new Error('the certificate of the issuing CA has no name or no key identifier')
+  }
+  return { name: name.raw, keyIdentifier }
+}
+
+/** RFC 5280 §4.2.1.2 (1): SHA-1 of the key without its algorithm. A name for it, which nothing relies on as a hash. */
+function hashOfKey(spki: Uint8Array): Uint8Array {
+  const [, key] = readChildren(readDer(spki), TAG.sequence) ?? []
+  const bits = readBits(key)
+  if (bits === undefined) throw new Error('the public key is not a SubjectPublicKeyInfo in DER')
+  return createHash('sha1').update(bits).digest()
+}
+
+/** A leading 1-bit would make the number negative. */
+function unsigned(bytes: Uint8Array): Uint8Array {
+  return ((bytes[0] ?? 0) & 0x80) === 0 ? minimal(bytes) : Buffer.concat([Buffer.from([0]), bytes])
+}
+
+/** X.690 §8.3.2: no zero bytes in front that say nothing. */
+function minimal(bytes: Uint8Array): Uint8Array {
+  let start = 0
+  while (start < bytes.length - 1 && bytes[start] === 0 && ((bytes[start + 1] ?? 0) & 0x80) === 0) {
+    start += 1
+  }
+  return bytes.subarray(start)
+}
+
+/** RFC 5280 §4.1.2.5: two digits for the year until 2049. */
+function time(at: Instant): Uint8Array {
+  const digits = new Date(at).toISOString().replace(/[-:T]|\.\d+/g, '')
+  return digits < '2050'
+    ? der(TAG.utcTime, utf8(digits.slice(2)))
+    : der(TAG.generalizedTime, utf8(digits))
+}

@@ -1,0 +1,21 @@
+/** What logins need from outside. Built once, in `app/compose`. */
+import type { FindEndpoints } from '../ext-jwt/idp/endpoints.ts'
+import type { PostForm } from '../ext-jwt/ports.ts'
+import type { AddressFailures } from '../factors/guessing/failures.ts'
+import type { BeginGuess } from '../factors/guessing/guess-order.ts'
+import type { Turns } from '../factors/guessing/turns.ts'
+import type { FactorPorts } from '../factors/ports.ts'
+import type { Stores } from '../stores.ts'
+
+export interface LoginPorts
+  extends FactorPorts,
+    Pick<Stores, 'authRequests' | 'spentStates' | 'events'> {
+  readonly clientId: string
+  /** Counts wrong passwords only (D-22). */
+  readonly addressFailures: AddressFailures
+  /** D-155: limits how many returns ask their IdP at the same time. */
+  readonly returnTurns: Turns
+  readonly beginGuess: BeginGuess
+  readonly findEndpoints: FindEndpoints
+  readonly postForm: PostForm
+}

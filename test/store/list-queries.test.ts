@@ -1,0 +1,162 @@
+/**
+ * How many queries a list takes: the same number for one row and for a page of many. On SQLite every query blocks the
+ * process, so a query per row would delay all other callers.
+ */
+import assert from 'node:assert/strict'
+import { after as afterAll, suite, type TestContext, test } from 'node:test'
+import type { KyselyPlugin } from 'kysely'
+import type {
+  ApiSessionId,
+  AuthenticatorId,
+  EnrollmentId,
+  IdentityId,
+  TotpEnrollmentId,
+} from '../../src/base/ids.ts'
+import type { Duration } from '../../src/base/time/duration.ts'
+import { createReadEnrollments } from '../../src/domain/enrollments/read.ts'
+import { createReadIdentities } from '../../src/domain/identities/manage-read.ts'
+import type { ListQuery } from '../../src/domain/lists/list-query.ts'
+import type { PageOf } from '../../src/domain/paging.ts'
+import { createManageSessions } from '../../src/domain/sessions/manage-sessions.ts'
+import { createDescribeSessions } from '../../src/domain/sessions/session-detail.ts'
+import type { Stores } from '../../src/domain/stores.ts'
+import { openMigrated, storesOn } from '../../src/store/open.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
+import { ALL, type TestDatabase } from './databases.ts'
+import {
+  aLegacySession,
+  anAuthenticator,
+  anEnrollment,
+  anIdentity,
+  anInvitation,
+  aPolicy,
+  hash,
+  NOON,
+} from './samples.ts'
+
+afterAll(async () => (await startPostgres()).stop())
+
+const FEW = { limit: 1, offset: 0 }
+const MANY = { limit: 500, offset: 0 }
+const ROWS = 40
+
+for (const database of ALL) {
+  suite(database.name, () => {
+    test('a list takes as many queries for many rows as for one', async (t) => {
+      const { stores, queriesOf } = await countingStores(t, await database.create(t))
+      await fill(stores)
+      const clock = { now: () => NOON, uptime: () => 0 as Duration }
+      const readIdentities = createReadIdentities({ ...stores, clock })
+      const readEnrollments = createReadEnrollments(stores)
+      const rules = { policy: () => aPolicy() }
+      const manageSessions = createManageSessions({
+        ...stores,
+        clock,
+        describeSessions: createDescribeSessions({ ...stores, brand: 'latchkey', rules }),
+        transaction: async () => assert.fail('a list only reads'),
+        endSessionsWithin: async () => assert.fail('a list only reads'),
+      })
+      const lists: Readonly<Record<string, (query: ListQuery) => Promise<PageOf<object>>>> = {
+        identities: readIdentities.list,
+        authenticators: readIdentities.listAuthenticators,
+        enrollments: readEnrollments.list,
+        sessions: manageSessions.list,
+      }
+      for (const [name, list] of Object.entries(lists)) {
+        await t.test(name, async () => {
+          const one = await queriesOf(() => list(FEW))
+          const all = await queriesOf(() => list(MANY))
+          assert.equal(one.outcome.rows.length, 1)
+          assert.equal(all.outcome.rows.length, ROWS)
+          assert.deepEqual(all.outcome.rows[0], one.outcome.rows[0])
+          assert.equal(all.queries, one.queries)
+          // The count, the page, and one query for each kind of thing that belongs to its rows.
+          assert.ok(all.queries <= 7, `${all.queries} queries`)
+        })
+      }
+
+      await t.test('each row gets what belongs to it', async () => {
+        const { rows } = await readIdentities.list(MANY)
+        for (const { identity, authenticators, enrollments, ...rest } of rows) {
+          const n = Number(identity.name)
+          assert.deepEqual(
+            authenticators.map(({ id }) => id),
+            [`a${n}`],
+          )
+          assert.deepEqual(
+            enrollments.map(({ id }) => id),
+            n % 2 === 0 ? [`e${n}`] : [],
+          )
+          assert.equal(rest.isMfaEnabled, n % 3 === 0)
+          assert.equal(rest.hasApiSession, true)
+          assert.equal(rest.policy.name, aPolicy().name)
+        }
+        const owned = [
+          ...(await readIdentities.listAuthenticators(MANY)).rows.map((row) => ({
+            ...row,
+            owner: row.authenticator.identityId,
+          })),
+          ...(await readEnrollments.list(MANY)).rows.map((row) => ({
+            ...row,
+            owner: row.enrollment.identityId,
+          })),
+        ]
+        for (const { identity, owner } of owned) assert.equal(identity.id, owner)
+        for (const detail of (await manageSessions.list(MANY)).rows) {
+          assert.equal(detail.identity.id, detail.session.identityId)
+          const isEnrolled = Number(detail.identity.name) % 3 === 0
+          const [query] = detail.authQueries
+          assert.ok(query?.typeId === 'MFA')
+          assert.equal(query.isTotpEnrolled, isEnrolled)
+        }
+      })
+    })
+  })
+}
+
+/** Identities 0 to 39, each with one of everything; every second enrollment was used, every third TOTP verified. */
+async function fill(stores: Stores): Promise<void> {
+  await stores.authPolicies.insert(aPolicy())
+  for (let n = 0; n < ROWS; n++) {
+    const identityId = `i${n}` as IdentityId
+    await stores.identities.insert(
+      anIdentity({ id: identityId, name: String(n), externalId: undefined }),
+    )
+    const id = `a${n}` as AuthenticatorId
+    await stores.authenticators.insert(anAuthenticator({ id, identityId, username: `u${n}` }))
+    const usedAt = n % 2 === 0 ? undefined : NOON
+    await stores.enrollments.insert(
+      anInvitation(
+        { id: `e${n}` as EnrollmentId, identityId, tokenHash: hash(`t${n}`), usedAt },
+        { method: 'ott' },
+      ),
+    )
+    const totp = anEnrollment({ id: `t${n}` as TotpEnrollmentId, identityId })
+    await stores.totpEnrollments.replacePending(totp, [])
+    if (n % 3 === 0) await stores.totpEnrollments.markVerified(totp, NOON)
+    await stores.apiSessions.insert(
+      aLegacySession({ id: `s${n}` as ApiSessionId, identityId, tokenHash: hash(`z${n}`) }),
+    )
+  }
+}
+
+async function countingStores(t: TestContext, { address }: TestDatabase) {
+  const { db, database } = await openMigrated(address)
+  t.after(() => db.destroy())
+  let queries = 0
+  const counter: KyselyPlugin = {
+    transformQuery({ node }) {
+      queries += 1
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  return {
+    stores: storesOn(db.withPlugin(counter), database, () => {}),
+    async queriesOf<T>(work: () => Promise<T>) {
+      const before = queries
+      const outcome = await work()
+      return { outcome, queries: queries - before }
+    },
+  }
+}
