@@ -9,9 +9,6 @@ export const LONGEST_NAME = 256
 /** API 4.2: what a login reads, so that hashing stays cheap. A new password must be shorter. */
 export const LONGEST_PASSWORD = 1024
 
-/** Longer than any TOTP or recovery code. Any shorter text is checked, and is then a wrong code (D-18). */
-export const LONGEST_CODE = 64
-
 /** More than a certificate with the CAs above it. */
 export const LONGEST_PEM = 64 * 1024
 

@@ -1,7 +1,9 @@
 /** Single fields of a login body, JSON or form: present once, a text, not too long. D-4, D-12, D-45. */
 
+import { Secret } from '../../base/secrets/secret.ts'
+import type { PasswordCredentials } from '../../domain/factors/password.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { LONGEST_CODE } from '../../protocol/limits.ts'
+import { LONGEST_NAME, LONGEST_PASSWORD } from '../../protocol/limits.ts'
 
 export type Fields = ReadonlyMap<string, readonly unknown[]>
 
@@ -14,8 +16,17 @@ export function textField(fields: Fields, name: string, longest: number): string
   return value
 }
 
+/** Longer than any code; what is wrong with a shorter one is judged as a wrong code (D-18). */
+export const LONGEST_CODE = 64
+
 export function codeField(fields: Fields): string {
   return textField(fields, 'code', LONGEST_CODE)
+}
+
+/** D-12: a missing field is named, and does not count as a failed login. */
+export function passwordCredentials(fields: Fields): PasswordCredentials {
+  const username = textField(fields, 'username', LONGEST_NAME)
+  return { username, password: new Secret(textField(fields, 'password', LONGEST_PASSWORD)) }
 }
 
 /** A repeatable field: a form repeats it, JSON has a list. */
