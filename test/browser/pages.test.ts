@@ -140,7 +140,7 @@ test('the pages', async (t) => {
       ] as const) {
         const page = await newPage(t, { colorScheme: 'dark' })
         await pages[name]?.[1](page)
-        const whose = page.getByText(/^Recovery codes of /)
+        const whose = page.getByText(/^Recovery codes for /)
         assert.equal(await whose.isVisible(), false, 'on the screen everybody knows')
         await page.emulateMedia({ media: 'print' })
         assert.equal(await page.locator('.codes code:visible').count(), 20)
