@@ -30,9 +30,9 @@ export const SESSION_OPTIONS = {
 /** Thrown: CommandFailed when nobody is logged in, and ClientErrors. */
 export async function openSession(
   options: { readonly context?: string },
-  io: Pick<Io, 'isInteractive' | 'askSecret' | 'progress' | 'onInterrupt'>,
+  io: Pick<Io, 'variables' | 'isInteractive' | 'askSecret' | 'progress' | 'onInterrupt'>,
 ): Promise<Session> {
-  const contexts = openContexts()
+  const contexts = openContexts(io)
   const context = await currentContext(contexts, options.context)
   const found = await contexts.credentials(context.name)
   if (found === undefined) throw notLoggedIn(context.name)

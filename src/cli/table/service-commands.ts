@@ -21,7 +21,7 @@ export const SERVICE_COMMANDS = [
     examples: ['latchkey run', 'latchkey run --home /srv/latchkey'],
     load: async () => {
       const { runService } = await import('../commands/run.ts')
-      return (values, io) => runService(readHomeOptions(values), io)
+      return (values, io) => runService(readHomeOptions(values, io), io)
     },
   }),
   command({
@@ -40,7 +40,7 @@ export const SERVICE_COMMANDS = [
     examples: ['LATCHKEY_ADDRESS=auth.example.com:443 latchkey init --home /srv/latchkey'],
     load: async () => {
       const { initHome } = await import('../commands/init.ts')
-      return (values, io) => initHome(readHomeOptions(values), io)
+      return (values, io) => initHome(readHomeOptions(values, io), io)
     },
   }),
   command({
@@ -51,7 +51,7 @@ export const SERVICE_COMMANDS = [
     examples: ['latchkey config check --home /srv/latchkey'],
     load: async () => {
       const { checkConfig } = await import('../commands/config-check.ts')
-      return (values, io) => checkConfig(readHomeOptions(values), io)
+      return (values, io) => checkConfig(readHomeOptions(values, io), io)
     },
   }),
   command({
@@ -83,7 +83,7 @@ export const SERVICE_COMMANDS = [
     examples: ['latchkey secret rotate --home /srv/latchkey'],
     load: async () => {
       const { rotateSecret } = await import('../commands/secret-rotate.ts')
-      return (values, io) => rotateSecret(readHomeOptions(values), io)
+      return (values, io) => rotateSecret(readHomeOptions(values, io), io)
     },
   }),
   command({
@@ -97,7 +97,7 @@ export const SERVICE_COMMANDS = [
     examples: ['latchkey admin recover --home /srv/latchkey --identity alice'],
     load: async () => {
       const { recoverAdministrator } = await import('../commands/admin-recover.ts')
-      return (values, io) => recoverAdministrator(readHomeOptions(values), io, values.identity)
+      return (values, io) => recoverAdministrator(readHomeOptions(values, io), io, values.identity)
     },
   }),
   command({
@@ -114,7 +114,7 @@ export const SERVICE_COMMANDS = [
     examples: ['latchkey backup --home /srv/latchkey --out /mnt/backups/monday.lkb --with-secret'],
     load: async () => {
       const { backUp } = await import('../commands/backup.ts')
-      return (values, io) => backUp(readHomeOptions(values), values, io)
+      return (values, io) => backUp(readHomeOptions(values, io), values, io)
     },
   }),
   command({
@@ -134,7 +134,7 @@ export const SERVICE_COMMANDS = [
     ],
     load: async () => {
       const { restore } = await import('../commands/restore.ts')
-      return (values, io, [file = '']) => restore(readHomeOptions(values), file, values, io)
+      return (values, io, [file = '']) => restore(readHomeOptions(values, io), file, values, io)
     },
   }),
   command({

@@ -14,6 +14,14 @@ export interface Io {
   readonly columns: number | undefined
   /** Only on a terminal, and where NO_COLOR is not set. */
   readonly hasColour: boolean
+  /** Variables of the environment. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+  /** Resolves a path of the command line against the working directory. */
+  resolve(path: string): string
+  /** Standard error, for what is not a line. */
+  readonly errorStream: { readonly isTTY?: boolean; write(text: string): unknown }
+  /** Standard input, for commands that read all of it. */
+  readonly input: AsyncIterable<string>
   /** Somebody can be asked. Without that, `ask` and `askSecret` take the next line of the input. */
   readonly isInteractive: boolean
   /** The line that comes for the question, without its end. Thrown: Cancelled, InputEnded. */

@@ -110,7 +110,10 @@ export function createAuthenticateLegacy(deps: {
       await noteClient(tx, held, client)
       await tx.apiSessions.insert(session)
       // With a code outstanding, the login succeeds when that is proven.
-      if (authQueries.length === 0) await tx.events.insert(recordEvent(caller, succeeded(session)))
+      if (authQueries.length === 0) {
+        await tx.identities.markLogin(identity.id, now)
+        await tx.events.insert(recordEvent(caller, succeeded(session)))
+      }
       return true
     })
     if (!isAlive) {

@@ -62,6 +62,7 @@ export function createSessionMfa(deps: {
     const verdict = await checkCode(call.identityId, code)
     if (verdict.verdict !== 'matches') throw await refuse(call, verdict, caller)
     const isTaken = await transaction(async (tx) => {
+      await holdPartial(tx, call)
       if (!(await verdict.take(tx))) return false
       await allowed(tx)
       return true
@@ -86,6 +87,11 @@ export function createSessionMfa(deps: {
     )
   }
 
+  /** The code of a partial session finishes a login, which writes to the identity: its row first, as at every login. */
+  async function holdPartial(tx: Stores, { isPartial, identityId }: CallSession): Promise<void> {
+    if (isPartial !== undefined) await tx.identities.hold(identityId)
+  }
+
   /** A legacy session has its code now; another kind of session had it all along. */
   async function complete(tx: Stores, call: CallSession, caller: Caller): Promise<void> {
     if (call.kind !== 'legacy') return
@@ -94,7 +100,9 @@ export function createSessionMfa(deps: {
     const amr = amrOf(session.primary, { ...session.secondary, totp: true })
     await tx.apiSessions.markTotpProven(session.id, amr)
     if (call.isPartial === undefined) return
-    await tx.events.insert(recordEvent(caller, succeeded({ ...session, amr })))
+    const event = recordEvent(caller, succeeded({ ...session, amr }))
+    await tx.identities.markLogin(session.identityId, event.at)
+    await tx.events.insert(event)
   }
 
   async function ownIdentity({ identityId }: CallSession): Promise<Identity> {
@@ -132,6 +140,7 @@ export function createSessionMfa(deps: {
       if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
       if (verdict.verdict !== 'matches') throw await refuse(call, verdict, caller)
       const isTaken = await transaction(async (tx) => {
+        await holdPartial(tx, call)
         if (!(await verdict.take(tx))) return false
         const enrolled = { type: 'mfa.enrolled', identityId, sessionId } as const
         await tx.events.insert(recordEvent(caller, enrolled))
