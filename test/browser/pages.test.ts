@@ -37,7 +37,7 @@ const FOCUS: Readonly<Record<string, string>> = {
   'account: after a session has ended': 'status',
   'account: password that is refused': 'currentPassword',
   'account: an app is set up, after a wrong code': 'code',
-  'account: an app, after a wrong code to make new recovery codes': 'renew-code',
+  'account: an app, after a wrong code to create new recovery codes': 'renew-code',
   'account: an app, after a wrong code to remove the app': 'remove-code',
 }
 
