@@ -7,10 +7,9 @@
  * working.
  */
 import { z } from 'zod'
-import { formatDuration } from '../base/time/duration.ts'
+import { days, formatDuration, hours, minutes, seconds } from '../base/time/duration.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { BINDINGS, LOG_FORMATS, LOG_LEVELS, STRICT_TRANSPORT } from './config.ts'
-import { DURATION_RULES } from './durations.ts'
 import {
   auditOutput,
   collectorUrl,
@@ -46,20 +45,32 @@ const identity = (rule: string, folder: string) =>
     ).optional(),
   }).optional()
 
-const LONGEST_TIMEOUT = formatDuration(DURATION_RULES.header.maximum)
+// Node's timers overflow after 24 days, and a connection that may wait for longer than a day protects nothing.
+const LONGEST_TIMEOUT = days(1)
 
-const timeouts = section(`Time-outs of connections, ${LONGEST_TIMEOUT} at most.`, {
+const timeouts = section(`Time-outs of connections, ${formatDuration(LONGEST_TIMEOUT)} at most.`, {
+  // D-44: 10 s for the header, 30 s for the request.
   header: duration(
-    DURATION_RULES.header,
+    { usual: '10s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
     'Limit for the TLS handshake, and for the header of a request.',
   ),
+  // Node refuses one that is shorter than `header`.
   request: duration(
-    DURATION_RULES.request,
+    {
+      usual: '30s',
+      minimum: seconds(1),
+      longerThan: { key: 'header', by: seconds(0) },
+      maximum: LONGEST_TIMEOUT,
+    },
     'Until a whole request is there. At least as long as `header`.',
   ),
-  idle: duration(DURATION_RULES.idle, 'How long a connection may wait for its next request.'),
+  idle: duration(
+    { usual: '60s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
+    'How long a connection may wait for its next request.',
+  ),
+  // D-196.
   write: duration(
-    DURATION_RULES.write,
+    { usual: '30s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
     'How long a client may accept no byte of a response that is being sent to it.',
   ),
 }).prefault({})
@@ -172,29 +183,46 @@ const edge = section('The service itself.', {
       },
       origin(),
     ).prefault([]),
+    // D-36: 30m, at least 1m.
     sessionTimeout: duration(
-      DURATION_RULES.sessionTimeout,
+      { usual: '30m', minimum: minutes(1) },
       'How long a `zt-session` lives without a call.',
     ),
+    // D-40: 12h.
     sessionCertificateDuration: duration(
-      DURATION_RULES.sessionCertificateDuration,
+      { usual: '12h', minimum: minutes(1) },
       'Life of an API session certificate; never longer than its session.',
     ),
   }).prefault({}),
   oidc: section('Tokens and the keys that sign them.', {
-    accessTokenDuration: duration(DURATION_RULES.accessTokenDuration, 'Life of an access token.'),
-    idTokenDuration: duration(DURATION_RULES.idTokenDuration, 'Life of an ID token.'),
+    // SPEC Limits: 30m, at least 1m.
+    accessTokenDuration: duration(
+      { usual: '30m', minimum: minutes(1) },
+      'Life of an access token.',
+    ),
+    idTokenDuration: duration({ usual: '30m', minimum: minutes(1) }, 'Life of an ID token.'),
+    // SPEC Limits: 24h, and at least one minute longer than the access token; compared always, given or default.
     refreshTokenDuration: duration(
-      DURATION_RULES.refreshTokenDuration,
+      {
+        usual: '24h',
+        minimum: minutes(2),
+        longerThan: { key: 'accessTokenDuration', by: minutes(1) },
+      },
       'Life of a refresh token; each refresh gives a new one. At least one minute longer than ' +
         '`accessTokenDuration`.',
     ),
+    // D-27: off. A longer window would make every stolen token good for as long.
     refreshRetryWindow: duration(
-      DURATION_RULES.refreshRetryWindow,
+      { usual: '0s', minimum: seconds(0), maximum: minutes(5) },
       'How long a refresh whose answer was lost may be repeated with the same token. 0s is off.',
     ),
+    // D-27: 30 days. A session that ends before its first token would hand out tokens that are not what they say.
     maxSessionDuration: duration(
-      DURATION_RULES.maxSessionDuration,
+      {
+        usual: '30d',
+        minimum: minutes(1),
+        longerThan: { key: 'accessTokenDuration', by: seconds(0) },
+      },
       'When a session ends for good, counted from its login, however busy it is. At least as ' +
         'long as `accessTokenDuration`.',
     ),
@@ -202,7 +230,11 @@ const edge = section('The service itself.', {
       SIGNING_ALGORITHMS,
       'How tokens are signed. A change takes effect with a new key.',
     ).prefault('ES256'),
-    keyRotation: duration(DURATION_RULES.keyRotation, 'Age at which a signing key is replaced.'),
+    // D-23: 90 days. Faster than hourly, verifiers that cache the key set would not keep up.
+    keyRotation: duration(
+      { usual: '90d', minimum: hours(1) },
+      'Age at which a signing key is replaced.',
+    ),
   }).prefault({}),
   totp: section('Time-based one-time passwords.', {
     hostname: hostName(
@@ -211,12 +243,14 @@ const edge = section('The service itself.', {
     ).optional(),
   }).prefault({}),
   enrollment: section('How identities get their first credential.', {
+    // D-125: a day. Under a minute there is no time to enroll; a token that is good for years is a password.
     duration: duration(
-      DURATION_RULES.enrollmentDuration,
+      { usual: '24h', minimum: minutes(1), maximum: days(365) },
       'How long an enrollment token is good, where the administrator does not say until when.',
     ),
+    // API 3.2: a year.
     certificateDuration: duration(
-      DURATION_RULES.enrollmentCertificateDuration,
+      { usual: '365d', minimum: hours(1) },
       'Life of a certificate that an identity gets for its token; never past the CA that issues it.',
     ),
   }).prefault({}),
@@ -279,8 +313,9 @@ const edge = section('The service itself.', {
     ).prefault({}),
   }).prefault({}),
   audit: section('The audit log: who got in, who did not and why, and what was changed.', {
+    // D-102, D-134: 90 days. Keep at least one day, so that an overnight incident can still be investigated.
     retention: duration(
-      DURATION_RULES.auditRetention,
+      { usual: '90d', minimum: days(1) },
       'How long events are kept in the database. Older ones are removed.',
     ),
     output: auditOutput(
