@@ -14,9 +14,9 @@ import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Identity } from './identity.ts'
+import type { ChosenOfIdentity, Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-import type { ChosenOfIdentity, NewIdentity } from './manage.ts'
+import type { NewIdentity } from './manage.ts'
 
 /**
  * Makes of the identity what `change` answers, which may be asked again when somebody else was faster. Its sessions end
