@@ -16,10 +16,9 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Authenticator, FreshAuthenticator } from './authenticator.ts'
+import { type Authenticator, type FreshAuthenticator, refuseLongUsername } from './authenticator.ts'
 import type { Tags } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-import { refuseLongUsername } from './long-username.ts'
 import { registeredCertificate } from './registered-certificate.ts'
 
 export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags: Tags } & (

@@ -16,10 +16,14 @@ import { inUse, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
-import type { Authenticator, CertAuthenticator, UpdbAuthenticator } from './authenticator.ts'
+import {
+  type Authenticator,
+  type CertAuthenticator,
+  refuseLongUsername,
+  type UpdbAuthenticator,
+} from './authenticator.ts'
 import type { Tags } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-import { refuseLongUsername } from './long-username.ts'
 import { type RegisteredCertificate, registeredCertificate } from './registered-certificate.ts'
 
 /** Of the same method as the authenticator, always: that never changes, nor whose it is. */

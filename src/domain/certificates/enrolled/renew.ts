@@ -3,11 +3,13 @@
  * work until `extend-verify` says that the new one has arrived; then the old one is refused everywhere. API 3.1; D-26,
  * D-117, D-130.
  */
+
 import type { X509Certificate } from 'node:crypto'
 import { sha256 } from '../../../base/encoding.ts'
 import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { Failure } from '../../../errors/catalogue.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Caller } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
 import type { Bound } from '../../bound.ts'
@@ -23,9 +25,6 @@ import { fingerprintOf, readCertificates, validity } from '../certificate-chain.
 import { judgeCertificate } from '../judge-certificate.ts'
 import { type IdentityCertificate, issueIdentityCertificate } from '../own/identity-certificate.ts'
 import type { PresentedChain } from '../presented-chain.ts'
-
-/** More than a certificate and the CAs above it. */
-const LARGEST_PEM = 64 * 1024
 
 /**
  * The certificate that is renewed must be on the connection; another one, or none, is FORBIDDEN. Also throws NOT_FOUND,
@@ -174,7 +173,7 @@ function unrenewable(detail: string): Failure {
 
 /** With or without its chain, as it was handed out. */
 function readFirst(pem: string): X509Certificate {
-  const [certificate] = pem.length > LARGEST_PEM ? [] : readCertificates(pem)
+  const [certificate] = pem.length > LONGEST_PEM ? [] : readCertificates(pem)
   if (certificate === undefined) throw new Failure('INVALID_CERT_PEM')
   return certificate
 }
