@@ -12,10 +12,16 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { type RecordEvent, recordEvent as recordWith } from '../../domain/audit/record.ts'
+import { createCountRenewal } from '../../domain/certificates/enrolled/renewal-limit.ts'
 import { judgeCertificate as judgeCertificateWith } from '../../domain/certificates/judge-certificate.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { PresentedChain } from '../../domain/certificates/presented-chain.ts'
-import { createSessionCertificates } from '../../domain/certificates/session/issue.ts'
+import {
+  findSessionCertificate,
+  issueSessionCertificate,
+  listSessionCertificates,
+  removeSessionCertificate,
+} from '../../domain/certificates/session/issue.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
@@ -79,6 +85,7 @@ import {
   endSessionsWithin as endWithin,
 } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
+import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
 import { createAuthenticateRouter } from '../../domain/sessions/routers/authenticate-router.ts'
 import { createCheckForRouter } from '../../domain/sessions/routers/check-for-router.ts'
@@ -103,6 +110,7 @@ import type { Issuer } from '../../protocol/oidc.ts'
 import { composeAccount } from './compose-account.ts'
 import { composeEnrollment } from './compose-enrollment.ts'
 import { composeManagement } from './compose-management.ts'
+import { withPorts } from './with-ports.ts'
 
 export interface Parts {
   readonly config: Config
@@ -160,6 +168,7 @@ export function compose(parts: Parts) {
    */
   const ports = {
     ...store,
+    transaction: tellCopies(store.transaction, { endedSessions, rules }),
     clock,
     random,
     vault,
@@ -187,6 +196,8 @@ export function compose(parts: Parts) {
     returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
     enrollmentFailures: countFailures(),
     beginGuess: createGuessOrder(),
+    beginEnrollmentRefusal: createGuessOrder(),
+    countRenewal: createCountRenewal({ clock }),
     rejectsCommonPasswords: config.passwords.rejectCommon,
     sessionTimeout: config.api.sessionTimeout,
     sessionCertificateDuration: config.api.sessionCertificateDuration,
@@ -205,7 +216,18 @@ export function compose(parts: Parts) {
   const endSessionsWithin: EndSessionsWithin = (...given) => endWithin(ports, ...given)
   const hashNewPassword: HashNewPassword = (...given) => hashWith(ports, ...given)
   const names = { brand, clientId: brand, audience: brand }
-  const common = { ...store, clock, random, vault, ...names, recordEvent, rules, endedSessions }
+  const { transaction } = ports
+  const common = {
+    ...store,
+    transaction,
+    clock,
+    random,
+    vault,
+    ...names,
+    recordEvent,
+    rules,
+    endedSessions,
+  }
   const sessionLife = {
     timeout: ports.sessionTimeout,
     maxSessionDuration: ports.maxSessionDuration,
@@ -216,7 +238,6 @@ export function compose(parts: Parts) {
   // Factors: each judges one kind of proof.
   const verifyExternalJwt = (signer: ExternalJwtSigner, token: Secret) =>
     verifyExternalJwtWith(ports, signer, token)
-  const { ownAnchors } = ports
   const judgeCertificate = (chain: PresentedChain, cas: readonly Ca[]) =>
     judgeCertificateWith(ports, chain, cas)
   const password = createPasswordFactor({ ...common, hashing })
@@ -225,18 +246,6 @@ export function compose(parts: Parts) {
   const checkSecondaryJwt = createCheckSecondaryJwt({ verifyExternalJwt })
   const checkCode = createCheckCode(common)
   const totpEnrolling = createTotpEnrollments(common)
-
-  // Enrollment: how there comes to be something to prove.
-  const enrolling = composeEnrollment({
-    ...common,
-    config,
-    authorities,
-    clientApi: parts.clientApi,
-    hashNewPassword,
-    addressFailures: ports.enrollmentFailures,
-    judgeCertificate,
-    endSessionsWithin,
-  })
 
   // Logins: what the proofs lead to.
   const provePrimary = createProvePrimary({
@@ -322,12 +331,17 @@ export function compose(parts: Parts) {
     authenticateLegacy: createAuthenticateLegacy({ ...steps, ...sessionLife }),
     sessionMfa: createSessionMfa({ ...steps, legacySessions }),
     authenticateCall,
-    sessionCertificates: createSessionCertificates({
-      ...common,
-      authorities,
-      trustDomain: config.trustDomain,
-      duration: config.api.sessionCertificateDuration,
-    }),
+    sessionCertificates: {
+      ...withPorts(ports, {
+        issue: issueSessionCertificate,
+        list: listSessionCertificates,
+        find: findSessionCertificate,
+        remove: removeSessionCertificate,
+      }),
+      get caBundlePem() {
+        return authorities.caBundlePem
+      },
+    },
     authenticateRouter: createAuthenticateRouter({ clock, provePrimary }),
     openRouterFeed: createRouterFeed({
       ...common,
@@ -355,21 +369,11 @@ export function compose(parts: Parts) {
     }),
     endExpired: createEndExpired({ ...common, past: parts.past, endSessionsWithin }),
     logOut: createLogOut({ endSession }),
-    enroll: enrolling.enroll,
-    enrollByCa: enrolling.enrollByCa,
-    renewCertificate: enrolling.renewCertificate,
-    management: composeManagement({
-      ...common,
-      hashNewPassword,
-      invite: enrolling.invite,
-      inviteByCa: enrolling.inviteByCa,
+    ...composeEnrollment(ports),
+    management: composeManagement(ports, {
       endSessionsWithin,
       describeSessions,
       manageKeys: createManageKeys({ signingKeys, rotateKeys }),
-      signerKeys,
-      ownAnchors,
-      issuers,
-      allowHttp: config.externalJwtSigners.fetch.allowHttp,
     }),
   }
 }
