@@ -143,6 +143,7 @@ export interface ManageIdentities {
   readonly enable: Bound<typeof enableIdentity>
   readonly removeMfa: Bound<typeof removeMfa>
 }
+
 /** Takes an identity out of service, and everything that it has begun. */
 async function cutOff(
   ports: EndingPorts & InTransaction,
@@ -151,7 +152,7 @@ async function cutOff(
   caller: Caller,
   change: (tx: Stores, identity: Identity) => Promise<unknown>,
 ): Promise<void> {
-  const feelEnds = await ports.transaction(async (tx) => {
+  await ports.transaction(async (tx) => {
     const found = await tx.identities.find(id)
     if (found === undefined) throw notFound()
     const cut = async () => {
@@ -161,13 +162,11 @@ async function cutOff(
       const sessions = await tx.apiSessions.listOf(id)
       const isGoing = reason === 'identity-deleted'
       const authenticators = isGoing ? await tx.authenticators.listOf(id) : []
-      const feel = await endSessionsWithin(ports, tx, { sessions, authenticators }, reason, caller)
+      await endSessionsWithin(ports, tx, { sessions, authenticators }, reason, caller)
       await tx.identities.voidLogins(id)
       await change(tx, identity)
-      return feel
     }
     if (!found.isAdmin) return cut()
     return keepAdministrator(tx, id, { now: ports.clock.now(), caller }, cut)
   })
-  feelEnds()
 }
