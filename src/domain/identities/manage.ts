@@ -16,21 +16,8 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Identity } from './identity.ts'
+import type { ChosenOfIdentity, Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-
-type Chosen =
-  | 'name'
-  | 'type'
-  | 'isAdmin'
-  | 'externalId'
-  | 'authPolicyId'
-  | 'roleAttributes'
-  | 'appData'
-  | 'tags'
-
-/** What an administrator chooses of an identity; the rest is ours. */
-export type ChosenOfIdentity = Pick<Identity, Chosen>
 
 export type NewIdentity = Omit<ChosenOfIdentity, 'authPolicyId'> & {
   /** Undefined: the default one (API 4.1). */

@@ -15,9 +15,9 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Identity } from './identity.ts'
+import type { ChosenOfIdentity, Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-import type { ChosenOfIdentity, NewIdentity } from './manage.ts'
+import type { NewIdentity } from './manage.ts'
 
 /**
  * Replaces the identity by what `change` returns, which may be called again if another call was faster. Ends its sessions
