@@ -13,9 +13,9 @@ import { systemClock } from '../../src/base/time/clock.ts'
 import { days, hours, minutes } from '../../src/base/time/duration.ts'
 import { plus } from '../../src/base/time/instant.ts'
 import { readCsr } from '../../src/domain/certificates/session/csr.ts'
-import { createAuthenticateCall } from '../../src/domain/sessions/authenticate-call.ts'
-import { createDemandSecondaryJwt } from '../../src/domain/sessions/demand-secondary-jwt.ts'
+import { authenticateCall } from '../../src/domain/sessions/authenticate-call.ts'
 import { createEndedSessions } from '../../src/domain/sessions/ending/ended-sessions.ts'
+import type { SessionPorts } from '../../src/domain/sessions/ports.ts'
 import { accessTokenClaims } from '../../src/domain/tokens/access-token.ts'
 import { createSigningKeys } from '../../src/domain/tokens/keys/signing-keys.ts'
 import { ACCESS_TOKEN_TYP } from '../../src/protocol/service-claims.ts'
@@ -23,6 +23,7 @@ import { sessionCertificateUri } from '../../src/protocol/spiffe-id.ts'
 import { openStore } from '../../src/store/open.ts'
 import { derOf, type KEYS, makeCsr } from '../support/certificates/csr.ts'
 import { callOf, sessionCertificatesOn } from '../support/certificates/session-certificates.ts'
+import { fakePorts } from '../support/fake-ports.ts'
 import { anIdentity, anOidcSession, aPolicy, CALLER, rulesOf } from '../support/people.ts'
 import { slowestPages } from './lists.ts'
 
@@ -140,18 +141,12 @@ async function bearerCall(): Promise<Row> {
     tokenLife: minutes(30),
   })
   await signingKeys.rotate()
-  const authenticateCall = createAuthenticateCall({
+  const ports = fakePorts<SessionPorts>({
     brand: 'service',
     issuers: () => [issuer],
     signingKeys,
     endedSessions: { has: endedSessions.has, isStale: () => false },
     rules,
-    legacySessions: { authenticate: () => Promise.reject(new Error('there is no zt-session')) },
-    demandSecondaryJwt: createDemandSecondaryJwt({
-      brand: 'service',
-      rules,
-      checkSecondaryJwt: () => Promise.reject(new Error('no JWT is demanded')),
-    }),
   })
   const claims = accessTokenClaims(
     {
@@ -175,7 +170,7 @@ async function bearerCall(): Promise<Row> {
   const signed = Buffer.from(`${header}.${payload}`)
   const bytes = Buffer.from(signature, 'base64url')
   const ratio = await compare(
-    () => authenticateCall(credentials, 'full'),
+    () => authenticateCall(ports, credentials, 'full'),
     () => {
       const isGood = verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, bytes)
       if (!isGood) throw new Error('the signature is wrong')

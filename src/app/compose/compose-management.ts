@@ -22,8 +22,7 @@ import { createChangeRules } from '../../domain/policies/change-rules.ts'
 import { createManageAuthPolicies } from '../../domain/policies/manage.ts'
 import type { Rules } from '../../domain/policies/rules.ts'
 import type { EndSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
-import { createManageSessions } from '../../domain/sessions/manage-sessions.ts'
-import type { DescribeSessions } from '../../domain/sessions/session-detail.ts'
+import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import type { Store } from '../../domain/stores.ts'
 import type { ManageKeys } from '../../domain/tokens/keys/manage-keys.ts'
 import type { Management } from '../../http/management-api/management.ts'
@@ -39,7 +38,7 @@ export function composeManagement(
     readonly recordEvent: RecordEvent
     readonly rules: Pick<Rules, 'refresh' | 'policy' | 'signer'>
     readonly endSessionsWithin: EndSessionsWithin
-    readonly describeSessions: DescribeSessions
+    readonly manageSessions: ManageSessions
     readonly signerKeys: Pick<SignerKeyCache, 'status' | 'keyFor'>
     readonly manageKeys: ManageKeys
     /** Our own root and issuing CAs, in PEM. */
@@ -68,7 +67,7 @@ export function composeManagement(
     manageExternalJwtSigners: createManageExternalJwtSigners(managing),
     manageCas: createManageCas(managing),
     inviteByCa: parts.inviteByCa,
-    manageSessions: createManageSessions(parts),
+    manageSessions: parts.manageSessions,
     readEvents: createReadEvents(parts),
     checkSigner: createCheckSigner(parts),
     manageKeys: parts.manageKeys,
