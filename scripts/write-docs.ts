@@ -1,11 +1,13 @@
 /**
- * Writes docs/configuration.md from the schema of the configuration, and the index of docs/decisions.md: `npm run docs`.
+ * Writes docs/configuration.md from the schema of the configuration, the tables of docs/errors.md and docs/audit.md, and
+ * the index of docs/decisions.md: `npm run docs`.
  * Tests fail if a page and its source differ.
  */
 import { writeFileSync } from 'node:fs'
 import { VARIABLES } from '../src/config/environment.ts'
 import { allKeys, KEYS, type Key } from '../src/config/keys.ts'
 import { writeDecisionIndex } from './decision-index.ts'
+import { row, writeDocTables } from './doc-tables.ts'
 
 export const PAGE = new URL('../docs/configuration.md', import.meta.url)
 
@@ -100,11 +102,8 @@ function usualOf({ usual, mayBeLeftOut, children }: Key): string {
   return `\`${typeof usual === 'string' ? usual : JSON.stringify(usual)}\``
 }
 
-function row(...cells: string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-}
-
 if (import.meta.main) {
   writeFileSync(PAGE, configurationPage())
+  writeDocTables()
   writeDecisionIndex()
 }

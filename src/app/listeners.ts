@@ -13,12 +13,13 @@ import type { CertificateAuthorities } from '../domain/certificates/own/authorit
 import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import { addBoundApis, type UseCases } from '../http/bound-apis.ts'
-import { API_PREFIXES } from '../http/edge-api/paths.ts'
+import { APIS } from '../http/edge-api/api.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
-import type { ShownMetrics } from '../http/monitoring/metrics.ts'
+import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import type { RequestObserver } from '../http/request-observer.ts'
-import type { Route, RouteDependencies } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
+import type { RouteDependencies } from '../http/router.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
 import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
@@ -225,7 +226,11 @@ export function explainListenError(
 
 /** API 3.1. The set of listeners is asked for at each call: the first one listens before the last one exists. */
 function describeVersion(build: BuildInfo, opened: readonly Opened[]) {
-  const paths = { ...API_PREFIXES, 'edge-oidc': PROVIDER_PREFIX }
+  const paths = {
+    'edge-client': APIS['edge-client'].prefix,
+    'edge-management': APIS['edge-management'].prefix,
+    'edge-oidc': PROVIDER_PREFIX,
+  }
   const apiVersions = Object.entries(paths).flatMap(([binding, path]) => {
     const apiBaseUrls = opened
       .filter(({ listener }) => listener.apis.some((api) => api.binding === binding))

@@ -7,7 +7,7 @@ import type { Clock } from '../base/time/clock.ts'
 import { type Duration, seconds } from '../base/time/duration.ts'
 import { atMostEvery } from '../base/time/rarely.ts'
 import { EVENT_TYPES } from '../domain/audit/event-types.ts'
-import { type EventType, LOGIN_FAILURE_REASONS } from '../domain/audit/events.ts'
+import type { EventType } from '../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../domain/audit/fold-repeats.ts'
 import type { Enroll } from '../domain/enrollments/enroll.ts'
 import type { FetchOutcome } from '../domain/ext-jwt/signer-keys.ts'
@@ -18,7 +18,7 @@ import type { EndedSessions } from '../domain/sessions/ending/ended-sessions.ts'
 import type { ApiSessions } from '../domain/sessions/stores.ts'
 import type { RefreshTokensOf } from '../domain/tokens/refresh.ts'
 import { Failure } from '../errors/catalogue.ts'
-import type { ShownMetrics } from '../http/monitoring/metrics.ts'
+import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import type { AnsweredRequest } from '../http/request-observer.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
 import type { KeptEvent } from '../store/events.ts'
@@ -72,7 +72,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   const failures = metrics.counter({
     name: 'latchkey_login_failures_total',
     help: 'Failed logins by reason.',
-    labels: { reason: LOGIN_FAILURE_REASONS },
+    labels: { reason: Object.keys(EVENT_TYPES['login.failed'].reasons) },
   })
   const locks = metrics.counter({
     name: 'latchkey_password_locks_total',

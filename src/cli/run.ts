@@ -12,31 +12,39 @@ import { EXIT, type ExitCode, type Io, Misuse } from './terminal/io.ts'
 import { guarded } from './terminal/output.ts'
 import { processIo } from './terminal/process-io.ts'
 
-export async function runCli(args: readonly string[], rawIo: Io = processIo): Promise<ExitCode> {
+export async function runCli(
+  args: readonly string[],
+  rawIo: Io = processIo,
+  commands: readonly Command[] = COMMANDS,
+): Promise<ExitCode> {
   const io = guarded(rawIo)
   try {
-    return await dispatch(args, io)
+    return await dispatch(args, io, commands)
   } catch (error) {
     return error instanceof Misuse ? misused(error.message, io) : reportFailure(error, io)
   }
 }
 
-async function dispatch(args: readonly string[], io: Io): Promise<ExitCode> {
-  const found = findCommand(args)
+async function dispatch(
+  args: readonly string[],
+  io: Io,
+  commands: readonly Command[],
+): Promise<ExitCode> {
+  const found = findCommand(args, commands)
   if (args.includes('--help') || args.includes('-h')) {
-    io.out(found === undefined ? wholeHelp(COMMANDS) : commandHelp(found.command))
+    io.out(found === undefined ? wholeHelp(commands) : commandHelp(found.command))
     return EXIT.ok
   }
   if (args.includes('--version')) {
     io.out((await readBuildInfo()).version)
     return EXIT.ok
   }
-  if (found === undefined) throw new Misuse(problemWithout(args))
+  if (found === undefined) throw new Misuse(problemWithout(args, commands))
   const { command, rest } = found
   try {
     return await command.run(rest, io)
   } catch (error) {
-    if (error instanceof ForeignOption && isKnown(error.option)) {
+    if (error instanceof ForeignOption && isKnown(error.option, commands)) {
       throw new Misuse(`"${command.words}" takes no --${error.option}`)
     }
     throw error
@@ -50,24 +58,26 @@ interface Found {
 }
 
 /** The command with the most words. They come first, or at least each before its operands. */
-function findCommand(args: readonly string[]): Found | undefined {
+function findCommand(args: readonly string[], commands: readonly Command[]): Found | undefined {
   const leading = args.findIndex((arg) => arg.startsWith('-'))
   const first = args.slice(0, leading < 0 ? args.length : leading)
   return (
     matched(
       args,
       first.map((word, index) => ({ word, index })),
-    ) ?? matched(args, wordsOf(args))
+      commands,
+    ) ?? matched(args, wordsOf(args, commands), commands)
   )
 }
 
 function matched(
   args: readonly string[],
   words: readonly { readonly word: string; readonly index: number }[],
+  commands: readonly Command[],
 ): Found | undefined {
   for (let count = words.length; count > 0; count -= 1) {
     const ours = words.slice(0, count)
-    const command = COMMANDS.find((one) => one.words === ours.map(({ word }) => word).join(' '))
+    const command = commands.find((one) => one.words === ours.map(({ word }) => word).join(' '))
     if (command === undefined) continue
     const taken = new Set(ours.map(({ index }) => index))
     return { command, rest: args.filter((_, index) => !taken.has(index)) }
@@ -76,8 +86,8 @@ function matched(
 }
 
 /** Whatever is neither an option nor the value of one, as far as that can be told without knowing the command. */
-function wordsOf(args: readonly string[]) {
-  const all = Object.assign({}, ...COMMANDS.map(({ options }) => options)) as Options
+function wordsOf(args: readonly string[], commands: readonly Command[]) {
+  const all = Object.assign({}, ...commands.map(({ options }) => options)) as Options
   const options = Object.entries(all).map(([name, { value }]) => [
     name,
     { type: value === undefined ? 'boolean' : 'string' },
@@ -94,21 +104,21 @@ function wordsOf(args: readonly string[]) {
   )
 }
 
-function problemWithout(args: readonly string[]): string {
-  const words = wordsOf(args)
+function problemWithout(args: readonly string[], commands: readonly Command[]): string {
+  const words = wordsOf(args, commands)
     .map(({ word }) => word)
     .join(' ')
   if (words !== '') {
-    const longer = COMMANDS.filter((one) => one.words.startsWith(`${words} `))
+    const longer = commands.filter((one) => one.words.startsWith(`${words} `))
     return `there is no command "${words}"${longer.map((one) => `; there is "${one.words}"`).join('')}`
   }
   const [option = ''] = args[0]?.split('=') ?? []
-  const isForeign = option.startsWith('-') && !isKnown(option.replace(/^--?/, ''))
+  const isForeign = option.startsWith('-') && !isKnown(option.replace(/^--?/, ''), commands)
   return isForeign ? `Unknown option '${option}'` : 'a command is missing'
 }
 
-function isKnown(option: string): boolean {
-  return COMMANDS.some(({ options }) => Object.hasOwn(options, option))
+function isKnown(option: string, commands: readonly Command[]): boolean {
+  return commands.some(({ options }) => Object.hasOwn(options, option))
 }
 
 function misused(problem: string, io: Io): ExitCode {

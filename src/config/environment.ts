@@ -39,7 +39,7 @@ export const VARIABLES = {
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The environment as it was when the program started. */
-const AT_START: Variables = { ...process.env }
+export const AT_START: Variables = { ...process.env }
 
 // Immediately, not when it is first read: a command that never reads it may start a browser.
 conceal('LATCHKEY_ADMIN_PASSWORD')
@@ -73,7 +73,7 @@ export interface UserEnvironment {
   readonly hasDisplay: boolean
 }
 
-export function readUserEnvironment(variables: Variables = process.env): UserEnvironment {
+export function readUserEnvironment(variables: Variables = AT_START): UserEnvironment {
   const { XDG_CONFIG_HOME: xdg = '', APPDATA: appData, NO_COLOR: noColour = '' } = variables
   return {
     configFolder: isAbsolute(xdg) ? xdg : appData || undefined,

@@ -3,18 +3,22 @@
  */
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import type { Failure } from '../errors/catalogue.ts'
 import { contentSecurityPolicy, type PagePolicy } from '../web/login/content-security-policy.ts'
 import type { SafeHtml } from '../web/login/html.ts'
 
 export type HeaderFields = Readonly<Record<string, string>>
 
-export interface Answer {
-  readonly status: number
+/** `S` and `T`: the status and the JSON, where the route declares them. */
+export interface Answer<S extends number = number, T = unknown> {
+  readonly status: S
   readonly headers?: HeaderFields
   /** A `set-cookie` field each. */
   readonly cookies?: readonly string[]
+  /** What the answer shows as a page instead of throwing it, for the log. */
+  readonly failure?: Failure
   readonly content?:
-    | { readonly kind: 'json'; readonly value: unknown }
+    | { readonly kind: 'json'; readonly value: T }
     | { readonly kind: 'page'; readonly html: SafeHtml | Buffer; readonly policy: PagePolicy }
     /** As it is, under a type of its own. */
     | { readonly kind: 'text'; readonly type: string; readonly text: string | Buffer }
@@ -27,21 +31,37 @@ export interface Answer {
       }
 }
 
-export function json(status: number, value: unknown, headers: HeaderFields = {}): Answer {
+export function json<const S extends number, T>(
+  status: S,
+  value: T,
+  headers: HeaderFields = {},
+): Answer<S, T> {
   return { status, headers, content: { kind: 'json', value } }
 }
 
-export function text(type: string, content: string | Buffer, headers: HeaderFields = {}): Answer {
+export function text(
+  type: string,
+  content: string | Buffer,
+  headers: HeaderFields = {},
+): Answer<200, never> {
   return { status: 200, headers, content: { kind: 'text', type, text: content } }
 }
 
-export function page(
-  status: number,
+export function page<const S extends number>(
+  status: S,
   html: SafeHtml | Buffer,
   policy: PagePolicy = {},
   headers: HeaderFields = {},
-): Answer {
+): Answer<S, never> {
   return { status, headers, content: { kind: 'page', html, policy } }
+}
+
+/** Nothing but the status and header fields. */
+export function empty<const S extends number>(
+  status: S,
+  headers: HeaderFields = {},
+): Answer<S, never> {
+  return { status, headers }
 }
 
 /** 302, never 307 or 308: credentials must not be posted again (R021). */
@@ -50,7 +70,7 @@ export function redirect(location: string, headers: HeaderFields = {}): Answer {
 }
 
 /** Adds cookies to those that the answer already has. */
-export function withCookies(answer: Answer, cookies: readonly string[]): Answer {
+export function withCookies<A extends Answer>(answer: A, cookies: readonly string[]): A {
   return { ...answer, cookies: [...(answer.cookies ?? []), ...cookies] }
 }
 

@@ -1,7 +1,6 @@
 /**
  * Which routes an API binding brings. SPEC Authentication 8: what a listener does not bind does not exist there.
  */
-import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../base/time/clock.ts'
 import type { Version } from '../contract/version.ts'
 import type { AccountLogin } from '../domain/account/login.ts'
@@ -42,6 +41,7 @@ import type { RefreshTokensOf } from '../domain/tokens/refresh.ts'
 import type { RevokeToken } from '../domain/tokens/revoke.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
+import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
 import { addCurrentIdentity } from './edge-api/current/current-identity.ts'
@@ -49,19 +49,16 @@ import { addCurrentIdentityAuthenticators } from './edge-api/current/current-ide
 import { addCurrentIdentityMfa } from './edge-api/current/current-identity-mfa.ts'
 import { addSessionCertificates } from './edge-api/current/session-certificates.ts'
 import { addEnroll } from './edge-api/enrollment/enroll.ts'
-import { addEnrollByCa, waysByCa } from './edge-api/enrollment/enroll-by-ca.ts'
 import { addEstCaCerts } from './edge-api/enrollment/est-cacerts.ts'
 import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
-import { API_PREFIXES } from './edge-api/paths.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
 import { addVersion } from './edge-api/version.ts'
 import type { ListenerAddresses } from './issuers.ts'
 import { addManagementApi, type Management } from './management-api/management.ts'
-import { addHealthChecks } from './monitoring/health-checks.ts'
-import { addMetrics, type ShownMetrics } from './monitoring/metrics.ts'
+import { addHealthChecks, addMetrics, type ShownMetrics } from './monitoring/probes.ts'
 import { addAuthorization } from './oidc/authorization.ts'
 import { addDiscovery } from './oidc/discovery.ts'
 import { addEndSession } from './oidc/end-session.ts'
@@ -76,7 +73,8 @@ import { addTotpEnroll } from './oidc/login/totp-enroll.ts'
 import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
-import type { Router } from './route.ts'
+import type { RequestHead } from './reading/header-fields.ts'
+import type { Router } from './router.ts'
 
 export interface UseCases {
   readonly startLogin: StartLogin
@@ -143,12 +141,12 @@ export function addBoundApis(
   },
 ): void {
   const { addresses } = given
-  const totpHostname = (request: FastifyRequest) =>
-    given.totpHostname ?? addresses().hostnameOf(request)
+  const totpHostname = (head: RequestHead) => given.totpHostname ?? addresses().hostnameOf(head)
   const use = { ...given, totpHostname }
   if (apis.some(({ binding }) => binding.startsWith('edge-'))) {
-    addVersion(router, '', use)
-    addEstCaCerts(router, '', use)
+    const root = apiAt(router, '')
+    addVersion(root, use)
+    addEstCaCerts(root, use)
   }
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, use)
@@ -171,24 +169,24 @@ export function addBoundApis(
       addKeys(provider, use)
       addAccount(provider, use)
     } else {
-      const prefix = API_PREFIXES[api.binding]
-      addVersion(router, prefix, use)
-      addEstCaCerts(router, prefix, use)
-      addOpenApi(router, api.binding, use)
-      addAuthenticate(router, prefix, use)
-      addCurrentApiSession(router, prefix, use)
-      addCurrentIdentity(router, prefix, use)
-      addCurrentIdentityAuthenticators(router, prefix, use)
-      addCurrentIdentityMfa(router, prefix, use)
-      addExtend(router, prefix, use)
-      if (api.binding === 'edge-client') {
-        addExternalJwtSigners(router, prefix, use)
-        addEnroll(router, prefix, { ...use, otherWays: waysByCa(use) })
-        addEnrollByCa(router, prefix, use)
-        addSessionCertificates(router, prefix, use)
-        addRouterFeed(router, prefix, use)
-        addRouterChecks(router, prefix, use)
-      } else addManagementApi(router, prefix, { ...use.management, clock: use.clock })
+      const { binding } = api
+      const edge = apiAt(router, APIS[binding].prefix)
+      addVersion(edge, use)
+      addEstCaCerts(edge, use)
+      addOpenApi(edge, binding, use)
+      addAuthenticate(edge, use)
+      addCurrentApiSession(edge, use)
+      addCurrentIdentity(edge, use)
+      addCurrentIdentityAuthenticators(edge, use)
+      addCurrentIdentityMfa(edge, use)
+      addExtend(edge, use)
+      if (binding === 'edge-client') {
+        addExternalJwtSigners(edge, use)
+        addEnroll(edge, use)
+        addSessionCertificates(edge, use)
+        addRouterFeed(edge, use)
+        addRouterChecks(edge, use)
+      } else addManagementApi(edge, { ...use.management, clock: use.clock })
     }
   }
 }
@@ -199,7 +197,7 @@ function atBindPoints(router: Router, addresses: () => ListenerAddresses): Route
     ...router,
     add: (route, handler) =>
       router.add(route, (call) => {
-        addresses().baseUrlOf(call.request)
+        addresses().baseUrlOf(call)
         return handler(call)
       }),
   }

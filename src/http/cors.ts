@@ -2,7 +2,6 @@
  * Which other origins' scripts may read an answer. D-33, R112: discovery and keys are open to all; token and the
  * APIs to the configured origins; everything else to nobody. `Authorization` never goes with `*`.
  */
-import type { FastifyRequest } from 'fastify'
 import {
   AUTH_REQUEST_ID_HEADER,
   EXPIRATION_SECONDS_HEADER,
@@ -13,6 +12,7 @@ import {
   ZT_SESSION_HEADER,
 } from '../protocol/headers.ts'
 import type { HeaderFields } from './answer.ts'
+import type { RequestHead } from './reading/header-fields.ts'
 
 export type Cors = 'open' | 'listed' | 'none'
 
@@ -31,13 +31,13 @@ const EXPOSED = [
 const READ = ['authorization', 'content-type', MFA_VALIDATION_CODE_HEADER, ZT_SESSION_HEADER]
 
 export function corsHeaders(
-  request: FastifyRequest,
+  head: Pick<RequestHead, 'headers'>,
   cors: Cors,
   origins: readonly string[],
 ): HeaderFields {
   if (cors === 'none') return {}
   if (cors === 'open') return { 'access-control-allow-origin': '*' }
-  const { origin } = request.headers
+  const { origin } = head.headers
   if (origin === undefined || !origins.includes(origin)) return { vary: 'Origin' }
   return {
     vary: 'Origin',
@@ -48,12 +48,12 @@ export function corsHeaders(
 
 /** The answer to a preflight: the same decision, with what the address takes. */
 export function preflightHeaders(
-  request: FastifyRequest,
+  head: Pick<RequestHead, 'headers'>,
   cors: Cors,
   origins: readonly string[],
   methods: readonly string[],
 ): HeaderFields {
-  const decision = corsHeaders(request, cors, origins)
+  const decision = corsHeaders(head, cors, origins)
   if (!('access-control-allow-origin' in decision)) return decision
   return {
     ...decision,

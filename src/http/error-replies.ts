@@ -8,9 +8,8 @@ import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import { errorPage } from '../web/login/pages/error-page.ts'
 import { errorText } from '../web/login/texts.ts'
 import { type Answer, json, page } from './answer.ts'
-import { apiErrorBody } from './faces/api-envelope.ts'
 import { failureHeaders } from './faces/challenge-header.ts'
-import { oauthErrorBody } from './faces/oauth-json.ts'
+import { apiErrorBody, oauthErrorBody } from './faces/error-bodies.ts'
 
 /** How a route shows its failures: in which JSON, and whether as a page to those who want one. */
 export interface Face {

@@ -1,15 +1,16 @@
 /** D-2, R058: the issuers of a listener are a closed set, found by the Host of the request. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyRequest } from 'fastify'
 import { Failure } from '../errors/catalogue.ts'
 import { listenerAddresses } from './issuers.ts'
 
-const to = (...hosts: string[]) =>
-  ({ raw: { rawHeaders: hosts.flatMap((host) => ['Host', host]) } }) as FastifyRequest
+const to = (...hosts: string[]) => ({
+  rawHeaders: hosts.flatMap((host) => ['Host', host]),
+  headers: {},
+})
 
 /** The field as Node reads it, where two of them are no fault. */
-const hostField = (host?: string) => ({ headers: { host } }) as FastifyRequest
+const hostField = (host?: string) => ({ rawHeaders: [], headers: { host } })
 
 const addresses = listenerAddresses([
   { host: 'id.example.com', port: 443 },

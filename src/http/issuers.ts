@@ -2,29 +2,28 @@
  * The issuers of this controller: one for each bind-point address, a closed set that is known once every listener
  * listens. D-2: a Host outside it never becomes an issuer (R058).
  */
-import type { FastifyRequest } from 'fastify'
 import { formatHostPort, type HostPort, parseHostPort } from '../base/host-port.ts'
 import { Failure } from '../errors/catalogue.ts'
 import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
-import { rawValues } from './reading/bearers.ts'
+import { type RequestHead, rawValues } from './reading/header-fields.ts'
 
 const HTTPS_PORT = 443
 
 /** The addresses under which one listener is known. */
 export interface ListenerAddresses {
   /** The base URL that the request was sent to. Thrown: BAD_REQUEST, MISDIRECTED_REQUEST. */
-  baseUrlOf(request: FastifyRequest): string
-  issuerOf(request: FastifyRequest): Issuer
+  baseUrlOf(head: RequestHead): string
+  issuerOf(head: RequestHead): Issuer
   /** The host name that the request was sent to; of the first bind point when it is none of ours. */
-  hostnameOf(request: FastifyRequest): string
+  hostnameOf(head: RequestHead): string
   readonly baseUrls: readonly string[]
 }
 
 export function listenerAddresses(addresses: readonly HostPort[]): ListenerAddresses {
   const byHost = new Map(addresses.map((address) => [formatHostPort(address), baseUrl(address)]))
 
-  function baseUrlOf(request: FastifyRequest): string {
-    const [host, ...others] = rawValues(request, 'host')
+  function baseUrlOf(head: RequestHead): string {
+    const [host, ...others] = rawValues(head, 'host')
     if (host === undefined || others.length > 0) {
       throw new Failure('BAD_REQUEST', { detail: 'not exactly one Host field' })
     }
@@ -36,9 +35,9 @@ export function listenerAddresses(addresses: readonly HostPort[]): ListenerAddre
 
   return {
     baseUrlOf,
-    issuerOf: (request) => issuerAt(baseUrlOf(request)),
-    hostnameOf(request) {
-      const asked = parseHostPort(request.headers.host ?? '', HTTPS_PORT)
+    issuerOf: (head) => issuerAt(baseUrlOf(head)),
+    hostnameOf(head) {
+      const asked = parseHostPort(head.headers.host ?? '', HTTPS_PORT)
       const isOurs = asked !== undefined && byHost.has(formatHostPort(asked))
       return (isOurs ? asked : addresses[0])?.host ?? ''
     },

@@ -3,10 +3,10 @@
  * every form. D-199. Responses that differ by caller are never compressed: their length would reveal their content.
  */
 import { createHash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { HeaderFields } from './answer.ts'
+import type { RequestHead } from './reading/header-fields.ts'
 import { preferencesOf } from './reading/negotiation.ts'
 
 const CODINGS = ['br', 'gzip', 'identity'] as const
@@ -24,14 +24,16 @@ export interface ChosenForm {
   readonly headers: HeaderFields
 }
 
-export type KeptDocument = (request: IncomingMessage) => Promise<ChosenForm>
+type Headers = Pick<RequestHead, 'headers'>
+
+export type KeptDocument = (head: Headers) => Promise<ChosenForm>
 
 export function keepDocument(make: () => string): KeptDocument {
   let compressed: Promise<Readonly<Record<Coding, Form>>> | undefined
-  return async (request) => {
+  return async (head) => {
     compressed ??= compress(make())
     const forms = await compressed
-    const coding = wantedCoding(request)
+    const coding = wantedCoding(head)
     const { bytes, etag } = forms[coding]
     const headers = {
       etag,
@@ -39,7 +41,7 @@ export function keepDocument(make: () => string): KeptDocument {
       'cache-control': 'no-cache',
       vary: 'Accept-Encoding, Origin',
     }
-    if (isKnown(request.headers['if-none-match'], etag)) return { bytes: undefined, headers }
+    if (isKnown(head.headers['if-none-match'], etag)) return { bytes: undefined, headers }
     return {
       bytes,
       headers: coding === 'identity' ? headers : { ...headers, 'content-encoding': coding },
@@ -66,9 +68,9 @@ function formOf(bytes: Buffer): Form {
 }
 
 /** RFC 9110 §12.5.3: without the field, send the plain form; also to a caller that accepts no form. */
-function wantedCoding(request: IncomingMessage): Coding {
-  if (request.headers['accept-encoding'] === undefined) return 'identity'
-  const [best] = preferencesOf(request).encodings([...CODINGS])
+function wantedCoding(head: Headers): Coding {
+  if (head.headers['accept-encoding'] === undefined) return 'identity'
+  const [best] = preferencesOf(head).encodings([...CODINGS])
   return CODINGS.find((coding) => coding === best) ?? 'identity'
 }
 

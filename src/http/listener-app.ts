@@ -8,17 +8,19 @@ import { isIn, type Network, parseAddress } from '../base/network.ts'
 import type { Random } from '../base/secrets/random.ts'
 import { Failure } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
-import { rawValues } from './reading/bearers.ts'
+
 import { addBodyParsers } from './reading/body.ts'
-import type { RequestObserver, RequestTrace } from './request-observer.ts'
+import { rawValues } from './reading/header-fields.ts'
+import type { RequestObserver } from './request-observer.ts'
+import { recordOf } from './request-record.ts'
+import type { Route } from './route.ts'
 import {
-  ANONYMOUS_BODY_LIMIT,
   answerError,
+  BODY_LIMITS,
   createRouter,
-  type Route,
   type RouteDependencies,
   refuseMethod,
-} from './route.ts'
+} from './router.ts'
 
 /** RFC 6797 §6.1: one year. Subdomains are not included, because they may belong to others. */
 const STRICT_TRANSPORT = 'max-age=31536000'
@@ -46,7 +48,7 @@ export function createListenerApp(
   const app = Fastify({
     logger: false,
     // Routes that authenticate before they read the body raise it.
-    bodyLimit: ANONYMOUS_BODY_LIMIT,
+    bodyLimit: BODY_LIMITS.anonymous,
     // Ours alone: an id from outside could be made to look like another request's.
     requestIdHeader: false,
     trustProxy: (address: string) => isTrusted(address, use.trustedProxies),
@@ -64,33 +66,29 @@ export function createListenerApp(
     },
   })
   addBodyParsers(app)
-  app.decorateRequest('session', undefined)
-  app.decorateRequest('identity', undefined)
-  app.decorateRequest('failure', undefined)
-  app.decorateRequest('address', undefined)
-  app.decorateRequest('begunAt', 0)
-  app.decorateRequest('trace', undefined)
+  app.decorateRequest('record', undefined)
   // First of all: metrics, traces and the log name the address also where the method is wrong.
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.is404) request.address = router.findAddress(request.raw.url ?? '')
+    if (request.is404) recordOf(request).address = router.findAddress(request.raw.url ?? '')
     done()
   })
   if (observer.trace !== undefined) traceRequests(app, observer.trace)
 
   app.addHook('onRequest', async (request, reply) => {
-    request.begunAt = clock.uptime()
+    const record = recordOf(request)
+    record.begunAt = clock.uptime()
     addGeneralHeaders(request, reply)
     // D-104, RFC 9112 §3.2: a Host field that is missing or repeated could mean two things to two readers.
-    const hosts = rawValues(request, 'host').length
+    const hosts = rawValues(request.raw, 'host').length
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
       throw new Failure('BAD_REQUEST', { detail: 'not exactly one Host field' })
     }
     // Here already, so that nobody's body is read for nothing.
-    if (request.address !== undefined) refuseMethod(request, reply, request.address)
+    if (record.address !== undefined) refuseMethod(request, reply, record.address)
     if (request.is404) throw new Failure('NOT_FOUND')
   })
   app.addHook('onResponse', async (request, reply) => {
-    finish(request, reply.statusCode, clock.uptime() - request.begunAt)
+    finish(request, reply.statusCode, clock.uptime() - (recordOf(request).begunAt ?? 0))
   })
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { brand, log }))
 
@@ -102,7 +100,8 @@ export function createListenerApp(
   function finish(request: FastifyRequest, status: number, milliseconds: number): void {
     const { method } = request
     const route = patternOf(request)
-    request.trace?.end(status, request.failure?.code)
+    const { trace, failure } = recordOf(request)
+    trace?.end(status, failure?.code)
     observer.answered({ method, route, status, milliseconds })
     const isQuiet = request.routeOptions.config.isProbe === true && status < 400
     log[isQuiet ? 'debug' : 'info'](requestLine(request, status, milliseconds), 'request')
@@ -119,12 +118,12 @@ function traceRequests(app: FastifyInstance, trace: NonNullable<RequestObserver[
   app.addHook('onRequest', (request, _reply, done) => {
     // Asked every second, and the same each time.
     if (request.routeOptions.config.isProbe === true) return void done()
-    request.trace = trace({
+    recordOf(request).trace = trace({
       method: request.method,
       route: patternOf(request),
       requestId: request.id,
       httpVersion: request.raw.httpVersion,
-      traceparent: rawValues(request, 'traceparent').join(', ') || undefined,
+      traceparent: rawValues(request.raw, 'traceparent').join(', ') || undefined,
     })
     inTrace(request, done)
   })
@@ -132,8 +131,9 @@ function traceRequests(app: FastifyInstance, trace: NonNullable<RequestObserver[
 }
 
 function inTrace(request: FastifyRequest, done: () => void): void {
-  if (request.trace === undefined) done()
-  else request.trace.run(done)
+  const { trace } = recordOf(request)
+  if (trace === undefined) done()
+  else trace.run(done)
 }
 
 function isTrusted(text: string, proxies: readonly Network[]): boolean {
@@ -147,11 +147,11 @@ function noCompiler(): never {
 
 /** The route's pattern, not the path: ids and codes stay out of logs, metrics and traces (R034). */
 function patternOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? request.address?.url ?? 'none'
+  return request.routeOptions.url ?? recordOf(request).address?.url ?? 'none'
 }
 
 function requestLine(request: FastifyRequest, status: number, milliseconds: number): object {
-  const { failure, identity } = request
+  const { failure, identity, sessionId } = recordOf(request)
   return {
     requestId: request.id,
     method: request.method,
@@ -160,14 +160,7 @@ function requestLine(request: FastifyRequest, status: number, milliseconds: numb
     milliseconds: Math.round(milliseconds * 10) / 10,
     address: request.ip,
     ...(identity === undefined ? {} : { identity }),
-    ...(request.session === undefined ? {} : { session: request.session.sessionId }),
+    ...(sessionId === undefined ? {} : { session: sessionId }),
     ...(failure === undefined ? {} : { code: failure.code, reason: failure.detail }),
-  }
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    begunAt: number
-    trace: RequestTrace | undefined
   }
 }

@@ -1,299 +1,85 @@
 /**
- * The only way to add a route. A route says who may call it, what it reads, how it shows its failures, who may read
- * it from another origin, and which statuses it answers; `routeTable` lists all of that for the tests.
+ * What a route declares: its address, who may call it, what it reads, how it shows its failures, which other origins may
+ * read it, and which statuses it answers. A route of an API also declares its operation (edge-api/api.ts). The OpenAPI
+ * documents, 405s, preflights and the tests read this declaration.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type FormFields, parseForm } from '../base/form.ts'
-import type { IdentityId, RequestId } from '../base/ids.ts'
-import type { Log } from '../base/log.ts'
-import type { Clock } from '../base/time/clock.ts'
-import { type Instant, toRfc3339 } from '../base/time/instant.ts'
-import type { Caller } from '../domain/audit/events.ts'
-import type { AuthenticateCall } from '../domain/sessions/authenticate-call.ts'
-import type { CallSession } from '../domain/sessions/call-session.ts'
-import type { AuthenticateRouter } from '../domain/sessions/routers/authenticate-router.ts'
-import { CATALOGUE, Failure } from '../errors/catalogue.ts'
-import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
-import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
-import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
-import { type Cors, corsHeaders, preflightHeaders } from './cors.ts'
-import { asFailure, type Face, failureAnswer } from './error-replies.ts'
-import { bearersOf, ztSessionOf } from './reading/bearers.ts'
-import { type Body, MOST_ENTRIES, refuseManyFields } from './reading/body.ts'
-import { wantedContent } from './reading/negotiation.ts'
-import { presentedChain, presentedFingerprint } from './reading/peer-certificate.ts'
+import type { z } from 'zod'
+import type { ListFields } from '../domain/lists/list-query.ts'
+import type { FailureCode } from '../errors/catalogue.ts'
+import type { Cors } from './cors.ts'
+import type { Face } from './error-replies.ts'
+import type { Reads } from './reading/body.ts'
+import type { DeclaredBody } from './reading/declared-body.ts'
 
 /**
- * Who may call. `public`: anybody, and no answer ever carries a challenge (D-37, R071). `login`: anybody, who proves
- * himself by what he sends. `session`: the holder of a good credential. `partial`: also of a legacy session whose TOTP
- * code is outstanding (D-51). `logout`: also without any second factor (D-52). `admin`: an administrator (D-38).
- * `router`: an identity of type Router, by the certificate of the connection (D-42).
+ * Who may call. `public`: anybody, and no answer ever carries a challenge (D-37, R071). `login`: anybody, who
+ * authenticates with the credentials in the request. `session`: the holder of a good credential. `partial`: also of a
+ * legacy session whose TOTP code is outstanding (D-51). `logout`: also without any second factor (D-52). `admin`: an
+ * administrator (D-38). `router`: an identity of type Router, by the certificate of the connection (D-42).
  */
 export type Access = 'public' | 'login' | 'session' | 'partial' | 'logout' | 'admin' | 'router'
-type AuthenticatedAccess = Exclude<Access, 'public' | 'login' | 'router'>
+export type AuthenticatedAccess = Exclude<Access, 'public' | 'login' | 'router'>
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: Method
   readonly url: string
   readonly access: Access
   readonly face: Face
   readonly cors: Cors
   /** The content types that the route reads, D-11; none: the body is not looked at. */
   readonly reads: readonly Reads[]
-  /** Asked all the time by machines: its good answers are lines for debugging alone. */
+  /** Machines ask it all the time: good answers are logged only for debugging. */
   readonly isProbe?: true
   /** Every status it may answer, besides those that any address may (`ALWAYS`). */
   readonly replies: readonly number[]
+  /** Of a route of an API: what its OpenAPI document says about it. */
+  readonly operation?: Operation
 }
 
-/** `pem`: text under the content types of certificate requests. */
-type Reads = 'json' | 'form' | 'text' | 'pem'
-
-/** What a handler gets. `session` exists on routes that ask for one. */
-export interface Call<A extends Access = Access> {
-  readonly request: FastifyRequest
-  readonly query: FormFields
-  /** The parts of the path that the route's url names, decoded. */
-  readonly path: Readonly<Record<string, string>>
-  readonly body: Body
-  readonly wantsHtml: boolean
-  readonly caller: Caller
-  readonly session: A extends AuthenticatedAccess ? CallSession : undefined
+/** One call of an API. The handler is typed by it, and its OpenAPI document shows it. */
+export interface Operation {
+  /** One sentence in the imperative, without a full stop. */
+  readonly summary: string
+  readonly description?: string
+  /** The group of the document that it is in; by default the first part of its path. */
+  readonly tag?: string
+  /** Makes it a list: the fields that `filter` and `sort` may name (API 2). */
+  readonly list?: ListFields
+  /** Parameters of the query beyond those of a list; all are optional. */
+  readonly query?: Parameters
+  /** Header fields of its own that it reads; all are optional. */
+  readonly headers?: Parameters
+  readonly body?: DeclaredBody
+  /** Its successes by status. */
+  readonly answers: Readonly<Record<number, AnsweredContent>>
+  /** Header fields of a success, besides those of every answer. */
+  readonly answerHeaders?: readonly string[]
+  /** Refusals of its own, besides those that follow from who may call it and what it reads. */
+  readonly codes?: readonly FailureCode[]
 }
 
-/** Malformed, too slow, too large, at the wrong address, our own fault: no route needs to name these. */
+/** Name → description. */
+type Parameters = Readonly<Record<string, string>>
+
+/** A shape of the contract, or content of other types. */
+export type AnsweredContent = z.ZodType | OtherContent
+
+export interface OtherContent {
+  /** Empty: the answer has no content. */
+  readonly types: readonly string[]
+  readonly about: string
+}
+
+export function isShape(content: AnsweredContent): content is z.ZodType {
+  return !('about' in content)
+}
+
+/** Malformed, too slow, too large, at the wrong address, an internal error: no route needs to declare these. */
 export const ALWAYS: readonly number[] = [400, 404, 405, 408, 413, 415, 421, 431, 500, 503]
 
-/** D-44, D-205: what a caller without credentials may send, on every route; and what other callers may send. */
-export const ANONYMOUS_BODY_LIMIT = 64 * 1024
-const AUTHENTICATED_BODY_LIMIT = 1024 * 1024
-
-export interface RouteDependencies {
-  readonly brand: string
-  readonly corsOrigins: readonly string[]
-  readonly clock: Clock
-  readonly log: Log
-  readonly authenticateCall: AuthenticateCall
-  readonly authenticateRouter: AuthenticateRouter
-}
-
-/** Collects the routes of one listener and writes them into its Fastify instance. */
-export interface Router {
-  add<const R extends Route>(
-    route: R,
-    handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
-  ): void
-  /** Answers preflights, and keeps addresses apart. Called once, at the end. */
-  close(): void
-  /** What to say to a method that an address does not have. */
-  readonly findAddress: FindAddress
-  readonly table: readonly Route[]
-}
-
-export function createRouter(app: FastifyInstance, use: RouteDependencies): Router {
-  const table: Route[] = []
-
-  function add<const R extends Route>(
-    route: R,
-    handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
-  ): void {
-    table.push(route)
-    const isAnonymous = route.access === 'public' || route.access === 'login'
-    app.route({
-      method: route.method,
-      url: route.url,
-      bodyLimit: isAnonymous ? ANONYMOUS_BODY_LIMIT : AUTHENTICATED_BODY_LIMIT,
-      config: {
-        face: route.face,
-        reads: route.reads,
-        isProbe: route.isProbe ?? false,
-        mostEntries: MOST_ENTRIES[isAnonymous ? 'anonymous' : 'authenticated'],
-      },
-      onRequest: async (request, reply) => {
-        reply.headers(corsHeaders(request, route.cors, use.corsOrigins))
-      },
-      // Authenticate before reading the body, so that an anonymous caller cannot make us buffer it.
-      preParsing: async (request, reply) => {
-        if (route.access === 'public' || route.access === 'login') return
-        if (route.access === 'router') {
-          request.identity = await use.authenticateRouter(
-            presentedChain(request),
-            callerOf(request),
-          )
-          return
-        }
-        request.session = await authenticate(request, reply, route.access)
-        request.identity = request.session.identityId
-        if (route.access === 'admin' && !request.session.isAdmin) throw new Failure('FORBIDDEN')
-      },
-      handler: async (request, reply) => {
-        const answer = await handler({
-          request,
-          query: readQuery(request),
-          path: request.params as Record<string, string>,
-          body: (request.body ?? { kind: 'none' }) as Body,
-          wantsHtml: readWanted(request, route) === 'html',
-          caller: callerOf(request),
-          session: request.session as Call<R['access']>['session'],
-        })
-        return sendAnswer(reply, answer)
-      },
-      onSend: async (request, reply) => {
-        if (route.replies.includes(reply.statusCode) || ALWAYS.includes(reply.statusCode)) return
-        const { url, method } = route
-        use.log.error({ requestId: request.id, method, url, status: reply.statusCode }, UNDECLARED)
-      },
-    })
-  }
-
-  async function authenticate(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    access: AuthenticatedAccess,
-  ): Promise<CallSession> {
-    const session = await use.authenticateCall(
-      {
-        bearers: bearersOf(request),
-        ztSession: ztSessionOf(request),
-        certificate: () => presentedFingerprint(request),
-      },
-      access === 'partial' || access === 'logout' ? access : 'full',
-    )
-    // D-39: on every authenticated answer, errors included.
-    reply.headers(expiryHeaders(session.expiresAt, use.clock))
-    return session
-  }
-
-  function close(): void {
-    const addresses = addressesOf(table)
-    for (const address of addresses) if (address.cors !== 'none') answerPreflights(address)
-    for (const { address, methods } of borrowedMethods(addresses)) refuseMethods(address, methods)
-  }
-
-  function answerPreflights({ url, cors, allow }: RoutedAddress): void {
-    app.options(url, async (request, reply) => {
-      const headers = preflightHeaders(request, cors, use.corsOrigins, allow)
-      return sendAnswer(reply, { status: 204, headers: { ...headers, allow: allow.join(', ') } })
-    })
-  }
-
-  function refuseMethods(address: RoutedAddress, methods: readonly string[]): void {
-    app.route({
-      method: [...methods],
-      url: address.url,
-      onRequest: async (request, reply) => refuseMethod(request, reply, address),
-      handler: () => undefined,
-    })
-  }
-
-  return { add, close, findAddress: findAmong(() => addressesOf(table)), table }
-}
-
-/** D-45. In a hook before the body, so that nobody's is read for nothing. */
-export function refuseMethod(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  address: Address,
-): never {
-  request.address = address
-  reply.header('allow', address.allow.join(', '))
-  throw new Failure('METHOD_NOT_ALLOWED')
-}
-
-type RoutedAddress = Address & Pick<Route, 'cors'>
-
-function addressesOf(table: readonly Route[]): readonly RoutedAddress[] {
-  return [...Map.groupBy(table, (route) => route.url)].map(([url, routes]) => {
-    const [{ cors, face }] = routes as [Route, ...Route[]]
-    const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    return { url, allow, cors, face }
-  })
-}
-
-/** SPEC Response headers, D-39. */
-export function expiryHeaders(expiresAt: Instant, clock: Pick<Clock, 'now'>): HeaderFields {
-  return {
-    [EXPIRATION_SECONDS_HEADER]: String(secondsLeft(expiresAt, clock)),
-    [EXPIRES_AT_HEADER]: toRfc3339(expiresAt),
-  }
-}
-
-export function secondsLeft(expiresAt: Instant, clock: Pick<Clock, 'now'>): number {
-  return Math.max(0, Math.floor((expiresAt - clock.now()) / 1_000))
-}
-
-/** The log line that makes every test fail whose service wrote it. */
-export const UNDECLARED = 'a route answered with a status that it does not declare'
-
-function readQuery(request: FastifyRequest): FormFields {
-  const { url = '' } = request.raw
-  const mark = url.indexOf('?')
-  if (mark < 0) return new Map()
-  const text = url.slice(mark + 1)
-  refuseManyFields(text, 'query')
-  const fields = parseForm(text)
-  if (fields === undefined) {
-    const field = { field: 'query', reason: 'is not percent-encoded UTF-8' }
-    throw new Failure('COULD_NOT_VALIDATE', { field })
-  }
-  return fields
-}
-
-/** D-11: a login endpoint that can answer nothing the caller takes says so before it does anything. */
-function readWanted(request: FastifyRequest, route: Route): 'html' | 'json' {
-  if (!route.face.pages) return 'json'
-  const wanted = wantedContent(request)
-  if (wanted === undefined && route.access === 'login') throw new Failure('NOT_ACCEPTABLE')
-  return wanted ?? 'json'
-}
-
-function callerOf(request: FastifyRequest): Caller {
-  return {
-    address: request.ip,
-    requestId: request.id as RequestId,
-    userAgent: request.headers['user-agent']?.slice(0, 256),
-    ...(request.session === undefined ? {} : { actorId: request.session.identityId }),
-  }
-}
-
-/** Turns whatever was thrown into an answer in the route's own face, and logs what only we may know. */
-export function answerError(
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  use: Pick<RouteDependencies, 'brand' | 'log'>,
-): FastifyReply {
-  const failure = asFailure(error, request.raw)
-  request.failure = failure
-  if (failure.code === 'UNHANDLED') {
-    use.log.error({ requestId: request.id, err: failure.cause }, 'a request failed unexpectedly')
-  }
-  // A body that was refused before it was read leaves the connection in the middle of it.
-  if (CATALOGUE[failure.code].status === 413) reply.header('connection', 'close')
-  const face = request.address?.face ??
-    request.routeOptions.config.face ?? { json: 'api', pages: false }
-  const answer = failureAnswer(failure, {
-    face,
-    wantsHtml: wantedContent(request) === 'html',
-    requestId: request.id,
-    brand: use.brand,
-  })
-  return sendAnswer(reply, answer)
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    session: CallSession | undefined
-    /** Whose request it turned out to be, for the log. */
-    identity: IdentityId | undefined
-    failure: Failure | undefined
-    /** The one that is there, but not for this method. */
-    address: Address | undefined
-  }
-  interface FastifyContextConfig {
-    face?: Face
-    reads?: Route['reads']
-    isProbe?: boolean
-    mostEntries?: number
-  }
+/** Whether the route accepts a caller without credentials. */
+export function isAnonymous({ access }: Pick<Route, 'access'>): boolean {
+  return access === 'public' || access === 'login'
 }

@@ -19,7 +19,7 @@ import {
   type TlsMaterial,
 } from '../https-server/https-server.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
-import { apiErrorBody } from './faces/api-envelope.ts'
+import { apiErrorBody } from './faces/error-bodies.ts'
 
 export interface TlsListenerOptions
   extends Pick<

@@ -20,13 +20,14 @@ export const TOKEN_ERRORS = [
 ] as const
 export type TokenError = (typeof TOKEN_ERRORS)[number]
 
-/** What travels back over the redirect (D-5). */
-export const AUTHORIZATION_ERRORS = [
-  'invalid_request',
-  'unsupported_response_type',
-  'invalid_scope',
-  'login_required',
-  'request_not_supported',
-  'request_uri_not_supported',
-] as const
-export type AuthorizationError = (typeof AUTHORIZATION_ERRORS)[number]
+/** What goes back over the redirect (D-5), and when; docs/errors.md is written from it. */
+export const AUTHORIZATION_ERRORS = {
+  invalid_request:
+    'A parameter is missing, repeated or malformed: the PKCE challenge is absent or not 43 base64url characters, its method is not `S256`, `method` or `response_mode` is unknown, or everything together is too long.',
+  unsupported_response_type: '`response_type` is not `code`.',
+  invalid_scope: '`scope` does not contain `openid`.',
+  login_required: '`prompt=none` asks for an answer without a login, and there never is one.',
+  request_not_supported: 'The parameter `request` was sent.',
+  request_uri_not_supported: 'The parameter `request_uri` was sent.',
+} as const
+export type AuthorizationError = keyof typeof AUTHORIZATION_ERRORS

@@ -47,8 +47,10 @@ export function createSessionChecks(deps: {
   readonly controller: URL
   readonly identity: RouterIdentity
   readonly clock: Pick<Clock, 'uptime'>
+  /** How long to wait for an answer; 5 seconds if omitted. */
+  readonly patience?: Duration
 }): SessionChecks {
-  const { controller, identity, clock } = deps
+  const { controller, identity, clock, patience = PATIENCE } = deps
   const url = new URL(ROUTER_CHECKS_PATH, controller)
   const agent = new Agent({
     ...controllerTls(identity),
@@ -77,7 +79,7 @@ export function createSessionChecks(deps: {
         'content-length': Buffer.byteLength(body),
         accept: 'application/json',
       }
-      const signal = AbortSignal.timeout(PATIENCE)
+      const signal = AbortSignal.timeout(patience)
       const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
         const chunks: Uint8Array[] = []
         let length = 0

@@ -11,6 +11,7 @@ import { passwordFailures } from './migrations/0003-password-failures.ts'
 import { voidedLogins } from './migrations/0004-voided-logins.ts'
 import { tokensEnd } from './migrations/0005-tokens-end.ts'
 import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'
+import { lastLogin } from './migrations/0007-last-login.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly Migration[] = [
   voidedLogins,
   tokensEnd,
   enrollmentOwner,
+  lastLogin,
 ]
 
 /** The shape of a database that this program knows. */

@@ -118,6 +118,8 @@ export interface IdentityRow {
   sdk_info: Json | null
   /** D-226. */
   voided_logins: number
+  /** D-268. */
+  last_login_at: Instant | null
   created_at: Instant
   updated_at: Instant
 }

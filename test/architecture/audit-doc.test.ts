@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { AUDIT_PAGE, withAuditTables } from '../../scripts/doc-tables.ts'
 import { EVENT_TYPES, type EventFacts } from '../../src/domain/audit/event-types.ts'
 
-const PAGE = readFileSync(new URL('../../docs/audit.md', import.meta.url), 'utf8')
+const PAGE = readFileSync(AUDIT_PAGE, 'utf8')
 const TYPES: readonly (readonly [string, EventFacts])[] = Object.entries(EVENT_TYPES)
 
 /** The rows of the table below a heading, cell by cell. */
@@ -53,7 +54,7 @@ test('every type of event is emitted somewhere', () => {
 
 test('every reason of an event is used somewhere', () => {
   const reasons = TYPES.flatMap(([type, facts]) =>
-    facts.reasons.map((reason) => ({ type, reason: String(reason) })),
+    Object.keys(facts.reasons).map((reason) => ({ type, reason })),
   )
   // Built from a verdict: `secondary-jwt-${verdict}`.
   const isMade = (reason: string) =>
@@ -65,7 +66,13 @@ test('every reason of an event is used somewhere', () => {
   assert.deepEqual(silent, [])
 })
 
-for (const [type, { reasons }] of TYPES.filter(([, facts]) => facts.reasons.length > 0)) {
+test('docs/audit.md is what `npm run docs` writes', () => {
+  assert.equal(PAGE, withAuditTables(PAGE), 'run `npm run docs`')
+})
+
+for (const [type, facts] of TYPES) {
+  const reasons = Object.keys(facts.reasons)
+  if (reasons.length === 0) continue
   test(`docs/audit.md explains every reason of ${type}, and no other`, () => {
     const rows = table(`### \`${type}\``)
     assert.deepEqual(

@@ -5,19 +5,23 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { ERRORS_PAGE, withErrorTables } from '../../scripts/doc-tables.ts'
 import { CATALOGUE } from '../../src/errors/catalogue.ts'
 import { AUTHORIZATION_ERRORS } from '../../src/protocol/oauth.ts'
 
-const PAGE = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+const PAGE = readFileSync(ERRORS_PAGE, 'utf8')
 
-/** The rows of the table below a heading, cell by cell; code marks are taken off. */
+/** The rows of the tables below a heading, cell by cell, without code marks and anchors. */
 function table(heading: string): readonly (readonly string[])[] {
   const section = PAGE.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0]
   assert.ok(section !== undefined, `docs/errors.md has no section ${heading}`)
-  const rows = section.split('\n').filter((line) => line.startsWith('|'))
-  return rows.slice(2).map((line) => {
-    const cells = line.split('|').slice(1, -1)
-    return cells.map((cell) => cell.trim().replace(/^`([^`]*)`$/, '$1'))
+  const groups = section.split('\n### ')
+  return groups.flatMap((group) => {
+    const rows = group.split('\n').filter((line) => line.startsWith('|'))
+    return rows.slice(2).map((line) => {
+      const cells = line.split('|').slice(1, -1)
+      return cells.map((cell) => cell.trim().replace(/^(?:<a id="\w+"><\/a>)?`([^`]*)`$/, '$1'))
+    })
   })
 }
 
@@ -31,6 +35,18 @@ test('docs/errors.md lists every code with its status and OAuth name, and no oth
   assert.deepEqual(documented, known)
 })
 
+test('docs/errors.md is what `npm run docs` writes', () => {
+  assert.equal(PAGE, withErrorTables(PAGE), 'run `npm run docs`')
+})
+
+test('docs/errors.md has an anchor for every code, and one code for each anchor', () => {
+  const anchors = PAGE.matchAll(/<a id="(\w+)"><\/a>`(\w+)`/g)
+  assert.deepEqual(
+    Array.from(anchors, ([, anchor, code]) => ({ anchor, code })),
+    Object.keys(CATALOGUE).map((code) => ({ anchor: code, code })),
+  )
+})
+
 test('docs/errors.md says of every code when it happens and what to do', () => {
   for (const [code, , , when, advice, ...more] of table('Codes')) {
     assert.match(when ?? '', /^[A-Z`].+\.$/, `${code}`)
@@ -41,5 +57,5 @@ test('docs/errors.md says of every code when it happens and what to do', () => {
 
 test('docs/errors.md lists every error that goes back to the application, and no other', () => {
   const documented = table('Errors that go back to the application').map(([error]) => error)
-  assert.deepEqual(documented, [...AUTHORIZATION_ERRORS])
+  assert.deepEqual(documented, Object.keys(AUTHORIZATION_ERRORS))
 })

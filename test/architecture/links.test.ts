@@ -27,15 +27,15 @@ async function proseOf(page: string): Promise<string> {
   return (await readFile(page, 'utf8')).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
 }
 
-/** As GitHub writes them behind a `#`. */
+/** As GitHub writes them behind a `#`; and anchors. */
 async function headingsOf(page: string): Promise<ReadonlySet<string>> {
-  const headings = (await proseOf(page)).matchAll(/^#+ (.*)$/gm)
-  return new Set(
-    [...headings].map(([, heading = '']) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
+  const prose = await proseOf(page)
+  const headings = Array.from(prose.matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
   )
+  const anchors = Array.from(prose.matchAll(/<a id="(\w+)">/g), ([, id = '']) => id)
+  return new Set([...headings, ...anchors])
 }

@@ -6,18 +6,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { CATALOGUE } from '../../src/errors/catalogue.ts'
-import { API_PREFIXES, type ApiBinding } from '../../src/http/edge-api/paths.ts'
-import { DESCRIBED_APIS } from '../../src/http/openapi/apis.ts'
+import { APIS, type ApiBinding } from '../../src/http/edge-api/api.ts'
 import { codesOf } from '../../src/http/openapi/codes.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
-import { isShape } from '../../src/http/openapi/operation.ts'
-import { ALWAYS } from '../../src/http/route.ts'
+import { ALWAYS, isShape } from '../../src/http/route.ts'
 import { apiRoutes, checkApiAnswer } from '../support/api-answers.ts'
 
-const BINDINGS = Object.keys(API_PREFIXES) as readonly ApiBinding[]
+const BINDINGS = Object.keys(APIS) as readonly ApiBinding[]
 
 for (const binding of BINDINGS) {
-  const api = DESCRIBED_APIS[binding]
+  const api = APIS[binding]
   const routes = apiRoutes(binding)
 
   test(`the document of ${binding} is valid OpenAPI 3.1`, async () => {
@@ -49,9 +47,10 @@ for (const binding of BINDINGS) {
   test(`the codes of every operation of ${binding} have the statuses that its route declares`, () => {
     for (const route of routes) {
       const name = `${route.method} ${route.url.slice(api.prefix.length)}`
-      const operation = api.operations[name]
+      const { operation } = route
       assert.ok(operation !== undefined, name)
-      const statuses = codesOf(route, operation).map((code): number => CATALOGUE[code].status)
+      const codes = codesOf({ ...route, operation })
+      const statuses = codes.map((code): number => CATALOGUE[code].status)
       for (const status of statuses) {
         assert.ok(
           [...route.replies, ...ALWAYS].includes(status),
@@ -64,22 +63,25 @@ for (const binding of BINDINGS) {
   test(`every route of ${binding} that reads a body says which, and no other does`, () => {
     for (const route of routes) {
       const name = `${route.method} ${route.url.slice(api.prefix.length)}`
-      const { request, text, reply } = api.operations[name] ?? assert.fail(name)
-      assert.equal(request !== undefined, route.reads.includes('json'), `${name}: JSON`)
+      const { body, answers } = route.operation ?? assert.fail(name)
+      const text = body?.kind === 'fields' ? body.text : undefined
+      assert.equal(body?.shape !== undefined, route.reads.includes('json'), `${name}: JSON`)
       assert.equal(text !== undefined, route.reads.includes('text'), `${name}: text`)
-      assert.ok(isShape(reply) || reply.types.length > 0, name)
+      const successes = Object.entries(answers).filter(([status]) => status.startsWith('2'))
+      assert.equal(successes.length, 1, name)
+      for (const [, reply] of successes) assert.ok(isShape(reply) || reply.types.length > 0, name)
     }
   })
 }
 
-test('a route that nobody described, and an operation without a route, are errors', () => {
-  const api = DESCRIBED_APIS['edge-client']
+test('a route of an API without an operation is an error', () => {
+  const api = APIS['edge-client']
   const routes = apiRoutes('edge-client')
   const options = { version: '1', answers: 'open' } as const
-  const [first, ...others] = routes
+  const [first] = routes
   assert.ok(first !== undefined)
-  assert.throws(() => openApiDocument(api, others, options), /has no route/)
-  const more = [...routes, { ...first, url: `${api.prefix}/elsewhere` }]
+  const { operation: _, ...undescribed } = first
+  const more = [...routes, { ...undescribed, url: `${api.prefix}/elsewhere` }]
   assert.throws(() => openApiDocument(api, more, options), /GET \/elsewhere is not described/)
 })
 

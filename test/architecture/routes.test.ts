@@ -351,7 +351,7 @@ test('routes are added in one place, so that the table above is complete', () =>
   const files = globSync('src/**/*.ts', { cwd: root, exclude: (name) => name.endsWith('.test.ts') })
   assert.ok(files.length > 50)
   const found = files.filter((file) => adding.test(readFileSync(join(root, file), 'utf8')))
-  assert.deepEqual(found, ['src/http/route.ts'])
+  assert.deepEqual(found, ['src/http/router.ts'])
 })
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -9,10 +9,9 @@ import { base64url } from '../../src/base/encoding.ts'
 import type { ExternalJwtSignerId, IdentityId } from '../../src/base/ids.ts'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { epochSeconds } from '../../src/base/time/instant.ts'
-import { createCheckSigner } from '../../src/domain/ext-jwt/check-signer.ts'
+import { checkSigner } from '../../src/domain/ext-jwt/check-signer.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
 import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
-import { verifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'
 import { proveByExternalJwt } from '../../src/domain/factors/external-jwt.ts'
 import type { FactorPorts } from '../../src/domain/factors/ports.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
@@ -126,11 +125,10 @@ function surroundings(given: {
     identities,
     clock,
     signerKeys,
-    verifyExternalJwt: verifyExternalJwt.bind(null, { clock, signerKeys }),
   }
   return {
     signer,
-    check: createCheckSigner(deps),
+    ports: deps,
     factor: (bearers: readonly Secret[]) =>
       proveByExternalJwt(fakePorts<FactorPorts>(deps), bearers),
   }
@@ -143,9 +141,9 @@ test('D-136: check passes exactly for those tokens that a login accepts', async 
       const { key, header, text, ...claims } = made
       const json = `${JSON.stringify(claims).slice(0, -1)}${text}}`
       const jwt = new Secret(await sign(key ?? genuine, header ?? {}, json))
-      const { signer, check, factor } = surroundings(given)
+      const { signer, ports, factor } = surroundings(given)
       const verdict = await factor([jwt])
-      const { passed, steps } = await check.check(signer, jwt)
+      const { passed, steps } = await checkSigner(ports, signer, jwt)
       const isAccepted = verdict.verdict === 'accepted'
       counts[isAccepted ? 'accepted' : 'refused'] += 1
       assert.equal(passed, isAccepted, JSON.stringify({ verdict, steps }))
@@ -160,7 +158,7 @@ test('D-136: check passes exactly for those tokens that a login accepts', async 
 })
 
 test('R059: no text makes the check throw, and none that is no JWT passes', async () => {
-  const { signer, check } = surroundings({ enabled: true, identity: {}, extJwt: {} })
+  const { signer, ports } = surroundings({ enabled: true, identity: {}, extJwt: {} })
   const part = fc.jsonValue({ maxDepth: 2 }).map((value) => {
     return base64url(new TextEncoder().encode(JSON.stringify(value)))
   })
@@ -170,7 +168,7 @@ test('R059: no text makes the check throw, and none that is no JWT passes', asyn
   )
   await fc.assert(
     fc.asyncProperty(text, async (jwt) => {
-      assert.equal((await check.check(signer, new Secret(jwt))).passed, false)
+      assert.equal((await checkSigner(ports, signer, new Secret(jwt))).passed, false)
     }),
   )
 })

@@ -13,6 +13,7 @@ import { systemClock } from '../../src/base/time/clock.ts'
 import { days, hours, minutes } from '../../src/base/time/duration.ts'
 import { plus } from '../../src/base/time/instant.ts'
 import { readCsr } from '../../src/domain/certificates/session/csr.ts'
+import { issueSessionCertificate } from '../../src/domain/certificates/session/issue.ts'
 import { authenticateCall } from '../../src/domain/sessions/authenticate-call.ts'
 import { createEndedSessions } from '../../src/domain/sessions/ending/ended-sessions.ts'
 import type { SessionPorts } from '../../src/domain/sessions/ports.ts'
@@ -44,7 +45,7 @@ interface Row {
 
 const clock = systemClock
 const store = await openStore({ kind: 'sqlite', path: ':memory:' })
-const { manage, authorities } = await sessionCertificatesOn(store, clock)
+const { ports: certificatePorts, authorities } = await sessionCertificatesOn(store, clock)
 
 const rows: Row[] = []
 for (const key of ['P-256', 'RSA 2048', 'Ed25519'] as const) rows.push(await issuing(key))
@@ -102,7 +103,7 @@ async function wholeIssue(): Promise<Row> {
       })
       await store.apiSessions.insert(session)
     }
-    await manage.issue(callOf(session), pem, CALLER)
+    await issueSessionCertificate(certificatePorts, callOf(session), pem, CALLER)
   }
   const ratio = await compare(issue, bareIssue(pem))
   const what = 'the same and stored, with its event (SQLite in memory)'

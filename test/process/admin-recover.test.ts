@@ -13,7 +13,9 @@ import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/log
 import { bearer, logIn } from '../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../support/management.ts'
 import { installAnewIn } from '../support/process/child-home.ts'
-import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { startChild, waitFor } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -31,9 +33,7 @@ const passwordIn = async (home: string) =>
 for (const name of ['SQLite', 'PostgreSQL']) {
   suite(name, () => {
     test('beside a running service, an administrator who cannot log in any more can, and whoever was logged in as him is out', async (t) => {
-      const first = await startChild(t)
-      const { home } = first
-      await first.stop()
+      const home = await preparedHome(t)
       if (name === 'PostgreSQL') {
         const db = await (await startPostgres()).freshDatabase()
         await installAnewIn(home, db)

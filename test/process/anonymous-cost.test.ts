@@ -22,14 +22,14 @@ import { beginLogin, logIn } from '../support/login/login.ts'
 import { isLinux } from '../support/monitoring/descriptors.ts'
 import { changeConfig } from '../support/process/child-home.ts'
 import { type ChildService, startChild } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
 
 /** The property. */
 const MOST_TIMES = 20
 
 /** Every API on one listener, and no limit for failures: a refusal at the door would cost nothing and show nothing. */
 async function startOpen(t: TestContext): Promise<ChildService> {
-  const { home, stop } = await startChild(t)
-  assert.equal((await stop()).code, 0)
+  const home = await preparedHome(t)
   await changeConfig(home, (config) => {
     config.web[0].apis = BINDINGS.map((binding) => ({ binding }))
     config.edge = { ...config.edge, limits: { failuresPerAddress: 0 } }

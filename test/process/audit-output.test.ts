@@ -12,20 +12,17 @@ import { administrate } from '../support/management.ts'
 import { changeConfig } from '../support/process/child-home.ts'
 import {
   type ChildService,
-  runLatchkey,
   spawnLatchkey,
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
-
-const ENVIRONMENT = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: ADMIN.password }
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
+import { ADMIN } from '../support/service.ts'
 
 /** A home whose events go to this place. */
 async function homeWith(t: TestContext, output: string): Promise<string> {
-  const home = join(await temporaryFolder(t), 'home')
-  const made = await runLatchkey(t, ['init', '--home', home], { environment: ENVIRONMENT })
-  assert.equal(made.code, 0, made.stderr)
+  const home = await preparedHome(t)
   await changeConfig(home, (config) => {
     config.edge = { ...config.edge, audit: { output } }
   })

@@ -24,12 +24,10 @@ import {
   startAt,
 } from '../support/process/backups.ts'
 import { changeConfig } from '../support/process/child-home.ts'
-import {
-  childEnvironment,
-  PROGRAM,
-  runLatchkey,
-  startChild,
-} from '../support/process/child-service.ts'
+import { spawnLatchkey, startChild } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { childEnvironment, PROGRAM } from '../support/process/program.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -144,7 +142,7 @@ for (const place of PLACES) {
 }
 
 test('the installation secret is left out, and the output says so; with a passphrase it is in it, encrypted', async (t) => {
-  const home = await makeHome(t)
+  const home = await preparedHome(t)
   const folder = await temporaryFolder(t)
   const plain = join(folder, 'plain.lkb')
   const without = await runLatchkey(t, ['backup', '--home', home, '--out', plain])
@@ -183,7 +181,7 @@ test('the installation secret is left out, and the output says so; with a passph
 })
 
 test('a file that is there is replaced only with --force, and one that is being written is seen by nobody', async (t) => {
-  const home = await makeHome(t)
+  const home = await preparedHome(t)
   const path = await backUp(t, home)
   const before = await readFile(path, 'utf8')
   const refused = await runLatchkey(t, ['backup', '--home', home, '--out', path])
@@ -202,7 +200,7 @@ test('a file that is there is replaced only with --force, and one that is being 
   // Of two at once one has the name.
   const both = join(dirname(path), 'both.lkb')
   const two = await Promise.all(
-    [0, 1].map(() => runLatchkey(t, ['backup', '--home', home, '--out', both])),
+    [0, 1].map(() => spawnLatchkey(t, ['backup', '--home', home, '--out', both]).finished),
   )
   assert.deepEqual(two.map(({ code }) => code).sort(), [0, 1])
   assert.equal((await restore(t, both, home, ['--verify'])).code, 0)
@@ -210,7 +208,7 @@ test('a file that is there is replaced only with --force, and one that is being 
 })
 
 test('where it cannot be taken or written, the command says why', async (t) => {
-  const home = await makeHome(t)
+  const home = await preparedHome(t)
   const nowhere = await runLatchkey(t, [
     'backup',
     '--home',
@@ -324,7 +322,7 @@ async function onTerminal(
 test('on a terminal the passphrase is asked for twice and never shown; a restore asks for it once', {
   skip: !hasTerminals() && 'there is no script(1) of util-linux here',
 }, async (t) => {
-  const home = await makeHome(t)
+  const home = await preparedHome(t)
   const path = join(await temporaryFolder(t), 'asked.lkb')
   const args = ['backup', '--home', home, '--out', path, '--with-secret']
   const passphrase = 'correct horse battery staple'

@@ -16,8 +16,10 @@ import { days } from '../../src/base/time/duration.ts'
 import { loadAuthorities } from '../../src/domain/certificates/own/authorities.ts'
 import { openStore } from '../../src/store/open.ts'
 import { changeConfig } from '../support/process/child-home.ts'
-import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
-import { startService, temporaryFolder } from '../support/service.ts'
+import { startChild, waitFor } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
+import { startService } from '../support/service.ts'
 
 /** An authority of somebody else, that issues certificates for this machine into files. */
 async function otherAuthority(t: TestContext) {
@@ -59,12 +61,7 @@ async function shownAt(port: number): Promise<string> {
 }
 
 test('a given certificate', async (t) => {
-  const home = join(await temporaryFolder(t), 'home')
-  const environment = {
-    LATCHKEY_ADDRESS: 'localhost:0',
-    LATCHKEY_ADMIN_PASSWORD: 'a long password',
-  }
-  assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
+  const home = await preparedHome(t)
   const authority = await otherAuthority(t)
   await authority.issueInto(home)
   await writeFile(join(home, 'other-ca.pem'), authority.caPem)

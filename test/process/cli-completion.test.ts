@@ -9,8 +9,8 @@ import { promisify } from 'node:util'
 import { shellWord } from '../../src/base/shell-word.ts'
 import { COMMANDS } from '../../src/cli/table/commands.ts'
 import { EXIT, EXIT_MEANINGS } from '../../src/cli/terminal/io.ts'
-import { childEnvironment, PROGRAM } from '../support/process/child-service.ts'
 import { freshCli, openTerminal } from '../support/process/cli.ts'
+import { childEnvironment, PROGRAM } from '../support/process/program.ts'
 
 const run = promisify(execFile)
 
@@ -37,7 +37,7 @@ test('--help behind a command tells of that command alone', async (t) => {
   assert.equal(
     stdout,
     'Usage: latchkey context use NAME\n\n' +
-      'Make another context the current one.\n\n' +
+      'Switch to another context.\n\n' +
       'Examples:\n  latchkey context use work\n',
   )
   const login = await cli.succeed(['login', '-h'])

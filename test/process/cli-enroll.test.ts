@@ -12,8 +12,8 @@ import { registerCa } from '../support/certificates/certificate-login.ts'
 import { inviteNew, PASSWORD } from '../support/certificates/enrollment.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
 import { administrate } from '../support/management.ts'
-import { PROGRAM } from '../support/process/child-service.ts'
 import { freshCli } from '../support/process/cli.ts'
+import { PROGRAM } from '../support/process/program.ts'
 import { startService } from '../support/service.ts'
 
 const execute = promisify(execFile)

@@ -9,8 +9,8 @@ import { inviteNew } from '../support/certificates/enrollment.ts'
 import { startBehindProxy } from '../support/client/meddling-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { administrate } from '../support/management.ts'
-import { childEnvironment, PROGRAM } from '../support/process/child-service.ts'
 import { commandLineOf } from '../support/process/cli-login.ts'
+import { childEnvironment, PROGRAM } from '../support/process/program.ts'
 
 test('a command that waits for its server', async (t) => {
   const { service, proxy } = await startBehindProxy(t)

@@ -8,7 +8,8 @@ import { readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { changeConfig } from '../support/process/child-home.ts'
-import { runLatchkey, spawnLatchkey } from '../support/process/child-service.ts'
+import { spawnLatchkey } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }

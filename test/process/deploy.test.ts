@@ -13,7 +13,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { EXIT } from '../../src/cli/terminal/io.ts'
 import { bearer, logIn } from '../support/login/login.ts'
-import { childEnvironment, runLatchkey, startChild } from '../support/process/child-service.ts'
+import { missingHome } from '../support/process/child-home.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { childEnvironment } from '../support/process/program.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)
@@ -266,7 +269,11 @@ test('what the image holds runs a whole login, with nothing but the shipped libr
       (name) => !name.startsWith('node_modules/.cache'),
     )
   const before = await files()
-  const service = await startChild(t, { program: join(image, 'bin/latchkey.js'), cwd: image })
+  const service = await startChild(t, {
+    program: join(image, 'bin/latchkey.js'),
+    cwd: image,
+    home: await missingHome(t),
+  })
   const { access_token: token } = await logIn(service)
   const reply = await service.call('/edge/client/v1/current-identity', bearer(token))
   assert.equal(reply.json().data.name, 'admin')

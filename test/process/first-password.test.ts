@@ -7,7 +7,9 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
-import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { missingHome } from '../support/process/child-home.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 async function modeOf(path: string): Promise<string> {
@@ -15,7 +17,10 @@ async function modeOf(path: string): Promise<string> {
 }
 
 test('without a terminal, a password that was drawn goes into a 0600 file and is printed nowhere', async (t) => {
-  const service = await startChild(t, { environment: { LATCHKEY_ADMIN_PASSWORD: undefined } })
+  const service = await startChild(t, {
+    home: await missingHome(t),
+    environment: { LATCHKEY_ADMIN_PASSWORD: undefined },
+  })
   const file = join(service.home, 'admin-password')
   assert.match(service.output.stdout, new RegExp(`"admin"; the password is in ${file}\\n`))
   assert.equal(await modeOf(file), '600')
@@ -29,7 +34,7 @@ test('without a terminal, a password that was drawn goes into a 0600 file and is
 })
 
 test('a password that was given is used, and neither printed nor kept', async (t) => {
-  const service = await startChild(t)
+  const service = await startChild(t, { home: await missingHome(t) })
   assert.equal(
     (await submitPassword(service, (await beginLogin(service)).authRequestId)).status,
     302,

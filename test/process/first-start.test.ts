@@ -12,13 +12,9 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { httpClient } from '../support/http-client.ts'
 import { bearer, logIn } from '../support/login/login.ts'
-import { readConfig } from '../support/process/child-home.ts'
-import {
-  runLatchkey,
-  spawnLatchkey,
-  startChild,
-  waitFor,
-} from '../support/process/child-service.ts'
+import { missingHome, readConfig } from '../support/process/child-home.ts'
+import { spawnLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)
@@ -35,7 +31,7 @@ async function modeOf(path: string): Promise<string> {
 }
 
 test('a first start makes a home', async (t) => {
-  const service = await startChild(t)
+  const service = await startChild(t, { home: await missingHome(t) })
   const { home } = service
 
   await t.test('whose folders are 0700 and whose files are 0600', async () => {

@@ -10,13 +10,8 @@ import { oidcSession } from '../support/edge/live-session.ts'
 import { openTunnel, pass, travellerOf } from '../support/edge/real-edge.ts'
 import { makeRouter, writeIdentity } from '../support/edge/router-identity.ts'
 import { startUpstream } from '../support/edge/upstream.ts'
-import {
-  type Child,
-  runLatchkey,
-  spawnLatchkey,
-  startChild,
-  waitFor,
-} from '../support/process/child-service.ts'
+import { type Child, spawnLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 async function startGatewayProcess(

@@ -18,19 +18,18 @@ import { enrolledPerson } from '../support/login/authenticator-app.ts'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
 import { changeConfig } from '../support/process/child-home.ts'
-import { type ChildService, runLatchkey, startChild } from '../support/process/child-service.ts'
+import { type ChildService, startChild } from '../support/process/child-service.ts'
+import { copyPreparedHome } from '../support/process/prepared-home.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const AUDIT_LOG = '/var/log/latchkey/audit.log'
 const ACTIONS = 'https://token.actions.githubusercontent.com'
-const ENVIRONMENT = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: ADMIN.password }
 
 test('the lines of docs/recipes.md do what they say', async (t) => {
   const folder = await temporaryFolder(t)
   const home = join(folder, 'latchkey-data')
   const log = join(folder, 'audit.log')
-  const made = await runLatchkey(t, ['init', '--home', home], { environment: ENVIRONMENT })
-  assert.equal(made.code, 0, made.stderr)
+  await copyPreparedHome(home)
   const { edge } = await configuredBy('docs/recipes.md')
   assert.equal(edge.audit.output, AUDIT_LOG)
   await changeConfig(home, (config) => {

@@ -9,8 +9,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
-import { runLatchkey, startChild } from '../support/process/child-service.ts'
 import { operatorMachine } from '../support/process/operator-machine.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 
 const PAGE = 'docs/upgrade.md'
 
@@ -26,8 +27,7 @@ test('the lines of docs/upgrade.md replace a version and go back to the one befo
 })
 
 test('a database that a newer version has changed is refused with the words of docs/upgrade.md, and is not touched', async (t) => {
-  const { home, stop } = await startChild(t)
-  await stop()
+  const home = await preparedHome(t)
   const file = join(home, 'latchkey.db')
   const database = new DatabaseSync(file)
   database.exec("insert into migrations (name) values ('0002-later')")

@@ -8,14 +8,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { stringify } from 'yaml'
-import { readConfig } from '../support/process/child-home.ts'
+import { missingHome, readConfig } from '../support/process/child-home.ts'
 import {
   type ChildService,
-  runLatchkey,
   spawnLatchkey,
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -53,7 +53,7 @@ async function inherited(service: ChildService, file: string): Promise<Record<st
 async function start(t: TestContext, environment: Readonly<Record<string, string>>, home?: string) {
   const file = join(await temporaryFolder(t), 'environment.json')
   const options = { environment, nodeArguments: preload(file) }
-  const service = await startChild(t, home === undefined ? options : { ...options, home })
+  const service = await startChild(t, { ...options, home: home ?? (await missingHome(t)) })
   return inherited(service, file)
 }
 

@@ -4,10 +4,10 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { bearer, logIn } from '../support/login/login.ts'
-import { runLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { startChild, waitFor } from '../support/process/child-service.ts'
+import { copyPreparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
-
-const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }
 
 test('a rotated key is published by a running service before it signs', async (t) => {
   const service = await startChild(t)
@@ -97,7 +97,7 @@ test('where nothing is installed, keys rotate says so and makes nothing', async 
   }
   assert.deepEqual(await rotate(), refusal)
 
-  assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
+  await copyPreparedHome(home)
   await rm(join(home, 'latchkey.db'))
   const before = await readdir(home)
   // D-252: there was an installation here.

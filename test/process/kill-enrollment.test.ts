@@ -16,6 +16,7 @@ import type { MadeCertificate } from '../support/certificates/openssl.ts'
 import { administrate } from '../support/management.ts'
 import { fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 const INVITED = 40
@@ -41,9 +42,7 @@ test('an enrollment survives a kill -9 whole or not at all, on PostgreSQL', asyn
 })
 
 async function killRounds(t: TestContext, prepare: (home: string) => Promise<void>): Promise<void> {
-  const first = await startChild(t)
-  const { home } = first
-  await first.stop()
+  const home = await preparedHome(t)
   await prepare(home)
   await fixPort(home)
   const csr = await makeCsr()

@@ -23,6 +23,7 @@ import {
   lifeOfASigner,
   loginOfSomebody,
 } from '../support/process/managed-lives.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
 import type { Service } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { assertWhole, type StoredEvent } from '../support/stores/whole-database.ts'
@@ -67,9 +68,7 @@ async function killRounds(
   databaseOf: () => Promise<string | undefined>,
 ): Promise<void> {
   const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 32))
-  const first = await startChild(t)
-  const { home } = first
-  await first.stop()
+  const home = await preparedHome(t)
   await fixPort(home)
   const url = await databaseOf()
   await changeConfig(home, (config) => {

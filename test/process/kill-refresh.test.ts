@@ -15,6 +15,7 @@ import {
 } from '../support/login/refresh.ts'
 import { fixPort } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
 
 const ROUNDS = 6
 const WORKERS = 6
@@ -37,9 +38,7 @@ interface Chain {
 }
 
 test('what was answered before a kill -9 holds after the next start: refreshes, logouts and certificates', async (t) => {
-  const first = await startChild(t)
-  const { home } = first
-  await first.stop()
+  const home = await preparedHome(t)
   await fixPort(home)
 
   const over: OfflineTokens[] = []

@@ -13,6 +13,7 @@ import {
 } from '../support/login/login.ts'
 import { fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 const WORKERS = 6
@@ -49,9 +50,7 @@ async function killRounds(
   rounds: number,
   prepare: (home: string) => Promise<void>,
 ): Promise<void> {
-  const first = await startChild(t)
-  const { home } = first
-  await first.stop()
+  const home = await preparedHome(t)
   await prepare(home)
   await fixPort(home)
 

@@ -15,7 +15,9 @@ import { CLIENT_API } from '../support/login/legacy.ts'
 import { refresh, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
 import { environment, makeHome, PLACES, startAt, useDatabase } from '../support/process/backups.ts'
-import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -109,7 +111,7 @@ test('from SQLite to PostgreSQL and back, everything that people hold stays good
 
 for (const kill of ['rows', 'commit']) {
   test(`R114: a move that is killed at its ${kill} leaves the source in use, and can be repeated`, async (t) => {
-    const home = await makeHome(t)
+    const home = await preparedHome(t)
     const from = `sqlite:${join(home, 'latchkey.db')}`
     for (const to of [await freshDatabase(), `sqlite:${join(home, 'other.db')}`]) {
       const killed = await move(t, from, to, {
@@ -127,7 +129,7 @@ for (const kill of ['rows', 'commit']) {
 }
 
 test('R114: a move that is killed between its two commits leaves both whole, and the second run says so', async (t) => {
-  const home = await makeHome(t)
+  const home = await preparedHome(t)
   const file = join(home, 'latchkey.db')
   const url = await freshDatabase()
   const killed = await move(t, `sqlite:${file}`, url, {
@@ -151,7 +153,7 @@ test('R114: a move that is killed between its two commits leaves both whole, and
 })
 
 test('a target with an installation, a source without one and anything that is no database are refused, and nothing changes', async (t) => {
-  const home = await makeHome(t)
+  const home = await preparedHome(t)
   const other = await makeHome(t)
   const folder = await temporaryFolder(t)
   const db = join(home, 'latchkey.db')

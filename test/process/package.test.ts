@@ -11,7 +11,10 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { bearer, logIn } from '../support/login/login.ts'
-import { childEnvironment, runLatchkey, startChild } from '../support/process/child-service.ts'
+import { missingHome } from '../support/process/child-home.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { childEnvironment } from '../support/process/program.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)
@@ -72,7 +75,7 @@ test('the packed package', async (t) => {
   })
 
   await t.test('has the client library as an entry of its own, and it logs in', async () => {
-    const service = await startChild(t, { program, cwd: folder })
+    const service = await startChild(t, { program, cwd: folder, home: await missingHome(t) })
     const script = `
       const { connect } = await import('latchkey/client')
       const [url, ca, username, password] = JSON.parse(process.env.EXAMPLE)
@@ -89,7 +92,7 @@ test('the packed package', async (t) => {
   })
 
   await t.test('runs a whole login, and says what it was built from', async () => {
-    const service = await startChild(t, { program, cwd: folder })
+    const service = await startChild(t, { program, cwd: folder, home: await missingHome(t) })
     const { access_token: token } = await logIn(service)
     const reply = await service.call('/edge/client/v1/current-identity', bearer(token))
     assert.equal(reply.json().data.name, 'admin')

@@ -7,7 +7,9 @@ import { execFileSync } from 'node:child_process'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { copyPreparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const FILES = ['controller.yml', 'secret', 'latchkey.db', 'pki/server.key']
@@ -15,11 +17,7 @@ const FILES = ['controller.yml', 'secret', 'latchkey.db', 'pki/server.key']
 test('R063: a start refuses what the world can get at', async (t) => {
   // Attack: another user of the machine reads the secret, or writes one that he knows.
   const home = join(await temporaryFolder(t), 'a home')
-  const environment = {
-    LATCHKEY_ADDRESS: 'localhost:0',
-    LATCHKEY_ADMIN_PASSWORD: 'a long password',
-  }
-  assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
+  await copyPreparedHome(home)
 
   const cases = [
     ...FILES.map((file) => [join(home, file), 0o644, '600'] as const),

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bearer, logIn } from '../support/login/login.ts'
 import { fixPort } from '../support/process/child-home.ts'
-import { runLatchkey, startChild } from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 
 test('a second instance on the same home is refused when it would use the same port', async (t) => {
-  const { home, stop } = await startChild(t)
-  await stop()
+  const home = await preparedHome(t)
   const port = await fixPort(home)
   const first = await startChild(t, { home })
   assert.equal(first.port, port)

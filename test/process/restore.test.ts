@@ -27,7 +27,9 @@ import {
   restore,
   startAt,
 } from '../support/process/backups.ts'
-import { type ChildService, runLatchkey, startChild } from '../support/process/child-service.ts'
+import { type ChildService, startChild } from '../support/process/child-service.ts'
+import { copyPreparedHome, preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -316,12 +318,12 @@ suite('a file is refused, with a sentence that says why, by --verify and by a re
   for (const [title, change] of Object.entries(cases)) {
     test(title, async (t) => {
       prepared ??= (async () => {
-        const home = await makeHome(t)
+        const home = await preparedHome(t)
         return { home: await readHome(home), text: await readFile(await backUp(t, home), 'utf8') }
       })()
       const { home: secret, text } = await prepared
       const home = join(await temporaryFolder(t), 'home')
-      assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
+      await copyPreparedHome(home)
       await rm(join(home, 'latchkey.db'))
       await writeFile(join(home, 'secret'), secret)
       const path = join(await temporaryFolder(t), 'spoilt.lkb')
@@ -348,7 +350,7 @@ suite('a file is refused, with a sentence that says why, by --verify and by a re
 const readHome = (home: string) => readFile(join(home, 'secret'), 'utf8')
 
 test('a missing file is named, and so is another installation secret', async (t) => {
-  const home = await makeHome(t)
+  const home = await preparedHome(t)
   const fresh = join(await temporaryFolder(t), 'new')
   for (const more of [['--verify'], []]) {
     const missing = await restore(t, join(home, 'no.lkb'), fresh, more)
@@ -390,7 +392,7 @@ test('a missing file is named, and so is another installation secret', async (t)
 })
 
 test('a secret in the backup comes back with its passphrase, and with no other', async (t) => {
-  const home = await makeHome(t)
+  const home = await preparedHome(t)
   const file = join(home, 'passphrase')
   await writeFile(file, 'correct horse battery staple\n', { mode: 0o600 })
   const path = await backUp(t, home, ['--with-secret', '--passphrase-file', file])

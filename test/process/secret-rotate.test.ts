@@ -14,8 +14,10 @@ import { bearer } from '../support/login/login.ts'
 import { logInOffline, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
 import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
-import { type ChildService, runLatchkey, startChild } from '../support/process/child-service.ts'
+import { type ChildService, spawnLatchkey, startChild } from '../support/process/child-service.ts'
 import { STEPS } from '../support/process/kill-rotation.ts'
+import { copyPreparedHome, preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -39,11 +41,10 @@ const DATABASES: readonly (readonly [name: string, prepare: Prepare])[] = [
 
 /** A home that always listens at the same port: tokens are for an address. */
 async function startPrepared(t: TestContext, prepare: Prepare): Promise<ChildService> {
-  const first = await startChild(t)
-  await first.stop()
-  await prepare(first.home)
-  await fixPort(first.home)
-  return startChild(t, { home: first.home })
+  const home = await preparedHome(t)
+  await prepare(home)
+  await fixPort(home)
+  return startChild(t, { home })
 }
 
 const rotate = (t: TestContext, home: string, variables: Record<string, string> = {}) =>
@@ -171,8 +172,9 @@ Running instances stop now, with exit code 75, and are to be started again.
 
 test('of two rotations at once one is made, the other says so, and the home starts', async (t) => {
   const home = join(await temporaryFolder(t), 'home')
-  assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
-  const outcomes = await Promise.all([rotate(t, home), rotate(t, home), rotate(t, home)])
+  await copyPreparedHome(home)
+  const rotateApart = () => spawnLatchkey(t, ['secret', 'rotate', '--home', home]).finished
+  const outcomes = await Promise.all([rotateApart(), rotateApart(), rotateApart()])
   const made = outcomes.filter(({ code }) => code === 0)
   assert.ok(made.length >= 1, outcomes.map(({ stderr }) => stderr).join())
   for (const { code, stderr } of outcomes.filter((one) => one.code !== 0)) {
@@ -186,15 +188,14 @@ test('of two rotations at once one is made, the other says so, and the home star
 })
 
 test('another home with the old secret is refused until it gets the new one', async (t) => {
-  const first = await startChild(t)
-  await first.stop()
+  const home = await preparedHome(t)
   const other = join(await temporaryFolder(t), 'other')
   assert.equal((await runLatchkey(t, ['init', '--home', other], { environment })).code, 0)
   await changeConfig(other, (config) => {
-    config.db = join(first.home, 'latchkey.db')
+    config.db = join(home, 'latchkey.db')
   })
-  await copyFile(join(first.home, 'secret'), join(other, 'secret'))
-  assert.equal((await rotate(t, first.home)).code, 0)
+  await copyFile(join(home, 'secret'), join(other, 'secret'))
+  assert.equal((await rotate(t, home)).code, 0)
 
   const refused = await runLatchkey(t, ['run', '--home', other], { environment })
   assert.equal(refused.code, 1)
@@ -202,15 +203,13 @@ test('another home with the old secret is refused until it gets the new one', as
     refused.stderr,
     `latchkey: this database was made with another installation secret than the one in ${join(other, 'secret')}; every instance needs the same one\n`,
   )
-  await copyFile(join(first.home, 'secret'), join(other, 'secret'))
+  await copyFile(join(home, 'secret'), join(other, 'secret'))
   const service = await startChild(t, { home: other })
   assert.equal((await service.stop()).code, 0)
 })
 
 test('a secret in a variable is handed over in a 0600 file, and printed nowhere', async (t) => {
-  const first = await startChild(t)
-  await first.stop()
-  const { home } = first
+  const home = await preparedHome(t)
   const old = await secretOf(home)
   await changeConfig(home, (config) => {
     config.secret = { environment: 'THE_SECRET' }
@@ -239,7 +238,7 @@ test('R063: the new secret is for the same eyes as the old one, whoever rotates'
   skip: process.getuid?.() !== 0 && 'only root can give files away',
 }, async (t) => {
   const home = join(await temporaryFolder(t), 'home')
-  assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
+  await copyPreparedHome(home)
   const secret = join(home, 'secret')
   await chown(secret, 65_534, 65_533)
   await chmod(secret, 0o640)
@@ -257,7 +256,7 @@ test('where nothing is installed, or the secret cannot be written, nothing chang
     stdout: '',
     stderr: `latchkey: nothing is installed in ${home} yet; run: latchkey init\n`,
   })
-  assert.equal((await runLatchkey(t, ['init', '--home', home], { environment })).code, 0)
+  await copyPreparedHome(home)
   await chmod(join(home, 'secret'), 0o644)
   const before = await secretOf(home)
   const open = await rotate(t, home)

@@ -10,7 +10,8 @@ import { type TestContext, test } from 'node:test'
 import { shellWord } from '../../src/base/shell-word.ts'
 import { type CallOptions, httpClient } from '../support/http-client.ts'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
-import { childEnvironment, PROGRAM, waitFor } from '../support/process/child-service.ts'
+import { waitFor } from '../support/process/child-service.ts'
+import { childEnvironment, PROGRAM } from '../support/process/program.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 /** `script` of util-linux gives a command a terminal of its own. */

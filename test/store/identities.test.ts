@@ -217,6 +217,22 @@ for (const database of ALL) {
       assert.equal((await identities.find(id))?.voidedLogins, 2, 'no change of it takes it back')
     })
 
+    test('D-268: a login is recorded, never goes back, and changes nothing else', async (t) => {
+      const { identities } = await openWithIdentity(t)
+      const other = plain('other')
+      await identities.insert(other)
+      const { id } = anIdentity()
+      await identities.markLogin(id, after(20))
+      await identities.markLogin(id, after(10))
+      assert.deepEqual(await identities.find(id), anIdentity({ lastLoginAt: after(20) }))
+      await identities.markLogin(id, after(30))
+      await identities.markLogin(identityId('another'), after(40))
+      assert.deepEqual(await identities.find(id), anIdentity({ lastLoginAt: after(30) }))
+      assert.deepEqual(await identities.find(other.id), other)
+      await identities.replace(anIdentity({ name: 'Renamed', lastLoginAt: undefined }))
+      assert.equal((await identities.find(id))?.lastLoginAt, after(30))
+    })
+
     test('D-226: the logins of all identities are voided a few at a time, administrators apart', async (t) => {
       const { identities } = await openWithIdentity(t)
       const others = ['a', 'b', 'c'].map((name) => plain(name, { isAdmin: false }))

@@ -67,6 +67,7 @@ const IDENTITIES: readonly Identity[] = TEXTS.map((text, n) =>
     },
     disabledAt: n % 5 === 0 ? at(n) : undefined,
     disabledUntil: n % 10 === 0 ? at(n + 1) : undefined,
+    lastLoginAt: n % 3 === 0 ? undefined : at(n + 4),
     createdAt: at(n + 2),
     updatedAt: at(n + 3),
   }),
@@ -74,7 +75,9 @@ const IDENTITIES: readonly Identity[] = TEXTS.map((text, n) =>
 
 const AUTHENTICATORS: readonly Authenticator[] = IDENTITIES.map((identity, n) => {
   const id = `a${n}` as AuthenticatorId
-  const common = { id, identityId: identity.id, tags: identity.tags, createdAt: at(n) }
+  const { id: identityId, tags } = identity
+  const lastUsedAt = n % 4 === 0 ? undefined : at(n + 5)
+  const common = { id, identityId, tags, lastUsedAt, createdAt: at(n) }
   return n % 2 === 0
     ? anAuthenticator({ ...common, username: `${n} ${nth(TEXTS, n)}` })
     : aCertAuthenticator({
@@ -106,9 +109,16 @@ const SESSIONS: readonly ApiSession[] = IDENTITIES.map((_, n) => {
 async function fill(store: Store): Promise<Store> {
   await store.authPolicies.insert(aPolicy())
   await store.transaction(async (tx) => {
-    for (const identity of IDENTITIES)
+    for (const identity of IDENTITIES) {
+      const { id, lastLoginAt } = identity
       assert.equal(await tx.identities.insert(identity), 'inserted')
-    for (const one of AUTHENTICATORS) assert.equal(await tx.authenticators.insert(one), 'inserted')
+      if (lastLoginAt !== undefined) await tx.identities.markLogin(id, lastLoginAt)
+    }
+    for (const one of AUTHENTICATORS) {
+      const { id, lastUsedAt } = one
+      assert.equal(await tx.authenticators.insert(one), 'inserted')
+      if (lastUsedAt !== undefined) await tx.authenticators.markUsed(id, 0, lastUsedAt)
+    }
     for (const session of SESSIONS) await tx.apiSessions.insert(session)
   })
   return store

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { SessionCertificateId } from '../../src/base/ids.ts'
+import { issueSessionCertificate } from '../../src/domain/certificates/session/issue.ts'
 import type { SessionCertificate } from '../../src/domain/certificates/session/session-certificate.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { makeCsr } from '../support/certificates/csr.ts'
@@ -163,7 +164,7 @@ for (const database of ALL) {
       const { pem } = await makeCsr()
       const outcomes = await Promise.allSettled(
         Array.from({ length: 150 }, (_, i) =>
-          (i % 2 ? first : second).manage.issue(callOf(session), pem, CALLER),
+          issueSessionCertificate((i % 2 ? first : second).ports, callOf(session), pem, CALLER),
         ),
       )
       const refused = outcomes.flatMap((one) =>
@@ -182,7 +183,7 @@ for (const database of ALL) {
       const first = await sessionCertificatesOn(stores[0], clock)
       const { pem } = await makeCsr()
       const issues = Array.from({ length: 30 }, () =>
-        first.manage.issue(callOf(session), pem, CALLER),
+        issueSessionCertificate(first.ports, callOf(session), pem, CALLER),
       )
       const settled = Promise.allSettled(issues)
       await issues[0]

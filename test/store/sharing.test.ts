@@ -8,12 +8,15 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { after as afterAll, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import type { IdentityId } from '../../src/base/ids.ts'
 import { SHAPE } from '../../src/store/migrate.ts'
 import type { StoreAddress } from '../../src/store/open.ts'
 import { StoreUnavailable } from '../../src/store/open.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { SHARED } from './databases.ts'
 import {
+  after,
+  anAuthenticator,
   anAuthRequest,
   anEnding,
   anIdentity,
@@ -102,6 +105,32 @@ for (const kind of SHARED) {
       assert.deepEqual(await identities.find(id), anIdentity({ voidedLogins: 0 }))
       await identities.voidLogins(id)
       assert.equal((await identities.find(id))?.voidedLogins, 1)
+    })
+
+    test('D-268: migrating a database from before logins were recorded takes over what it knows of them', async (t) => {
+      const database = await kind.create(t)
+      const before = await database.open()
+      const ids = ['by-password', 'by-jwt', 'never'].map((id) => id as IdentityId)
+      await before.authPolicies.insert(aPolicy())
+      for (const id of ids) {
+        await before.identities.insert(anIdentity({ id, name: id, externalId: undefined }))
+      }
+      const [byPassword, byJwt, never] = ids as [IdentityId, IdentityId, IdentityId]
+      const password = anAuthenticator({ identityId: byPassword })
+      await before.authenticators.insert(password)
+      await before.authenticators.markUsed(password.id, 0, after(10))
+      for (const [n, identityId] of [byPassword, byJwt, byJwt].entries()) {
+        const id = sessionId(`session-${n}`)
+        await before.apiSessions.insert(aSession({ id, identityId, createdAt: after(n) }))
+      }
+      await before.close()
+      await database.query("delete from migrations where name = '0007-last-login'")
+      await database.query('alter table identities drop column last_login_at')
+      const { identities } = await database.open()
+      const loginOf = async (id: IdentityId) => (await identities.find(id))?.lastLoginAt
+      assert.equal(await loginOf(byPassword), after(10))
+      assert.equal(await loginOf(byJwt), after(2))
+      assert.equal(await loginOf(never), undefined)
     })
 
     test('D-225: reads a session from before the expiry and the CA of its certificate were stored', async (t) => {

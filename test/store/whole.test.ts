@@ -10,7 +10,8 @@ import { NUMBERED, OF_ONE_EPOCH, TABLES } from '../../src/store/whole/table-orde
 import { OccupiedDatabase, writeWhole } from '../../src/store/whole/write-whole.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { postgresql, SHARED, sqliteOnDisk } from './databases.ts'
-import { anEnding, hash } from './samples.ts'
+import { after as afterNoon, anEnding, anIdentity, hash } from './samples.ts'
+import { insertIdentity } from './seed.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
@@ -24,6 +25,7 @@ const REFERENCES = {
   PostgreSQL: `select conrelid::regclass::text as "from", confrelid::regclass::text as "to" from pg_constraint where contype = 'f'`,
 }
 
+const LATER = afterNoon(100)
 const SECRET = { secretFingerprint: hash('secret'), sealedHashingSecret: 'sealed' }
 
 for (const kind of SHARED) {
@@ -111,6 +113,9 @@ test('a move keeps the numbers of endings and goes on after the highest, also wh
   if (first === undefined || second === undefined || third === undefined) return
   const store = await first.open()
   await store.installation.insert({ ...SECRET, createdAt: 1 as never })
+  await insertIdentity(store)
+  await store.identities.markLogin(anIdentity().id, LATER)
+  const identity = await store.identities.find(anIdentity().id)
   for (const one of ['a', 'b', 'c']) await store.sessionEndings.insert(anEnding(one))
   // The last one has expired and is removed: its number is used up all the same.
   await store.sessionEndings.insert(anEnding('gone', { keepUntil: 1 as never }))
@@ -123,6 +128,8 @@ test('a move keeps the numbers of endings and goes on after the highest, also wh
   await moveWhole(second.address, third.address, deps)
   const moved = await third.open()
   assert.deepEqual(await moved.sessionEndings.listAfter(0), before)
+  assert.equal(identity?.lastLoginAt, LATER)
+  assert.deepEqual(await moved.identities.find(anIdentity().id), identity)
   await moved.sessionEndings.insert(anEnding('d'))
   const after = await moved.sessionEndings.listAfter(0)
   assert.ok(Number(after.at(-1)?.sequence) > Number(before.at(-1)?.sequence) + 1)

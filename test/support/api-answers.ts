@@ -5,14 +5,14 @@
 import { AssertionError } from 'node:assert'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { addBoundApis } from '../../src/http/bound-apis.ts'
-import { API_PREFIXES, type ApiBinding } from '../../src/http/edge-api/paths.ts'
-import { DESCRIBED_APIS } from '../../src/http/openapi/apis.ts'
+import { APIS, type ApiBinding } from '../../src/http/edge-api/api.ts'
 import { CODES_OF_ANY_ADDRESS, codesOf } from '../../src/http/openapi/codes.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
 import type { OpenApiDocument } from '../../src/http/openapi/openapi.ts'
-import type { Route, Router } from '../../src/http/route.ts'
+import type { Route } from '../../src/http/route.ts'
+import type { Router } from '../../src/http/router.ts'
 
-const BINDINGS = Object.keys(API_PREFIXES) as readonly ApiBinding[]
+const BINDINGS = Object.keys(APIS) as readonly ApiBinding[]
 
 /** Every route that an API brings. */
 export function apiRoutes(binding: ApiBinding): readonly Route[] {
@@ -24,7 +24,7 @@ export function apiRoutes(binding: ApiBinding): readonly Route[] {
     table,
   }
   addBoundApis(router, [{ binding }], ANYTHING)
-  return table.filter(({ url }) => url.startsWith(API_PREFIXES[binding]))
+  return table.filter(({ url }) => url.startsWith(APIS[binding].prefix))
 }
 
 /** In the place of every use case: routes are only collected, and nothing is called. */
@@ -34,7 +34,7 @@ const ANYTHING: any = new Proxy(() => undefined, { get: () => ANYTHING, apply: (
 /** The document as it is, except that answers may have no member that it does not name. */
 export function closedDocument(binding: ApiBinding): OpenApiDocument {
   const options = { version: '0', answers: 'closed' } as const
-  return openApiDocument(DESCRIBED_APIS[binding], apiRoutes(binding), options)
+  return openApiDocument(APIS[binding], apiRoutes(binding), options)
 }
 
 interface Checker {
@@ -72,7 +72,7 @@ export interface SeenAnswer {
 /** Throws when the answer is one of an API and does not fit. */
 export function checkApiAnswer(method: string, url: string, answer: SeenAnswer): void {
   const { pathname } = new URL(url)
-  const binding = BINDINGS.find((one) => pathname.startsWith(`${API_PREFIXES[one]}/`))
+  const binding = BINDINGS.find((one) => pathname.startsWith(`${APIS[one].prefix}/`))
   if (binding === undefined || method === 'HEAD') return
   const checker = checkerOf(binding)
   const matches = checker.routes.filter(({ pattern }) => pattern.test(pathname))
@@ -83,10 +83,10 @@ export function checkApiAnswer(method: string, url: string, answer: SeenAnswer):
   if (found === undefined) return
   const where = `${method} ${found.route.url} → ${answer.status}`
   const complain = (why: string) => {
-    const message = `${where} does not fit what src/http/openapi/operations says of it: ${why}`
+    const message = `${where} does not fit its declaration in src/http: ${why}`
     throw new AssertionError({ message })
   }
-  const path = found.route.url.slice(API_PREFIXES[binding].length)
+  const path = found.route.url.slice(APIS[binding].prefix.length)
   const template = path.replaceAll(/:(\w+)/g, '{$1}')
   const operation = checker.document.paths[template]?.[method.toLowerCase()]
   const isDeclared = operation?.responses[answer.status] !== undefined
@@ -121,8 +121,9 @@ export function checkApiAnswer(method: string, url: string, answer: SeenAnswer):
   if (fault !== undefined) complain(fault)
   if (isSuccess) return
   const { code } = (body as { error: { code: string } }).error
-  const described = DESCRIBED_APIS[binding].operations[`${method} ${path}`]
-  const codes = described === undefined ? [] : codesOf(found.route, described)
+  const { route } = found
+  const { operation: declared } = route
+  const codes = declared === undefined ? [] : codesOf({ ...route, operation: declared })
   const expected: readonly string[] = [...codes, ...CODES_OF_ANY_ADDRESS, 'NOT_FOUND']
   if (!expected.includes(code)) complain(`the code ${code} is not declared`)
 }

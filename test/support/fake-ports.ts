@@ -1,4 +1,5 @@
 /** Ports for tests: only those that a test gives exist. */
+import type { Store } from '../../src/domain/stores.ts'
 
 /** Of each port the methods that matter here; a function or a plain value as a whole. */
 type Given<P> = {
@@ -27,4 +28,10 @@ function missing(name: string): unknown {
     throw new Error(`the port '${name}' is not part of this test`)
   }
   return new Proxy(fail, { get: fail })
+}
+
+/** The stores that are ports: the names of the other two belong to what is kept of them in memory. */
+export function storePorts(store: Store): Omit<Store, 'signingKeys' | 'authorities'> {
+  const { signingKeys: _keys, authorities: _authorities, ...ports } = store
+  return ports
 }

@@ -73,6 +73,7 @@ export function anIdentity(changes: Partial<Identity> = {}): Identity {
     envInfo: undefined,
     sdkInfo: undefined,
     voidedLogins: 0,
+    lastLoginAt: undefined,
     createdAt: NOON,
     updatedAt: NOON,
     ...changes,

@@ -17,15 +17,13 @@ import type { Config } from '../../src/config/config.ts'
 import { defaultConfigFile } from '../../src/config/default-file.ts'
 import { readEnvironment } from '../../src/config/environment.ts'
 import type { Store } from '../../src/domain/stores.ts'
-import { UNDECLARED } from '../../src/http/route.ts'
+import { UNDECLARED } from '../../src/http/router.ts'
 import { openStore } from '../../src/store/open.ts'
+import { CHEAP } from './cheap-hashing.ts'
 import { TestClock } from './clocks/clock.ts'
 import { type CallOptions, type HttpClient, httpClient, type Reply } from './http-client.ts'
 
 export const ADMIN = { username: 'admin', password: 'correct horse battery' } as const
-
-/** A third of the time of all tests went into hashing passwords that guard nothing. */
-const CHEAP = { memoryCost: 256, timeCost: 1, parallelism: 1 }
 
 export interface ServiceOptions {
   /** Merged into the default `controller.yml`, or into that of the given home; a list replaces the list. */

@@ -19,9 +19,14 @@ import {
 } from '../../domain/account/session.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { recordEvent } from '../../domain/audit/record.ts'
-import { judgeCertificate } from '../../domain/certificates/judge-certificate.ts'
+import { createCountRenewal } from '../../domain/certificates/enrolled/renewal-limit.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
-import { createSessionCertificates } from '../../domain/certificates/session/issue.ts'
+import {
+  findSessionCertificate,
+  issueSessionCertificate,
+  listSessionCertificates,
+  removeSessionCertificate,
+} from '../../domain/certificates/session/issue.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
@@ -65,14 +70,6 @@ import { endSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
 import {
-  endAllSessions,
-  endSessionById,
-  endSessionsOf,
-  findSession,
-  listSessions,
-  listSessionsOf,
-} from '../../domain/sessions/manage-sessions.ts'
-import {
   endOtherSessions,
   endOwnSession,
   listOwnSessions,
@@ -93,7 +90,6 @@ import {
 import type { Store } from '../../domain/stores.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import { introspect } from '../../domain/tokens/introspect.ts'
-import { findKey, listKeys, rotateKeysOnDemand } from '../../domain/tokens/keys/manage-keys.ts'
 import {
   revokeOlderKeys,
   rotateKeys,
@@ -107,6 +103,7 @@ import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import { composeEnrollment } from './compose-enrollment.ts'
 import { composeManagement } from './compose-management.ts'
+import { withPorts } from './with-ports.ts'
 
 export interface Parts {
   readonly config: Config
@@ -190,6 +187,8 @@ export function compose(parts: Parts) {
     returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
     enrollmentFailures: countFailures(),
     beginGuess: createGuessOrder(),
+    beginEnrollmentRefusal: createGuessOrder(),
+    countRenewal: createCountRenewal({ clock }),
     legacySessionCache: createLegacySessionCache({ clock }),
     provenRouters: createProvenRouters({ clock }),
     rejectsCommonPasswords: config.passwords.rejectCommon,
@@ -204,38 +203,6 @@ export function compose(parts: Parts) {
     enrolledCertificateDuration: config.enrollment.certificateDuration,
   }
 
-  /** The use case as the edge calls it. */
-  const bound =
-    <Given extends unknown[], Outcome>(
-      useCase: (all: typeof ports, ...given: Given) => Outcome,
-    ): ((...given: Given) => Outcome) =>
-    (...given) =>
-      useCase(ports, ...given)
-
-  // For use cases that do not take ports yet.
-  const common = {
-    ...store,
-    clock,
-    random,
-    vault,
-    brand,
-    rules,
-    endedSessions,
-    recordEvent: bound(recordEvent),
-    hashNewPassword: bound(hashNewPassword),
-    judgeCertificate: bound(judgeCertificate),
-    endSessionsWithin: bound(endSessionsWithin),
-  }
-
-  // Enrollment: how there comes to be something to prove.
-  const enrolling = composeEnrollment({
-    ...common,
-    config,
-    authorities,
-    clientApi: parts.clientApi,
-    addressFailures: ports.enrollmentFailures,
-  })
-
   return {
     rules,
     signingKeys,
@@ -244,105 +211,91 @@ export function compose(parts: Parts) {
     caBundlePem: ports.caBundlePem,
 
     // Logins: what proofs lead to.
-    startLogin: bound(startLogin),
-    findRequest: {
-      open: bound(findOpenRequest),
-      forTotp: bound(findRequestForTotp),
-      forEnrollment: bound(findRequestForEnrollment),
-    },
-    submitPrimary: bound(submitPrimary),
-    sendAway: bound(sendAway),
-    comeBack: { recognise: bound(recogniseReturn), finish: bound(finishReturn) },
-    keepPrimary: bound(keepPrimary),
-    submitTotp: bound(submitTotp),
-    enrollInLogin: {
-      start: bound(startEnrollmentInLogin),
-      pendingUrl: bound(pendingUrlInLogin),
-      verify: bound(verifyEnrollmentInLogin),
-      cancel: bound(cancelEnrollmentInLogin),
-    },
-    queriesOf: bound(queriesOf),
+    ...withPorts(ports, {
+      startLogin,
+      submitPrimary,
+      submitTotp,
+      queriesOf,
+      sendAway,
+      keepPrimary,
+    }),
+    findRequest: withPorts(ports, {
+      open: findOpenRequest,
+      forTotp: findRequestForTotp,
+      forEnrollment: findRequestForEnrollment,
+    }),
+    comeBack: withPorts(ports, { recognise: recogniseReturn, finish: finishReturn }),
+    enrollInLogin: withPorts(ports, {
+      start: startEnrollmentInLogin,
+      pendingUrl: pendingUrlInLogin,
+      verify: verifyEnrollmentInLogin,
+      cancel: cancelEnrollmentInLogin,
+    }),
 
     // Tokens.
-    exchangeCode: bound(exchangeCode),
-    refresh: bound(refresh),
-    revokeToken: bound(revokeToken),
-    introspect: bound(introspect),
-    rotateKeys: {
-      ifDue: bound(rotateKeysIfDue),
-      next: bound(rotateKeys),
-      revokeOlder: bound(revokeOlderKeys),
-    },
+    ...withPorts(ports, { exchangeCode, refresh, revokeToken, introspect }),
+    rotateKeys: withPorts(ports, {
+      ifDue: rotateKeysIfDue,
+      next: rotateKeys,
+      revokeOlder: revokeOlderKeys,
+    }),
 
     // Sessions: what a finished login leaves behind.
-    endByHint: bound(endByHint),
-    userinfo: bound(userinfo),
-    authenticateLegacy: bound(authenticateLegacy),
-    sessionMfa: {
-      prove: bound(proveInSession),
-      start: bound(startEnrollmentInSession),
-      read: bound(readEnrollmentInSession),
-      verify: bound(verifyEnrollmentInSession),
-      remove: bound(removeEnrollmentInSession),
-      countRecoveryCodes: bound(countRecoveryCodes),
-      renewRecoveryCodes: bound(renewRecoveryCodes),
-    },
-    authenticateCall: bound(authenticateCall),
-    sessionCertificates: createSessionCertificates({
-      ...common,
-      authorities,
-      trustDomain: config.trustDomain,
-      duration: config.api.sessionCertificateDuration,
+    ...withPorts(ports, {
+      authenticateLegacy,
+      authenticateCall,
+      authenticateRouter,
+      checkForRouter,
+      openRouterFeed,
+      currentSession,
+      currentIdentity,
+      userinfo,
+      endByHint,
+      endExpired,
+      logOut,
     }),
-    authenticateRouter: bound(authenticateRouter),
-    openRouterFeed: bound(openRouterFeed),
-    checkForRouter: bound(checkForRouter),
-    currentSession: bound(currentSession),
-    currentIdentity: bound(currentIdentity),
-    endExpired: bound(endExpired),
-    logOut: bound(logOut),
+    sessionMfa: withPorts(ports, {
+      prove: proveInSession,
+      start: startEnrollmentInSession,
+      read: readEnrollmentInSession,
+      verify: verifyEnrollmentInSession,
+      remove: removeEnrollmentInSession,
+      countRecoveryCodes,
+      renewRecoveryCodes,
+    }),
+    sessionCertificates: {
+      ...withPorts(ports, {
+        issue: issueSessionCertificate,
+        list: listSessionCertificates,
+        find: findSessionCertificate,
+        remove: removeSessionCertificate,
+      }),
+      get caBundlePem() {
+        return authorities.caBundlePem
+      },
+    },
 
     // The page of the own account. D-161 to D-163.
-    accountLogin: { begin: bound(beginAccountLogin), finish: bound(finishAccountLogin) },
-    accountSessions: {
-      seal: bound(sealAccountSession),
-      authenticate: bound(authenticateAccount),
-      isFresh: bound(isFreshLogin),
-      formToken: bound(formToken),
-      isFormToken: bound(isFormToken),
-    },
-    ownSessions: {
-      list: bound(listOwnSessions),
-      end: bound(endOwnSession),
-      endOthers: bound(endOtherSessions),
-    },
-    ownAuthenticators: createOwnAuthenticators({ ...common, provePrimary: bound(provePrimary) }),
-
-    enroll: enrolling.enroll,
-    enrollByCa: enrolling.enrollByCa,
-    renewCertificate: enrolling.renewCertificate,
-    management: composeManagement({
-      ...common,
-      invite: enrolling.invite,
-      inviteByCa: enrolling.inviteByCa,
-      manageSessions: {
-        list: bound(listSessions),
-        listOf: bound(listSessionsOf),
-        find: bound(findSession),
-        end: bound(endSessionById),
-        endAllOf: bound(endSessionsOf),
-        endAll: bound(endAllSessions),
-      },
-      manageKeys: {
-        list: bound(listKeys),
-        find: bound(findKey),
-        rotate: bound(rotateKeysOnDemand),
-      },
-      signerKeys,
-      ownAnchors: ports.ownAnchors,
-      issuers,
-      allowHttp: ports.allowHttp,
+    accountLogin: withPorts(ports, { begin: beginAccountLogin, finish: finishAccountLogin }),
+    accountSessions: withPorts(ports, {
+      seal: sealAccountSession,
+      authenticate: authenticateAccount,
+      isFresh: isFreshLogin,
+      formToken,
+      isFormToken,
     }),
+    ownSessions: withPorts(ports, {
+      list: listOwnSessions,
+      end: endOwnSession,
+      endOthers: endOtherSessions,
+    }),
+    ownAuthenticators: createOwnAuthenticators({
+      ...ports,
+      ...withPorts(ports, { recordEvent, hashNewPassword, endSessionsWithin, provePrimary }),
+    }),
+
+    ...composeEnrollment(ports),
+    management: composeManagement(ports),
   }
 }
 

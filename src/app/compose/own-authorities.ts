@@ -8,7 +8,7 @@ import type { Random } from '../../base/secrets/random.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
+import { auditPorts } from '../../domain/audit/ports.ts'
 import {
   type CertificateAuthorities,
   loadAuthorities,
@@ -26,8 +26,7 @@ export async function openAuthorities(deps: {
   readonly random: Random
 }): Promise<CertificateAuthorities> {
   const { home, store, random } = deps
-  const recordEvent = createRecordEvent(deps)
-  const authorities = recordAuthorities({ ...store, recordEvent })
+  const authorities = recordAuthorities({ ...store, ...auditPorts(deps) })
   const opened = await loadAuthorities({ ...deps, authorities })
   await writeCaFile(home, opened, random)
   return opened

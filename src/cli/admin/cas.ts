@@ -19,7 +19,7 @@ export async function verifyCa(
   io: Io,
 ): Promise<ExitCode> {
   if (values.cert === undefined) throw new Misuse('"ca verify" needs --cert')
-  const certificate = await readGiven(values.cert)
+  const certificate = await readGiven(values.cert, io)
   const api = await openApi(values, io)
   const ca = await findNamed(api, CAS, name)
   await api.sendText(pathOf(CAS.path, idOf(ca), 'verify'), certificate)

@@ -16,7 +16,7 @@ export async function checkSigner(
   io: Io,
 ): Promise<ExitCode> {
   if (values.jwt === undefined) throw new Misuse('"signer check" needs --jwt')
-  const jwt = (await readGiven(values.jwt)).trim()
+  const jwt = (await readGiven(values.jwt, io)).trim()
   if (jwt === '') throw new Misuse('there is nothing in --jwt')
   const api = await openApi(values, io)
   const { path } = resourceOf('signer')

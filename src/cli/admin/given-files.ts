@@ -7,23 +7,29 @@ const STANDARD_INPUT = '-'
 const MOST_CHARACTERS = 1024 * 1024
 const DEEPEST = 16
 
-export async function readGiven(path: string): Promise<string> {
-  const text = path === STANDARD_INPUT ? await readInput() : await readText(path)
+export async function readGiven(path: string, io: Pick<Io, 'resolve' | 'input'>): Promise<string> {
+  const text = path === STANDARD_INPUT ? await readInput(io) : await readText(io.resolve(path))
   if (text === undefined) throw new CommandFailed(`there is no file ${path}`, EXIT.usage)
   return text
 }
 
 /** The first line. A file that everybody can read is refused; `-` asks for it, without an echo. */
-export async function readSecret(path: string, io: Pick<Io, 'askSecret'>): Promise<string> {
+export async function readSecret(
+  path: string,
+  io: Pick<Io, 'askSecret' | 'resolve' | 'input'>,
+): Promise<string> {
   if (path === STANDARD_INPUT) return io.askSecret('Password: ')
-  await refuseWorldReadable(path)
-  const [line = ''] = (await readGiven(path)).split(/\r?\n/, 1)
+  await refuseWorldReadable(io.resolve(path))
+  const [line = ''] = (await readGiven(path, io)).split(/\r?\n/, 1)
   if (line === '') throw new CommandFailed(`the first line of ${path} is empty`, EXIT.usage)
   return line
 }
 
-export async function readJson(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const value = parseJson(await readGiven(path), DEEPEST)?.value
+export async function readJson(
+  path: string,
+  io: Pick<Io, 'resolve' | 'input'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const value = parseJson(await readGiven(path, io), DEEPEST)?.value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const where = path === STANDARD_INPUT ? 'standard input' : path
     throw new CommandFailed(`${where} is not one JSON object`, EXIT.usage)
@@ -31,9 +37,9 @@ export async function readJson(path: string): Promise<Readonly<Record<string, un
   return value as Readonly<Record<string, unknown>>
 }
 
-async function readInput(): Promise<string> {
+async function readInput({ input }: Pick<Io, 'input'>): Promise<string> {
   let text = ''
-  for await (const part of process.stdin.setEncoding('utf8')) {
+  for await (const part of input) {
     text += part
     if (text.length > MOST_CHARACTERS) {
       throw new CommandFailed('standard input is too long', EXIT.usage)

@@ -21,13 +21,16 @@ export async function rotateKeysSomewhere(
   io: Io,
 ): Promise<ExitCode> {
   const { home, config, context } = values
-  const isHomeNamed = (home ?? config ?? readEnvironment().home) !== undefined
+  const isHomeNamed = (home ?? config ?? readEnvironment(io.variables).home) !== undefined
   if (context !== undefined && (home ?? config) !== undefined) {
     throw new Misuse('--context is for the API, --home and --config for a home on this machine')
   }
-  if (context === undefined && (isHomeNamed || (await exists(join(DEFAULT_HOME, CONFIG_FILE))))) {
+  if (
+    context === undefined &&
+    (isHomeNamed || (await exists(io.resolve(join(DEFAULT_HOME, CONFIG_FILE)))))
+  ) {
     const revokes = values['revoke-now'] === true ? 'older-keys' : 'nothing'
-    return rotateKeys(readHomeOptions(values), io, revokes)
+    return rotateKeys(readHomeOptions(values, io), io, revokes)
   }
   return rotateKeysByApi(values, io)
 }

@@ -24,10 +24,10 @@ export async function backUp(
   }
   const config = await loadInstalled(options)
   const passphrase = withSecret ? await newPassphrase(file, io) : undefined
-  const progress = createProgress('Backing up', systemClock)
+  const progress = createProgress('Backing up', systemClock, io.errorStream)
   const replaces = values.force === true
   const { path, rows } = await makeBackup(config, {
-    path: out,
+    path: io.resolve(out),
     replaces,
     passphrase,
     onRows: progress.tell,

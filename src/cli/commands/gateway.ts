@@ -38,7 +38,7 @@ const DEEPEST = 4
 export async function runGateway(values: GatewayValues, io: Io): Promise<ExitCode> {
   const { controller, listen, upstream, file } = readValues(values)
   const signals = listenForSignals(systemClock)
-  const identity = await readIdentity(file)
+  const identity = await readIdentity(file, io)
   const log = createLog({ level: 'info', format: 'json' })
   const { id, cert, key, ca } = identity
 
@@ -89,9 +89,9 @@ function readValues(values: GatewayValues): {
   return { controller, listen, upstream, file }
 }
 
-async function readIdentity(path: string): Promise<RouterIdentity> {
-  await refuseWorldReadable(path)
-  const text = await readText(path)
+async function readIdentity(path: string, io: Pick<Io, 'resolve'>): Promise<RouterIdentity> {
+  await refuseWorldReadable(io.resolve(path))
+  const text = await readText(io.resolve(path))
   if (text === undefined) throw new RefusedStart(`there is no identity file ${path}`)
   const value = parseJson(text, DEEPEST)?.value
   const { id, cert, key, ca } = (value ?? {}) as Readonly<Record<string, unknown>>

@@ -1,5 +1,4 @@
 /** `latchkey migrate-store`: everything to another database (D-160). It needs no home and no secret. */
-import { resolve } from 'node:path'
 import { moveStore, type StoreAddress } from '../../app/backup/move.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
@@ -10,9 +9,9 @@ export async function migrateStore(
   values: { readonly from?: string; readonly to?: string },
   io: Io,
 ): Promise<ExitCode> {
-  const source = readAddress('from', values.from)
-  const target = readAddress('to', values.to)
-  const progress = createProgress('Moving', systemClock)
+  const source = readAddress('from', values.from, io)
+  const target = readAddress('to', values.to, io)
+  const progress = createProgress('Moving', systemClock, io.errorStream)
   const { from, to, rows } = await moveStore(source, target, progress.tell).finally(progress.end)
   io.out(`Everything in ${from} (${rows} rows) is in ${to} now.`)
   io.out('Set "db" to the new database everywhere. On the old one nothing starts any more.')
@@ -20,13 +19,18 @@ export async function migrateStore(
 }
 
 /** Its password is better in PGPASSWORD: everybody on the machine sees arguments. */
-function readAddress(name: 'from' | 'to', given: string | undefined): StoreAddress {
+function readAddress(
+  name: 'from' | 'to',
+  given: string | undefined,
+  io: Pick<Io, 'resolve'>,
+): StoreAddress {
   if (given === undefined) throw new Misuse(`"migrate-store" needs --${name}`)
   if (/^postgres(?:ql)?:\/\//i.test(given) && URL.canParse(given)) {
     return { kind: 'postgres', url: new Secret(given) }
   }
   const path = /^sqlite:(.+)$/.exec(given)?.[1]
   // These mean something to SQLite, and no file.
-  if (path !== undefined && !/^:|^file:/.test(path)) return { kind: 'sqlite', path: resolve(path) }
+  if (path !== undefined && !/^:|^file:/.test(path))
+    return { kind: 'sqlite', path: io.resolve(path) }
   throw new Misuse(`--${name} is neither sqlite:PATH nor postgres://…`)
 }

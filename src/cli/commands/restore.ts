@@ -28,7 +28,8 @@ export async function restore(
 ): Promise<ExitCode> {
   const isVerifying = values.verify === true
   if (isVerifying && values.force === true) throw new Misuse('--verify replaces nothing')
-  return isVerifying ? verify(options, path, values, io) : replace(options, path, values, io)
+  const file = io.resolve(path)
+  return isVerifying ? verify(options, file, values, io) : replace(options, file, values, io)
 }
 
 async function verify(
@@ -41,7 +42,7 @@ async function verify(
   // A machine that keeps backups need have no home.
   const hasHome = file !== undefined || (await exists(join(home, CONFIG_FILE)))
   const source = hasHome ? (await loadInstalled(options)).secret : undefined
-  const progress = createProgress('Checking', systemClock)
+  const progress = createProgress('Checking', systemClock, io.errorStream)
   const passphrase = passphraseFrom(values, 'where-given', io)
   const found = await verifyBackup(path, { source, passphrase }, progress.tell).finally(
     progress.end,
@@ -64,8 +65,8 @@ async function replace(
   // A name that is mistyped is no reason to make a home.
   await access(path)
   const { config } = await openHome(options)
-  const checking = createProgress('Checking', systemClock)
-  const restoring = createProgress('Restoring', systemClock)
+  const checking = createProgress('Checking', systemClock, io.errorStream)
+  const restoring = createProgress('Restoring', systemClock, io.errorStream)
   const { takenAt, rows, withoutRecoveryCodes } = await restoreBackup(config, {
     path,
     replaces: values.force === true,

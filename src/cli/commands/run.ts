@@ -20,7 +20,12 @@ const SECRET_REPLACED =
   'the installation secret was replaced; stopping, to be started with the new one'
 const DATABASE_RESTORED = 'the database was restored from a backup; stopping, to be started again'
 
-export async function runService(options: HomeOptions, io: Io): Promise<ExitCode> {
+/** Tests pass a cheaper `hashStrength`; no option, variable or configuration key reaches it (D-276). */
+export async function runService(
+  options: HomeOptions,
+  io: Io,
+  hashStrength?: Parameters<typeof startInstance>[0]['hashStrength'],
+): Promise<ExitCode> {
   const signals = listenForSignals(systemClock)
   const { config, adjustments } = await openHome(options)
   const log = createLog(config.log)
@@ -33,6 +38,7 @@ export async function runService(options: HomeOptions, io: Io): Promise<ExitCode
     random: systemRandom,
     log,
     handOver: passwordTo(io, config.home),
+    hashStrength,
   })
   const instance = await unlessStopped(starting, signals, log)
   for (const line of readyLines(instance)) io.out(line)

@@ -37,9 +37,10 @@ export async function readIdentityFile(path: string): Promise<IdentityFile> {
   return { id, cert, key, ca, ...(isText(url) ? { url } : {}) }
 }
 
-export async function textOf(path: string): Promise<string> {
+/** `typed` is what the user typed for the path. */
+export async function textOf(path: string, typed = path): Promise<string> {
   const text = await readText(path)
-  if (text === undefined) throw new CommandFailed(`there is no file ${path}`, EXIT.usage)
+  if (text === undefined) throw new CommandFailed(`there is no file ${typed}`, EXIT.usage)
   return text
 }
 

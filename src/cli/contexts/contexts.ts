@@ -16,7 +16,7 @@ import { parseJson } from '../../base/json.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { readSavedSession, type SavedSession } from '../../client/saved-session.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
-import { CommandFailed, EXIT, Misuse } from '../terminal/io.ts'
+import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import { exclusively } from './exclusively.ts'
 
 /** A server, and what it is trusted by. */
@@ -81,12 +81,13 @@ export function checkContextName(name: string): string {
   return name
 }
 
-export function userFolder(): string {
-  const { configFolder = join(homedir(), '.config') } = readUserEnvironment()
+export function userFolder({ variables }: Pick<Io, 'variables'>): string {
+  const { configFolder = join(homedir(), '.config') } = readUserEnvironment(variables)
   return join(configFolder, 'latchkey')
 }
 
-export function openContexts(folder: string = userFolder()): Contexts {
+export function openContexts(io: Pick<Io, 'variables'>): Contexts {
+  const folder = userFolder(io)
   const listFile = join(folder, 'contexts.json')
   const credentialsFolder = join(folder, 'credentials')
   const credentialsFile = (name: string) =>

@@ -24,15 +24,15 @@ import { type Contexts, type Credentials, type NamedContext, openContexts } from
 /** What every command with a session takes. */
 export const SESSION_OPTIONS = {
   context: { value: 'NAME', names: 'contexts', what: 'a context other than the current one' },
-  json: { what: 'JSON for programs instead of a table for people' },
+  json: { what: 'print JSON instead of a table' },
 } as const
 
 /** Thrown: CommandFailed when nobody is logged in, and ClientErrors. */
 export async function openSession(
   options: { readonly context?: string },
-  io: Pick<Io, 'isInteractive' | 'askSecret' | 'progress' | 'onInterrupt'>,
+  io: Pick<Io, 'variables' | 'isInteractive' | 'askSecret' | 'progress' | 'onInterrupt'>,
 ): Promise<Session> {
-  const contexts = openContexts()
+  const contexts = openContexts(io)
   const context = await currentContext(contexts, options.context)
   const found = await contexts.credentials(context.name)
   if (found === undefined) throw notLoggedIn(context.name)

@@ -1,6 +1,7 @@
 /** The options that every command about an installation takes, and the environment behind them. */
 import type { Environment } from '../../config/environment.ts'
 import { DEFAULT_HOME, readEnvironment } from '../../config/environment.ts'
+import type { Io } from '../terminal/io.ts'
 
 export interface HomeOptions {
   readonly home: string
@@ -9,11 +10,12 @@ export interface HomeOptions {
 }
 
 /** Home: `--home`, else LATCHKEY_HOME, else `./latchkey-data`. */
-export function readHomeOptions(values: {
-  readonly home?: string | undefined
-  readonly config?: string | undefined
-}): HomeOptions {
-  const environment = readEnvironment()
-  const home = values.home ?? environment.home ?? DEFAULT_HOME
-  return { home, file: values.config, environment }
+export function readHomeOptions(
+  values: { readonly home?: string | undefined; readonly config?: string | undefined },
+  io: Pick<Io, 'variables' | 'resolve'>,
+): HomeOptions {
+  const environment = readEnvironment(io.variables)
+  const home = io.resolve(values.home ?? environment.home ?? DEFAULT_HOME)
+  const file = values.config === undefined ? undefined : io.resolve(values.config)
+  return { home, file, environment }
 }

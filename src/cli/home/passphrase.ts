@@ -11,7 +11,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { type Io, Misuse } from '../terminal/io.ts'
 import { askNewSecret } from '../terminal/new-secret.ts'
 
-type Asking = Pick<Io, 'isInteractive' | 'askSecret' | 'err'>
+type Asking = Pick<Io, 'isInteractive' | 'askSecret' | 'err' | 'resolve'>
 
 /** scrypt makes a guess slow; this makes guesses many. */
 const SHORTEST = 12
@@ -20,7 +20,9 @@ const QUESTION = 'Passphrase of the backup: '
 /** For a new backup: long enough, and typed twice where it is typed. */
 export async function newPassphrase(file: string | undefined, io: Asking): Promise<Secret> {
   const passphrase =
-    file === undefined ? await ask(io, () => askNewSecret(io, QUESTION)) : await firstLineOf(file)
+    file === undefined
+      ? await ask(io, () => askNewSecret(io, QUESTION))
+      : await firstLineOf(file, io)
   if ([...passphrase.reveal()].length < SHORTEST) {
     throw new RefusedStart(`the passphrase has fewer than ${SHORTEST} characters`)
   }
@@ -28,7 +30,7 @@ export async function newPassphrase(file: string | undefined, io: Asking): Promi
 }
 
 export function readPassphrase(file: string | undefined, io: Asking): Promise<Secret> {
-  return file === undefined ? ask(io, () => io.askSecret(QUESTION)) : firstLineOf(file)
+  return file === undefined ? ask(io, () => io.askSecret(QUESTION)) : firstLineOf(file, io)
 }
 
 /** Not from standard input, as other answers are: what is piped into a restore is likely to be meant for something else. */
@@ -39,9 +41,9 @@ async function ask(io: Asking, askOne: () => Promise<string>): Promise<Secret> {
   return new Secret(await askOne())
 }
 
-async function firstLineOf(file: string): Promise<Secret> {
-  await refuseWorldReadable(file)
-  const text = await readText(file)
+async function firstLineOf(file: string, io: Pick<Io, 'resolve'>): Promise<Secret> {
+  await refuseWorldReadable(io.resolve(file))
+  const text = await readText(io.resolve(file))
   if (text === undefined) throw new RefusedStart(`there is no file ${file}`)
   const [line = ''] = text.split(/\r?\n/, 1)
   if (line === '') throw new RefusedStart(`the first line of ${file} is empty`)

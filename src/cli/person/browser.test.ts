@@ -53,6 +53,12 @@ function pressingAt(isSeen: (line: string) => boolean): Io {
     ask: () => assert.fail('nothing is asked'),
     askSecret: () => assert.fail('nothing is asked'),
     onInterrupt: interrupts.on,
+    variables: {},
+    resolve: () => assert.fail('no file is read'),
+    errorStream: { write: () => assert.fail('only lines are printed') },
+    get input() {
+      return assert.fail('nothing is read')
+    },
   }
 }
 

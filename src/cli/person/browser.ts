@@ -18,7 +18,7 @@ export async function logInWithBrowser(
   try {
     io.err('Log in with the browser of this machine, at this address:')
     io.err(`  ${login.url}`)
-    if (opens === 'a-window') openWindow(login.url)
+    if (opens === 'a-window') openWindow(login.url, io)
     return await session
   } finally {
     // This closes the listener, whether the login succeeded or not.
@@ -27,8 +27,8 @@ export async function logInWithBrowser(
 }
 
 /** Whether it works is seen on the screen; the address is printed in any case. */
-function openWindow(url: string): void {
-  const opener = openerOf(process.platform)
+function openWindow(url: string, io: Pick<Io, 'variables'>): void {
+  const opener = openerOf(process.platform, io)
   if (opener === undefined) return
   const [program, ...args] = opener
   const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
@@ -36,9 +36,12 @@ function openWindow(url: string): void {
   child.unref()
 }
 
-function openerOf(platform: NodeJS.Platform): readonly [string, ...string[]] | undefined {
+function openerOf(
+  platform: NodeJS.Platform,
+  { variables }: Pick<Io, 'variables'>,
+): readonly [string, ...string[]] | undefined {
   if (platform === 'darwin') return ['open']
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   // Without a display it would start a browser in this terminal.
-  return readUserEnvironment().hasDisplay ? ['xdg-open'] : undefined
+  return readUserEnvironment(variables).hasDisplay ? ['xdg-open'] : undefined
 }

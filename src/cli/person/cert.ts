@@ -3,7 +3,7 @@
  * Certificates. The files of before are replaced: a certificate lasts no longer than its session.
  */
 import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { replacePrivateFile } from '../../app/installation/private-files.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
@@ -17,7 +17,7 @@ export async function writeCertificate(
   io: Io,
 ): Promise<ExitCode> {
   if (values.out === undefined) throw new Misuse('"cert" needs --out')
-  const folder = resolve(values.out)
+  const folder = io.resolve(values.out)
   const session = await openSession(values, io)
   // Before the request: a certificate that cannot be written would be of use to nobody.
   await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { printJson, printTable } from '../terminal/output.ts'
 
 export async function listContexts(values: { readonly json?: boolean }, io: Io): Promise<ExitCode> {
-  const contexts = openContexts()
+  const contexts = openContexts(io)
   const { current, contexts: known } = await contexts.list()
   const rows = await Promise.all(
     known.map(async ({ name, url }) => ({
@@ -32,7 +32,7 @@ export async function useContext(
   io: Io,
   [name = '']: readonly string[],
 ): Promise<ExitCode> {
-  await openContexts().use(name)
+  await openContexts(io).use(name)
   io.out(`The context is ${name} now.`)
   return EXIT.ok
 }
@@ -42,7 +42,7 @@ export async function removeContext(
   io: Io,
   [name = '']: readonly string[],
 ): Promise<ExitCode> {
-  const contexts = openContexts()
+  const contexts = openContexts(io)
   await contexts.find(name)
   const wasLoggedIn = (await contexts.credentials(name).catch(() => undefined)) !== undefined
   await contexts.exclusively(name, () => contexts.remove(name))

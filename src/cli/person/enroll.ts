@@ -2,7 +2,6 @@
  * `latchkey enroll`: the JWT of an invitation becomes a credential. Which one, the JWT says: an identity file with a
  * certificate, a password that is asked for, or a certificate of a CA that somebody has already. D-126, D-127, D-131.
  */
-import { resolve } from 'node:path'
 import { shellWord } from '../../base/shell-word.ts'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import {
@@ -36,12 +35,17 @@ export async function enrollIdentity(
   io: Io,
   [token = '-']: readonly string[],
 ): Promise<ExitCode> {
-  const ca = values.ca === undefined ? {} : { ca: checkCa(await textOf(values.ca), values.ca) }
-  const jwt = (token === '-' ? await io.askSecret('Token (JWT): ') : await textOf(token)).trim()
+  const ca =
+    values.ca === undefined
+      ? {}
+      : { ca: checkCa(await textOf(io.resolve(values.ca), values.ca), values.ca) }
+  const jwt = (
+    token === '-' ? await io.askSecret('Token (JWT): ') : await textOf(io.resolve(token), token)
+  ).trim()
   const invitation = await asDataError(() => readInvitation(jwt))
   refuseForeignOptions(invitation, values)
   const options = { ...ca, ...(await optionsFor(invitation, values, io)) }
-  const place = values.out === undefined ? undefined : await takePlace(resolve(values.out))
+  const place = values.out === undefined ? undefined : await takePlace(io.resolve(values.out))
   const work = withProgress(io, 'Enrolling', spend(jwt, options))
   const enrolled = await work.catch(async (error: unknown) => {
     await place?.giveUp()
@@ -84,7 +88,9 @@ async function optionsFor(
   if (method === 'updb') return { newPassword: askingPassword(url, values.username, io) }
   const { cert, key } = values
   if (cert === undefined || key === undefined) return {}
-  return { certificate: await readCertificateFiles({ cert: resolve(cert), key: resolve(key) }) }
+  return {
+    certificate: await readCertificateFiles({ cert: io.resolve(cert), key: io.resolve(key) }),
+  }
 }
 
 async function spend(jwt: string, options: EnrollOptions): Promise<Enrolled> {
@@ -115,7 +121,7 @@ function report(enrolled: Enrolled, values: EnrollValues, io: Io): void {
     method === 'updb'
       ? { username: enrolled.credential.username }
       : {
-          ...(values.out === undefined ? {} : { file: resolve(values.out) }),
+          ...(values.out === undefined ? {} : { file: io.resolve(values.out) }),
           validTo: validTo(enrolled),
         }
   if (values.json === true) {

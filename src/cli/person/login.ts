@@ -2,7 +2,6 @@
  * `latchkey login`: by browser, password, certificate or external JWT, into a context. Passwords, codes and JWTs are
  * asked for or read from standard input, and are never arguments: everybody on the machine sees those.
  */
-import { resolve } from 'node:path'
 import type { Client, Credential, SavedSession, Session } from '../../client/client.ts'
 import { readCertificateFiles, readIdentityFile, textOf } from '../contexts/certificate-files.ts'
 import {
@@ -37,14 +36,14 @@ const FIRST_CONTEXT = 'default'
 
 export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
   const way = readWay(values)
-  const contexts = openContexts()
+  const contexts = openContexts(io)
   const { current, contexts: known } = await contexts.list()
   const name = checkContextName(values.context ?? current ?? FIRST_CONTEXT)
   const before = known.find((one) => one.name === name)
-  const wanted = await placeOf(values, before)
+  const wanted = await placeOf(values, before, io)
   const { client, place } = await connectTrusted(wanted, values['ca-fingerprint'], io)
 
-  const certificate = certificateFilesOf(values)
+  const certificate = certificateFilesOf(values, io)
   const session =
     way === 'browser'
       ? await logInWithBrowser(client, values['no-browser'] === true ? 'nothing' : 'a-window', io)
@@ -78,9 +77,13 @@ function readWay(values: LoginValues): Way {
 }
 
 /** What is given, else what the identity file says, else what the context knows about the same server. */
-async function placeOf(values: LoginValues, before: NamedContext | undefined): Promise<Place> {
+async function placeOf(
+  values: LoginValues,
+  before: NamedContext | undefined,
+  io: Pick<Io, 'resolve'>,
+): Promise<Place> {
   const file =
-    values.identity === undefined ? undefined : await readIdentityFile(resolve(values.identity))
+    values.identity === undefined ? undefined : await readIdentityFile(io.resolve(values.identity))
   const given = values.url ?? file?.url ?? before?.url
   if (given === undefined) throw new Misuse('--url is missing: nobody has logged in here before')
   const url = checkUrl(given)
@@ -88,7 +91,7 @@ async function placeOf(values: LoginValues, before: NamedContext | undefined): P
   const ca =
     values.ca === undefined
       ? (file?.ca ?? sameServer?.ca)
-      : checkCa(await textOf(values.ca), values.ca)
+      : checkCa(await textOf(io.resolve(values.ca), values.ca), values.ca)
   const clientId = values['client-id'] ?? sameServer?.clientId
   return {
     url,
@@ -97,11 +100,14 @@ async function placeOf(values: LoginValues, before: NamedContext | undefined): P
   }
 }
 
-function certificateFilesOf({ cert, key, identity }: LoginValues): CertificateFiles | undefined {
-  if (identity !== undefined) return { identity: resolve(identity) }
+function certificateFilesOf(
+  { cert, key, identity }: LoginValues,
+  io: Pick<Io, 'resolve'>,
+): CertificateFiles | undefined {
+  if (identity !== undefined) return { identity: io.resolve(identity) }
   return cert === undefined || key === undefined
     ? undefined
-    : { cert: resolve(cert), key: resolve(key) }
+    : { cert: io.resolve(cert), key: io.resolve(key) }
 }
 
 async function credentialOf(
@@ -116,7 +122,9 @@ async function credentialOf(
   if (username !== undefined) {
     return { method: 'password', username, password: await io.askSecret('Password: ') }
   }
-  const jwt = (file === '-' ? await io.askSecret('JWT: ') : await textOf(file)).trim()
+  const jwt = (
+    file === '-' ? await io.askSecret('JWT: ') : await textOf(io.resolve(file), file)
+  ).trim()
   // The text is not repeated: it may be a secret in the wrong place.
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) {
     throw new CommandFailed('what --ext-jwt names holds no JWT', EXIT.data)

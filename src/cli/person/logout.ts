@@ -6,7 +6,7 @@ import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { withProgress } from '../terminal/waiting.ts'
 
 export async function logOut(values: { readonly context?: string }, io: Io): Promise<ExitCode> {
-  const contexts = openContexts()
+  const contexts = openContexts(io)
   const { name, url } = await currentContext(contexts, values.context)
   const session = await openSession({ context: name }, io)
   try {

@@ -16,7 +16,7 @@ export async function whoAmI(
   values: { readonly context?: string; readonly json?: boolean },
   io: Io,
 ): Promise<ExitCode> {
-  const { name: context, url } = await currentContext(openContexts(), values.context)
+  const { name: context, url } = await currentContext(openContexts(io), values.context)
   const session = await openSession({ context }, io)
   const identity = await withProgress(io, 'Asking the server', identityOf(session))
   const { amr, auth_time: at } = session.claims()

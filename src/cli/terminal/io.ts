@@ -14,6 +14,14 @@ export interface Io {
   readonly columns: number | undefined
   /** Only on a terminal, and where NO_COLOR is not set. */
   readonly hasColour: boolean
+  /** Variables of the environment. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+  /** Resolves a path of the command line against the working directory. */
+  resolve(path: string): string
+  /** Standard error, for what is not a line. */
+  readonly errorStream: { readonly isTTY?: boolean; write(text: string): unknown }
+  /** Standard input, for commands that read all of it. */
+  readonly input: AsyncIterable<string>
   /** Somebody can be asked. Without that, `ask` and `askSecret` take the next line of the input. */
   readonly isInteractive: boolean
   /** The line that comes for the question, without its end. Thrown: Cancelled, InputEnded. */
@@ -68,18 +76,17 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** For `--help` and for docs/cli.md. */
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
-  ok: 'done',
-  failed: 'it did not work; the line on standard error says why',
-  usage: 'the command line makes no sense',
-  data: 'the server refuses what it was given',
-  missing: 'there is no such thing',
+  ok: 'success',
+  failed: 'failure; the line on standard error gives the reason',
+  usage: 'invalid command line',
+  data: 'the server rejected the input',
+  missing: 'not found',
   unavailable: 'the server does not answer',
-  conflict:
-    'it clashes with what is there: a name in use, something that others need, the last administrator',
-  again: 'not now: wait a little, and do the same once more',
-  protocol: 'the server is not trusted, or it is no Latchkey',
-  denied: 'nobody is logged in, the login is refused, or it is not allowed',
-  config: 'the configuration of the service is wrong',
-  cancelled: 'given up with Ctrl-C',
-  unread: 'nobody reads the output any more, as behind head',
+  conflict: 'conflict: a name in use, something that others need, the last administrator',
+  again: 'temporary failure: wait, then try again',
+  protocol: 'the server is not trusted, or is not Latchkey',
+  denied: 'not logged in, the login was refused, or the action is not allowed',
+  config: 'invalid configuration of the service',
+  cancelled: 'interrupted with Ctrl-C',
+  unread: 'the reader of the output closed the pipe, as head does',
 }

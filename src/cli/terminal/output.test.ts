@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { lineOf } from '../admin/events/events.ts'
 import { explainedLines } from '../admin/events/explain.ts'
@@ -138,6 +139,10 @@ function listening() {
     columns: undefined,
     hasColour: false,
     isInteractive: true,
+    variables: {},
+    resolve: (path) => path,
+    errorStream: { write: (text) => printed.push(text) },
+    input: Readable.from([]),
   }
   return { io, printed }
 }

@@ -114,6 +114,12 @@ export function guarded(io: Io): Io {
     askSecret: (question) => io.askSecret(lines(question)),
     progress: (text) => io.progress(text === undefined ? undefined : plain(text)),
     onInterrupt: (act) => io.onInterrupt(act),
+    resolve: (path) => io.resolve(path),
+    variables: io.variables,
+    get input() {
+      return io.input
+    },
+    errorStream: io.errorStream,
     isTerminal: io.isTerminal,
     get columns() {
       return io.columns

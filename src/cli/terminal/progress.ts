@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Duration } from '../../base/time/duration.ts'
+import type { Io } from './io.ts'
 
 export interface Progress {
   readonly tell: (done: number, total: number) => void
@@ -17,7 +18,7 @@ const LINE_MILLISECONDS = 10_000
 export function createProgress(
   what: string,
   clock: Pick<Clock, 'uptime'>,
-  out: { readonly isTTY?: boolean; write(text: string): unknown } = process.stderr,
+  out: Io['errorStream'],
 ): Progress {
   const pause = out.isTTY === true ? TERMINAL_MILLISECONDS : LINE_MILLISECONDS
   const silent = out.isTTY === true ? TERMINAL_SILENT_MILLISECONDS : LINE_MILLISECONDS

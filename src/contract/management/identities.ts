@@ -1,7 +1,7 @@
 /** /identities of the management API: API 3.3, 4.1. */
 import { z } from 'zod'
 import { CurrentIdentity } from '../current-identity.ts'
-import { detail, list } from '../envelope.ts'
+import { detail, list, Timestamp } from '../envelope.ts'
 import { EnrollmentOfNew, OpenEnrollments } from './enrollments.ts'
 import { ExternalId, Id, Name, NewTags, Roles } from './fields.ts'
 
@@ -38,6 +38,9 @@ const ClientInfo = z.record(z.string(), z.string())
 export const Identity = CurrentIdentity.extend({
   isMfaEnabled: z.boolean(),
   hasApiSession: z.boolean(),
+  lastLoginAt: Timestamp.nullable().describe(
+    'When the last login finished: with its tokens or, for a legacy login, with its last factor.',
+  ),
   envInfo: ClientInfo.nullable().describe('Of the machine of the last legacy login that told.'),
   sdkInfo: ClientInfo.nullable().describe('Of the SDK of the last legacy login that told.'),
   authenticators: z

@@ -1,93 +1,157 @@
 /**
- * Every type of event with what it can carry: the list that docs/audit.md is checked against. The compiler sees to it
- * that no type and no member of `details` is missing or invented here. API 4.8.
+ * Every type of event, what it means and what it can carry: docs/audit.md is written from it (D-273). The compiler
+ * checks that no type and no member of `details` is missing or invented here. API 4.8.
  */
-import {
-  type AuditEvent,
-  ENROLLMENT_REFUSAL_REASONS,
-  type EventType,
-  LOGIN_FAILURE_REASONS,
-  SESSION_END_REASONS,
-  TOKEN_REFUSAL_REASONS,
-} from './events.ts'
+import type { AuditEvent, EventType } from './events.ts'
+import { ENROLLMENT_REFUSALS, LOGIN_FAILURES, SESSION_ENDS, TOKEN_REFUSALS } from './reasons.ts'
 
 export interface EventFacts<Detail extends string = string> {
-  readonly reasons: readonly string[]
+  /** What happened, in whole sentences. May be Markdown. */
+  readonly what: string
+  /** Each reason that it can have, with what it means. */
+  readonly reasons: Readonly<Record<string, string>>
   /** The members of `details`, and whether each is there every time. */
   readonly details: Readonly<Record<Detail, 'always' | 'sometimes'>>
 }
 
-const NOTHING = { reasons: [], details: {} } as const
-const KEY = { reasons: [], details: { kid: 'always' } } as const
-const ENTITY = { reasons: [], details: { id: 'always', name: 'sometimes' } } as const
+const NOTHING = { reasons: {}, details: {} } as const
+const KEY = { reasons: {}, details: { kid: 'always' } } as const
+const ENTITY = { reasons: {}, details: { id: 'always', name: 'sometimes' } } as const
 const CHANGED = {
-  reasons: [],
+  reasons: {},
   details: { id: 'always', name: 'sometimes', changed: 'sometimes' },
 } as const
-const TOKENS = { reasons: [], details: { scope: 'always' } } as const
-const CERTIFICATE = { reasons: [], details: { id: 'always', fingerprint: 'always' } } as const
+const TOKENS = { reasons: {}, details: { scope: 'always' } } as const
+const CERTIFICATE = { reasons: {}, details: { id: 'always', fingerprint: 'always' } } as const
 
 export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Type>> } = {
   'login.succeeded': {
-    reasons: [],
+    what: 'A login succeeded: everything that the policy demands was proven.',
+    reasons: {},
     details: { method: 'always', authenticatorId: 'sometimes', amr: 'always' },
   },
   'login.failed': {
-    reasons: LOGIN_FAILURE_REASONS,
+    what: 'A credential, a second factor or a code was refused.',
+    reasons: LOGIN_FAILURES,
     details: { method: 'always', username: 'sometimes', why: 'sometimes' },
   },
-  'login.locked': { reasons: [], details: { authenticatorId: 'always', until: 'always' } },
-  'token.issued': TOKENS,
-  'token.refreshed': TOKENS,
-  'token.refused': { reasons: TOKEN_REFUSAL_REASONS, details: {} },
-  'token.reused': NOTHING,
-  'token.revoked': NOTHING,
-  'session.ended': { reasons: SESSION_END_REASONS, details: {} },
-  'certificate.issued': CERTIFICATE,
-  'certificate.removed': CERTIFICATE,
-  'mfa.enrolled': NOTHING,
-  'mfa.removed': NOTHING,
-  'mfa.recovery-codes-renewed': NOTHING,
-  'mfa.recovery-code-used': NOTHING,
-  'administrator.recovered': { reasons: [], details: { reset: 'always' } },
-  'secret.rotated': { reasons: [], details: { sealedAgain: 'always' } },
+  'login.locked': {
+    what: 'Too many wrong passwords in a row: the network of `address` is blocked from the password until `until`, or after a hundred every network. Known devices can still sign in.',
+    reasons: {},
+    details: { authenticatorId: 'always', until: 'always' },
+  },
+  'token.issued': { what: 'A code became tokens; a session began.', ...TOKENS },
+  'token.refreshed': { what: 'A refresh token became new tokens.', ...TOKENS },
+  'token.refused': {
+    what: 'A genuine code or refresh token got no tokens.',
+    reasons: TOKEN_REFUSALS,
+    details: {},
+  },
+  'token.reused': {
+    what: 'A spent refresh token came again, too late to be a lost answer: it was stolen, then or now. Its session ends.',
+    ...NOTHING,
+  },
+  'token.revoked': { what: 'One access token was revoked; its session goes on.', ...NOTHING },
+  'session.ended': {
+    what: 'An API session ended, and all that belongs to it.',
+    reasons: SESSION_ENDS,
+    details: {},
+  },
+  'certificate.issued': { what: 'An API session certificate was issued.', ...CERTIFICATE },
+  'certificate.removed': { what: 'An API session certificate was removed.', ...CERTIFICATE },
+  'mfa.enrolled': { what: 'An authenticator app was enrolled and verified.', ...NOTHING },
+  'mfa.removed': { what: 'A TOTP enrollment was removed.', ...NOTHING },
+  'mfa.recovery-codes-renewed': {
+    what: 'New recovery codes were made; the old ones are void.',
+    ...NOTHING,
+  },
+  'mfa.recovery-code-used': { what: 'A login was completed with a recovery code.', ...NOTHING },
+  'administrator.recovered': {
+    what: '`latchkey admin recover` gave an administrator a way back in.',
+    reasons: {},
+    details: { reset: 'always' },
+  },
+  'secret.rotated': {
+    what: 'The installation secret was replaced, and what it had sealed was sealed again.',
+    reasons: {},
+    details: { sealedAgain: 'always' },
+  },
   'installation.restored': {
-    reasons: [],
+    what: '`latchkey restore` put a backup in place; a new epoch began.',
+    reasons: {},
     details: { takenAt: 'always', withoutRecoveryCodes: 'always' },
   },
-  'installation.moved': { reasons: [], details: { from: 'always', to: 'always' } },
-  'signing-key.created': KEY,
-  'signing-key.revoked': KEY,
-  'authenticator.renewal-started': CERTIFICATE,
-  'authenticator.renewed': CERTIFICATE,
-  'authority.created': { reasons: [], details: { role: 'always', generation: 'always' } },
-  'identity.created': NOTHING,
-  'identity.updated': { reasons: [], details: { changed: 'always' } },
-  'identity.deleted': NOTHING,
-  'identity.disabled': NOTHING,
-  'identity.enabled': NOTHING,
-  'authenticator.created': ENTITY,
-  'authenticator.updated': CHANGED,
-  'authenticator.deleted': ENTITY,
-  'authenticator.unlocked': { reasons: [], details: { id: 'always' } },
-  'enrollment.created': ENTITY,
-  'enrollment.deleted': ENTITY,
-  'enrollment.refreshed': { reasons: [], details: { id: 'always' } },
-  'enrollment.used': { reasons: [], details: { id: 'always' } },
+  'installation.moved': {
+    what: '`latchkey migrate-store` moved everything into this database.',
+    reasons: {},
+    details: { from: 'always', to: 'always' },
+  },
+  'signing-key.created': { what: 'A key that signs tokens was made.', ...KEY },
+  'signing-key.revoked': {
+    what: 'A signing key was withdrawn before its time: its tokens are refused.',
+    ...KEY,
+  },
+  'authenticator.renewal-started': {
+    what: 'A certificate was issued in place of one that still works.',
+    ...CERTIFICATE,
+  },
+  'authenticator.renewed': {
+    what: 'The new certificate has taken the place of the old one.',
+    ...CERTIFICATE,
+  },
+  'authority.created': {
+    what: 'A certificate authority of our own was made.',
+    reasons: {},
+    details: { role: 'always', generation: 'always' },
+  },
+  'identity.created': { what: 'An identity was made.', ...NOTHING },
+  'identity.updated': {
+    what: 'Fields of an identity were changed.',
+    reasons: {},
+    details: { changed: 'always' },
+  },
+  'identity.deleted': { what: 'An identity was deleted.', ...NOTHING },
+  'identity.disabled': { what: 'An identity was disabled; its sessions end.', ...NOTHING },
+  'identity.enabled': { what: 'An identity was enabled again.', ...NOTHING },
+  'authenticator.created': { what: 'An identity got a credential.', ...ENTITY },
+  'authenticator.updated': { what: 'A credential was changed.', ...CHANGED },
+  'authenticator.deleted': { what: 'A credential was removed.', ...ENTITY },
+  'authenticator.unlocked': {
+    what: 'A locked password was opened by an administrator.',
+    reasons: {},
+    details: { id: 'always' },
+  },
+  'enrollment.created': { what: 'A token for a first credential was made.', ...ENTITY },
+  'enrollment.deleted': { what: 'An enrollment was deleted.', ...ENTITY },
+  'enrollment.refreshed': {
+    what: 'An enrollment got a new token; the old one is void.',
+    reasons: {},
+    details: { id: 'always' },
+  },
+  'enrollment.used': {
+    what: 'An enrollment became a credential.',
+    reasons: {},
+    details: { id: 'always' },
+  },
   'enrollment.refused': {
-    reasons: ENROLLMENT_REFUSAL_REASONS,
+    what: 'An enrollment was refused.',
+    reasons: ENROLLMENT_REFUSALS,
     details: { method: 'always', why: 'sometimes' },
   },
-  'policy.created': ENTITY,
-  'policy.updated': CHANGED,
-  'policy.deleted': ENTITY,
-  'external-jwt-signer.created': ENTITY,
-  'external-jwt-signer.updated': CHANGED,
-  'external-jwt-signer.deleted': ENTITY,
-  'ca.created': ENTITY,
-  'ca.updated': CHANGED,
-  'ca.deleted': ENTITY,
-  'ca.verified': { reasons: [], details: { id: 'always' } },
+  'policy.created': { what: 'A policy was made.', ...ENTITY },
+  'policy.updated': { what: 'A policy was changed.', ...CHANGED },
+  'policy.deleted': { what: 'A policy was deleted.', ...ENTITY },
+  'external-jwt-signer.created': { what: 'A signer was made.', ...ENTITY },
+  'external-jwt-signer.updated': { what: 'A signer was changed.', ...CHANGED },
+  'external-jwt-signer.deleted': { what: 'A signer was deleted.', ...ENTITY },
+  'ca.created': { what: 'A third-party CA was registered.', ...ENTITY },
+  'ca.updated': { what: 'A third-party CA was changed.', ...CHANGED },
+  'ca.deleted': { what: 'A third-party CA was deleted.', ...ENTITY },
+  'ca.verified': {
+    what: 'A third-party CA proved that it has its key.',
+    reasons: {},
+    details: { id: 'always' },
+  },
 }
 
 /** Members of a union are looked at one by one. */

@@ -12,6 +12,14 @@ import type {
 } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { PrimaryMethod } from '../login/proven.ts'
+import type {
+  EnrollmentRefusalReason,
+  LoginFailureReason,
+  SessionEndReason,
+  TokenRefusalReason,
+} from './reasons.ts'
+
+export type { EnrollmentRefusalReason, LoginFailureReason, SessionEndReason, TokenRefusalReason }
 
 /** Where a call came from, as far as the audit log cares. */
 export interface Caller {
@@ -21,112 +29,6 @@ export interface Caller {
   /** Who is calling, where an administrator acts on others (API 4.8). */
   readonly actorId?: IdentityId
 }
-
-export const LOGIN_FAILURE_REASONS = [
-  'identity-disabled',
-  'identity-missing',
-  'method-not-allowed',
-  // Password.
-  'unknown-username',
-  'wrong-password',
-  'password-locked',
-  // Certificate: D-21.
-  'no-certificate',
-  'certificate-untrusted',
-  'certificate-expired',
-  'certificate-not-yet-valid',
-  'certificate-wrong-usage',
-  'certificate-is-ca',
-  'certificate-of-session',
-  'certificate-unknown',
-  'ca-disabled',
-  'ca-unverified',
-  // External JWT, as primary factor: D-12.
-  'jwt-missing',
-  'jwt-expired',
-  'jwt-invalid',
-  'signer-unknown',
-  'signer-disabled',
-  'signer-not-allowed',
-  'identity-unknown',
-  // On the way through an IdP, as either factor: D-47.
-  'idp-refused',
-  'idp-unreachable',
-  // Second factors: D-14, D-18.
-  'secondary-jwt-missing',
-  'secondary-jwt-expired',
-  'secondary-jwt-invalid',
-  'wrong-code',
-  'too-many-codes',
-] as const
-export type LoginFailureReason = (typeof LOGIN_FAILURE_REASONS)[number]
-
-export const SESSION_END_REASONS = [
-  'code-reused',
-  'refresh-token-reused',
-  'revoked',
-  'expired',
-  'logout',
-  // D-163: by its holder, from another session.
-  'holder',
-  'administrator',
-  'identity-disabled',
-  'identity-deleted',
-  'authenticator-removed',
-  // D-122: what its tokens say of the identity, or what began it, is no longer so.
-  'identity-changed',
-  'credential-changed',
-  'password-reset',
-  'certificate-replaced',
-] as const
-export type SessionEndReason = (typeof SESSION_END_REASONS)[number]
-
-/** Why a code or a refresh token that was genuine got no tokens (D-133). */
-export const TOKEN_REFUSAL_REASONS = [
-  // Either of them: as the identity and its policy are now.
-  'identity-missing',
-  'identity-disabled',
-  'method-not-allowed',
-  'signer-disabled',
-  // Whether the certificate of the login still counts: D-225, D-227.
-  'ca-disabled',
-  'certificate-untrusted',
-  'certificate-unknown',
-  'certificate-expired',
-  'authenticator-removed',
-  'more-demanded',
-  // For authorization codes: D-7, D-226.
-  'login-voided',
-  'code-expired',
-  'code-spent',
-  'redirect-uri-mismatch',
-  'verifier-mismatch',
-  // Refresh tokens: D-27.
-  'refresh-token-expired',
-  'refresh-token-spent',
-  'session-ended',
-] as const
-export type TokenRefusalReason = (typeof TOKEN_REFUSAL_REASONS)[number]
-
-/** Why somebody who showed a token was not enrolled (D-127). */
-export const ENROLLMENT_REFUSAL_REASONS = [
-  'token-unknown',
-  'token-expired',
-  'token-used',
-  'identity-disabled',
-  // The certificate of the connection, or what its CA is for: API 3.2, D-131.
-  'no-certificate',
-  'certificate-untrusted',
-  'certificate-expired',
-  'certificate-not-yet-valid',
-  'certificate-wrong-usage',
-  'certificate-is-ca',
-  'certificate-of-session',
-  'ca-disabled',
-  'ca-unverified',
-  'external-id-missing',
-] as const
-export type EnrollmentRefusalReason = (typeof ENROLLMENT_REFUSAL_REASONS)[number]
 
 /** What stood between an administrator and a login, and was reset (D-140). The password is, every time. */
 export const RECOVERED_PARTS = [

@@ -120,10 +120,21 @@ function readDer(der: Uint8Array): X509Certificate | undefined {
   }
 }
 
+/** Our own CAs follow each other over years; far more than ever stand side by side. */
+const MOST_OWN_ANCHORS = 64
+
+const anchorsByPem = new Map<string, readonly Anchor[]>()
+
+/** Each of our CAs is parsed once. */
 function networkAnchors(pem: string): readonly Anchor[] {
-  return readCertificates(pem)
+  const before = anchorsByPem.get(pem)
+  if (before !== undefined) return before
+  const anchors = readCertificates(pem)
     .filter((certificate) => certificate !== undefined)
-    .map((certificate) => ({ kind: 'network', certificate }))
+    .map((certificate) => ({ kind: 'network', certificate }) as const)
+  if (anchorsByPem.size >= MOST_OWN_ANCHORS) anchorsByPem.clear()
+  anchorsByPem.set(pem, anchors)
+  return anchors
 }
 
 /** There may be a thousand CAs, so each is parsed once for as long as its record is held. */

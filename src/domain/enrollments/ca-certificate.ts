@@ -4,10 +4,11 @@
  * handshake (R093).
  */
 import type { CaId } from '../../base/ids.ts'
-import { ENROLLMENT_REFUSAL_REASONS, type EnrollmentRefusalReason } from '../audit/events.ts'
-import type { JudgeCertificate, TrustedCertificate } from '../certificates/judge-certificate.ts'
+import { ENROLLMENT_REFUSALS, type EnrollmentRefusalReason } from '../audit/reasons.ts'
+import { judgeCertificate, type TrustedCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
+import type { EnrollmentPorts } from './ports.ts'
 
 export type CaCertificateVerdict =
   | { readonly verdict: 'trusted'; readonly certificate: TrustedCertificate; readonly ca: Ca }
@@ -23,27 +24,25 @@ export interface Purpose {
   readonly caId?: CaId
 }
 
-export type JudgeForEnrollment = (
+export async function judgeForEnrollment(
+  ports: Pick<EnrollmentPorts, 'rules' | 'ownAnchors' | 'clock'>,
   chain: PresentedChain | undefined,
   purpose: Purpose,
-) => Promise<CaCertificateVerdict>
-
-export function createJudgeForEnrollment(deps: {
-  readonly judgeCertificate: JudgeCertificate
-  readonly cas: () => readonly Ca[]
-}): JudgeForEnrollment {
-  return async (chain, purpose) => {
-    if (chain === undefined) return reject('no-certificate')
-    const judged = await deps.judgeCertificate(chain, casFor(purpose, deps.cas()))
-    if (judged.verdict === 'rejected') {
-      const known = ENROLLMENT_REFUSAL_REASONS.find((reason) => reason === judged.reason)
-      return reject(known ?? 'certificate-untrusted', judged.why)
-    }
-    const { anchor } = judged
-    if (anchor.kind === 'network') return reject('certificate-untrusted', 'it is one of our own')
-    if (judged.isExpired) return reject('certificate-expired')
-    return { verdict: 'trusted', certificate: judged, ca: anchor.ca }
+): Promise<CaCertificateVerdict> {
+  if (chain === undefined) return reject('no-certificate')
+  const judged = await judgeCertificate(ports, chain, casFor(purpose, ports.rules.cas()))
+  if (judged.verdict === 'rejected') {
+    const { reason, why } = judged
+    return reject(isRefusalReason(reason) ? reason : 'certificate-untrusted', why)
   }
+  const { anchor } = judged
+  if (anchor.kind === 'network') return reject('certificate-untrusted', 'it is one of our own')
+  if (judged.isExpired) return reject('certificate-expired')
+  return { verdict: 'trusted', certificate: judged, ca: anchor.ca }
+}
+
+function isRefusalReason(reason: string): reason is EnrollmentRefusalReason {
+  return Object.hasOwn(ENROLLMENT_REFUSALS, reason)
 }
 
 /**

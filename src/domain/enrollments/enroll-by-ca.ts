@@ -8,166 +8,160 @@
 import { X509Certificate } from 'node:crypto'
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
 import { networkOf } from '../../base/network.ts'
-import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { isLine } from '../../base/text.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
-import { createGuessOrder, oneAfterTheOther } from '../factors/guessing/guess-order.ts'
+import { oneAfterTheOther } from '../factors/guessing/guess-order.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { inUse } from '../refusals.ts'
-import type { Stores, Transaction } from '../stores.ts'
-import type { JudgeForEnrollment, Purpose } from './ca-certificate.ts'
+import type { Stores } from '../stores.ts'
+import { judgeForEnrollment, type Purpose } from './ca-certificate.ts'
 import { type Enrolling, identityName, unusedIdentityName } from './identity-name.ts'
-import type { NewCredential, UseEnrollment } from './use-enrollment.ts'
-
-/** Both throw CERT_FAILED_VALIDATION or CERT_IN_USE. */
-export interface EnrollByCa {
-  /** Also thrown: what `UseEnrollment` throws. */
-  withToken(
-    given: { readonly token: Secret; readonly shown: PresentedChain | undefined },
-    caller: Caller,
-  ): Promise<void>
-  /** Answers the identity that was made. Also thrown: ENTITY_NAME_IN_USE, for the external id. */
-  withoutToken(
-    given: { readonly shown: PresentedChain | undefined },
-    caller: Caller,
-  ): Promise<IdentityId>
-}
+import type { EnrollmentPorts } from './ports.ts'
+import { findEnrollment, type NewCredential, takeEnrollment } from './use-enrollment.ts'
 
 /** As long as an administrator may make one. */
 const LONGEST_EXTERNAL_ID = 256
 
-export function createEnrollByCa(deps: {
-  readonly judgeForEnrollment: JudgeForEnrollment
-  readonly useEnrollment: UseEnrollment
-  readonly transaction: Transaction
-  readonly clock: Clock
-  readonly random: Random
-  readonly recordEvent: RecordEvent
-}): EnrollByCa {
-  const { judgeForEnrollment, useEnrollment, transaction, clock } = deps
-  const { random, recordEvent } = deps
-  const beginRefusal = createGuessOrder()
+/** Throws CERT_FAILED_VALIDATION or CERT_IN_USE, and what `takeEnrollment` throws. */
+export async function enrollByCaAndToken(
+  ports: EnrollmentPorts,
+  { token, shown }: { readonly token: Secret; readonly shown: PresentedChain | undefined },
+  caller: Caller,
+): Promise<void> {
+  const invited = { token, method: 'ottca', caller } as const
+  const { enrollment, identity } = await findEnrollment(ports, invited)
+  const attempt = { method: 'ottca', identityId: identity.id, caller } as const
+  const purpose = { caId: enrollment.caId, isEnabled: isForTokens }
+  const { credential } = await judge(ports, attempt, shown, purpose)
+  await takeEnrollment(ports, invited, identity.id, credential)
+}
 
-  interface Attempt {
-    readonly method: 'ottca' | 'ca'
-    readonly identityId: IdentityId | undefined
-    readonly caller: Caller
+/** Returns the identity that was created. Throws CERT_FAILED_VALIDATION, CERT_IN_USE; ENTITY_NAME_IN_USE, for the external id. */
+export async function enrollByCaAlone(
+  ports: EnrollmentPorts,
+  { shown }: { readonly shown: PresentedChain | undefined },
+  caller: Caller,
+): Promise<IdentityId> {
+  const attempt = { method: 'ca', identityId: undefined, caller } as const
+  const judged = await judge(ports, attempt, shown, { isEnabled: isForAnybody })
+  const { externalId } = judged
+  if (judged.ca.externalIdClaim !== undefined && !isExternalId(externalId)) {
+    return refuse(ports, attempt, 'external-id-missing', `by the claim of the CA ${judged.ca.id}`)
   }
-
-  async function refuse(
-    { method, identityId, caller }: Attempt,
-    reason: EnrollmentRefusalReason,
-    why?: string,
-  ): Promise<never> {
-    const details = { method, ...(why === undefined ? {} : { why }) }
-    const refused = { type: 'enrollment.refused', identityId, reason, details } as const
-    const event = recordEvent(caller, refused)
-    await oneAfterTheOther(beginRefusal, networkOf(caller.address), () =>
-      transaction((tx) => tx.events.insert(event)),
-    )
-    const detail = why === undefined ? reason : `${reason}: ${why}`
-    const field = { field: 'certificate', reason: 'is missing on this connection' }
-    throw new Failure('CERT_FAILED_VALIDATION', {
-      detail,
-      ...(reason === 'no-certificate' ? { field } : {}),
-    })
-  }
-
-  async function judge(attempt: Attempt, shown: PresentedChain | undefined, purpose: Purpose) {
-    const judged = await judgeForEnrollment(shown, purpose)
-    if (judged.verdict === 'rejected') return refuse(attempt, judged.reason, judged.why)
-    const { pem: certPem, fingerprint, externalId } = judged.certificate
-    const credential = { method: 'cert', certPem, fingerprint, isIssuedByNetwork: false } as const
-    return { ca: judged.ca, credential, externalId }
-  }
-
-  async function insertIdentity(
-    tx: Pick<Stores, 'identities'>,
-    identity: FreshIdentity,
-    enrolling: Enrolling,
-  ): Promise<void> {
-    for (const name of [identityName(enrolling), unusedIdentityName(enrolling)]) {
-      const outcome = await tx.identities.insert({ ...identity, name })
-      if (outcome === 'inserted') return
-      if (outcome === 'external-id-in-use') throw inUse('externalId')
+  const now = ports.clock.now()
+  const identityId = newId<IdentityId>(ports.random)
+  const commonName = commonNameOf(judged.credential.certPem)
+  await ports.transaction(async (tx) => {
+    // As the CA is now: what was judged is a copy.
+    const ca = await tx.cas.find(judged.ca.id)
+    if (ca === undefined || !ca.isVerified || !isForAnybody(ca)) {
+      throw new Failure('CERT_FAILED_VALIDATION', { detail: 'the CA was switched off' })
     }
-    throw inUse('name')
-  }
+    // Before anything is made: nearly always this is what stands in the way.
+    if ((await tx.authenticators.findCert(judged.credential.fingerprint)) !== undefined) {
+      throw new Failure('CERT_IN_USE')
+    }
+    const identity: FreshIdentity = {
+      id: identityId,
+      name: '',
+      type: 'Default',
+      isAdmin: false,
+      externalId,
+      authPolicyId: DEFAULT_POLICY_ID,
+      roleAttributes: ca.identityRoles,
+      appData: {},
+      tags: {},
+      disabledAt: undefined,
+      disabledUntil: undefined,
+      createdAt: now,
+      updatedAt: now,
+    }
+    await insertIdentity(tx, identity, { ca, commonName, identityId })
+    const id = await insertAuthenticator(ports, tx, identityId, judged.credential)
+    await tx.events.insert(recordEvent(ports, caller, { type: 'identity.created', identityId }))
+    const created = { type: 'authenticator.created', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, caller, created))
+  })
+  return identityId
+}
 
-  async function insertAuthenticator(
-    tx: Pick<Stores, 'authenticators'>,
-    identityId: IdentityId,
-    credential: Extract<NewCredential, { method: 'cert' }>,
-  ): Promise<AuthenticatorId> {
-    const now = clock.now()
-    const id = newId<AuthenticatorId>(random)
-    const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
-    const outcome = await tx.authenticators.insert({ ...credential, ...made })
-    if (outcome !== 'inserted') throw new Failure('CERT_IN_USE')
-    return id
-  }
+/** For `http`, until it takes ports. */
+export interface EnrollByCa {
+  readonly withToken: Bound<typeof enrollByCaAndToken>
+  readonly withoutToken: Bound<typeof enrollByCaAlone>
+}
 
-  return {
-    async withToken({ token, shown }, caller) {
-      const invited = { token, method: 'ottca', caller } as const
-      const { enrollment, identity } = await useEnrollment.look(invited)
-      const attempt = { method: 'ottca', identityId: identity.id, caller } as const
-      const purpose = { caId: enrollment.caId, isEnabled: isForTokens }
-      const { credential } = await judge(attempt, shown, purpose)
-      await useEnrollment.take(invited, identity.id, credential)
-    },
+interface Attempt {
+  readonly method: 'ottca' | 'ca'
+  readonly identityId: IdentityId | undefined
+  readonly caller: Caller
+}
 
-    async withoutToken({ shown }, caller) {
-      const attempt = { method: 'ca', identityId: undefined, caller } as const
-      const judged = await judge(attempt, shown, { isEnabled: isForAnybody })
-      const { externalId } = judged
-      if (judged.ca.externalIdClaim !== undefined && !isExternalId(externalId)) {
-        return refuse(attempt, 'external-id-missing', `by the claim of the CA ${judged.ca.id}`)
-      }
-      const now = clock.now()
-      const identityId = newId<IdentityId>(random)
-      const commonName = commonNameOf(judged.credential.certPem)
-      await transaction(async (tx) => {
-        // As the CA is now: what was judged is a copy.
-        const ca = await tx.cas.find(judged.ca.id)
-        if (ca === undefined || !ca.isVerified || !isForAnybody(ca)) {
-          throw new Failure('CERT_FAILED_VALIDATION', { detail: 'the CA was switched off' })
-        }
-        // Before anything is made: nearly always this is what stands in the way.
-        if ((await tx.authenticators.findCert(judged.credential.fingerprint)) !== undefined) {
-          throw new Failure('CERT_IN_USE')
-        }
-        const identity: FreshIdentity = {
-          id: identityId,
-          name: '',
-          type: 'Default',
-          isAdmin: false,
-          externalId,
-          authPolicyId: DEFAULT_POLICY_ID,
-          roleAttributes: ca.identityRoles,
-          appData: {},
-          tags: {},
-          disabledAt: undefined,
-          disabledUntil: undefined,
-          createdAt: now,
-          updatedAt: now,
-        }
-        await insertIdentity(tx, identity, { ca, commonName, identityId })
-        const id = await insertAuthenticator(tx, identityId, judged.credential)
-        await tx.events.insert(recordEvent(caller, { type: 'identity.created', identityId }))
-        const created = { type: 'authenticator.created', identityId, details: { id } } as const
-        await tx.events.insert(recordEvent(caller, created))
-      })
-      return identityId
-    },
+async function refuse(
+  ports: EnrollmentPorts,
+  { method, identityId, caller }: Attempt,
+  reason: EnrollmentRefusalReason,
+  why?: string,
+): Promise<never> {
+  const details = { method, ...(why === undefined ? {} : { why }) }
+  const refused = { type: 'enrollment.refused', identityId, reason, details } as const
+  const event = recordEvent(ports, caller, refused)
+  await oneAfterTheOther(ports.beginEnrollmentRefusal, networkOf(caller.address), () =>
+    ports.transaction((tx) => tx.events.insert(event)),
+  )
+  const detail = why === undefined ? reason : `${reason}: ${why}`
+  const field = { field: 'certificate', reason: 'is missing on this connection' }
+  throw new Failure('CERT_FAILED_VALIDATION', {
+    detail,
+    ...(reason === 'no-certificate' ? { field } : {}),
+  })
+}
+
+async function judge(
+  ports: EnrollmentPorts,
+  attempt: Attempt,
+  shown: PresentedChain | undefined,
+  purpose: Purpose,
+) {
+  const judged = await judgeForEnrollment(ports, shown, purpose)
+  if (judged.verdict === 'rejected') return refuse(ports, attempt, judged.reason, judged.why)
+  const { pem: certPem, fingerprint, externalId } = judged.certificate
+  const credential = { method: 'cert', certPem, fingerprint, isIssuedByNetwork: false } as const
+  return { ca: judged.ca, credential, externalId }
+}
+
+async function insertIdentity(
+  tx: Pick<Stores, 'identities'>,
+  identity: FreshIdentity,
+  enrolling: Enrolling,
+): Promise<void> {
+  for (const name of [identityName(enrolling), unusedIdentityName(enrolling)]) {
+    const outcome = await tx.identities.insert({ ...identity, name })
+    if (outcome === 'inserted') return
+    if (outcome === 'external-id-in-use') throw inUse('externalId')
   }
+  throw inUse('name')
+}
+
+async function insertAuthenticator(
+  { clock, random }: Pick<EnrollmentPorts, 'clock' | 'random'>,
+  tx: Pick<Stores, 'authenticators'>,
+  identityId: IdentityId,
+  credential: Extract<NewCredential, { method: 'cert' }>,
+): Promise<AuthenticatorId> {
+  const now = clock.now()
+  const id = newId<AuthenticatorId>(random)
+  const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
+  const outcome = await tx.authenticators.insert({ ...credential, ...made })
+  if (outcome !== 'inserted') throw new Failure('CERT_IN_USE')
+  return id
 }
 
 const isForTokens = (ca: Ca): boolean => ca.isOttCaEnrollmentEnabled

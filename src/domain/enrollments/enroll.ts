@@ -4,63 +4,59 @@
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
-import type {
-  IdentityCertificate,
-  IssueIdentityCertificate,
+import type { Bound } from '../bound.ts'
+import {
+  type IdentityCertificate,
+  issueIdentityCertificate,
 } from '../certificates/own/identity-certificate.ts'
-import type { HashNewPassword } from '../factors/new-password.ts'
+import { hashNewPassword } from '../factors/new-password.ts'
 import { usernameKey } from '../identities/authenticator.ts'
-import type { AuthPolicies } from '../policies/stores.ts'
 import { invalid } from '../refusals.ts'
-import type { UseEnrollment } from './use-enrollment.ts'
+import type { EnrollmentPorts } from './ports.ts'
+import { findEnrollment, takeEnrollment } from './use-enrollment.ts'
 
-/** Thrown by both: what `UseEnrollment` throws. */
-export interface Enroll {
-  /** Also thrown: COULD_NOT_PROCESS_CSR. */
-  byCsr(
-    given: { readonly token: Secret; readonly clientCsr: string },
-    caller: Caller,
-  ): Promise<IdentityCertificate>
-  /** Answers the username as it was chosen for the identity. Also thrown: COULD_NOT_VALIDATE, SERVER_TOO_BUSY. */
-  byPassword(
-    given: { readonly token: Secret; readonly username: string; readonly password: Secret },
-    caller: Caller,
-  ): Promise<string>
+/** Throws what `takeEnrollment` throws, and COULD_NOT_PROCESS_CSR. */
+export async function enrollByCsr(
+  ports: EnrollmentPorts,
+  { token, clientCsr }: { readonly token: Secret; readonly clientCsr: string },
+  caller: Caller,
+): Promise<IdentityCertificate> {
+  const shown = { token, method: 'ott', caller } as const
+  const { identity } = await findEnrollment(ports, shown)
+  const csr = { pem: clientCsr, field: 'clientCsr' }
+  const certificate = issueIdentityCertificate(ports, identity.id, csr)
+  const { certPem, fingerprint } = certificate
+  const credential = { method: 'cert', certPem, fingerprint, isIssuedByNetwork: true } as const
+  await takeEnrollment(ports, shown, identity.id, credential)
+  return certificate
 }
 
-export function createEnroll(deps: {
-  readonly useEnrollment: UseEnrollment
-  readonly issueIdentityCertificate: IssueIdentityCertificate
-  readonly hashNewPassword: HashNewPassword
-  readonly authPolicies: Pick<AuthPolicies, 'find'>
-}): Enroll {
-  const { useEnrollment } = deps
-
-  return {
-    async byCsr({ token, clientCsr }, caller) {
-      const shown = { token, method: 'ott', caller } as const
-      const { identity } = await useEnrollment.look(shown)
-      const csr = { pem: clientCsr, field: 'clientCsr' }
-      const certificate = deps.issueIdentityCertificate(identity.id, csr)
-      const { certPem, fingerprint } = certificate
-      const credential = { method: 'cert', certPem, fingerprint, isIssuedByNetwork: true } as const
-      await useEnrollment.take(shown, identity.id, credential)
-      return certificate
-    },
-
-    async byPassword({ token, username: given, password }, caller) {
-      const shown = { token, method: 'updb', caller } as const
-      const { enrollment, identity } = await useEnrollment.look(shown)
-      const { username } = enrollment
-      if (usernameKey(given) !== usernameKey(username)) {
-        throw invalid('username', 'is not the one of the enrollment')
-      }
-      const policy = await deps.authPolicies.find(identity.authPolicyId)
-      if (policy === undefined) throw new Error('an identity has a policy that does not exist')
-      const passwordHash = await deps.hashNewPassword(password, { username, identity, policy })
-      const credential = { method: 'updb', username, passwordHash, lockedUntil: undefined } as const
-      await useEnrollment.take(shown, identity.id, credential)
-      return username
-    },
+/** Returns the username as it was chosen for the identity. Also throws COULD_NOT_VALIDATE, SERVER_TOO_BUSY. */
+export async function enrollByPassword(
+  ports: EnrollmentPorts,
+  {
+    token,
+    username: given,
+    password,
+  }: { readonly token: Secret; readonly username: string; readonly password: Secret },
+  caller: Caller,
+): Promise<string> {
+  const shown = { token, method: 'updb', caller } as const
+  const { enrollment, identity } = await findEnrollment(ports, shown)
+  const { username } = enrollment
+  if (usernameKey(given) !== usernameKey(username)) {
+    throw invalid('username', 'is not the one of the enrollment')
   }
+  const policy = await ports.authPolicies.find(identity.authPolicyId)
+  if (policy === undefined) throw new Error('an identity has a policy that does not exist')
+  const passwordHash = await hashNewPassword(ports, password, { username, identity, policy })
+  const credential = { method: 'updb', username, passwordHash, lockedUntil: undefined } as const
+  await takeEnrollment(ports, shown, identity.id, credential)
+  return username
+}
+
+/** For `http`, until it takes ports. */
+export interface Enroll {
+  readonly byCsr: Bound<typeof enrollByCsr>
+  readonly byPassword: Bound<typeof enrollByPassword>
 }

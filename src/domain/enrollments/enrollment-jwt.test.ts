@@ -7,7 +7,7 @@ import { decodeProtectedHeader, jwtVerify } from 'jose'
 import type { CaId, IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { instant } from '../../base/time/instant.ts'
-import { createSignEnrollmentJwt, type EnrollmentInvitation } from './enrollment-jwt.ts'
+import { type EnrollmentInvitation, signEnrollmentJwt } from './enrollment-jwt.ts'
 
 const ADDRESS = 'https://id.example.com:1280'
 const EXPIRES_AT = instant(4_000_000_000_999)
@@ -43,7 +43,8 @@ const [certificatePem = ''] = rootCertificates
 function signer(key: KeyPair) {
   const keyPem = new Secret(String(key.privateKey.export({ format: 'pem', type: 'pkcs8' })))
   const api = { address: ADDRESS, certificatePem, keyPem }
-  return createSignEnrollmentJwt({ clientApi: () => api })
+  return (invitation: EnrollmentInvitation) =>
+    signEnrollmentJwt({ clientApi: () => api }, invitation)
 }
 
 for (const [name, [make, algorithm]] of Object.entries(KEYS)) {
@@ -81,6 +82,5 @@ test('a JWT for the certificates of a CA names the CA, and neither a token nor a
 })
 
 test('where there is no client API there is no JWT', async () => {
-  const sign = createSignEnrollmentJwt({ clientApi: () => undefined })
-  assert.equal(await sign(INVITATION), undefined)
+  assert.equal(await signEnrollmentJwt({ clientApi: () => undefined }, INVITATION), undefined)
 })

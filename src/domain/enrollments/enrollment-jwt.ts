@@ -31,31 +31,32 @@ export type EnrollmentInvitation =
   /** For whoever has a certificate of this CA: no token, no end; `sub` names the CA. */
   | { readonly method: 'ca'; readonly caId: CaId }
 
-/** Undefined where there is nothing to sign with, as on an instance without a client API (D-126). */
-export type SignEnrollmentJwt = (invitation: EnrollmentInvitation) => Promise<Secret | undefined>
-
-export function createSignEnrollmentJwt(deps: {
-  /** Asked at each signing: certificates are renewed while the service runs. */
+export interface EnrollmentJwtPorts {
+  /** Called at each signing: certificates are renewed while the service runs. */
   readonly clientApi: () => ClientApi | undefined
-}): SignEnrollmentJwt {
-  return async (invitation) => {
-    const api = deps.clientApi()
-    if (api === undefined) return undefined
-    const key = createPrivateKey(api.keyPem.reveal())
-    const alg = algorithmOf(key)
-    if (alg === undefined) return undefined
-    const certificate = new X509Certificate(api.certificatePem)
-    const header = {
-      alg,
-      typ: 'JWT',
-      // RFC 7515 §4.1.8: which certificate verifies it.
-      'x5t#S256': base64url(sha256(certificate.raw)),
-    }
-    const jwt = await new SignJWT({ iss: api.address, ...claimsOf(invitation) })
-      .setProtectedHeader(header)
-      .sign(key)
-    return new Secret(jwt)
+}
+
+/** Returns undefined if there is nothing to sign with, as on an instance without a client API (D-126). */
+export async function signEnrollmentJwt(
+  { clientApi }: EnrollmentJwtPorts,
+  invitation: EnrollmentInvitation,
+): Promise<Secret | undefined> {
+  const api = clientApi()
+  if (api === undefined) return undefined
+  const key = createPrivateKey(api.keyPem.reveal())
+  const alg = algorithmOf(key)
+  if (alg === undefined) return undefined
+  const certificate = new X509Certificate(api.certificatePem)
+  const header = {
+    alg,
+    typ: 'JWT',
+    // RFC 7515 §4.1.8: which certificate verifies it.
+    'x5t#S256': base64url(sha256(certificate.raw)),
   }
+  const jwt = await new SignJWT({ iss: api.address, ...claimsOf(invitation) })
+    .setProtectedHeader(header)
+    .sign(key)
+  return new Secret(jwt)
 }
 
 function claimsOf(invitation: EnrollmentInvitation) {

@@ -5,15 +5,13 @@
  */
 
 import { type CaId, type EnrollmentId, type IdentityId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, days } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
 import { usernameKey } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { refuseLongUsername } from '../identities/long-username.ts'
@@ -26,7 +24,8 @@ import {
   enrollmentTokenHash,
   newEnrollmentToken,
 } from './enrollment.ts'
-import type { SignEnrollmentJwt } from './enrollment-jwt.ts'
+import { signEnrollmentJwt } from './enrollment-jwt.ts'
+import type { EnrollmentPorts } from './ports.ts'
 
 /** Token and JWT are shown once and kept by nobody here. */
 export interface Invitation {
@@ -43,93 +42,95 @@ export type WantedEnrollment = EnrollmentKind & {
   readonly expiresAt: Instant | undefined
 }
 
-export interface Invite {
-  /** Before the transaction. Thrown: COULD_NOT_VALIDATE. */
-  prepare(wanted: WantedEnrollment): Promise<Invitation>
-  /** Another token for the same enrollment, also before the transaction. */
-  prepareAgain(enrollment: Enrollment, expiresAt: Instant | undefined): Promise<Invitation>
-  /**
-   * Stores it, with its event. Thrown, and nothing is stored: COULD_NOT_VALIDATE, ENROLLMENT_EXISTS,
-   * MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE.
-   */
-  insertWithin(tx: InviteStores, enrollment: Enrollment, caller: Caller): Promise<void>
-}
-
 type InviteStores = Pick<Stores, 'identities' | 'authenticators' | 'enrollments' | 'cas' | 'events'>
 
 /** D-125: a token that is good for longer is a password that nobody changes. */
 const LONGEST: Duration = days(365)
 
-export function createInvite(deps: {
-  /** `edge.enrollment.duration`. */
-  readonly duration: Duration
-  readonly signEnrollmentJwt: SignEnrollmentJwt
-  readonly vault: Pick<Vault, 'hash'>
-  readonly clock: Clock
-  readonly random: Random
-  readonly recordEvent: RecordEvent
-}): Invite {
-  const { clock, random, recordEvent } = deps
+type InvitePorts = Pick<
+  EnrollmentPorts,
+  'enrollmentDuration' | 'clientApi' | 'vault' | 'clock' | 'random'
+>
 
-  function endOf(wanted: Instant | undefined): Instant {
-    const now = clock.now()
-    if (wanted === undefined) return plus(now, deps.duration)
-    if (wanted <= now) throw invalid('expiresAt', 'must be in the future')
-    if (wanted > plus(now, LONGEST)) throw invalid('expiresAt', 'must be within a year')
-    return wanted
+/** Before the transaction. Throws COULD_NOT_VALIDATE. */
+export async function prepareInvitation(
+  ports: InvitePorts,
+  { expiresAt, ...wanted }: WantedEnrollment,
+): Promise<Invitation> {
+  if (wanted.method === 'updb') refuseLongUsername(wanted.username)
+  const now = ports.clock.now()
+  const id = newId<EnrollmentId>(ports.random)
+  const made = { id, usedAt: undefined, createdAt: now, updatedAt: now }
+  return withToken(ports, (token) => ({ ...wanted, ...made, ...token }), expiresAt)
+}
+
+/** Another token for the same enrollment, also before the transaction. */
+export function prepareAgain(
+  ports: InvitePorts,
+  enrollment: Enrollment,
+  expiresAt: Instant | undefined,
+): Promise<Invitation> {
+  return withToken(ports, (token) => ({ ...enrollment, ...token }), expiresAt)
+}
+
+/**
+ * Stores the enrollment with its event. Throws, and stores nothing: COULD_NOT_VALIDATE, ENROLLMENT_EXISTS,
+ * MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE.
+ */
+export async function insertEnrollmentWithin(
+  ports: AuditPorts,
+  tx: InviteStores,
+  enrollment: Enrollment,
+  caller: Caller,
+): Promise<void> {
+  const { id, identityId, method } = enrollment
+  // Held: two invitations at once, or an invitation and an authenticator, see each other.
+  if ((await tx.identities.hold(identityId)) === undefined) {
+    throw invalid('identityId', 'names no identity')
   }
-
-  async function withToken(
-    finish: (token: Pick<Enrollment, 'tokenHash' | 'expiresAt'>) => Enrollment,
-    wanted: Instant | undefined,
-  ): Promise<Invitation> {
-    const token = newEnrollmentToken(random)
-    const expiresAt = endOf(wanted)
-    const enrollment = finish({ tokenHash: enrollmentTokenHash(deps.vault, token), expiresAt })
-    const { method, identityId } = enrollment
-    const jwt = await deps.signEnrollmentJwt({ method, identityId, token, expiresAt })
-    return { enrollment, token, jwt }
+  const own = await tx.authenticators.listOf(identityId)
+  if (own.some((one) => one.method === authenticatorMethodOf(method))) {
+    throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
   }
-
-  return {
-    prepare({ expiresAt, ...wanted }) {
-      if (wanted.method === 'updb') refuseLongUsername(wanted.username)
-      const now = clock.now()
-      const id = newId<EnrollmentId>(random)
-      const made = { id, usedAt: undefined, createdAt: now, updatedAt: now }
-      return withToken((token) => ({ ...wanted, ...made, ...token }), expiresAt)
-    },
-
-    prepareAgain: (enrollment, expiresAt) =>
-      withToken((token) => ({ ...enrollment, ...token }), expiresAt),
-
-    async insertWithin(tx, enrollment, caller) {
-      const { id, identityId, method } = enrollment
-      // Held: two invitations at once, or an invitation and an authenticator, see each other.
-      if ((await tx.identities.hold(identityId)) === undefined) {
-        throw invalid('identityId', 'names no identity')
-      }
-      const own = await tx.authenticators.listOf(identityId)
-      if (own.some((one) => one.method === authenticatorMethodOf(method))) {
-        throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
-      }
-      if (enrollment.method === 'updb') {
-        const key = usernameKey(enrollment.username)
-        if ((await tx.authenticators.findUpdb(key)) !== undefined) throw inUse('username')
-      }
-      if (enrollment.method === 'ottca') await refuseCa(tx, enrollment.caId)
-
-      for (const gone of await tx.enrollments.removeExpiredLike(enrollment, clock.now())) {
-        const deleted = { type: 'enrollment.deleted', identityId: gone.identityId } as const
-        await tx.events.insert(recordEvent(caller, { ...deleted, details: { id: gone.id } }))
-      }
-      const outcome = await tx.enrollments.insert(enrollment)
-      if (outcome === 'method-open') throw new Failure('ENROLLMENT_EXISTS')
-      if (outcome === 'username-in-use') throw inUse('username')
-      const created = { type: 'enrollment.created', identityId, details: { id } } as const
-      await tx.events.insert(recordEvent(caller, created))
-    },
+  if (enrollment.method === 'updb') {
+    const key = usernameKey(enrollment.username)
+    if ((await tx.authenticators.findUpdb(key)) !== undefined) throw inUse('username')
   }
+  if (enrollment.method === 'ottca') await refuseCa(tx, enrollment.caId)
+
+  for (const gone of await tx.enrollments.removeExpiredLike(enrollment, ports.clock.now())) {
+    const deleted = { type: 'enrollment.deleted', identityId: gone.identityId } as const
+    await tx.events.insert(recordEvent(ports, caller, { ...deleted, details: { id: gone.id } }))
+  }
+  const outcome = await tx.enrollments.insert(enrollment)
+  if (outcome === 'method-open') throw new Failure('ENROLLMENT_EXISTS')
+  if (outcome === 'username-in-use') throw inUse('username')
+  const created = { type: 'enrollment.created', identityId, details: { id } } as const
+  await tx.events.insert(recordEvent(ports, caller, created))
+}
+
+function endOf(
+  { clock, enrollmentDuration }: Pick<InvitePorts, 'clock' | 'enrollmentDuration'>,
+  wanted: Instant | undefined,
+): Instant {
+  const now = clock.now()
+  if (wanted === undefined) return plus(now, enrollmentDuration)
+  if (wanted <= now) throw invalid('expiresAt', 'must be in the future')
+  if (wanted > plus(now, LONGEST)) throw invalid('expiresAt', 'must be within a year')
+  return wanted
+}
+
+async function withToken(
+  ports: InvitePorts,
+  finish: (token: Pick<Enrollment, 'tokenHash' | 'expiresAt'>) => Enrollment,
+  wanted: Instant | undefined,
+): Promise<Invitation> {
+  const token = newEnrollmentToken(ports.random)
+  const expiresAt = endOf(ports, wanted)
+  const enrollment = finish({ tokenHash: enrollmentTokenHash(ports.vault, token), expiresAt })
+  const { method, identityId } = enrollment
+  const jwt = await signEnrollmentJwt(ports, { method, identityId, token, expiresAt })
+  return { enrollment, token, jwt }
 }
 
 async function refuseCa(tx: Pick<Stores, 'cas'>, caId: CaId): Promise<void> {

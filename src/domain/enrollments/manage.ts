@@ -10,138 +10,151 @@ import {
   type IdentityId,
   newId,
 } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
 import { readCertificates } from '../certificates/certificate-chain.ts'
 import { hasIssued } from '../certificates/paths/find-paths.ts'
-import type { Cas } from '../certificates/stores.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
-import type { ManageIdentities, NewIdentity } from '../identities/manage.ts'
-import type { ManageAuthenticators } from '../identities/manage-authenticators.ts'
-import type { Authenticators } from '../identities/stores.ts'
+import { createIdentity, type NewIdentity } from '../identities/manage.ts'
+import { removeAuthenticator } from '../identities/manage-authenticators.ts'
+import type { ManagementPorts } from '../management/ports.ts'
 import { invalid, notFound } from '../refusals.ts'
-import type { Transaction } from '../stores.ts'
 import type { EnrollmentKind } from './enrollment.ts'
-import type { Invitation, Invite, WantedEnrollment } from './invite.ts'
-import type { Enrollments } from './stores.ts'
+import {
+  type Invitation,
+  insertEnrollmentWithin,
+  prepareAgain,
+  prepareInvitation,
+  type WantedEnrollment,
+} from './invite.ts'
 
-/** All of them throw NOT_FOUND for an id that nothing has, and what `Invite` throws. */
-export interface ManageEnrollments {
-  create(wanted: WantedEnrollment, caller: Caller): Promise<Invitation>
-  /** With a new identity, both or neither. */
-  createWithIdentity(
-    identity: NewIdentity,
-    kind: EnrollmentKind,
-    caller: Caller,
-  ): Promise<Invitation>
-  /** Another token and end; the former token is worth nothing from then on. ENROLLMENT_USED when it was used. */
-  refresh(id: EnrollmentId, expiresAt: Instant | undefined, caller: Caller): Promise<Invitation>
-  remove(id: EnrollmentId, caller: Caller): Promise<void>
-  /**
-   * An enrollment in the place of an authenticator, which is removed as by `ManageAuthenticators`: its sessions end, and
-   * LAST_ADMINISTRATOR holds.
-   */
-  reEnroll(id: AuthenticatorId, expiresAt: Instant | undefined, caller: Caller): Promise<Invitation>
+/** Throws what `prepareInvitation` and `insertEnrollmentWithin` throw, like all that follow. */
+export async function createEnrollment(
+  ports: ManagementPorts,
+  wanted: WantedEnrollment,
+  caller: Caller,
+): Promise<Invitation> {
+  const invitation = await prepareInvitation(ports, wanted)
+  await ports.transaction((tx) => insertEnrollmentWithin(ports, tx, invitation.enrollment, caller))
+  return invitation
 }
 
-export function createManageEnrollments(deps: {
-  readonly enrollments: Pick<Enrollments, 'find'>
-  readonly authenticators: Pick<Authenticators, 'find'>
-  readonly cas: Pick<Cas, 'list'>
-  readonly manageIdentities: Pick<ManageIdentities, 'create'>
-  readonly manageAuthenticators: Pick<ManageAuthenticators, 'remove'>
-  readonly invite: Invite
-  readonly transaction: Transaction
-  readonly clock: Clock
-  readonly random: Random
-  readonly recordEvent: RecordEvent
-}): ManageEnrollments {
-  const { enrollments, invite, transaction, clock, recordEvent } = deps
+/** Creates the identity and its enrollment, or neither. */
+export async function createEnrollmentWithIdentity(
+  ports: ManagementPorts,
+  identity: NewIdentity,
+  kind: EnrollmentKind,
+  caller: Caller,
+): Promise<Invitation> {
+  const id = newId<IdentityId>(ports.random)
+  const wanted = { ...kind, identityId: id, tags: {}, expiresAt: undefined }
+  const invitation = await prepareInvitation(ports, wanted)
+  await createIdentity(ports, identity, caller, {
+    id,
+    within: (tx) => insertEnrollmentWithin(ports, tx, invitation.enrollment, caller),
+  })
+  return invitation
+}
 
-  /** What the holder of the authenticator enrolls with the next time: the same kind of thing (D-128). */
-  async function kindFor(authenticator: Authenticator): Promise<EnrollmentKind> {
-    if (authenticator.method === 'updb') return { method: 'updb', username: authenticator.username }
-    if (authenticator.isIssuedByNetwork) return { method: 'ott' }
-    const caId = await enrollingCaOf(authenticator.certPem)
-    if (caId !== undefined) return { method: 'ottca', caId }
-    const reason = 'has a certificate of a CA without enrollment by token; delete it instead'
-    throw invalid('id', reason)
-  }
+/** Another token and end; the former token is worth nothing from then on. Throws NOT_FOUND, ENROLLMENT_USED. */
+export async function refreshEnrollment(
+  ports: ManagementPorts,
+  id: EnrollmentId,
+  expiresAt: Instant | undefined,
+  caller: Caller,
+): Promise<Invitation> {
+  const found = await ports.enrollments.find(id)
+  if (found === undefined) throw notFound()
+  if (found.usedAt !== undefined) throw new Failure('ENROLLMENT_USED')
+  const invitation = await prepareAgain(ports, found, expiresAt)
+  const { enrollment } = invitation
+  await ports.transaction(async (tx) => {
+    const isReplaced = await tx.enrollments.replaceToken(id, enrollment, ports.clock.now())
+    // Somebody used or removed it in the meantime.
+    if (!isReplaced) {
+      throw (await tx.enrollments.find(id)) ? new Failure('ENROLLMENT_USED') : notFound()
+    }
+    const { identityId } = enrollment
+    const refreshed = { type: 'enrollment.refreshed', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, caller, refreshed))
+  })
+  return invitation
+}
 
-  async function enrollingCaOf(certPem: string): Promise<CaId | undefined> {
-    const [certificate] = readCertificates(certPem)
-    const found = (await deps.cas.list()).find((ca) => {
-      const [authority] = readCertificates(ca.certPem)
-      const isFit = ca.isVerified && ca.isOttCaEnrollmentEnabled
-      return isFit && authority && certificate && hasIssued(authority, certificate)
-    })
-    return found?.id
-  }
+/** Throws NOT_FOUND. */
+export function deleteEnrollment(
+  ports: ManagementPorts,
+  id: EnrollmentId,
+  caller: Caller,
+): Promise<void> {
+  return ports.transaction(async (tx) => {
+    const found = await tx.enrollments.find(id)
+    if (found === undefined || !(await tx.enrollments.remove(id))) throw notFound()
+    const { identityId } = found
+    const deleted = { type: 'enrollment.deleted', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, caller, deleted))
+  })
+}
 
-  return {
-    async create(wanted, caller) {
-      const invitation = await invite.prepare(wanted)
-      await transaction((tx) => invite.insertWithin(tx, invitation.enrollment, caller))
-      return invitation
-    },
+/**
+ * Puts an enrollment in the place of an authenticator, which is removed as by `removeAuthenticator`: its sessions end.
+ * Throws NOT_FOUND, LAST_ADMINISTRATOR.
+ */
+export async function reEnroll(
+  ports: ManagementPorts,
+  id: AuthenticatorId,
+  expiresAt: Instant | undefined,
+  caller: Caller,
+): Promise<Invitation> {
+  const found = await ports.authenticators.find(id)
+  if (found === undefined) throw notFound()
+  const { identityId } = found
+  const kind = await kindFor(ports, found)
+  const invitation = await prepareInvitation(ports, { ...kind, identityId, tags: {}, expiresAt })
+  const { enrollment } = invitation
+  await removeAuthenticator(ports, id, caller, (tx, removed) => {
+    const isRenamed = removed.method === 'updb' && enrollment.method === 'updb'
+    // As it is called now, should somebody have renamed it a moment ago.
+    const current = isRenamed ? { ...enrollment, username: removed.username } : enrollment
+    return insertEnrollmentWithin(ports, tx, current, caller)
+  })
+  return invitation
+}
 
-    async createWithIdentity(identity, kind, caller) {
-      const id = newId<IdentityId>(deps.random)
-      const wanted = { ...kind, identityId: id, tags: {}, expiresAt: undefined }
-      const invitation = await invite.prepare(wanted)
-      await deps.manageIdentities.create(identity, caller, {
-        id,
-        within: (tx) => invite.insertWithin(tx, invitation.enrollment, caller),
-      })
-      return invitation
-    },
+/** For `http`, until it takes ports. */
+export interface ManageEnrollments {
+  readonly create: Bound<typeof createEnrollment>
+  readonly createWithIdentity: Bound<typeof createEnrollmentWithIdentity>
+  readonly refresh: Bound<typeof refreshEnrollment>
+  readonly remove: Bound<typeof deleteEnrollment>
+  readonly reEnroll: Bound<typeof reEnroll>
+}
 
-    async refresh(id, expiresAt, caller) {
-      const found = await enrollments.find(id)
-      if (found === undefined) throw notFound()
-      if (found.usedAt !== undefined) throw new Failure('ENROLLMENT_USED')
-      const invitation = await invite.prepareAgain(found, expiresAt)
-      const { enrollment } = invitation
-      await transaction(async (tx) => {
-        const isReplaced = await tx.enrollments.replaceToken(id, enrollment, clock.now())
-        // Somebody used or removed it in the meantime.
-        if (!isReplaced) {
-          throw (await tx.enrollments.find(id)) ? new Failure('ENROLLMENT_USED') : notFound()
-        }
-        const { identityId } = enrollment
-        const refreshed = { type: 'enrollment.refreshed', identityId, details: { id } } as const
-        await tx.events.insert(recordEvent(caller, refreshed))
-      })
-      return invitation
-    },
+/** What the holder of the authenticator enrolls with the next time: the same kind of thing (D-128). */
+async function kindFor(
+  ports: Pick<ManagementPorts, 'cas'>,
+  authenticator: Authenticator,
+): Promise<EnrollmentKind> {
+  if (authenticator.method === 'updb') return { method: 'updb', username: authenticator.username }
+  if (authenticator.isIssuedByNetwork) return { method: 'ott' }
+  const caId = await enrollingCaOf(ports, authenticator.certPem)
+  if (caId !== undefined) return { method: 'ottca', caId }
+  const reason = 'has a certificate of a CA without enrollment by token; delete it instead'
+  throw invalid('id', reason)
+}
 
-    remove: (id, caller) =>
-      transaction(async (tx) => {
-        const found = await tx.enrollments.find(id)
-        if (found === undefined || !(await tx.enrollments.remove(id))) throw notFound()
-        const { identityId } = found
-        const deleted = { type: 'enrollment.deleted', identityId, details: { id } } as const
-        await tx.events.insert(recordEvent(caller, deleted))
-      }),
-
-    async reEnroll(id, expiresAt, caller) {
-      const found = await deps.authenticators.find(id)
-      if (found === undefined) throw notFound()
-      const { identityId } = found
-      const kind = await kindFor(found)
-      const invitation = await invite.prepare({ ...kind, identityId, tags: {}, expiresAt })
-      const { enrollment } = invitation
-      await deps.manageAuthenticators.remove(id, caller, (tx, removed) => {
-        const isRenamed = removed.method === 'updb' && enrollment.method === 'updb'
-        // As it is called now, should somebody have renamed it a moment ago.
-        const current = isRenamed ? { ...enrollment, username: removed.username } : enrollment
-        return invite.insertWithin(tx, current, caller)
-      })
-      return invitation
-    },
-  }
+async function enrollingCaOf(
+  { cas }: Pick<ManagementPorts, 'cas'>,
+  certPem: string,
+): Promise<CaId | undefined> {
+  const [certificate] = readCertificates(certPem)
+  const found = (await cas.list()).find((ca) => {
+    const [authority] = readCertificates(ca.certPem)
+    const isFit = ca.isVerified && ca.isOttCaEnrollmentEnabled
+    return isFit && authority && certificate && hasIssued(authority, certificate)
+  })
+  return found?.id
 }

@@ -5,21 +5,16 @@
  */
 
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { Failure, type FailureCode } from '../../errors/catalogue.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { AddressFailures } from '../factors/guessing/failures.ts'
+import { recordEvent } from '../audit/record.ts'
 import type { CertAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
-import type { Identities } from '../identities/stores.ts'
 import { inUse } from '../refusals.ts'
-import type { Transaction } from '../stores.ts'
 import { type Enrollment, type EnrollmentMethod, enrollmentTokenHash } from './enrollment.ts'
-import type { Enrollments, OpenedBy } from './stores.ts'
+import type { EnrollmentPorts } from './ports.ts'
+import type { OpenedBy } from './stores.ts'
 
 /** What the identity can log in with from now on. */
 export type NewCredential =
@@ -32,22 +27,6 @@ export interface Shown<Method extends EnrollmentMethod> {
   readonly caller: Caller
 }
 
-/** Thrown by both: INVALID_ENROLLMENT_TOKEN, ENROLLMENT_EXPIRED, ENROLLMENT_USED, FORBIDDEN, RATE_LIMITED. */
-export interface UseEnrollment {
-  look<Method extends EnrollmentMethod>(
-    shown: Shown<Method>,
-  ): Promise<{
-    readonly enrollment: Extract<Enrollment, { readonly method: Method }>
-    readonly identity: Identity
-  }>
-  /** Of several at once, one; also thrown: MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE, CERT_IN_USE. */
-  take(
-    shown: Shown<EnrollmentMethod>,
-    identityId: IdentityId,
-    credential: NewCredential,
-  ): Promise<AuthenticatorId>
-}
-
 type Refused = Exclude<OpenedBy<EnrollmentMethod>['state'], 'open'> | 'disabled'
 
 const REFUSALS: Record<Refused, { code: FailureCode; reason: EnrollmentRefusalReason }> = {
@@ -57,81 +36,100 @@ const REFUSALS: Record<Refused, { code: FailureCode; reason: EnrollmentRefusalRe
   disabled: { code: 'FORBIDDEN', reason: 'identity-disabled' },
 }
 
-export function createUseEnrollment(deps: {
-  readonly enrollments: Pick<Enrollments, 'findByToken'>
-  readonly identities: Pick<Identities, 'find'>
-  /** Counts wrong tokens only. */
-  readonly addressFailures: AddressFailures
-  readonly transaction: Transaction
-  readonly vault: Pick<Vault, 'hash'>
-  readonly clock: Clock
-  readonly random: Random
-  readonly recordEvent: RecordEvent
-}): UseEnrollment {
-  const { enrollments, identities, addressFailures, transaction, clock, recordEvent } = deps
+type UsePorts = Pick<
+  EnrollmentPorts,
+  | 'enrollments'
+  | 'identities'
+  | 'enrollmentFailures'
+  | 'transaction'
+  | 'vault'
+  | 'clock'
+  | 'random'
+  | 'foldRepeats'
+>
 
-  async function refuse(
-    refused: { readonly state: Refused; readonly identityId?: IdentityId },
-    { method, caller }: Shown<EnrollmentMethod>,
-  ): Promise<never> {
-    const { code, reason } = REFUSALS[refused.state]
-    const { identityId } = refused
-    const happening = {
-      type: 'enrollment.refused',
-      identityId,
-      reason,
-      details: { method },
-    } as const
-    await transaction((tx) => tx.events.insert(recordEvent(caller, happening)))
-    throw new Failure(code, { detail: reason })
-  }
+/**
+ * Finds the enrollment that the token opens, and spends nothing. Throws INVALID_ENROLLMENT_TOKEN, ENROLLMENT_EXPIRED,
+ * ENROLLMENT_USED, FORBIDDEN, RATE_LIMITED.
+ */
+export function findEnrollment<Method extends EnrollmentMethod>(
+  ports: UsePorts,
+  shown: Shown<Method>,
+): Promise<{
+  readonly enrollment: Extract<Enrollment, { readonly method: Method }>
+  readonly identity: Identity
+}> {
+  const { enrollments, identities, enrollmentFailures, vault, clock } = ports
+  return enrollmentFailures.guard(shown.caller.address, async (fail) => {
+    const now = clock.now()
+    const hash = enrollmentTokenHash(vault, shown.token)
+    const token = await enrollments.findByToken(hash, shown.method, now)
+    if (token.state !== 'open') {
+      fail()
+      return refuse(ports, token, shown)
+    }
+    const { enrollment } = token
+    const identity = await identities.find(enrollment.identityId)
+    if (identity === undefined) return refuse(ports, { state: 'unknown' }, shown)
+    const { id: identityId } = identity
+    // A caller with the right token of a disabled identity is not guessing.
+    if (isDisabled(identity, now)) return refuse(ports, { state: 'disabled', identityId }, shown)
+    return { enrollment, identity }
+  })
+}
 
-  return {
-    look: (shown) =>
-      addressFailures.guard(shown.caller.address, async (fail) => {
-        const now = clock.now()
-        const hash = enrollmentTokenHash(deps.vault, shown.token)
-        const token = await enrollments.findByToken(hash, shown.method, now)
-        if (token.state !== 'open') {
-          fail()
-          return refuse(token, shown)
-        }
-        const { enrollment } = token
-        const identity = await identities.find(enrollment.identityId)
-        if (identity === undefined) return refuse({ state: 'unknown' }, shown)
-        const { id: identityId } = identity
-        // A caller with the right token of a disabled identity is not guessing.
-        if (isDisabled(identity, now)) return refuse({ state: 'disabled', identityId }, shown)
-        return { enrollment, identity }
-      }),
+/**
+ * Spends the token and stores the credential; of several calls at once, one succeeds. Throws what `findEnrollment`
+ * throws, and MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE, CERT_IN_USE.
+ */
+export async function takeEnrollment(
+  ports: UsePorts,
+  shown: Shown<EnrollmentMethod>,
+  identityId: IdentityId,
+  credential: NewCredential,
+): Promise<AuthenticatorId> {
+  const { method, caller } = shown
+  const { transaction, vault, clock, random } = ports
+  const hash = enrollmentTokenHash(vault, shown.token)
+  const now = clock.now()
+  const id = newId<AuthenticatorId>(random)
+  const outcome = await transaction(async (tx) => {
+    // The identity before the enrollment, as at its removal: so the two never wait for each other.
+    const identity = await tx.identities.hold(identityId)
+    if (identity === undefined) return { state: 'unknown' } as const
+    if (isDisabled(identity, now)) return { state: 'disabled', identityId } as const
+    const taken = await tx.enrollments.take(hash, method, now)
+    if (taken.state !== 'open') return taken
+    // What is thrown from here on undoes the taking too.
+    const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
+    const inserted = await tx.authenticators.insert({ ...credential, ...made })
+    if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
+    if (inserted === 'username-in-use') throw inUse('username')
+    if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+    const details = { id: taken.enrollment.id }
+    const used = { type: 'enrollment.used', identityId, details } as const
+    const created = { type: 'authenticator.created', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, caller, used))
+    await tx.events.insert(recordEvent(ports, caller, created))
+    return taken
+  })
+  if (outcome.state !== 'open') return refuse(ports, outcome, shown)
+  return id
+}
 
-    async take(shown, identityId, credential) {
-      const { method, caller } = shown
-      const hash = enrollmentTokenHash(deps.vault, shown.token)
-      const now = clock.now()
-      const id = newId<AuthenticatorId>(deps.random)
-      const outcome = await transaction(async (tx) => {
-        // The identity before the enrollment, as at its removal: so the two never wait for each other.
-        const identity = await tx.identities.hold(identityId)
-        if (identity === undefined) return { state: 'unknown' } as const
-        if (isDisabled(identity, now)) return { state: 'disabled', identityId } as const
-        const taken = await tx.enrollments.take(hash, method, now)
-        if (taken.state !== 'open') return taken
-        // What is thrown from here on undoes the taking too.
-        const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
-        const inserted = await tx.authenticators.insert({ ...credential, ...made })
-        if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
-        if (inserted === 'username-in-use') throw inUse('username')
-        if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
-        const details = { id: taken.enrollment.id }
-        const used = { type: 'enrollment.used', identityId, details } as const
-        const created = { type: 'authenticator.created', identityId, details: { id } } as const
-        await tx.events.insert(recordEvent(caller, used))
-        await tx.events.insert(recordEvent(caller, created))
-        return taken
-      })
-      if (outcome.state !== 'open') return refuse(outcome, shown)
-      return id
-    },
-  }
+async function refuse(
+  ports: UsePorts,
+  refused: { readonly state: Refused; readonly identityId?: IdentityId },
+  { method, caller }: Shown<EnrollmentMethod>,
+): Promise<never> {
+  const { code, reason } = REFUSALS[refused.state]
+  const { identityId } = refused
+  const happening = {
+    type: 'enrollment.refused',
+    identityId,
+    reason,
+    details: { method },
+  } as const
+  await ports.transaction((tx) => tx.events.insert(recordEvent(ports, caller, happening)))
+  throw new Failure(code, { detail: reason })
 }

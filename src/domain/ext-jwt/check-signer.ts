@@ -9,18 +9,16 @@ import { compactVerify, decodeJwt, errors, type JWTPayload, UnsecuredJWT } from 
 import { base64url, utf8 } from '../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { inSeconds } from '../../base/time/duration.ts'
 import { type Instant, instant, minus, plus, toRfc3339 } from '../../base/time/instant.ts'
+import type { Bound } from '../bound.ts'
 import { findOwner } from '../factors/external-jwt.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
-import type { Identities } from '../identities/stores.ts'
+import type { ManagementPorts } from '../management/ports.ts'
 import { allowsSigner } from '../policies/auth-policy.ts'
-import type { Rules } from '../policies/rules.ts'
 import { notFound } from '../refusals.ts'
 import { claimedSubject } from './claim.ts'
 import type { ExternalJwtSigner } from './signer.ts'
-import type { SignerKeyCache } from './signer-keys.ts'
 import {
   audienceRule,
   issuerRule,
@@ -59,117 +57,139 @@ export interface CheckedJwt {
   readonly steps: readonly CheckStep[]
 }
 
-export interface CheckSigner {
-  /** As logins know it now. Thrown: NOT_FOUND. */
-  find(id: ExternalJwtSignerId): Promise<ExternalJwtSigner>
-  check(signer: ExternalJwtSigner, token: Secret): Promise<CheckedJwt>
-}
-
 type Outcome = Omit<CheckStep, 'step'>
 
 /** Values come from the token: no longer than one needs to see what is wrong. */
 const LONGEST_SHOWN = 256
 
-export function createCheckSigner(deps: {
-  readonly rules: Pick<Rules, 'refresh' | 'signer' | 'policy'>
-  readonly signerKeys: Pick<SignerKeyCache, 'keyFor' | 'status'>
-  readonly identities: Pick<Identities, 'find' | 'findByExternalId'>
-  readonly clock: Pick<Clock, 'now'>
-}): CheckSigner {
-  const { rules, signerKeys, identities, clock } = deps
+type Ports = Pick<ManagementPorts, 'clock'> & {
+  readonly rules: Pick<ManagementPorts['rules'], 'refresh' | 'signer' | 'policy'>
+  readonly signerKeys: Pick<ManagementPorts['signerKeys'], 'keyFor' | 'status'>
+  readonly identities: Pick<ManagementPorts['identities'], 'find' | 'findByExternalId'>
+}
 
-  async function checkSignature(signer: ExternalJwtSigner, text: string): Promise<Outcome> {
-    const header = readHeader(text)
-    if ('why' in header) return failed(header.why, { expected: knownKeys(signer) })
-    const received = `kid ${header.kid === undefined ? 'none' : shown(header.kid)}, alg ${header.alg}`
-    const found = await signerKeys.keyFor(signer, header)
-    // Only now: the keys may have been fetched for this very token.
-    const expected = knownKeys(signer)
-    if ('why' in found) return failed(found.why, { expected, received })
-    try {
-      await compactVerify(text, found.key, { algorithms: [header.alg] })
-    } catch (error) {
-      if (!(error instanceof errors.JOSEError) && !(error instanceof TypeError)) throw error
-      return failed('the signature is not by that key of the signer', { expected, received })
-    }
-    return passed('the signature is by a key of the signer', { expected, received })
+/** Returns the signer as logins know it now. Throws NOT_FOUND. */
+export async function findCheckedSigner(
+  { rules }: Pick<Ports, 'rules'>,
+  id: ExternalJwtSignerId,
+): Promise<ExternalJwtSigner> {
+  // Another instance may have created it a moment ago.
+  await rules.refresh()
+  const signer = rules.signer(id)
+  if (signer === undefined) throw notFound()
+  return signer
+}
+
+export async function checkSigner(
+  ports: Ports,
+  signer: ExternalJwtSigner,
+  token: Secret,
+): Promise<CheckedJwt> {
+  const outcomes: Record<CheckStepName, Outcome> = {
+    signer: checkEnabled(signer),
+    signature: notReached('the token cannot be read'),
+    times: notReached('the token cannot be read'),
+    issuer: notReached('the token cannot be read'),
+    audience: notReached('the token cannot be read'),
+    claim: notReached('the token cannot be read'),
+    identity: notReached('the claim names nobody'),
+    policy: notReached('there is no identity whose policy could be asked'),
   }
-
-  function knownKeys({ id, keys }: ExternalJwtSigner): string {
-    if (keys.kind === 'certificate') {
-      return `the key of the certificate, kid ${keys.kid === undefined ? 'any' : shown(keys.kid)}`
-    }
-    const known = signerKeys.status(id)?.keys ?? []
-    const kids = known.map(({ kid, algorithms }) => `${kid ?? 'no kid'} (${algorithms.join(' ')})`)
-    return kids.length === 0 ? 'a key of the key set, which has none' : shown(kids.join(', '))
+  const issuer = readIssuer(token)
+  if (typeof issuer === 'object' && issuer !== null) {
+    outcomes.signature = failed(issuer.why, { expected: 'a JWT (RFC 7519)' })
+    return summary(outcomes)
   }
+  const text = token.reveal()
+  outcomes.signature = await checkSignature(ports, signer, text)
+  const claims = decodeJwt(text)
+  const now = ports.clock.now()
+  outcomes.times = checkTimes(text, claims, now)
+  outcomes.issuer = checkIssuer(text, claims, signer)
+  outcomes.audience = checkAudience(text, claims, signer)
+  outcomes.claim = checkClaim(claims, signer)
+  const subject = claimedSubject(claims, signer.claimsProperty)
+  if (subject === undefined) return summary(outcomes)
+  const owner = await findOwner(ports.identities, signer, subject)
+  outcomes.identity = checkIdentity({ signer, subject, now }, owner)
+  if (owner !== undefined) outcomes.policy = checkPolicy(ports, signer, owner)
+  return summary(outcomes)
+}
 
-  function checkIdentity(signer: ExternalJwtSigner, subject: string, owner: Identity | undefined) {
-    const kind = signer.useExternalId ? 'external id' : 'id'
-    const expected = `an identity that is enabled, with the ${kind} ${shown(subject)}`
-    if (owner === undefined) return failed(`no identity has this ${kind}`, { expected })
-    const received = shown(`${owner.id} (${owner.name})`)
-    return isDisabled(owner, clock.now())
-      ? failed('the identity is disabled', { expected, received })
-      : passed('the identity exists and is enabled', { expected, received })
+/** For `http`, until it takes ports. */
+export interface CheckSigner {
+  readonly find: Bound<typeof findCheckedSigner>
+  readonly check: Bound<typeof checkSigner>
+}
+
+async function checkSignature(
+  { signerKeys }: Pick<Ports, 'signerKeys'>,
+  signer: ExternalJwtSigner,
+  text: string,
+): Promise<Outcome> {
+  const header = readHeader(text)
+  if ('why' in header) return failed(header.why, { expected: knownKeys({ signerKeys }, signer) })
+  const received = `kid ${header.kid === undefined ? 'none' : shown(header.kid)}, alg ${header.alg}`
+  const found = await signerKeys.keyFor(signer, header)
+  // Only now: the keys may have been fetched for this very token.
+  const expected = knownKeys({ signerKeys }, signer)
+  if ('why' in found) return failed(found.why, { expected, received })
+  try {
+    await compactVerify(text, found.key, { algorithms: [header.alg] })
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError) && !(error instanceof TypeError)) throw error
+    return failed('the signature is not by that key of the signer', { expected, received })
   }
+  return passed('the signature is by a key of the signer', { expected, received })
+}
 
-  function checkPolicy(signer: ExternalJwtSigner, { authPolicyId }: Identity): Outcome {
-    const expected = 'a policy that allows logins by external JWT, and this signer'
-    const policy = rules.policy(authPolicyId)
-    if (policy === undefined) return failed('the policy does not exist', { expected })
-    const received = shown(`${policy.id} (${policy.name})`)
-    if (allowsSigner(policy, signer.id)) {
-      return passed('the policy allows this signer', { expected, received })
-    }
-    const reason = policy.primary.extJwt.allowed
-      ? 'the policy allows other signers only'
-      : 'the policy does not allow logins by external JWT'
-    const isSecond = policy.secondary.requireExtJwt === signer.id
-    const besides = isSecond ? '; a token of this signer counts as the second factor only' : ''
-    return failed(`${reason}${besides}`, { expected, received })
+function knownKeys(
+  { signerKeys }: Pick<Ports, 'signerKeys'>,
+  { id, keys }: ExternalJwtSigner,
+): string {
+  if (keys.kind === 'certificate') {
+    return `the key of the certificate, kid ${keys.kid === undefined ? 'any' : shown(keys.kid)}`
   }
+  const known = signerKeys.status(id)?.keys ?? []
+  const kids = known.map(({ kid, algorithms }) => `${kid ?? 'no kid'} (${algorithms.join(' ')})`)
+  return kids.length === 0 ? 'a key of the key set, which has none' : shown(kids.join(', '))
+}
 
-  return {
-    async find(id) {
-      // Another instance may have made it a moment ago.
-      await rules.refresh()
-      const signer = rules.signer(id)
-      if (signer === undefined) throw notFound()
-      return signer
-    },
+function checkIdentity(
+  {
+    signer,
+    subject,
+    now,
+  }: { readonly signer: ExternalJwtSigner; readonly subject: string; readonly now: Instant },
+  owner: Identity | undefined,
+) {
+  const kind = signer.useExternalId ? 'external id' : 'id'
+  const expected = `an identity that is enabled, with the ${kind} ${shown(subject)}`
+  if (owner === undefined) return failed(`no identity has this ${kind}`, { expected })
+  const received = shown(`${owner.id} (${owner.name})`)
+  return isDisabled(owner, now)
+    ? failed('the identity is disabled', { expected, received })
+    : passed('the identity exists and is enabled', { expected, received })
+}
 
-    async check(signer, token) {
-      const outcomes: Record<CheckStepName, Outcome> = {
-        signer: checkEnabled(signer),
-        signature: notReached('the token cannot be read'),
-        times: notReached('the token cannot be read'),
-        issuer: notReached('the token cannot be read'),
-        audience: notReached('the token cannot be read'),
-        claim: notReached('the token cannot be read'),
-        identity: notReached('the claim names nobody'),
-        policy: notReached('there is no identity whose policy could be asked'),
-      }
-      const issuer = readIssuer(token)
-      if (typeof issuer === 'object' && issuer !== null) {
-        outcomes.signature = failed(issuer.why, { expected: 'a JWT (RFC 7519)' })
-        return summary(outcomes)
-      }
-      const text = token.reveal()
-      outcomes.signature = await checkSignature(signer, text)
-      const claims = decodeJwt(text)
-      outcomes.times = checkTimes(text, claims, clock.now())
-      outcomes.issuer = checkIssuer(text, claims, signer)
-      outcomes.audience = checkAudience(text, claims, signer)
-      outcomes.claim = checkClaim(claims, signer)
-      const subject = claimedSubject(claims, signer.claimsProperty)
-      if (subject === undefined) return summary(outcomes)
-      const owner = await findOwner(identities, signer, subject)
-      outcomes.identity = checkIdentity(signer, subject, owner)
-      if (owner !== undefined) outcomes.policy = checkPolicy(signer, owner)
-      return summary(outcomes)
-    },
+function checkPolicy(
+  { rules }: Pick<Ports, 'rules'>,
+  signer: ExternalJwtSigner,
+  { authPolicyId }: Identity,
+): Outcome {
+  const expected = 'a policy that allows logins by external JWT, and this signer'
+  const policy = rules.policy(authPolicyId)
+  if (policy === undefined) return failed('the policy does not exist', { expected })
+  const received = shown(`${policy.id} (${policy.name})`)
+  if (allowsSigner(policy, signer.id)) {
+    return passed('the policy allows this signer', { expected, received })
   }
+  const reason = policy.primary.extJwt.allowed
+    ? 'the policy allows other signers only'
+    : 'the policy does not allow logins by external JWT'
+  const isSecond = policy.secondary.requireExtJwt === signer.id
+  const besides = isSecond ? '; a token of this signer counts as the second factor only' : ''
+  return failed(`${reason}${besides}`, { expected, received })
 }
 
 function summary(outcomes: Readonly<Record<CheckStepName, Outcome>>): CheckedJwt {

@@ -2,11 +2,10 @@
 
 import { isLoopbackHost } from '../../base/host-port.ts'
 import { type ExternalJwtSignerId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
 import {
   type HandedInCertificate,
   readLeafCertificate,
@@ -15,14 +14,14 @@ import { changedFields } from '../changes.ts'
 import { keepAdministrator } from '../identities/last-administrator.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
+import type { ManagementPorts } from '../management/ports.ts'
 import type { PageOf } from '../paging.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import type { ChangeRules } from '../policies/change-rules.ts'
+import { changeRules } from '../policies/change-rules.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import { isClaimsProperty } from './claim.ts'
 import type { ExternalJwtSigner, SignerKeys } from './signer.ts'
-import type { KeySetStatus, SignerKeyCache } from './signer-keys.ts'
-import type { ExternalJwtSigners } from './stores.ts'
+import type { KeySetStatus } from './signer-keys.ts'
 import { keyFromCertificate } from './verification-key.ts'
 
 export type NewExternalJwtSigner = Omit<ExternalJwtSigner, 'id' | 'createdAt' | 'updatedAt'>
@@ -35,106 +34,121 @@ export interface SignerDetail {
   readonly keySet: KeySetStatus | undefined
 }
 
-/** An id that nothing has is NOT_FOUND. */
-export interface ManageExternalJwtSigners {
-  find(id: ExternalJwtSignerId): Promise<SignerDetail>
-  /** By name, unless another order is asked for. */
-  list(query: ListQuery): Promise<PageOf<SignerDetail>>
-  create(signer: NewExternalJwtSigner, caller: Caller): Promise<ExternalJwtSignerId>
-  /** Makes of the signer what `change` answers. */
-  update(
-    id: ExternalJwtSignerId,
-    change: (current: ExternalJwtSigner) => NewExternalJwtSigner,
-    caller: Caller,
-  ): Promise<void>
-  remove(id: ExternalJwtSignerId, caller: Caller): Promise<void>
+type Ports = Pick<
+  ManagementPorts,
+  | 'clock'
+  | 'random'
+  | 'foldRepeats'
+  | 'transaction'
+  | 'rules'
+  | 'externalJwtSigners'
+  | 'signerKeys'
+  | 'issuers'
+  | 'allowHttp'
+>
+
+/** Throws NOT_FOUND. */
+export async function findSigner(
+  { externalJwtSigners, signerKeys }: Pick<Ports, 'externalJwtSigners' | 'signerKeys'>,
+  id: ExternalJwtSignerId,
+): Promise<SignerDetail> {
+  const signer = await externalJwtSigners.find(id)
+  if (signer === undefined) throw notFound()
+  return describe(signer, signerKeys)
 }
 
-interface Dependencies {
-  readonly externalJwtSigners: Pick<ExternalJwtSigners, 'find' | 'list'>
-  readonly signerKeys: Pick<SignerKeyCache, 'status'>
-  readonly changeRules: ChangeRules
-  readonly clock: Clock
-  readonly random: Random
-  readonly recordEvent: RecordEvent
-  /** Our own: nobody else signs for these. */
-  readonly issuers: () => readonly string[]
-  /** Plain http to other machines too, where the configuration says so. */
-  readonly allowHttp: boolean
+/** Returns them by name, unless the query asks for another order. */
+export async function listSigners(
+  { externalJwtSigners, signerKeys }: Pick<Ports, 'externalJwtSigners' | 'signerKeys'>,
+  query: ListQuery,
+): Promise<PageOf<SignerDetail>> {
+  const { rows, totalCount } = listInMemory(await externalJwtSigners.list(), query)
+  return { rows: rows.map((signer) => describe(signer, signerKeys)), totalCount }
 }
 
-export function createManageExternalJwtSigners(deps: Dependencies): ManageExternalJwtSigners {
-  const { externalJwtSigners, signerKeys, changeRules, clock, random, recordEvent } = deps
-
-  const describe = (signer: ExternalJwtSigner): SignerDetail => ({
+function describe(
+  signer: ExternalJwtSigner,
+  signerKeys: Pick<Ports['signerKeys'], 'status'>,
+): SignerDetail {
+  return {
     signer,
     certificate: certificateOf(signer),
     keySet: signerKeys.status(signer.id),
-  })
-
-  return {
-    async find(id) {
-      const signer = await externalJwtSigners.find(id)
-      if (signer === undefined) throw notFound()
-      return describe(signer)
-    },
-
-    async list(query) {
-      const { rows, totalCount } = listInMemory(await externalJwtSigners.list(), query)
-      return { rows: rows.map(describe), totalCount }
-    },
-
-    async create(input, caller) {
-      const checked = check(input, deps)
-      const now = clock.now()
-      const id = newId<ExternalJwtSignerId>(random)
-      const signer: ExternalJwtSigner = { ...checked, id, createdAt: now, updatedAt: now }
-      await changeRules(async (tx) => {
-        const outcome = await tx.externalJwtSigners.insert(signer)
-        if (outcome === 'name-in-use') throw inUse('name')
-        if (outcome === 'issuer-in-use') throw inUse('issuer')
-        const details = { id, name: signer.name }
-        const created = { type: 'external-jwt-signer.created', details } as const
-        await tx.events.insert(recordEvent(caller, created))
-      })
-      return id
-    },
-
-    update: (id, change, caller) =>
-      changeRules(async (tx) => {
-        const current = await tx.externalJwtSigners.find(id)
-        if (current === undefined) throw notFound()
-        const chosen = check(change(current), deps)
-        const changed = changedFields(current, chosen)
-        if (changed.length === 0) return
-        const now = clock.now()
-        const next = { ...current, ...chosen, updatedAt: now }
-        const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
-          tx.externalJwtSigners.replace(next),
-        )
-        if (outcome === 'missing') throw notFound()
-        if (outcome === 'name-in-use') throw inUse('name')
-        if (outcome === 'issuer-in-use') throw inUse('issuer')
-        const details = { id, name: next.name, changed }
-        const updated = { type: 'external-jwt-signer.updated', details } as const
-        await tx.events.insert(recordEvent(caller, updated))
-      }),
-
-    remove: (id, caller) =>
-      changeRules(async (tx) => {
-        const signer = await tx.externalJwtSigners.find(id)
-        if (signer === undefined) throw notFound()
-        const policies = await tx.authPolicies.list()
-        if (policies.some((policy) => refersTo(policy, id))) {
-          throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')
-        }
-        const removed = () => tx.externalJwtSigners.remove(id)
-        await keepAdministrator(tx, undefined, { now: clock.now(), caller }, removed)
-        const details = { id, name: signer.name }
-        const deleted = { type: 'external-jwt-signer.deleted', details } as const
-        await tx.events.insert(recordEvent(caller, deleted))
-      }),
   }
+}
+
+export async function createSigner(
+  ports: Ports,
+  input: NewExternalJwtSigner,
+  caller: Caller,
+): Promise<ExternalJwtSignerId> {
+  const { clock, random } = ports
+  const checked = check(input, ports)
+  const now = clock.now()
+  const id = newId<ExternalJwtSignerId>(random)
+  const signer: ExternalJwtSigner = { ...checked, id, createdAt: now, updatedAt: now }
+  await changeRules(ports, async (tx) => {
+    const outcome = await tx.externalJwtSigners.insert(signer)
+    if (outcome === 'name-in-use') throw inUse('name')
+    if (outcome === 'issuer-in-use') throw inUse('issuer')
+    const details = { id, name: signer.name }
+    const created = { type: 'external-jwt-signer.created', details } as const
+    await tx.events.insert(recordEvent(ports, caller, created))
+  })
+  return id
+}
+
+/** Replaces the signer by what `change` returns. Throws NOT_FOUND. */
+export function updateSigner(
+  ports: Ports,
+  id: ExternalJwtSignerId,
+  change: (current: ExternalJwtSigner) => NewExternalJwtSigner,
+  caller: Caller,
+): Promise<void> {
+  return changeRules(ports, async (tx) => {
+    const current = await tx.externalJwtSigners.find(id)
+    if (current === undefined) throw notFound()
+    const chosen = check(change(current), ports)
+    const changed = changedFields(current, chosen)
+    if (changed.length === 0) return
+    const now = ports.clock.now()
+    const next = { ...current, ...chosen, updatedAt: now }
+    const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
+      tx.externalJwtSigners.replace(next),
+    )
+    if (outcome === 'missing') throw notFound()
+    if (outcome === 'name-in-use') throw inUse('name')
+    if (outcome === 'issuer-in-use') throw inUse('issuer')
+    const details = { id, name: next.name, changed }
+    const updated = { type: 'external-jwt-signer.updated', details } as const
+    await tx.events.insert(recordEvent(ports, caller, updated))
+  })
+}
+
+/** Throws NOT_FOUND. */
+export function deleteSigner(ports: Ports, id: ExternalJwtSignerId, caller: Caller): Promise<void> {
+  return changeRules(ports, async (tx) => {
+    const signer = await tx.externalJwtSigners.find(id)
+    if (signer === undefined) throw notFound()
+    const policies = await tx.authPolicies.list()
+    if (policies.some((policy) => refersTo(policy, id))) {
+      throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')
+    }
+    const removed = () => tx.externalJwtSigners.remove(id)
+    await keepAdministrator(tx, undefined, { now: ports.clock.now(), caller }, removed)
+    const details = { id, name: signer.name }
+    const deleted = { type: 'external-jwt-signer.deleted', details } as const
+    await tx.events.insert(recordEvent(ports, caller, deleted))
+  })
+}
+
+/** For `http`, until it takes ports. */
+export interface ManageExternalJwtSigners {
+  readonly find: Bound<typeof findSigner>
+  readonly list: Bound<typeof listSigners>
+  readonly create: Bound<typeof createSigner>
+  readonly update: Bound<typeof updateSigner>
+  readonly remove: Bound<typeof deleteSigner>
 }
 
 function refersTo({ primary, secondary }: AuthPolicy, id: ExternalJwtSignerId): boolean {
@@ -143,10 +157,11 @@ function refersTo({ primary, secondary }: AuthPolicy, id: ExternalJwtSignerId): 
 
 function check(
   signer: NewExternalJwtSigner,
-  { issuers, allowHttp }: Pick<Dependencies, 'issuers' | 'allowHttp'>,
+  { issuers, allowHttp }: Pick<Ports, 'issuers' | 'allowHttp'>,
 ): NewExternalJwtSigner {
   const { issuer, claimsProperty, externalAuthUrl } = signer
-  if (issuers().includes(issuer)) throw invalid('issuer', 'is an issuer of this service itself')
+  if (issuers().some((own) => own === issuer))
+    throw invalid('issuer', 'is an issuer of this service itself')
   if (!isClaimsProperty(claimsProperty)) {
     throw invalid('claimsProperty', 'must be the name of a claim or a JSON pointer')
   }

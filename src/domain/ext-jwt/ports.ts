@@ -1,10 +1,11 @@
-/** What the use cases of external JWTs need from outside. */
+/** What external JWTs need from outside. Built once, in `app/compose`. */
 import type { Clock } from '../../base/time/clock.ts'
-import type { SignerKeyCache } from './signer-keys.ts'
+import type { FetchJson, SignerKeyCache } from './signer-keys.ts'
 
 export interface ExternalJwtPorts {
   readonly clock: Clock
   readonly signerKeys: SignerKeyCache
+  readonly fetchJson: FetchJson
   readonly postForm: PostForm
 }
 

@@ -46,6 +46,7 @@ const ADA: Identity = {
   envInfo: undefined,
   sdkInfo: undefined,
   voidedLogins: 0,
+  lastLoginAt: undefined,
   createdAt: NOON,
   updatedAt: NOON,
 }

@@ -28,12 +28,14 @@ export interface Identity {
   readonly sdkInfo: ClientInfo | undefined
   /** Incremented when all sessions of the identity end: a login from before that cannot begin a session (D-226). */
   readonly voidedLogins: number
+  /** When the last login finished (D-268). */
+  readonly lastLoginAt: Instant | undefined
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
 
 /** As it is made: nobody has logged in with it yet. */
-export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins'>
+export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins' | 'lastLoginAt'>
 
 /** Short texts by known names. A client says this of itself: for people to read, and never believed. */
 export type ClientInfo = Readonly<Record<string, string>>

@@ -41,6 +41,8 @@ export interface Identities {
     disablement: { readonly at: Instant; readonly until: Instant | undefined } | undefined,
     at: Instant,
   ): Promise<boolean>
+  /** Records that a login finished at `at`, unless a later one is recorded. Leaves `updatedAt` as it is. */
+  markLogin(id: IdentityId, at: Instant): Promise<void>
   /** Voids the logins that were proven until now: they cannot begin a session (D-226). Locks the row as `hold` does. */
   voidLogins(id: IdentityId): Promise<void>
   /**

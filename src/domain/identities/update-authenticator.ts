@@ -5,15 +5,17 @@
 
 import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
-import type { HashNewPassword } from '../factors/new-password.ts'
+import { hashNewPassword } from '../factors/new-password.ts'
+import type { ManagementPorts } from '../management/ports.ts'
 import { inUse, notFound } from '../refusals.ts'
-import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
-import type { Stores, Transaction } from '../stores.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { Stores } from '../stores.ts'
 import type { Authenticator, CertAuthenticator, UpdbAuthenticator } from './authenticator.ts'
 import type { Tags } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
@@ -31,116 +33,122 @@ export type AuthenticatorChange =
     }
   | { readonly method: 'cert'; readonly certPem: string; readonly tags: Tags }
 
+/** Without plain stores: these work inside a transaction. */
+type ReplacingPorts = EndingPorts & Pick<ManagementPorts, 'ownAnchors'>
+
 /**
- * Makes of the authenticator what `change` answers, which is asked twice. Another password ends every session of the
- * identity and forgets its lock; another certificate is a removal of the former one (D-117). Thrown: NOT_FOUND, and what
+ * Replaces the authenticator by what `change` returns, which is called twice. Another password ends every session of the
+ * identity and forgets its lock; another certificate is a removal of the former one (D-117). Throws NOT_FOUND, and what
  * `change` throws.
  */
-export type UpdateAuthenticator = (
+export async function updateAuthenticator(
+  ports: ReplacingPorts &
+    Pick<ManagementPorts, 'transaction' | 'hashing' | 'brand' | 'rejectsCommonPasswords'>,
   id: AuthenticatorId,
   change: (current: Authenticator) => AuthenticatorChange,
   caller: Caller,
-) => Promise<void>
-
-export function createUpdateAuthenticator(deps: {
-  readonly transaction: Transaction
-  readonly clock: Clock
-  readonly recordEvent: RecordEvent
-  readonly hashNewPassword: HashNewPassword
-  readonly endSessionsWithin: EndSessionsWithin
-  /** Our own root and issuing CAs, in PEM. */
-  readonly ownAnchors: () => readonly string[]
-}): UpdateAuthenticator {
-  const { transaction, clock, recordEvent, hashNewPassword, endSessionsWithin, ownAnchors } = deps
-
-  return async (id, change, caller) => {
-    const { authenticator, identity, policy } = await transaction((tx) => readOwned(tx, id))
-    const asked = change(authenticator)
-    let passwordHash: string | undefined
-    if (asked.method === 'updb') {
-      const { username, password } = asked
-      refuseLongUsername(username)
-      passwordHash = password && (await hashNewPassword(password, { username, identity, policy }))
+): Promise<void> {
+  const { transaction, clock } = ports
+  const { authenticator, identity, policy } = await transaction((tx) => readOwned(tx, id))
+  const asked = change(authenticator)
+  let passwordHash: string | undefined
+  if (asked.method === 'updb') {
+    const { username, password } = asked
+    refuseLongUsername(username)
+    passwordHash =
+      password && (await hashNewPassword(ports, password, { username, identity, policy }))
+  }
+  const feelEnds = await transaction(async (tx) => {
+    const { identity: owner } = await readOwned(tx, id)
+    const write = async () => {
+      // Held as at a login: what is begun with it is there when the sessions are listed, or is not begun.
+      await tx.identities.hold(owner.id)
+      const current = await tx.authenticators.find(id)
+      if (current === undefined) throw notFound()
+      const next = change(current)
+      return current.method === 'updb' && next.method === 'updb'
+        ? replaceUpdb(ports, tx, current, { ...next, passwordHash }, caller)
+        : replaceCert(ports, tx, current, next, caller)
     }
-    const feelEnds = await transaction(async (tx) => {
-      const { identity: owner } = await readOwned(tx, id)
-      const write = async () => {
-        // Held as at a login: what is begun with it is there when the sessions are listed, or is not begun.
-        await tx.identities.hold(owner.id)
-        const current = await tx.authenticators.find(id)
-        if (current === undefined) throw notFound()
-        const next = change(current)
-        return current.method === 'updb' && next.method === 'updb'
-          ? replaceUpdb(tx, current, { ...next, passwordHash }, caller)
-          : replaceCert(tx, current, next, caller)
-      }
-      if (!owner.isAdmin) return write()
-      return keepAdministrator(tx, owner.id, { now: clock.now(), caller }, write)
-    })
-    feelEnds()
-  }
+    if (!owner.isAdmin) return write()
+    return keepAdministrator(tx, owner.id, { now: clock.now(), caller }, write)
+  })
+  feelEnds()
+}
 
-  async function replaceUpdb(
-    tx: Stores,
-    current: UpdbAuthenticator,
-    next: { username: string; passwordHash: string | undefined; tags: Tags },
-    caller: Caller,
-  ): Promise<() => void> {
-    const { id, identityId, credentialVersion } = current
-    const { username, passwordHash, tags } = next
-    const changed: string[] = [...changedFields(current, { username, tags })]
-    if (passwordHash !== undefined) changed.push('password')
-    if (changed.length === 0) return () => {}
-    const outcome = await tx.authenticators.replaceUpdb(id, credentialVersion, next, clock.now())
-    if (outcome === 'missing') throw notFound()
-    if (outcome === 'username-in-use') throw inUse('username')
-    if (passwordHash !== undefined) await tx.identities.voidLogins(identityId)
-    const sessions = passwordHash === undefined ? [] : await tx.apiSessions.listOf(identityId)
-    const feelEnds = await endSessionsWithin(tx, { sessions }, 'password-reset', caller)
-    const details = { id, changed }
-    const updated = { type: 'authenticator.updated', identityId, details } as const
-    await tx.events.insert(recordEvent(caller, updated))
-    return feelEnds
-  }
+async function replaceUpdb(
+  ports: ReplacingPorts,
+  tx: Stores,
+  current: UpdbAuthenticator,
+  next: { username: string; passwordHash: string | undefined; tags: Tags },
+  caller: Caller,
+): Promise<() => void> {
+  const { id, identityId, credentialVersion } = current
+  const { username, passwordHash, tags } = next
+  const changed: string[] = [...changedFields(current, { username, tags })]
+  if (passwordHash !== undefined) changed.push('password')
+  if (changed.length === 0) return () => {}
+  const outcome = await tx.authenticators.replaceUpdb(
+    id,
+    credentialVersion,
+    next,
+    ports.clock.now(),
+  )
+  if (outcome === 'missing') throw notFound()
+  if (outcome === 'username-in-use') throw inUse('username')
+  if (passwordHash !== undefined) await tx.identities.voidLogins(identityId)
+  const sessions = passwordHash === undefined ? [] : await tx.apiSessions.listOf(identityId)
+  const feelEnds = await endSessionsWithin(ports, tx, { sessions }, 'password-reset', caller)
+  const details = { id, changed }
+  const updated = { type: 'authenticator.updated', identityId, details } as const
+  await tx.events.insert(recordEvent(ports, caller, updated))
+  return feelEnds
+}
 
-  async function replaceCert(
-    tx: Stores,
-    current: Authenticator,
-    next: AuthenticatorChange,
-    caller: Caller,
-  ): Promise<() => void> {
-    if (current.method !== 'cert' || next.method !== 'cert') {
-      throw new Error('the method of an authenticator does not change')
-    }
-    const { id, identityId, credentialVersion } = current
-    const { tags } = next
-    const certificate = anotherCertificate(current, next.certPem)
-    const changed: string[] = [...changedFields<CertAuthenticator>(current, { tags })]
-    if (certificate !== undefined) changed.push('certPem')
-    if (changed.length === 0) return () => {}
-    const given = { certificate, tags }
-    const outcome = await tx.authenticators.replaceCert(id, credentialVersion, given, clock.now())
-    if (outcome === 'missing') throw notFound()
-    if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
-    const sessions = certificate === undefined ? [] : await tx.apiSessions.listByAuthenticator(id)
-    const authenticators = certificate === undefined ? [] : [withoutIt(current, certificate)]
-    const ending = { sessions, authenticators }
-    const feelEnds = await endSessionsWithin(tx, ending, 'certificate-replaced', caller)
-    const details = { id, changed }
-    const updated = { type: 'authenticator.updated', identityId, details } as const
-    await tx.events.insert(recordEvent(caller, updated))
-    return feelEnds
+async function replaceCert(
+  ports: ReplacingPorts,
+  tx: Stores,
+  current: Authenticator,
+  next: AuthenticatorChange,
+  caller: Caller,
+): Promise<() => void> {
+  if (current.method !== 'cert' || next.method !== 'cert') {
+    throw new Error('the method of an authenticator does not change')
   }
+  const { id, identityId, credentialVersion } = current
+  const { tags } = next
+  const certificate = anotherCertificate(ports, current, next.certPem)
+  const changed: string[] = [...changedFields<CertAuthenticator>(current, { tags })]
+  if (certificate !== undefined) changed.push('certPem')
+  if (changed.length === 0) return () => {}
+  const given = { certificate, tags }
+  const outcome = await tx.authenticators.replaceCert(
+    id,
+    credentialVersion,
+    given,
+    ports.clock.now(),
+  )
+  if (outcome === 'missing') throw notFound()
+  if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+  const sessions = certificate === undefined ? [] : await tx.apiSessions.listByAuthenticator(id)
+  const authenticators = certificate === undefined ? [] : [withoutIt(current, certificate)]
+  const ending = { sessions, authenticators }
+  const feelEnds = await endSessionsWithin(ports, tx, ending, 'certificate-replaced', caller)
+  const details = { id, changed }
+  const updated = { type: 'authenticator.updated', identityId, details } as const
+  await tx.events.insert(recordEvent(ports, caller, updated))
+  return feelEnds
+}
 
-  function anotherCertificate(
-    { fingerprint, certPem: former }: CertAuthenticator,
-    certPem: string,
-  ): RegisteredCertificate | undefined {
-    // What is there is taken as it is, also where nobody could hand it in today.
-    if (certPem === former) return undefined
-    const read = registeredCertificate(certPem, ownAnchors())
-    return read.fingerprint === fingerprint ? undefined : read
-  }
+function anotherCertificate(
+  { ownAnchors }: Pick<ReplacingPorts, 'ownAnchors'>,
+  { fingerprint, certPem: former }: CertAuthenticator,
+  certPem: string,
+): RegisteredCertificate | undefined {
+  // What is there is taken as it is, also where nobody could hand it in today.
+  if (certPem === former) return undefined
+  const read = registeredCertificate(certPem, ownAnchors())
+  return read.fingerprint === fingerprint ? undefined : read
 }
 
 /** What goes: the certificate and, unless it is the one that comes, the renewal that waited (D-130). */
@@ -150,6 +158,9 @@ function withoutIt(
 ): CertAuthenticator {
   return renewal?.fingerprint === fingerprint ? former : { ...former, renewal }
 }
+
+/** For `http`, until it takes ports. */
+export type UpdateAuthenticator = Bound<typeof updateAuthenticator>
 
 async function readOwned(tx: Stores, id: AuthenticatorId) {
   const authenticator = await tx.authenticators.find(id)

@@ -4,83 +4,79 @@
  */
 
 import type { IdentityId } from '../../base/ids.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import { endsSessions } from '../login/hold-owner.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
-import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
 import type { ChosenOfIdentity, NewIdentity } from './manage.ts'
 
 /**
- * Makes of the identity what `change` answers, which may be asked again when somebody else was faster. Its sessions end
- * where their tokens would say something else now (D-122). Thrown: NOT_FOUND, and what `change` throws.
+ * Replaces the identity by what `change` returns, which may be called again if another call was faster. Ends its sessions
+ * if their tokens would say something else now (D-122). Throws NOT_FOUND, and what `change` throws.
  */
-export type UpdateIdentity = (
+export async function updateIdentity(
+  ports: EndingPorts & { readonly transaction: Transaction },
   id: IdentityId,
   change: (current: Identity) => NewIdentity,
   caller: Caller,
-) => Promise<void>
-
-export function createUpdateIdentity(deps: {
-  readonly transaction: Transaction
-  readonly clock: Clock
-  readonly recordEvent: RecordEvent
-  readonly endSessionsWithin: EndSessionsWithin
-}): UpdateIdentity {
-  const { transaction, clock, recordEvent, endSessionsWithin } = deps
-
-  return async function update(id, change, caller): Promise<void> {
-    const outcome = await transaction(async (tx) => {
-      const found = await tx.identities.find(id)
-      if (found === undefined) throw notFound()
-      const write = async () => {
-        const current = await tx.identities.hold(id)
-        if (current === undefined) throw notFound()
-        // Made an administrator since it was found: all of them must be held before this one is.
-        if (current.isAdmin && !found.isAdmin) return 'again'
-        return replace(tx, current, change(current), caller)
-      }
-      if (!found.isAdmin) return write()
-      return keepAdministrator(tx, id, { now: clock.now(), caller }, write)
-    })
-    if (outcome === 'again') return update(id, change, caller)
-    outcome()
-  }
-
-  async function replace(
-    tx: Stores,
-    current: Identity,
-    { authPolicyId = DEFAULT_POLICY_ID, ...given }: NewIdentity,
-    caller: Caller,
-  ): Promise<() => void> {
-    const chosen: ChosenOfIdentity = { ...given, authPolicyId }
-    const changed = changedFields(current, chosen)
-    if (changed.length === 0) return () => {}
-    // Held: it does not go away meanwhile.
-    if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
-      throw invalid('authPolicyId', 'names no policy')
+): Promise<void> {
+  const { transaction, clock } = ports
+  const outcome = await transaction(async (tx) => {
+    const found = await tx.identities.find(id)
+    if (found === undefined) throw notFound()
+    const write = async () => {
+      const current = await tx.identities.hold(id)
+      if (current === undefined) throw notFound()
+      // Made an administrator since it was found: all of them must be held before this one is.
+      if (current.isAdmin && !found.isAdmin) return 'again'
+      return replace(ports, tx, current, change(current), caller)
     }
-    const { id } = current
-    const next: Identity = { ...current, ...chosen, updatedAt: clock.now() }
-    const outcome = await tx.identities.replace(next)
-    if (outcome === 'missing') throw notFound()
-    if (outcome !== 'replaced') throw inTheWay(outcome)
-    const isEnd = endsSessions(current, next)
-    if (isEnd) await tx.identities.voidLogins(id)
-    const sessions = isEnd ? await tx.apiSessions.listOf(id) : []
-    const feelEnds = await endSessionsWithin(tx, { sessions }, 'identity-changed', caller)
-    const updated = { type: 'identity.updated', identityId: id, details: { changed } } as const
-    await tx.events.insert(recordEvent(caller, updated))
-    return feelEnds
-  }
+    if (!found.isAdmin) return write()
+    return keepAdministrator(tx, id, { now: clock.now(), caller }, write)
+  })
+  if (outcome === 'again') return updateIdentity(ports, id, change, caller)
+  outcome()
 }
+
+async function replace(
+  ports: EndingPorts,
+  tx: Stores,
+  current: Identity,
+  { authPolicyId = DEFAULT_POLICY_ID, ...given }: NewIdentity,
+  caller: Caller,
+): Promise<() => void> {
+  const chosen: ChosenOfIdentity = { ...given, authPolicyId }
+  const changed = changedFields(current, chosen)
+  if (changed.length === 0) return () => {}
+  // Held: it does not go away meanwhile.
+  if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
+    throw invalid('authPolicyId', 'names no policy')
+  }
+  const { id } = current
+  const next: Identity = { ...current, ...chosen, updatedAt: ports.clock.now() }
+  const outcome = await tx.identities.replace(next)
+  if (outcome === 'missing') throw notFound()
+  if (outcome !== 'replaced') throw inTheWay(outcome)
+  const isEnd = endsSessions(current, next)
+  if (isEnd) await tx.identities.voidLogins(id)
+  const sessions = isEnd ? await tx.apiSessions.listOf(id) : []
+  const feelEnds = await endSessionsWithin(ports, tx, { sessions }, 'identity-changed', caller)
+  const updated = { type: 'identity.updated', identityId: id, details: { changed } } as const
+  await tx.events.insert(recordEvent(ports, caller, updated))
+  return feelEnds
+}
+
+/** For `http`, until it takes ports. */
+export type UpdateIdentity = Bound<typeof updateIdentity>
 
 function inTheWay(obstacle: 'name-in-use' | 'external-id-in-use'): Failure {
   return inUse(obstacle === 'name-in-use' ? 'name' : 'externalId')

@@ -22,6 +22,7 @@ export const IDENTITY_FIELDS = {
     roleAttributes: TEXTS,
     disabledAt: TIME,
     disabledUntil: TIME,
+    lastLoginAt: TIME,
   },
   hasTags: true,
 } as const satisfies ListFields
@@ -34,6 +35,7 @@ export const AUTHENTICATOR_FIELDS = {
     username: TEXT,
     fingerprint: TEXT,
     isIssuedByNetwork: TRUTH,
+    lastUsedAt: TIME,
   },
   hasTags: true,
 } as const satisfies ListFields

@@ -2,22 +2,21 @@
  * A change of policies, signers or CAs. D-34. It raises the version of the rules before anything else: whoever changes
  * some of them at the same time waits there, so that what one refers to does not go away meanwhile.
  */
-import type { Stores, Transaction } from '../stores.ts'
-import type { Rules } from './rules.ts'
+import type { Stores } from '../stores.ts'
+import type { PolicyPorts } from './ports.ts'
 
-/** Makes the change in one transaction, after which this instance knows it. */
-export type ChangeRules = <T>(change: (tx: Stores) => Promise<T>) => Promise<T>
-
-export function createChangeRules(deps: {
-  readonly transaction: Transaction
-  readonly rules: Pick<Rules, 'refresh'>
-}): ChangeRules {
-  return async (change) => {
-    const result = await deps.transaction(async (tx) => {
-      await tx.ruleVersions.raise()
-      return change(tx)
-    })
-    await deps.rules.refresh()
-    return result
-  }
+/** Makes the change in one transaction, and returns once this instance knows it. */
+export async function changeRules<T>(
+  {
+    transaction,
+    rules,
+  }: Pick<PolicyPorts, 'transaction'> & { readonly rules: Pick<PolicyPorts['rules'], 'refresh'> },
+  change: (tx: Stores) => Promise<T>,
+): Promise<T> {
+  const result = await transaction(async (tx) => {
+    await tx.ruleVersions.raise()
+    return change(tx)
+  })
+  await rules.refresh()
+  return result
 }

@@ -1,11 +1,10 @@
 /** What an administrator does to authentication policies. API 3.3, 4.4. */
 
 import { type AuthPolicyId, type ExternalJwtSignerId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import type { Tags } from '../identities/identity.ts'
 import { keepAdministrator } from '../identities/last-administrator.ts'
@@ -15,8 +14,8 @@ import type { PageOf } from '../paging.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import { type AuthPolicy, isBuiltIn, POLICY_DEFAULTS } from './auth-policy.ts'
-import type { ChangeRules } from './change-rules.ts'
-import type { AuthPolicies } from './stores.ts'
+import { changeRules } from './change-rules.ts'
+import type { PolicyPorts } from './ports.ts'
 
 /** A part that is left out is not allowed; what a part leaves out has its default. */
 export interface NewAuthPolicy {
@@ -32,86 +31,91 @@ export interface NewAuthPolicy {
 
 type Sparse<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
 
-/** An id that nothing has is NOT_FOUND. */
-export interface ManageAuthPolicies {
-  find(id: AuthPolicyId): Promise<AuthPolicy>
-  /** By name, unless another order is asked for. */
-  list(query: ListQuery): Promise<PageOf<AuthPolicy>>
-  create(policy: NewAuthPolicy, caller: Caller): Promise<AuthPolicyId>
-  /** Makes of the policy what `change` answers. Counts for every session at its next call or refresh (API 4.4). */
-  update(
-    id: AuthPolicyId,
-    change: (current: AuthPolicy) => NewAuthPolicy,
-    caller: Caller,
-  ): Promise<void>
-  remove(id: AuthPolicyId, caller: Caller): Promise<void>
+/** Throws NOT_FOUND. */
+export async function findPolicy(
+  { authPolicies }: Pick<PolicyPorts, 'authPolicies'>,
+  id: AuthPolicyId,
+): Promise<AuthPolicy> {
+  const policy = await authPolicies.find(id)
+  if (policy === undefined) throw notFound()
+  return policy
 }
 
-export function createManageAuthPolicies(deps: {
-  readonly authPolicies: Pick<AuthPolicies, 'find' | 'list'>
-  readonly changeRules: ChangeRules
-  readonly clock: Clock
-  readonly random: Random
-  readonly recordEvent: RecordEvent
-}): ManageAuthPolicies {
-  const { authPolicies, changeRules, clock, random, recordEvent } = deps
+/** Returns them by name, unless the query asks for another order. */
+export async function listPolicies(
+  { authPolicies }: Pick<PolicyPorts, 'authPolicies'>,
+  query: ListQuery,
+): Promise<PageOf<AuthPolicy>> {
+  return listInMemory(await authPolicies.list(), query)
+}
 
-  return {
-    async find(id) {
-      const policy = await authPolicies.find(id)
-      if (policy === undefined) throw notFound()
-      return policy
-    },
+export async function createPolicy(
+  ports: PolicyPorts,
+  { name, tags, ...parts }: NewAuthPolicy,
+  caller: Caller,
+): Promise<AuthPolicyId> {
+  const { clock, random } = ports
+  const now = clock.now()
+  const id = newId<AuthPolicyId>(random)
+  const policy = { id, name, ...complete(parts), tags, createdAt: now, updatedAt: now }
+  await changeRules(ports, async (tx) => {
+    await requireSigners(tx, policy)
+    if ((await tx.authPolicies.insert(policy)) === 'name-in-use') throw inUse('name')
+    const created = { type: 'policy.created', details: { id, name } } as const
+    await tx.events.insert(recordEvent(ports, caller, created))
+  })
+  return id
+}
 
-    list: async (query) => listInMemory(await authPolicies.list(), query),
+/** Replaces the policy by what `change` returns. Counts for every session at its next call or refresh (API 4.4). */
+export function updatePolicy(
+  ports: PolicyPorts,
+  id: AuthPolicyId,
+  change: (current: AuthPolicy) => NewAuthPolicy,
+  caller: Caller,
+): Promise<void> {
+  return changeRules(ports, async (tx) => {
+    const current = await tx.authPolicies.find(id)
+    if (current === undefined) throw notFound()
+    const { name, tags, ...parts } = change(current)
+    const chosen = { name, ...complete(parts), tags }
+    const changed = changedFields(current, chosen)
+    if (changed.length === 0) return
+    await requireSigners(tx, chosen)
+    const now = ports.clock.now()
+    const next = { ...current, ...chosen, updatedAt: now }
+    const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
+      tx.authPolicies.replace(next),
+    )
+    if (outcome === 'missing') throw notFound()
+    if (outcome === 'name-in-use') throw inUse('name')
+    const updated = { type: 'policy.updated', details: { id, name, changed } } as const
+    await tx.events.insert(recordEvent(ports, caller, updated))
+  })
+}
 
-    async create({ name, tags, ...parts }, caller) {
-      const now = clock.now()
-      const id = newId<AuthPolicyId>(random)
-      const policy = { id, name, ...complete(parts), tags, createdAt: now, updatedAt: now }
-      await changeRules(async (tx) => {
-        await requireSigners(tx, policy)
-        if ((await tx.authPolicies.insert(policy)) === 'name-in-use') throw inUse('name')
-        const created = { type: 'policy.created', details: { id, name } } as const
-        await tx.events.insert(recordEvent(caller, created))
-      })
-      return id
-    },
+export function deletePolicy(ports: PolicyPorts, id: AuthPolicyId, caller: Caller): Promise<void> {
+  return changeRules(ports, async (tx) => {
+    const policy = await tx.authPolicies.hold(id)
+    if (policy === undefined) throw notFound()
+    if (isBuiltIn(id)) throw new Failure('ENTITY_CAN_NOT_BE_DELETED')
+    if ((await tx.identities.countWithPolicy(id)) > 0) {
+      throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')
+    }
+    await tx.authPolicies.remove(id)
+    const { name } = policy
+    const deleted = { type: 'policy.deleted', details: { id, name } } as const
+    await tx.events.insert(recordEvent(ports, caller, deleted))
+  })
+}
 
-    update: (id, change, caller) =>
-      changeRules(async (tx) => {
-        const current = await tx.authPolicies.find(id)
-        if (current === undefined) throw notFound()
-        const { name, tags, ...parts } = change(current)
-        const chosen = { name, ...complete(parts), tags }
-        const changed = changedFields(current, chosen)
-        if (changed.length === 0) return
-        await requireSigners(tx, chosen)
-        const now = clock.now()
-        const next = { ...current, ...chosen, updatedAt: now }
-        const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
-          tx.authPolicies.replace(next),
-        )
-        if (outcome === 'missing') throw notFound()
-        if (outcome === 'name-in-use') throw inUse('name')
-        const updated = { type: 'policy.updated', details: { id, name, changed } } as const
-        await tx.events.insert(recordEvent(caller, updated))
-      }),
-
-    remove: (id, caller) =>
-      changeRules(async (tx) => {
-        const policy = await tx.authPolicies.hold(id)
-        if (policy === undefined) throw notFound()
-        if (isBuiltIn(id)) throw new Failure('ENTITY_CAN_NOT_BE_DELETED')
-        if ((await tx.identities.countWithPolicy(id)) > 0) {
-          throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')
-        }
-        await tx.authPolicies.remove(id)
-        const { name } = policy
-        const deleted = { type: 'policy.deleted', details: { id, name } } as const
-        await tx.events.insert(recordEvent(caller, deleted))
-      }),
-  }
+/** For `http`, until it takes ports. */
+export interface ManageAuthPolicies {
+  readonly find: Bound<typeof findPolicy>
+  readonly list: Bound<typeof listPolicies>
+  readonly create: Bound<typeof createPolicy>
+  readonly update: Bound<typeof updatePolicy>
+  readonly remove: Bound<typeof deletePolicy>
 }
 
 function complete({

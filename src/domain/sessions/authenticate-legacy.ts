@@ -93,6 +93,7 @@ export async function authenticateLegacy(
     await tx.apiSessions.insert(session)
     // With a code outstanding, the login succeeds when that is proven.
     if (authQueries.length === 0) {
+      await tx.identities.markLogin(identity.id, now)
       await tx.events.insert(recordEvent(ports, caller, succeeded(session)))
     }
     return true

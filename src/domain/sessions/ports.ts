@@ -2,6 +2,7 @@
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
+import type { CertificateAuthorities } from '../certificates/own/authorities.ts'
 import type { LoginPorts } from '../login/ports.ts'
 import type { SigningKeys } from '../tokens/keys/signing-keys.ts'
 import type { EndedSessions } from './ending/ended-sessions.ts'
@@ -18,6 +19,9 @@ export interface SessionPorts extends LoginPorts, EndingPorts {
   /** `aud` of our tokens. */
   readonly audience: string
   readonly trustDomain: string
+  /** The CAs of our own PKI. */
+  readonly authorities: CertificateAuthorities
+  readonly sessionCertificateDuration: Duration
   /** Every CA of ours that has not expired; another one when a successor was made (D-129). */
   readonly caBundlePem: () => string
   readonly legacySessionCache: LegacySessionCache

@@ -83,6 +83,7 @@ export async function verifyEnrollmentInSession(
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, call, verdict, caller)
   const isTaken = await ports.transaction(async (tx) => {
+    await holdPartial(tx, call)
     if (!(await verdict.take(tx))) return false
     const enrolled = { type: 'mfa.enrolled', identityId, sessionId } as const
     await tx.events.insert(recordEvent(ports, caller, enrolled))
@@ -154,6 +155,7 @@ async function spend(
   const verdict = await checkCode(ports, call.identityId, code)
   if (verdict.verdict !== 'matches') throw await refuse(ports, call, verdict, caller)
   const isTaken = await ports.transaction(async (tx) => {
+    await holdPartial(tx, call)
     if (!(await verdict.take(tx))) return false
     await allowed(tx)
     return true
@@ -177,6 +179,11 @@ async function refuse(
   return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : 'MFA_INVALID_TOKEN')
 }
 
+/** The code of a partial session finishes a login, which writes to the identity: its row first, as at every login. */
+async function holdPartial(tx: Stores, { isPartial, identityId }: CallSession): Promise<void> {
+  if (isPartial !== undefined) await tx.identities.hold(identityId)
+}
+
 /** A legacy session has its code now; another kind of session had it all along. */
 async function complete(
   audit: AuditPorts,
@@ -190,7 +197,9 @@ async function complete(
   const amr = amrOf(session.primary, { ...session.secondary, totp: true })
   await tx.apiSessions.markTotpProven(session.id, amr)
   if (call.isPartial === undefined) return
-  await tx.events.insert(recordEvent(audit, caller, succeeded({ ...session, amr })))
+  const event = recordEvent(audit, caller, succeeded({ ...session, amr }))
+  await tx.identities.markLogin(session.identityId, event.at)
+  await tx.events.insert(event)
 }
 
 async function ownIdentity(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
-import { fakePorts } from '../../../test/support/fake-ports.ts'
+import { fakePorts, storePorts } from '../../../test/support/fake-ports.ts'
 import {
   aLegacySession,
   anIdentity,
@@ -120,7 +120,7 @@ async function world(t: TestContext, policy = aPolicy()) {
   const ended = new Set<EndedSubject>()
   const rules = rulesOf({ policies: [policy] })
   const ports = fakePorts<TokenPorts>({
-    ...store,
+    ...storePorts(store),
     vault,
     clock,
     audience: 'service',

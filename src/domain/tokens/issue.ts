@@ -68,6 +68,7 @@ export async function issueTokens(
   // Signing is done before the transaction begins; the answer leaves after it has committed.
   const isAlive = await ports.transaction(async (tx) => {
     if ((await holdLogin(tx, { primary, identity }, now)) === undefined) return false
+    await tx.identities.markLogin(identity.id, now)
     // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
     const { accessTokenExpiresAt: tokenEnd } = tokens
     const expiresAt = stored === undefined ? tokenEnd : later(stored.expiresAt, tokenEnd)

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
-import { fakePorts } from '../../../test/support/fake-ports.ts'
+import { fakePorts, storePorts } from '../../../test/support/fake-ports.ts'
 import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import {
   anIdentity,
@@ -86,7 +86,7 @@ async function world(t: TestContext, options: Options = {}) {
   })
   await signingKeys.rotateIfDue()
   const ports = fakePorts<TokenPorts>({
-    ...store,
+    ...storePorts(store),
     clock,
     random,
     vault,

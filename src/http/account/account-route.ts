@@ -2,27 +2,29 @@
  * What every page of the own account and every form on it goes through: the cookie instead of a header, a login instead
  * of a challenge, and pages instead of JSON. D-161, D-162. GETs change nothing; a form proves that our page sent it.
  */
-import type { FastifyRequest } from 'fastify'
 import type { AccountLogin } from '../../domain/account/login.ts'
 import type { AccountSessions } from '../../domain/account/session.ts'
 import type { Caller } from '../../domain/audit/events.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import type { CurrentIdentityOf, IdentityDetail } from '../../domain/sessions/current-session.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
-import { type AccountPage, type Frame, PAGE_PATHS } from '../../web/account/layout.ts'
+import { ACCOUNT_PATH, type AccountPage, type Frame, PAGE_PATHS } from '../../web/account/layout.ts'
 import { blockedPage, failurePage } from '../../web/account/message-page.ts'
 import { messageText, type Note } from '../../web/account/texts.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, redirect, withCookies } from '../answer.ts'
+import type { Call } from '../call.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
 import type { ListenerAddresses } from '../issuers.ts'
 import { setCookie } from '../oidc/login/browser-cookie.ts'
 import { METHOD_PATHS } from '../oidc/paths.ts'
 import { bodyFields } from '../reading/body.ts'
 import type { Fields } from '../reading/fields.ts'
+import type { RequestHead } from '../reading/header-fields.ts'
 import { preferencesOf } from '../reading/negotiation.ts'
-import { presentedChain, presentedFingerprint } from '../reading/peer-certificate.ts'
-import type { Call, Route, Router } from '../route.ts'
+import { fingerprintOf } from '../reading/peer-certificate.ts'
+import type { Route } from '../route.ts'
+import type { Router } from '../router.ts'
 import { accountPage, seeOther } from './answers.ts'
 import {
   clearNote,
@@ -34,7 +36,9 @@ import {
   sessionCookie,
 } from './cookies.ts'
 import { refuseForeign, refuseForged } from './form-checks.ts'
-import { CALLBACK_PATH } from './paths.ts'
+
+/** The redirect URI of the account's own login (D-161). */
+export const CALLBACK_PATH = `${ACCOUNT_PATH}/callback`
 
 export interface AccountDependencies {
   readonly brand: string
@@ -46,7 +50,7 @@ export interface AccountDependencies {
 
 /** Whose page it is. */
 export interface AccountCall extends IdentityDetail {
-  readonly request: FastifyRequest
+  readonly head: RequestHead
   readonly session: CallSession
   readonly caller: Caller
   readonly frame: Frame
@@ -74,14 +78,12 @@ export function accountRoutes(router: Router, use: AccountDependencies): Account
   const { accountSessions, currentIdentity } = use
 
   async function callOf(call: Call, session: CallSession, note?: Note): Promise<AccountCall> {
-    const { request } = call
-    request.session = session
-    request.identity = session.identityId
+    call.isFrom(session)
     const detail = await currentIdentity(session)
     const formToken = (path: string) => accountSessions.formToken(session, path)
     const frame = { name: detail.identity.name, formToken, note }
     const caller = { ...call.caller, actorId: session.identityId }
-    return { ...detail, request, session, caller, frame }
+    return { ...detail, head: call, session, caller, frame }
   }
 
   return {
@@ -91,18 +93,19 @@ export function accountRoutes(router: Router, use: AccountDependencies): Account
         { ...ACCOUNT_ROUTE, method: 'GET', url, reads: [], replies: [200, 302, 403, 406] },
         (call) =>
           withPages(call, use, async () => {
-            const { request } = call
             try {
-              const visitor = await visitorOf(request, use)
-              if (visitor.kind === 'stranger') return toLogin(request, use, name)
-              if (visitor.kind === 'blocked') return blocked(visitor.session, use)
-              const note = noteCookie(request)
+              const visitor = await visitorOf(call, use)
+              if (visitor.kind === 'stranger') {
+                return { ...toLogin(call, use, name), failure: visitor.failure }
+              }
+              if (visitor.kind === 'blocked') return blocked(visitor, use)
+              const note = noteCookie(call)
               const html = await content(await callOf(call, visitor.session, note))
               return withCookies(accountPage(200, html), note === undefined ? [] : [clearNote()])
             } catch (error) {
               // Ended by somebody else while the page was being made.
               if (!isUnauthorized(error)) throw error
-              return toLogin(request, use, name)
+              return toLogin(call, use, name)
             }
           }),
       )
@@ -119,13 +122,13 @@ export function accountRoutes(router: Router, use: AccountDependencies): Account
         },
         (call) =>
           withPages(call, use, async () => {
-            refuseForeign(call.request, use)
+            refuseForeign(call, use)
             const outside = () =>
               withCookies(seeOther(PAGE_PATHS[name]), [clearSession(), keepNote('signed-in-again')])
             try {
-              const visitor = await visitorOf(call.request, use)
-              if (visitor.kind === 'stranger') return outside()
-              if (visitor.kind === 'blocked') return blocked(visitor.session, use)
+              const visitor = await visitorOf(call, use)
+              if (visitor.kind === 'stranger') return { ...outside(), failure: visitor.failure }
+              if (visitor.kind === 'blocked') return blocked(visitor, use)
               const { session } = visitor
               const fields = bodyFields(call.body)
               refuseForged(use, session, url, fields)
@@ -142,76 +145,79 @@ export function accountRoutes(router: Router, use: AccountDependencies): Account
 
 /** Who is at the door. `blocked`: the policy demands a JWT beside every call, and a page cannot bring one (D-52). */
 type Visitor =
-  | { readonly kind: 'known' | 'blocked'; readonly session: CallSession }
-  | { readonly kind: 'stranger' }
+  | { readonly kind: 'known'; readonly session: CallSession }
+  | Blocked
+  | { readonly kind: 'stranger'; readonly failure: Failure }
 
-async function visitorOf(request: FastifyRequest, use: AccountDependencies): Promise<Visitor> {
-  const shown = credentialOf(request, use)
+interface Blocked {
+  readonly kind: 'blocked'
+  readonly session: CallSession
+  readonly failure: Failure
+}
+
+async function visitorOf(call: Call, use: AccountDependencies): Promise<Visitor> {
+  const shown = credentialOf(call, use)
   try {
     return { kind: 'known', session: await use.accountSessions.authenticate(shown, 'full') }
   } catch (error) {
     if (!isUnauthorized(error)) throw error
-    request.failure = error
-    if (!isSecondaryMissing(error, use.brand)) return { kind: 'stranger' }
-    return { kind: 'blocked', session: await use.accountSessions.authenticate(shown, 'logout') }
+    const stranger = { kind: 'stranger', failure: error } as const
+    if (!isSecondaryMissing(error, use.brand)) return stranger
+    const session = await sessionToEnd(call, use)
+    return session === undefined ? stranger : { kind: 'blocked', session, failure: error }
   }
 }
 
 /** The session of the cookie, whatever its policy demands; undefined when it is none any more. */
 export async function sessionToEnd(
-  request: FastifyRequest,
+  call: Call,
   use: Pick<AccountDependencies, 'addresses' | 'accountSessions'>,
 ): Promise<CallSession | undefined> {
   try {
-    return await use.accountSessions.authenticate(credentialOf(request, use), 'logout')
+    return await use.accountSessions.authenticate(credentialOf(call, use), 'logout')
   } catch (error) {
     if (isUnauthorized(error)) return undefined
     throw error
   }
 }
 
-function credentialOf(
-  request: FastifyRequest,
-  { addresses }: Pick<AccountDependencies, 'addresses'>,
-) {
+function credentialOf(call: Call, { addresses }: Pick<AccountDependencies, 'addresses'>) {
   return {
-    cookie: sessionCookie(request),
-    issuer: addresses().issuerOf(request),
-    certificate: () => presentedFingerprint(request),
+    cookie: sessionCookie(call),
+    issuer: addresses().issuerOf(call),
+    certificate: () => fingerprintOf(call.certificateChain()),
   }
 }
 
-function blocked(session: CallSession, { accountSessions }: AccountDependencies): Answer {
-  return accountPage(
-    403,
-    blockedPage((path) => accountSessions.formToken(session, path)),
-  )
+function blocked({ session, failure }: Blocked, { accountSessions }: AccountDependencies): Answer {
+  const html = blockedPage((path) => accountSessions.formToken(session, path))
+  return { ...accountPage(403, html), failure }
 }
 
 /** The cookie is of no use any more, if there is one. */
-function toLogin(request: FastifyRequest, use: AccountDependencies, to: AccountPage): Answer {
-  const answer = beginLogin(request, use, to)
-  if (sessionCookie(request) === undefined) return answer
+function toLogin(call: Call, use: AccountDependencies, to: AccountPage): Answer {
+  const answer = beginLogin(call, use, to)
+  if (sessionCookie(call) === undefined) return answer
   return withCookies(answer, [...(answer.cookies ?? []), clearSession()])
 }
 
 /** 302 to the login, with what must come back in cookies. */
 export function beginLogin(
-  request: FastifyRequest,
+  call: Call,
   { addresses, accountLogin }: Pick<AccountDependencies, 'addresses' | 'accountLogin'>,
   to: AccountPage,
 ): Answer {
-  const base = addresses().baseUrlOf(request)
+  const base = addresses().baseUrlOf(call)
   const { state, kept, login } = accountLogin.begin({
-    issuer: addresses().issuerOf(request),
+    issuer: addresses().issuerOf(call),
     callback: `${base}${CALLBACK_PATH}`,
-    hasCertificate: presentedChain(request) !== undefined,
+    hasCertificate: call.certificateChain() !== undefined,
     to,
   })
   const { method, authRequestId, key, cookie } = login
   return withCookies(redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`), [
     keepLogin(state, kept),
-    ...clearOldLogins(request),
+    ...clearOldLogins(call),
     ...(cookie === undefined ? [] : [setCookie(key, cookie)]),
   ])
 }
@@ -222,19 +228,18 @@ export async function withPages(
   { brand }: Pick<AccountDependencies, 'brand'>,
   answer: () => Promise<Answer>,
 ): Promise<Answer> {
-  const { request } = call
   // R023: there is nothing but pages here.
-  if (preferencesOf(request.raw).mediaType(['text/html']) === undefined) {
+  if (preferencesOf(call).mediaType(['text/html']) === undefined) {
     throw new Failure('NOT_ACCEPTABLE')
   }
   try {
     return await answer()
   } catch (error) {
     if (!(error instanceof Failure) || !call.wantsHtml) throw error
-    request.failure = error
-    const shown = { ...messageText(error.code), requestId: request.id }
+    const shown = { ...messageText(error.code), requestId: call.caller.requestId ?? '' }
     const headers = failureHeaders(error, brand)
-    return { ...accountPage(CATALOGUE[error.code].status, failurePage(shown)), headers }
+    const answer = accountPage(CATALOGUE[error.code].status, failurePage(shown))
+    return { ...answer, headers, failure: error }
   }
 }
 

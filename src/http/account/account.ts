@@ -1,12 +1,12 @@
 /** /account and everything below it: a person's own page. D-161. On listeners that have the provider, where the login is. */
-import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../base/time/clock.ts'
 import type { OwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
 import type { LogOut } from '../../domain/sessions/current-session.ts'
 import type { OwnSessions } from '../../domain/sessions/own-sessions.ts'
 import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
 import { overviewPage } from '../../web/account/overview-page.ts'
-import type { Router } from '../route.ts'
+import type { RequestHead } from '../reading/header-fields.ts'
+import type { Router } from '../router.ts'
 import { type AccountDependencies, accountRoutes } from './account-route.ts'
 import { addCertificatesPage, certificatesOf } from './certificates.ts'
 import { addDoors } from './doors.ts'
@@ -21,7 +21,7 @@ export function addAccount(
     readonly ownSessions: OwnSessions
     readonly ownAuthenticators: OwnAuthenticators
     readonly sessionMfa: SessionMfa
-    readonly totpHostname: (request: FastifyRequest) => string
+    readonly totpHostname: (head: RequestHead) => string
     readonly clock: Pick<Clock, 'now'>
   },
 ): void {

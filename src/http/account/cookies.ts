@@ -3,12 +3,12 @@
  * D-161, R113. Lax and not Strict: a person may come back from the site of an IdP, or follow a link. What changes
  * something is a POST, which Lax keeps from other sites.
  */
-import type { FastifyRequest } from 'fastify'
 import { inSeconds } from '../../base/time/duration.ts'
 import { isAccountState } from '../../domain/account/login.ts'
 import { AUTH_REQUEST_LIFE } from '../../domain/login/start.ts'
 import { NOTES, type Note } from '../../web/account/texts.ts'
 import { cookieOf, cookiesWith } from '../reading/cookies.ts'
+import type { RequestHead } from '../reading/header-fields.ts'
 
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
@@ -21,12 +21,11 @@ const loginName = (state: string) => `__Host-latchkey-account-login-${state}`
 /** The next page is shown at once, or never. */
 const NOTE_SECONDS = 60
 
-export const sessionCookie = (request: FastifyRequest) => cookieOf(request, SESSION)
-export const loginCookie = (request: FastifyRequest, state: string) =>
-  cookieOf(request, loginName(state))
+export const sessionCookie = (head: RequestHead) => cookieOf(head, SESSION)
+export const loginCookie = (head: RequestHead, state: string) => cookieOf(head, loginName(state))
 
-export function noteCookie(request: FastifyRequest): Note | undefined {
-  const value = cookieOf(request, NOTE) ?? ''
+export function noteCookie(head: RequestHead): Note | undefined {
+  const value = cookieOf(head, NOTE) ?? ''
   return Object.hasOwn(NOTES, value) ? (value as Note) : undefined
 }
 
@@ -34,11 +33,8 @@ export function noteCookie(request: FastifyRequest): Note | undefined {
 const MOST_LOGINS = 8
 
 /** Takes away the oldest logins that nobody has finished, when another one begins. */
-export function clearOldLogins(request: FastifyRequest): readonly string[] {
-  const states = Array.from(
-    cookiesWith(request, loginName('')),
-    (rest) => rest.split('=', 1)[0] ?? '',
-  )
+export function clearOldLogins(head: RequestHead): readonly string[] {
+  const states = Array.from(cookiesWith(head, loginName('')), (rest) => rest.split('=', 1)[0] ?? '')
     // Nothing but what we have written ourselves is written again.
     .filter(isAccountState)
   return states.slice(0, Math.max(0, states.length + 1 - MOST_LOGINS)).map(clearLogin)

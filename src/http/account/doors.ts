@@ -6,23 +6,31 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { isAccountState } from '../../domain/account/login.ts'
 import type { LogOut } from '../../domain/sessions/current-session.ts'
 import { CONFIRM_PATH } from '../../web/account/confirm.ts'
-import { type AccountPage, PAGE_PATHS, SIGN_OUT_PATH } from '../../web/account/layout.ts'
+import {
+  ACCOUNT_PATH,
+  type AccountPage,
+  PAGE_PATHS,
+  SIGN_OUT_PATH,
+} from '../../web/account/layout.ts'
 import { signedOutPage } from '../../web/account/message-page.ts'
 import { type Answer, withCookies } from '../answer.ts'
+import type { Call } from '../call.ts'
 import { bodyFields } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
-import type { Call, Router } from '../route.ts'
+import type { Router } from '../router.ts'
 import {
   ACCOUNT_ROUTE,
   type AccountDependencies,
   beginLogin,
+  CALLBACK_PATH,
   sessionToEnd,
   withPages,
 } from './account-route.ts'
 import { accountPage, seeOther } from './answers.ts'
 import { clearLogin, clearSession, keepNote, keepSession, loginCookie } from './cookies.ts'
 import { refuseForeign, refuseForged } from './form-checks.ts'
-import { CALLBACK_PATH, SIGNED_OUT_PATH } from './paths.ts'
+
+const SIGNED_OUT_PATH = `${ACCOUNT_PATH}/signed-out`
 
 type Dependencies = AccountDependencies & { readonly logOut: LogOut }
 
@@ -46,7 +54,7 @@ export function addDoors(router: Router, use: Dependencies): void {
       withPages(call, use, async () => {
         const [asked, ...others] = call.query.get('page') ?? []
         if (others.length > 0) throw invalid('page', 'is repeated')
-        return beginLogin(call.request, use, pageNamed(asked) ?? 'overview')
+        return beginLogin(call, use, pageNamed(asked) ?? 'overview')
       }),
   )
 
@@ -60,11 +68,11 @@ export function addDoors(router: Router, use: Dependencies): void {
     },
     (call) =>
       withPages(call, use, async () => {
-        refuseForeign(call.request, use)
-        const session = await sessionToEnd(call.request, use)
+        refuseForeign(call, use)
+        const session = await sessionToEnd(call, use)
         // A session that is over already needs no end, and its form cannot be asked for more.
         if (session !== undefined) {
-          call.request.session = session
+          call.isFrom(session)
           refuseForged(use, session, SIGN_OUT_PATH, bodyFields(call.body))
           await logOut(session, { ...call.caller, actorId: session.identityId })
         }
@@ -82,7 +90,7 @@ const PARAMETERS = ['state', 'code', 'iss', 'error'] as const
 
 /** The login is over: what it leaves in the browser is a session, or nothing. */
 async function comeIn(call: Call, use: Dependencies): Promise<Answer> {
-  const { request, query, caller } = call
+  const { query, caller } = call
   const { addresses, accountLogin, accountSessions } = use
   const state = query.get('state')?.[0] ?? ''
   const isState = isAccountState(state)
@@ -90,19 +98,19 @@ async function comeIn(call: Call, use: Dependencies): Promise<Answer> {
     const repeated = PARAMETERS.find((name) => (query.get(name)?.length ?? 0) > 1)
     if (repeated !== undefined) throw invalid(repeated, 'is repeated')
     const code = query.get('code')?.[0]
-    const issuer = addresses().issuerOf(request)
+    const issuer = addresses().issuerOf(call)
     const finished = await accountLogin.finish({
       issuer,
-      callback: `${addresses().baseUrlOf(request)}${CALLBACK_PATH}`,
+      callback: `${addresses().baseUrlOf(call)}${CALLBACK_PATH}`,
       state,
-      kept: isState ? loginCookie(request, state) : undefined,
+      kept: isState ? loginCookie(call, state) : undefined,
       iss: query.get('iss')?.[0],
       code: code === undefined || query.has('error') ? undefined : new Secret(code),
       caller,
     })
-    request.identity = finished.identityId
+    call.isFrom(finished)
     // The browser keeps one session: the one before would only lie about.
-    const before = await sessionToEnd(request, use)
+    const before = await sessionToEnd(call, use)
     if (before !== undefined) await use.logOut(before, { ...caller, actorId: before.identityId })
     const { accessToken, lifeSeconds, to } = finished
     const again = before?.identityId === finished.identityId ? [keepNote('confirmed')] : []

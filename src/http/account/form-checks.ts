@@ -1,21 +1,21 @@
 /** What a form of the account pages must show before anything in it is looked at: that our page sent it. D-162. */
-import type { FastifyRequest } from 'fastify'
 import type { AccountSessions } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { ListenerAddresses } from '../issuers.ts'
 import { type Fields, textField } from '../reading/fields.ts'
+import type { RequestHead } from '../reading/header-fields.ts'
 
 /** D-162: before the token is looked at. Browsers send both fields with a form; what sends neither has no cookies. */
 export function refuseForeign(
-  request: FastifyRequest,
+  head: RequestHead,
   { addresses }: { readonly addresses: () => ListenerAddresses },
 ): void {
-  const site = request.headers['sec-fetch-site']
-  const { origin } = request.headers
+  const site = head.headers['sec-fetch-site']
+  const { origin } = head.headers
   const isForeign =
     (site !== undefined && site !== 'same-origin') ||
-    (origin !== undefined && origin !== addresses().baseUrlOf(request))
+    (origin !== undefined && origin !== addresses().baseUrlOf(head))
   if (isForeign) throw new Failure('FORBIDDEN', { detail: 'a form was posted from another site' })
 }
 

@@ -54,9 +54,8 @@ export function addPasswordPage(routes: AccountRoutes, use: Dependencies): void 
       if (!(error instanceof Failure)) throw error
       const said = sentenceOf(error)
       if (said === undefined) throw error
-      call.request.failure = error
       const answer = again(CATALOGUE[error.code].status, said)
-      return { ...answer, headers: failureHeaders(error, use.brand) }
+      return { ...answer, headers: failureHeaders(error, use.brand), failure: error }
     }
     return backTo('password', 'password-changed')
   })

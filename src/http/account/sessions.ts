@@ -29,15 +29,15 @@ export function addSessionsPage(
   routes.show('sessions', (call) => listed(call))
 
   routes.submit('sessions', END_SESSION_PATH, async (call, fields) => {
-    const { request, session, caller } = call
+    const { session, caller } = call
     if (!(await accountSessions.isFresh(session))) return backTo('sessions', 'confirm-first')
     try {
       await ownSessions.end(session, fieldOf(fields, 'session') as ApiSessionId, caller)
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'NOT_FOUND') throw error
       // Pressed twice, or over by itself meanwhile: what is left, instead of a dead end.
-      request.failure = error
-      return accountPage(CATALOGUE[error.code].status, await listed(call, SESSIONS.gone))
+      const { status } = CATALOGUE[error.code]
+      return { ...accountPage(status, await listed(call, SESSIONS.gone)), failure: error }
     }
     return backTo('sessions', 'session-ended')
   })

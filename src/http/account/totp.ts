@@ -2,7 +2,6 @@
  * /account/totp: a person's own authenticator app. API 3.1; D-19, D-162. To begin needs a fresh login; to finish needs the
  * page that the beginning was answered with; to remove it or to renew the recovery codes needs a code in that very form.
  */
-import type { FastifyRequest } from 'fastify'
 import type { AccountSessions } from '../../domain/account/session.ts'
 import type { ReadEnrollment } from '../../domain/factors/enroll-totp.ts'
 import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
@@ -21,7 +20,8 @@ import {
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
-import type { Fields } from '../reading/fields.ts'
+import { type Fields, LONGEST_CODE } from '../reading/fields.ts'
+import type { RequestHead } from '../reading/header-fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
 
@@ -29,7 +29,7 @@ interface Dependencies {
   readonly brand: string
   readonly accountSessions: AccountSessions
   readonly sessionMfa: SessionMfa
-  readonly totpHostname: (request: FastifyRequest) => string
+  readonly totpHostname: (head: RequestHead) => string
 }
 
 export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
@@ -48,10 +48,10 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
   })
 
   routes.submit('totp', TOTP_START_PATH, async (call) => {
-    const { request, session, frame } = call
+    const { session, frame } = call
     if (!(await accountSessions.isFresh(session))) return backTo('totp', 'confirm-first')
     try {
-      const started = await sessionMfa.start(session, totpHostname(request))
+      const started = await sessionMfa.start(session, totpHostname(call.head))
       const { provisioningUrl, recoveryCodes } = started
       const proof = proofOf(call, started)
       return accountPage(200, totpSetUpPage(frame, { proof, provisioningUrl, recoveryCodes }))
@@ -62,7 +62,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
   })
 
   routes.submit('totp', TOTP_VERIFY_PATH, async (call, fields) => {
-    const { request, session, frame, caller } = call
+    const { session, frame, caller } = call
     const [proof, ...others] = fields.get('proof') ?? []
     const found = await enrollmentOf(call)
     const isOurs = found !== undefined && others.length === 0 && isProof(call, found, proof)
@@ -80,14 +80,14 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
         return backTo('totp', isOn ? 'app-on' : 'app-again')
       }
       const again = proofOf(call, found)
-      return refused(request, error, (message) =>
+      return refused(error, (message) =>
         totpSetUpPage(frame, { proof: again, provisioningUrl, error: message }),
       )
     }
   })
 
   routes.submit('totp', TOTP_REMOVE_PATH, async (call, fields) => {
-    const { request, session, caller } = call
+    const { session, caller } = call
     // What is only pending is no app yet, and would be cancelled without a code.
     if (!call.isMfaEnabled) return backTo('totp', 'app-off')
     try {
@@ -95,20 +95,20 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
       return backTo('totp', 'app-off')
     } catch (error) {
       if (isGone(error)) return backTo('totp', 'app-off')
-      return refused(request, error, (message) => onPage(call, { form: 'remove', message }))
+      return refused(error, (message) => onPage(call, { form: 'remove', message }))
     }
   })
 
   routes.submit('totp', RECOVERY_CODES_PATH, async (call, fields) => {
-    const { request, session, frame, caller } = call
+    const { session, frame, caller } = call
     if (!call.isMfaEnabled) return backTo('totp', 'app-off')
     try {
       const codes = await sessionMfa.renewRecoveryCodes(session, codeOf(fields), caller)
-      const issuer = totpHostname(request)
+      const issuer = totpHostname(call.head)
       return accountPage(200, recoveryCodesPage(frame, { codes, issuer }))
     } catch (error) {
       if (isGone(error)) return backTo('totp', 'app-off')
-      return refused(request, error, (message) => onPage(call, { form: 'renew', message }))
+      return refused(error, (message) => onPage(call, { form: 'renew', message }))
     }
   })
 
@@ -124,12 +124,9 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
   }
 
   /** Pending or verified. */
-  async function enrollmentOf({
-    request,
-    session,
-  }: AccountCall): Promise<ReadEnrollment | undefined> {
+  async function enrollmentOf(call: AccountCall): Promise<ReadEnrollment | undefined> {
     try {
-      return await sessionMfa.read(session, totpHostname(request))
+      return await sessionMfa.read(call.session, totpHostname(call.head))
     } catch (error) {
       if (hasCode(error, ['MFA_ENROLLMENT_NOT_STARTED'])) return undefined
       throw error
@@ -138,22 +135,18 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
 
   /** The form again, with what was wrong about the code; anything else is no matter of the form. */
   async function refused(
-    request: FastifyRequest,
     error: unknown,
     form: (message: string) => SafeHtml | Promise<SafeHtml>,
   ): Promise<Answer> {
     if (!hasCode(error, ['MFA_INVALID_TOKEN', 'RATE_LIMITED'])) throw error
-    request.failure = error
     const isWrong = error.code === 'MFA_INVALID_TOKEN'
     const html = await form(isWrong ? TOTP.wrong : messageText(error.code).message)
     const answer = accountPage(CATALOGUE[error.code].status, html)
-    return { ...answer, headers: failureHeaders(error, use.brand) }
+    return { ...answer, headers: failureHeaders(error, use.brand), failure: error }
   }
 }
 
-/** Longer than any code; what is wrong with a shorter one is judged as a wrong code (D-18). An empty field is one too. */
-const LONGEST_CODE = 64
-
+/** A missing or malformed code is a wrong code (D-18). */
 function codeOf(fields: Fields): string {
   const [code, ...others] = fields.get('code') ?? []
   const isCode = typeof code === 'string' && others.length === 0 && code.length <= LONGEST_CODE

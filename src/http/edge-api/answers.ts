@@ -1,34 +1,55 @@
-/** The answers of the management API, in its envelope: API 1. */
+/** The answers of the APIs, in their envelope, with links and references: API 1. */
+import type { z } from 'zod'
 import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
+import type { ListMeta } from '../../contract/envelope.ts'
 import type { Tags } from '../../domain/identities/identity.ts'
 import { type ListFields, namesOf } from '../../domain/lists/list-query.ts'
 import type { Page, PageOf } from '../../domain/paging.ts'
 import { type Answer, json } from '../answer.ts'
-import { selfLink } from './links.ts'
 
-export function found(data: object): Answer {
+interface Envelope<T> {
+  data: T
+  meta: Record<string, never>
+}
+
+export function found<T>(data: T): Answer<200, Envelope<T>> {
   return json(200, { data, meta: {} })
 }
 
-export function listed<T>(
+export function listed<T, U>(
   fields: ListFields,
   { limit, offset }: Page,
   { rows, totalCount }: PageOf<T>,
-  show: (row: T) => object,
-): Answer {
+  show: (row: T) => U,
+): Answer<200, { data: U[]; meta: z.output<typeof ListMeta> }> {
   const pagination = { limit, offset, totalCount }
   return json(200, {
     data: rows.map(show),
-    meta: { filterableFields: namesOf(fields), pagination },
+    meta: { filterableFields: [...namesOf(fields)], pagination },
   })
 }
 
-export function created(entities: string, id: string): Answer {
-  return json(201, { data: { id, _links: selfLink(`${entities}/${id}`) }, meta: {} })
+/** 201 with what was created. */
+export function made<T>(data: T): Answer<201, Envelope<T>> {
+  return json(201, { data, meta: {} })
 }
 
-export function done(): Answer {
+/** 201 with the id of what was created. */
+export function created(entities: string, id: string) {
+  return made({ id, _links: selfLink(`${entities}/${id}`) })
+}
+
+export function done(): Answer<200, Envelope<Record<string, never>>> {
   return json(200, { data: {}, meta: {} })
+}
+
+/** Links are relative to the API's prefix, so that they hold behind any address. */
+export function selfLink(path: string): { self: { href: string } } {
+  return { self: { href: `./${path}` } }
+}
+
+export function reference(entity: string, { id, name }: { id: string; name: string }) {
+  return { id, name, entity, _links: selfLink(`${entity}/${id}`) }
 }
 
 /** What every entity has. */
@@ -55,6 +76,6 @@ export function timeOrNull(at: Instant | undefined): string | null {
 }
 
 /** The id in the path. Whether anything has it, the use case finds out. */
-export function idIn<Id extends string>(path: Readonly<Record<string, string>>): Id {
-  return (path['id'] ?? '') as Id
+export function idIn<Id extends string>({ id }: { readonly id: string }): Id {
+  return id as Id
 }

@@ -2,58 +2,74 @@
  * POST /authenticate and POST /authenticate/mfa, on both APIs: SPEC Legacy authentication; D-51. The answer is the
  * session, with its token once, in the body and in the header `zt-session`.
  */
-import type { FastifyRequest } from 'fastify'
-import type { FormFields } from '../../base/form.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import type { LegacyApiSession } from '../../contract/current-api-session.ts'
+import { Authenticate, Code } from '../../contract/authenticate.ts'
+import { AuthenticateReply, type LegacyApiSession } from '../../contract/current-api-session.ts'
+import { DoneReply } from '../../contract/envelope.ts'
 import type { PrimaryCredential } from '../../domain/login/prove-primary.ts'
 import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/login/proven.ts'
 import type { AuthenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
 import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
 import { json, withCookies } from '../answer.ts'
+import type { Call } from '../call.ts'
 import { totpRequired } from '../faces/challenge-header.ts'
 import { bearersOf } from '../reading/bearers.ts'
 import { bodyFields } from '../reading/body.ts'
-import { codeField, type Fields, invalid, textList } from '../reading/fields.ts'
+import { fieldsBody } from '../reading/declared-body.ts'
+import {
+  codeField,
+  type Fields,
+  invalid,
+  passwordCredentials,
+  textList,
+} from '../reading/fields.ts'
 import { deviceCookie, shownDevice } from '../reading/known-device.ts'
-import { passwordCredentials } from '../reading/password-fields.ts'
-import { presentedChain } from '../reading/peer-certificate.ts'
-import { expiryHeaders, type Router } from '../route.ts'
+import { expiryHeaders } from '../router.ts'
+import { done } from './answers.ts'
+import type { Api } from './api.ts'
 import { readClient } from './client-info.ts'
 import { sessionBody } from './current/current-api-session.ts'
-import { API_ROUTE } from './route-defaults.ts'
 
 export function addAuthenticate(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: {
     readonly authenticateLegacy: AuthenticateLegacy
     readonly sessionMfa: Pick<SessionMfa, 'prove'>
     readonly clock: Clock
   },
 ): void {
-  const url = `${prefix}/authenticate`
-  router.add(
+  api.add(
     {
-      ...API_ROUTE,
-      access: 'login',
       method: 'POST',
-      url,
-      reads: ['json', 'form'],
-      replies: [200, 401, 429],
+      path: '/authenticate',
+      access: 'login',
+      summary: 'Log in and begin a legacy session',
+      description:
+        'With username and password in the body, with the client certificate of the connection, or with an external JWT ' +
+        'as bearer token. While `authQueries` of the answer is not empty the session is partial: it may complete its ' +
+        'login and end, and nothing else.',
+      query: {
+        method:
+          '`password`, `cert` or `ext-jwt`. Left out: what the request carries, in this order – a username, a bearer ' +
+          'token, a client certificate.',
+      },
+      body: fieldsBody(Authenticate),
+      answers: { 200: AuthenticateReply },
+      answerHeaders: [ZT_SESSION_HEADER],
+      codes: ['INVALID_AUTH', 'UNAUTHORIZED', 'RATE_LIMITED', 'SERVER_TOO_BUSY'],
     },
-    async ({ request, query, body, caller }) => {
-      const fields = bodyFields(body)
+    async (call) => {
+      const fields = bodyFields(call.body)
       const { session, identity, token, authQueries, device } = await use.authenticateLegacy({
-        credential: readCredential(request, query, fields),
-        bearers: bearersOf(request),
+        credential: readCredential(call, fields),
+        bearers: bearersOf(call),
         configTypes: textList(fields, 'configTypes'),
         client: readClient(fields),
-        caller,
-        device: shownDevice(request, fields),
+        caller: call.caller,
+        device: shownDevice(call, fields),
       })
-      request.identity = identity.id
+      call.isFrom({ identityId: identity.id })
       const isMfaComplete = authQueries.length === 0
       const detail = { session, identity, authQueries, isMfaComplete }
       const data: LegacyApiSession = {
@@ -77,39 +93,38 @@ export function addAuthenticate(
     },
   )
 
-  router.add(
+  api.add(
     {
-      ...API_ROUTE,
-      access: 'partial',
       method: 'POST',
-      url: `${url}/mfa`,
-      reads: ['json', 'form'],
-      replies: [200, 401, 409, 429],
+      path: '/authenticate/mfa',
+      access: 'partial',
+      summary: 'Prove the TOTP code of a partial session',
+      body: fieldsBody(Code),
+      answers: { 200: DoneReply },
+      codes: ['MFA_INVALID_TOKEN', 'MFA_NOT_ENROLLED', 'RATE_LIMITED'],
     },
     async ({ body, session, caller }) => {
       await use.sessionMfa.prove(session, codeField(bodyFields(body)), caller)
-      return json(200, { data: {}, meta: {} })
+      return done()
     },
   )
 }
 
-function readCredential(
-  request: FastifyRequest,
-  query: FormFields,
-  fields: Fields,
-): PrimaryCredential {
-  const method = readMethod(query) ?? inferMethod(request, fields)
+type Shown = Pick<Call, 'query' | 'rawHeaders' | 'certificateChain'>
+
+function readCredential(call: Shown, fields: Fields): PrimaryCredential {
+  const method = readMethod(call) ?? inferMethod(call, fields)
   switch (method) {
     case 'password':
       return { method, credentials: passwordCredentials(fields) }
     case 'cert':
-      return { method, chain: presentedChain(request) }
+      return { method, chain: call.certificateChain() }
     case 'ext-jwt':
       return { method }
   }
 }
 
-function readMethod(query: FormFields): PrimaryMethod | undefined {
+function readMethod({ query }: Shown): PrimaryMethod | undefined {
   const [asked, ...others] = query.get('method') ?? []
   if (asked === undefined) return undefined
   const method = PRIMARY_METHODS.find((known) => known === asked)
@@ -118,7 +133,7 @@ function readMethod(query: FormFields): PrimaryMethod | undefined {
 }
 
 /** D-51: username in the body, else bearer, else client certificate. */
-function inferMethod(request: FastifyRequest, fields: Fields): PrimaryMethod {
+function inferMethod(call: Shown, fields: Fields): PrimaryMethod {
   if (fields.has('username')) return 'password'
-  return bearersOf(request).length > 0 ? 'ext-jwt' : 'cert'
+  return bearersOf(call).length > 0 ? 'ext-jwt' : 'cert'
 }

@@ -1,27 +1,32 @@
 /** GET /external-jwt-signers of the client API: whose tokens count here, for somebody who wants to log in. API 3.1, 4.5. */
 
-import type { PublicSigner } from '../../contract/management/external-jwt-signers.ts'
+import {
+  type PublicSigner,
+  PublicSignerListReply,
+} from '../../contract/management/external-jwt-signers.ts'
 import type { ExternalJwtSigner } from '../../domain/ext-jwt/signer.ts'
 import { listInMemory } from '../../domain/lists/evaluate.ts'
 import { PUBLIC_SIGNER_FIELDS } from '../../domain/lists/fields.ts'
 import type { Rules } from '../../domain/policies/rules.ts'
-import type { Router } from '../route.ts'
 import { listed } from './answers.ts'
-import { readList } from './read-list.ts'
-import { API_ROUTE } from './route-defaults.ts'
+import type { Api } from './api.ts'
 
 export function addExternalJwtSigners(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: { readonly rules: Pick<Rules, 'signers'> },
 ): void {
-  const url = `${prefix}/external-jwt-signers`
-  router.add(
-    { ...API_ROUTE, access: 'public', method: 'GET', url, replies: [200] },
-    ({ query }) => {
-      const asked = readList(query, PUBLIC_SIGNER_FIELDS)
+  api.add(
+    {
+      method: 'GET',
+      path: '/external-jwt-signers',
+      access: 'public',
+      summary: 'List whose external JWTs count here',
+      list: PUBLIC_SIGNER_FIELDS,
+      answers: { 200: PublicSignerListReply },
+    },
+    ({ list }) => {
       const enabled = use.rules.signers().filter((signer) => signer.enabled)
-      return listed(PUBLIC_SIGNER_FIELDS, asked, listInMemory(enabled, asked), publicSigner)
+      return listed(PUBLIC_SIGNER_FIELDS, list, listInMemory(enabled, list), publicSigner)
     },
   )
 }

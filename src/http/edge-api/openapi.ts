@@ -4,39 +4,62 @@
  */
 import { referencePage } from '../../web/reference/reference-page.ts'
 import { REFERENCE_STYLE_SOURCE } from '../../web/reference/styles.ts'
-import { page, text } from '../answer.ts'
+import { empty, page, text } from '../answer.ts'
 import { keepDocument } from '../kept-document.ts'
-import { DESCRIBED_APIS } from '../openapi/apis.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import type { OpenApiDocument } from '../openapi/openapi.ts'
 import { referenceOf } from '../openapi/reference.ts'
-import type { Router } from '../route.ts'
-import { API_PREFIXES, type ApiBinding } from './paths.ts'
-import { API_ROUTE } from './route-defaults.ts'
+import { APIS, type Api, type ApiBinding } from './api.ts'
 
-const PUBLIC_READ = { ...API_ROUTE, access: 'public', method: 'GET', replies: [200, 304] } as const
+const UNCHANGED = { types: [], about: 'It is the one that `If-None-Match` names.' }
 
 export function addOpenApi(
-  router: Router,
+  api: Api,
   binding: ApiBinding,
   use: { readonly version: () => { readonly version: string } },
 ): void {
-  const prefix = API_PREFIXES[binding]
   const document = (): OpenApiDocument => {
     const { version } = use.version()
-    return openApiDocument(DESCRIBED_APIS[binding], router.table, { version, answers: 'open' })
+    return openApiDocument(APIS[binding], api.table, { version, answers: 'open' })
   }
   const written = keepDocument(() => JSON.stringify(document()))
   const reference = keepDocument(() => referencePage(referenceOf(document())).toString())
 
-  router.add({ ...PUBLIC_READ, url: `${prefix}/openapi.json` }, async ({ request }) => {
-    const { bytes, headers } = await written(request.raw)
-    if (bytes === undefined) return { status: 304, headers }
-    return text('application/json; charset=utf-8', bytes, headers)
-  })
-  router.add({ ...PUBLIC_READ, url: `${prefix}/docs` }, async ({ request }) => {
-    const { bytes, headers } = await reference(request.raw)
-    if (bytes === undefined) return { status: 304, headers }
-    return page(200, bytes, { style: REFERENCE_STYLE_SOURCE }, headers)
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      access: 'public',
+      tag: 'service',
+      summary: 'Read this document',
+      answers: {
+        200: { types: ['application/json'], about: 'The OpenAPI document of the API.' },
+        304: UNCHANGED,
+      },
+    },
+    async (call) => {
+      const { bytes, headers } = await written(call)
+      if (bytes === undefined) return empty(304, headers)
+      return text('application/json; charset=utf-8', bytes, headers)
+    },
+  )
+
+  api.add(
+    {
+      method: 'GET',
+      path: '/docs',
+      access: 'public',
+      tag: 'service',
+      summary: 'Read this document as a page',
+      answers: {
+        200: { types: ['text/html'], about: 'The reference of the API, for people.' },
+        304: UNCHANGED,
+      },
+    },
+    async (call) => {
+      const { bytes, headers } = await reference(call)
+      if (bytes === undefined) return empty(304, headers)
+      return page(200, bytes, { style: REFERENCE_STYLE_SOURCE }, headers)
+    },
+  )
 }

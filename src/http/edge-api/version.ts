@@ -1,23 +1,18 @@
 /** GET /version, at the root and on both APIs: what runs here, and which APIs it has. API 3.1. */
-import type { Version } from '../../contract/version.ts'
-import { json } from '../answer.ts'
-import type { Router } from '../route.ts'
+import { type Version, VersionReply } from '../../contract/version.ts'
+import { found } from './answers.ts'
+import type { Api } from './api.ts'
 
-export function addVersion(
-  router: Router,
-  prefix: string,
-  use: { readonly version: () => Version },
-): void {
-  router.add(
+export function addVersion(api: Api, use: { readonly version: () => Version }): void {
+  api.add(
     {
       method: 'GET',
-      url: `${prefix}/version`,
+      path: '/version',
       access: 'public',
-      face: { json: 'api', pages: false },
-      cors: 'listed',
-      reads: [],
-      replies: [200],
+      tag: 'service',
+      summary: 'Read what runs here and which APIs it has',
+      answers: { 200: VersionReply },
     },
-    () => json(200, { data: use.version(), meta: {} }),
+    () => found(use.version()),
   )
 }

@@ -1,62 +1,112 @@
 /** /api-sessions and /identities/{id}/api-sessions of the management API: API 3.3, 4.7. Never a token. */
-
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { CurrentApiSession } from '../../contract/current-api-session.ts'
-import { EndAll } from '../../contract/management/api-sessions.ts'
+import { DoneReply } from '../../contract/envelope.ts'
+import {
+  ApiSessionListReply,
+  ApiSessionReply,
+  EndAll,
+} from '../../contract/management/api-sessions.ts'
 import { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
 import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
-import { done, found, idIn, listed } from '../edge-api/answers.ts'
+import { done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
 import { sessionBody } from '../edge-api/current/current-api-session.ts'
-import { selfLink } from '../edge-api/links.ts'
-import { readBody } from '../edge-api/read-body.ts'
-import { readList } from '../edge-api/read-list.ts'
-import type { Router } from '../route.ts'
-import { ACT, READ, REMOVE } from './route-defaults.ts'
+import { jsonBody } from '../reading/declared-body.ts'
+
+const OF_IDENTITY = '/identities/:id/api-sessions'
 
 export function addApiSessions(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: { readonly manage: ManageSessions; readonly clock: Clock },
 ): void {
   const { manage } = use
-  const all = `${prefix}/api-sessions`
-  const one = `${all}/:id`
-  const ofIdentity = `${prefix}/identities/:id/api-sessions`
   const show = (detail: SessionDetail): CurrentApiSession => ({
     ...sessionBody(detail, detail.session.expiresAt, use.clock),
     _links: selfLink(`api-sessions/${detail.session.id}`),
   })
 
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, API_SESSION_FIELDS)
-    return listed(API_SESSION_FIELDS, asked, await manage.list(asked), show)
-  })
-
-  router.add({ ...READ, url: one }, async ({ path }) =>
-    found(show(await manage.find(idIn<ApiSessionId>(path)))),
+  api.add(
+    {
+      method: 'GET',
+      path: '/api-sessions',
+      access: 'admin',
+      summary: 'List the sessions of everybody',
+      list: API_SESSION_FIELDS,
+      answers: { 200: ApiSessionListReply },
+    },
+    async ({ list }) => listed(API_SESSION_FIELDS, list, await manage.list(list), show),
   )
 
-  router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
-    await manage.end(idIn<ApiSessionId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: '/api-sessions/:id',
+      access: 'admin',
+      summary: 'Read a session',
+      answers: { 200: ApiSessionReply },
+    },
+    async ({ path }) => found(show(await manage.find(idIn<ApiSessionId>(path)))),
+  )
 
-  router.add({ ...ACT, url: `${all}/end-all` }, async ({ body, caller }) => {
-    readBody(EndAll, body)
-    await manage.endAll(caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'DELETE',
+      path: '/api-sessions/:id',
+      access: 'admin',
+      summary: 'End a session',
+      answers: { 200: DoneReply },
+    },
+    async ({ path, caller }) => {
+      await manage.end(idIn<ApiSessionId>(path), caller)
+      return done()
+    },
+  )
 
-  router.add({ ...READ, url: ofIdentity }, async ({ path, query }) => {
-    const asked = readList(query, API_SESSION_FIELDS)
-    const own = await manage.listOf(idIn<IdentityId>(path), asked)
-    return listed(API_SESSION_FIELDS, asked, own, show)
-  })
+  api.add(
+    {
+      method: 'POST',
+      path: '/api-sessions/end-all',
+      access: 'admin',
+      summary: 'End the sessions of everybody',
+      description: 'Your own, too.',
+      body: jsonBody(EndAll),
+      answers: { 200: DoneReply },
+    },
+    async ({ caller }) => {
+      await manage.endAll(caller)
+      return done()
+    },
+  )
 
-  router.add({ ...REMOVE, url: ofIdentity }, async ({ path, caller }) => {
-    await manage.endAllOf(idIn<IdentityId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: OF_IDENTITY,
+      access: 'admin',
+      summary: 'List the sessions of an identity',
+      list: API_SESSION_FIELDS,
+      answers: { 200: ApiSessionListReply },
+    },
+    async ({ path, list }) => {
+      const own = await manage.listOf(idIn<IdentityId>(path), list)
+      return listed(API_SESSION_FIELDS, list, own, show)
+    },
+  )
+
+  api.add(
+    {
+      method: 'DELETE',
+      path: OF_IDENTITY,
+      access: 'admin',
+      summary: 'End all sessions of an identity',
+      answers: { 200: DoneReply },
+    },
+    async ({ path, caller }) => {
+      await manage.endAllOf(idIn<IdentityId>(path), caller)
+      return done()
+    },
+  )
 }

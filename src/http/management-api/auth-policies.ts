@@ -2,60 +2,112 @@
 
 import type { z } from 'zod'
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
+import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/auth-policies.ts'
 import { AUTH_POLICY_FIELDS } from '../../domain/lists/fields.ts'
 import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import type { ManageAuthPolicies } from '../../domain/policies/manage.ts'
 import { created, done, entity, found, idIn, listed } from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
 import { isMembers, patched } from '../edge-api/changed-body.ts'
-import { readBody } from '../edge-api/read-body.ts'
-import { readList } from '../edge-api/read-list.ts'
 import type { Body } from '../reading/body.ts'
+import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 import { invalid } from '../reading/fields.ts'
-import type { Router } from '../route.ts'
-import { CHANGE, CREATE, READ, REMOVE, REPLACE } from './route-defaults.ts'
+
+const ALL = '/auth-policies'
+const ONE = `${ALL}/:id` as const
 
 export function addAuthPolicies(
-  router: Router,
-  prefix: string,
+  api: Api,
   { manage }: { readonly manage: ManageAuthPolicies },
 ): void {
-  const all = `${prefix}/auth-policies`
-  const one = `${all}/:id`
-
-  router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
-    const policy = chosenOf(readBody(contract.NewAuthPolicy, body))
-    return created('auth-policies', await manage.create(policy, caller))
-  })
-
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, AUTH_POLICY_FIELDS)
-    return listed(AUTH_POLICY_FIELDS, asked, await manage.list(asked), policyBody)
-  })
-
-  router.add({ ...READ, url: one }, async ({ path }) =>
-    found(policyBody(await manage.find(idIn(path)))),
+  api.add(
+    {
+      method: 'POST',
+      path: ALL,
+      access: 'admin',
+      summary: 'Create an authentication policy',
+      description: 'A part that is left out is not allowed.',
+      body: jsonBody(contract.NewAuthPolicy),
+      answers: { 201: CreatedReply },
+      codes: ['ENTITY_NAME_IN_USE'],
+    },
+    async ({ input, caller }) =>
+      created('auth-policies', await manage.create(chosenOf(input), caller)),
   )
 
-  router.add({ ...REPLACE, url: one }, async ({ path, body, caller }) => {
-    const chosen = () => chosenOf(readBody(contract.NewAuthPolicy, body))
-    await manage.update(idIn<AuthPolicyId>(path), chosen, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ALL,
+      access: 'admin',
+      summary: 'List authentication policies',
+      list: AUTH_POLICY_FIELDS,
+      answers: { 200: contract.AuthPolicyListReply },
+    },
+    async ({ list }) => listed(AUTH_POLICY_FIELDS, list, await manage.list(list), policyBody),
+  )
 
-  router.add({ ...CHANGE, url: one }, async ({ path, body, caller }) => {
-    const changed = (current: AuthPolicy) =>
-      chosenOf(
-        readBody(contract.NewAuthPolicy, patched(chosenFields(current), inBothSpellings(body))),
-      )
-    await manage.update(idIn<AuthPolicyId>(path), changed, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ONE,
+      access: 'admin',
+      summary: 'Read an authentication policy',
+      answers: { 200: contract.AuthPolicyReply },
+    },
+    async ({ path }) => found(policyBody(await manage.find(idIn(path)))),
+  )
 
-  router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
-    await manage.remove(idIn<AuthPolicyId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'PUT',
+      path: ONE,
+      access: 'admin',
+      summary: 'Replace an authentication policy',
+      body: deferredBody(contract.NewAuthPolicy),
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const chosen = () => chosenOf(input(body))
+      await manage.update(idIn<AuthPolicyId>(path), chosen, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: 'admin',
+      summary: 'Change an authentication policy',
+      body: deferredBody(contract.NewAuthPolicy),
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const changed = (current: AuthPolicy) =>
+        chosenOf(input(patched(chosenFields(current), inBothSpellings(body))))
+      await manage.update(idIn<AuthPolicyId>(path), changed, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: 'admin',
+      summary: 'Delete an authentication policy',
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
+    },
+    async ({ path, caller }) => {
+      await manage.remove(idIn<AuthPolicyId>(path), caller)
+      return done()
+    },
+  )
 }
 
 function chosenOf({

@@ -5,8 +5,11 @@ import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import {
   type Authenticator,
+  AuthenticatorListReply,
+  AuthenticatorReply,
   ChangedAuthenticator,
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
@@ -18,17 +21,35 @@ import type {
   UpdateAuthenticator,
 } from '../../domain/identities/update-authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
-import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import {
+  created,
+  done,
+  entity,
+  found,
+  idIn,
+  listed,
+  reference,
+  timeOrNull,
+} from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
 import { patched, withFixed } from '../edge-api/changed-body.ts'
-import { reference } from '../edge-api/links.ts'
-import { Nothing, readBody } from '../edge-api/read-body.ts'
-import { readList } from '../edge-api/read-list.ts'
-import type { Router } from '../route.ts'
-import { ACT, CHANGE, CREATE, READ, REMOVE, REPLACE } from './route-defaults.ts'
+import { Nothing } from '../edge-api/read-body.ts'
+import { deferredBody, jsonBody } from '../reading/declared-body.ts'
+
+const ALL = '/authenticators'
+const ONE = `${ALL}/:id` as const
+
+const RESET = 'The sessions that were begun with it end, and a lock is lifted.'
+
+const CREDENTIAL_CODES = [
+  'ENTITY_NAME_IN_USE',
+  'CERT_IN_USE',
+  'INVALID_CERT_PEM',
+  'SERVER_TOO_BUSY',
+] as const
 
 export function addAuthenticators(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: {
     readonly manage: ManageAuthenticators
     readonly update: UpdateAuthenticator
@@ -37,56 +58,126 @@ export function addAuthenticators(
   },
 ): void {
   const { manage, update, read, clock } = use
-  const all = `${prefix}/authenticators`
-  const one = `${all}/:id`
 
-  router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
-    const { identityId: owner, ...given } = readBody(NewAuthenticator, body)
-    const identityId = owner as IdentityId
-    const authenticator =
-      given.method === 'cert'
-        ? { ...given, identityId }
-        : { ...given, identityId, password: new Secret(given.password) }
-    return created('authenticators', await manage.create(authenticator, caller))
-  })
-
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, AUTHENTICATOR_FIELDS)
-    const now = clock.now()
-    const details = await read.listAuthenticators(asked)
-    return listed(AUTHENTICATOR_FIELDS, asked, details, (detail) => authenticatorBody(detail, now))
-  })
-
-  router.add({ ...READ, url: one }, async ({ path }) =>
-    found(authenticatorBody(await read.findAuthenticator(idIn(path)), clock.now())),
+  api.add(
+    {
+      method: 'POST',
+      path: ALL,
+      access: 'admin',
+      summary: 'Give an identity a password or a certificate',
+      body: jsonBody(NewAuthenticator),
+      answers: { 201: CreatedReply },
+      codes: [...CREDENTIAL_CODES, 'MAX_AUTHENTICATOR_METHODS_REACHED'],
+    },
+    async ({ input: { identityId: owner, ...given }, caller }) => {
+      const identityId = owner as IdentityId
+      const authenticator =
+        given.method === 'cert'
+          ? { ...given, identityId }
+          : { ...given, identityId, password: new Secret(given.password) }
+      return created('authenticators', await manage.create(authenticator, caller))
+    },
   )
 
-  router.add({ ...REPLACE, url: one }, async ({ path, body, caller }) => {
-    const replaced = (current: domain.Authenticator) =>
-      changeOf(readBody(NewAuthenticator, withFixed(fixedFields(current), body)))
-    await update(idIn<AuthenticatorId>(path), replaced, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ALL,
+      access: 'admin',
+      summary: 'List authenticators',
+      list: AUTHENTICATOR_FIELDS,
+      answers: { 200: AuthenticatorListReply },
+    },
+    async ({ list }) => {
+      const now = clock.now()
+      const details = await read.listAuthenticators(list)
+      return listed(AUTHENTICATOR_FIELDS, list, details, (detail) => authenticatorBody(detail, now))
+    },
+  )
 
-  router.add({ ...CHANGE, url: one }, async ({ path, body, caller }) => {
-    const changed = (current: domain.Authenticator) => {
-      const fixed = withFixed(fixedFields(current), body)
-      return changeOf(readBody(ChangedAuthenticator, patched(chosenFields(current), fixed)))
-    }
-    await update(idIn<AuthenticatorId>(path), changed, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ONE,
+      access: 'admin',
+      summary: 'Read an authenticator',
+      answers: { 200: AuthenticatorReply },
+    },
+    async ({ path }) =>
+      found(authenticatorBody(await read.findAuthenticator(idIn(path)), clock.now())),
+  )
 
-  router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
-    await manage.remove(idIn<AuthenticatorId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'PUT',
+      path: ONE,
+      access: 'admin',
+      summary: 'Replace a password or a certificate',
+      description: RESET,
+      body: deferredBody(NewAuthenticator, { mayOmit: ['method', 'identityId'] }),
+      answers: { 200: DoneReply },
+      codes: [...CREDENTIAL_CODES, 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const replaced = (current: domain.Authenticator) =>
+        changeOf(input(withFixed(fixedFields(current), body)))
+      await update(idIn<AuthenticatorId>(path), replaced, caller)
+      return done()
+    },
+  )
 
-  router.add({ ...ACT, url: `${one}/unlock` }, async ({ path, body, caller }) => {
-    readBody(Nothing, body)
-    await manage.unlock(idIn<AuthenticatorId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: 'admin',
+      summary: 'Change a password or a certificate',
+      description: RESET,
+      body: deferredBody(ChangedAuthenticator),
+      answers: { 200: DoneReply },
+      codes: [...CREDENTIAL_CODES, 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const changed = (current: domain.Authenticator) => {
+        const fixed = withFixed(fixedFields(current), body)
+        return changeOf(input(patched(chosenFields(current), fixed)))
+      }
+      await update(idIn<AuthenticatorId>(path), changed, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: 'admin',
+      summary: 'Delete an authenticator',
+      description: 'Ends the sessions that were begun with it.',
+      answers: { 200: DoneReply },
+      codes: ['LAST_ADMINISTRATOR'],
+    },
+    async ({ path, caller }) => {
+      await manage.remove(idIn<AuthenticatorId>(path), caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'POST',
+      path: `${ONE}/unlock`,
+      access: 'admin',
+      summary: 'Unlock a password',
+      description: 'Forgets its failures, too.',
+      body: jsonBody(Nothing),
+      answers: { 200: DoneReply },
+    },
+    async ({ path, caller }) => {
+      await manage.unlock(idIn<AuthenticatorId>(path), caller)
+      return done()
+    },
+  )
 }
 
 function changeOf(given: z.output<typeof ChangedAuthenticator>): AuthenticatorChange {

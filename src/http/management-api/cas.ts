@@ -2,62 +2,154 @@
 
 import type { z } from 'zod'
 import type { CaId } from '../../base/ids.ts'
+import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/cas.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
+import type { InviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
 import type { ManageCas } from '../../domain/certificates/third-party/manage-cas.ts'
 import { CA_FIELDS } from '../../domain/lists/fields.ts'
+import { text } from '../answer.ts'
 import { created, done, entity, found, idIn, listed } from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
 import { patched, withDefaults } from '../edge-api/changed-body.ts'
-import { readBody } from '../edge-api/read-body.ts'
-import { readList } from '../edge-api/read-list.ts'
-import type { Router } from '../route.ts'
-import { ACT, CHANGE, CREATE, READ, REMOVE, REPLACE } from './route-defaults.ts'
+import { deferredBody, jsonBody, textBody } from '../reading/declared-body.ts'
+
+const ALL = '/cas'
+const ONE = `${ALL}/:id` as const
 
 export function addCas(
-  router: Router,
-  prefix: string,
-  { manage }: { readonly manage: ManageCas },
+  api: Api,
+  use: { readonly manage: ManageCas; readonly inviteByCa: InviteByCa },
 ): void {
-  const all = `${prefix}/cas`
-  const one = `${all}/:id`
+  const { manage, inviteByCa } = use
 
-  router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
-    return created('cas', await manage.create(chosenOf(readBody(contract.NewCa, body)), caller))
-  })
-
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, CA_FIELDS)
-    return listed(CA_FIELDS, asked, await manage.list(asked), caBody)
-  })
-
-  router.add({ ...READ, url: one }, async ({ path }) =>
-    found(caBody(await manage.find(idIn(path)))),
+  api.add(
+    {
+      method: 'POST',
+      path: ALL,
+      access: 'admin',
+      summary: 'Register a third-party CA',
+      description: 'It counts for nothing before it is verified.',
+      body: jsonBody(contract.NewCa),
+      answers: { 201: CreatedReply },
+      codes: ['ENTITY_NAME_IN_USE', 'CERT_IN_USE', 'INVALID_CERT_PEM', 'CERTIFICATE_IS_NOT_CA'],
+    },
+    async ({ input, caller }) => created('cas', await manage.create(chosenOf(input), caller)),
   )
 
-  router.add({ ...REPLACE, url: one }, async ({ path, body, caller }) => {
-    const chosen = ({ certPem }: Ca) =>
-      chosenOf(readBody(contract.NewCa, withDefaults({ certPem }, body)))
-    await manage.update(idIn<CaId>(path), chosen, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ALL,
+      access: 'admin',
+      summary: 'List third-party CAs',
+      list: CA_FIELDS,
+      answers: { 200: contract.CaListReply },
+    },
+    async ({ list }) => listed(CA_FIELDS, list, await manage.list(list), caBody),
+  )
 
-  router.add({ ...CHANGE, url: one }, async ({ path, body, caller }) => {
-    const changed = (current: Ca) =>
-      chosenOf(readBody(contract.NewCa, patched(chosenFields(current), body)))
-    await manage.update(idIn<CaId>(path), changed, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ONE,
+      access: 'admin',
+      summary: 'Read a third-party CA',
+      answers: { 200: contract.CaReply },
+    },
+    async ({ path }) => found(caBody(await manage.find(idIn(path)))),
+  )
 
-  router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
-    await manage.remove(idIn<CaId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'PUT',
+      path: ONE,
+      access: 'admin',
+      summary: 'Replace a third-party CA',
+      body: deferredBody(contract.NewCa, { mayOmit: ['certPem'] }),
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const chosen = ({ certPem }: Ca) => chosenOf(input(withDefaults({ certPem }, body)))
+      await manage.update(idIn<CaId>(path), chosen, caller)
+      return done()
+    },
+  )
 
-  router.add({ ...ACT, reads: ['text'], url: `${one}/verify` }, async ({ path, body, caller }) => {
-    const pem = body.kind === 'text' ? body.text : ''
-    await manage.verify(idIn<CaId>(path), pem, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: 'admin',
+      summary: 'Change a third-party CA',
+      body: deferredBody(contract.NewCa),
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const changed = (current: Ca) => chosenOf(input(patched(chosenFields(current), body)))
+      await manage.update(idIn<CaId>(path), changed, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: 'admin',
+      summary: 'Delete a third-party CA',
+      answers: { 200: DoneReply },
+      codes: ['LAST_ADMINISTRATOR'],
+    },
+    async ({ path, caller }) => {
+      await manage.remove(idIn<CaId>(path), caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'POST',
+      path: `${ONE}/verify`,
+      access: 'admin',
+      summary: 'Prove that somebody holds the key of a CA',
+      body: textBody(
+        'A certificate in PEM that the CA has signed, with the `verificationToken` as its common name.',
+      ),
+      answers: { 200: DoneReply },
+      codes: [
+        'INVALID_CERT_PEM',
+        'CERT_FAILED_VALIDATION',
+        'INVALID_COMMON_NAME',
+        'CA_ALREADY_VERIFIED',
+      ],
+    },
+    async ({ path, body, caller }) => {
+      const pem = body.kind === 'text' ? body.text : ''
+      await manage.verify(idIn<CaId>(path), pem, caller)
+      return done()
+    },
+  )
+
+  // D-132.
+  api.add(
+    {
+      method: 'GET',
+      path: `${ONE}/jwt`,
+      access: 'admin',
+      summary: 'Read the invitation to enroll by certificates of a CA',
+      answers: {
+        200: { types: ['application/jwt'], about: 'A JWT with `em: "ca"`, signed by this server.' },
+      },
+      codes: ['COULD_NOT_VALIDATE'],
+    },
+    async ({ path }) => {
+      const jwt = await inviteByCa(idIn(path))
+      return text('application/jwt', jwt.reveal()) // RFC 7519 §10.3.1
+    },
+  )
 }
 
 function chosenOf({ externalIdClaim, ...ca }: z.output<typeof contract.NewCa>) {

@@ -4,6 +4,7 @@
  */
 import type { AuthenticatorId, CaId, EnrollmentId, IdentityId } from '../../base/ids.ts'
 import { fromRfc3339, type Instant, toRfc3339 } from '../../base/time/instant.ts'
+import { DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/enrollments.ts'
 import {
   type Enrollment,
@@ -14,66 +15,135 @@ import type { Invitation } from '../../domain/enrollments/invite.ts'
 import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
 import type { EnrollmentDetail, ReadEnrollments } from '../../domain/enrollments/read.ts'
 import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
-import { type Answer, json } from '../answer.ts'
-import { done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
-import { reference, selfLink } from '../edge-api/links.ts'
-import { readBody } from '../edge-api/read-body.ts'
-import { readList } from '../edge-api/read-list.ts'
-import type { Router } from '../route.ts'
-import { ACT, CREATE, READ, REMOVE } from './route-defaults.ts'
+import {
+  done,
+  entity,
+  found,
+  idIn,
+  listed,
+  made,
+  reference,
+  selfLink,
+  timeOrNull,
+} from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
+import { jsonBody } from '../reading/declared-body.ts'
+
+const ALL = '/enrollments'
+const ONE = `${ALL}/:id` as const
 
 export function addEnrollments(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: { readonly manage: ManageEnrollments; readonly read: ReadEnrollments },
 ): void {
   const { manage, read } = use
-  const all = `${prefix}/enrollments`
-  const one = `${all}/:id`
 
-  router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
-    const { tags, ...given } = readBody(contract.NewEnrollment, body)
-    const wanted = {
-      ...kindOf(given),
-      identityId: given.identityId as IdentityId,
-      expiresAt: endOf(given),
-      tags,
-    }
-    return json(201, { data: invitationBody(await manage.create(wanted, caller)), meta: {} })
-  })
-
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, ENROLLMENT_FIELDS)
-    return listed(ENROLLMENT_FIELDS, asked, await read.list(asked), enrollmentBody)
-  })
-
-  router.add({ ...READ, url: one }, async ({ path }) =>
-    found(enrollmentBody(await read.find(idIn(path)))),
+  api.add(
+    {
+      method: 'POST',
+      path: ALL,
+      access: 'admin',
+      summary: 'Invite an identity to enroll',
+      description: 'Token and JWT are in this answer and nowhere else.',
+      body: jsonBody(contract.NewEnrollment),
+      answers: { 201: contract.InvitationReply },
+      codes: ['ENROLLMENT_EXISTS', 'MAX_AUTHENTICATOR_METHODS_REACHED', 'ENTITY_NAME_IN_USE'],
+    },
+    async ({ input: { tags, ...given }, caller }) => {
+      const wanted = {
+        ...kindOf(given),
+        identityId: given.identityId as IdentityId,
+        expiresAt: endOf(given),
+        tags,
+      }
+      return made(invitationBody(await manage.create(wanted, caller)))
+    },
   )
 
-  router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
-    await manage.remove(idIn<EnrollmentId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ALL,
+      access: 'admin',
+      summary: 'List enrollments, used ones too',
+      list: ENROLLMENT_FIELDS,
+      answers: { 200: contract.EnrollmentListReply },
+    },
+    async ({ list }) => listed(ENROLLMENT_FIELDS, list, await read.list(list), enrollmentBody),
+  )
 
-  router.add({ ...ACT, url: `${one}/refresh` }, async ({ path, body, caller }) => {
-    const expiresAt = endOf(readBody(contract.EnrollmentEnd, body))
-    const invitation = await manage.refresh(idIn<EnrollmentId>(path), expiresAt, caller)
-    return found(invitationBody(invitation))
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ONE,
+      access: 'admin',
+      summary: 'Read an enrollment',
+      answers: { 200: contract.EnrollmentReply },
+    },
+    async ({ path }) => found(enrollmentBody(await read.find(idIn(path)))),
+  )
 
-  router.add({ ...READ, url: `${prefix}/identities/:id/enrollments` }, async ({ path, query }) => {
-    const asked = readList(query, ENROLLMENT_FIELDS)
-    const own = await read.listOf(idIn(path), asked)
-    return listed(ENROLLMENT_FIELDS, asked, own, enrollmentBody)
-  })
+  api.add(
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: 'admin',
+      summary: 'Withdraw an enrollment',
+      description: 'Its token opens nothing from then on.',
+      answers: { 200: DoneReply },
+    },
+    async ({ path, caller }) => {
+      await manage.remove(idIn<EnrollmentId>(path), caller)
+      return done()
+    },
+  )
 
-  router.add(
-    { ...CREATE, url: `${prefix}/authenticators/:id/re-enroll` },
-    async ({ path, body, caller }) => {
-      const expiresAt = endOf(readBody(contract.EnrollmentEnd, body))
-      const invitation = await manage.reEnroll(idIn<AuthenticatorId>(path), expiresAt, caller)
-      return json(201, { data: invitationBody(invitation), meta: {} })
+  api.add(
+    {
+      method: 'POST',
+      path: `${ONE}/refresh`,
+      access: 'admin',
+      summary: 'Give an enrollment another token and another end',
+      description: 'The former token opens nothing from then on.',
+      body: jsonBody(contract.EnrollmentEnd),
+      answers: { 200: contract.InvitationReply },
+      codes: ['ENROLLMENT_USED'],
+    },
+    async ({ path, input, caller }) => {
+      const invitation = await manage.refresh(idIn<EnrollmentId>(path), endOf(input), caller)
+      return found(invitationBody(invitation))
+    },
+  )
+
+  api.add(
+    {
+      method: 'GET',
+      path: '/identities/:id/enrollments',
+      access: 'admin',
+      summary: 'List the enrollments of an identity',
+      list: ENROLLMENT_FIELDS,
+      answers: { 200: contract.EnrollmentListReply },
+    },
+    async ({ path, list }) => {
+      const own = await read.listOf(idIn(path), list)
+      return listed(ENROLLMENT_FIELDS, list, own, enrollmentBody)
+    },
+  )
+
+  api.add(
+    {
+      method: 'POST',
+      path: '/authenticators/:id/re-enroll',
+      access: 'admin',
+      summary: 'Replace an authenticator by an enrollment',
+      description: 'The sessions that were begun with it end.',
+      body: jsonBody(contract.EnrollmentEnd),
+      answers: { 201: contract.InvitationReply },
+      codes: ['ENROLLMENT_EXISTS', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, input, caller }) => {
+      const invitation = await manage.reEnroll(idIn<AuthenticatorId>(path), endOf(input), caller)
+      return made(invitationBody(invitation))
     },
   )
 }
@@ -110,10 +180,10 @@ export function kindOfNew(given: {
 }
 
 /** POST /identities with an enrollment. */
-export function invited(invitation: Invitation): Answer {
+export function invited(invitation: Invitation) {
   const { identityId: id } = invitation.enrollment
   const enrollment = invitationBody(invitation)
-  return json(201, { data: { id, _links: selfLink(`identities/${id}`), enrollment }, meta: {} })
+  return made({ id, _links: selfLink(`identities/${id}`), enrollment })
 }
 
 function invitationBody({ enrollment, token, jwt }: Invitation): contract.Invitation {

@@ -1,30 +1,41 @@
 /** /events of the management API: the audit log. API 3.3, 4.8. */
 import type { EventId } from '../../base/ids.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
-import type { Event, EventLine } from '../../contract/management/events.ts'
+import {
+  type Event,
+  type EventLine,
+  EventListReply,
+  EventReply,
+} from '../../contract/management/events.ts'
 import type { ReadEvents } from '../../domain/audit/read-events.ts'
 import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import { EVENT_FIELDS } from '../../domain/lists/fields.ts'
-import { found, idIn, listed } from '../edge-api/answers.ts'
-import { selfLink } from '../edge-api/links.ts'
-import { readList } from '../edge-api/read-list.ts'
-import type { Router } from '../route.ts'
-import { READ } from './route-defaults.ts'
+import { found, idIn, listed, selfLink } from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
 
-export function addEvents(
-  router: Router,
-  prefix: string,
-  { read }: { readonly read: ReadEvents },
-): void {
-  const all = `${prefix}/events`
+export function addEvents(api: Api, { read }: { readonly read: ReadEvents }): void {
+  api.add(
+    {
+      method: 'GET',
+      path: '/events',
+      access: 'admin',
+      summary: 'List audit events, the newest first',
+      description: 'By `requestId` an error that somebody read out leads to its exact reason.',
+      list: EVENT_FIELDS,
+      answers: { 200: EventListReply },
+    },
+    async ({ list }) => listed(EVENT_FIELDS, list, await read.list(list), show),
+  )
 
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, EVENT_FIELDS)
-    return listed(EVENT_FIELDS, asked, await read.list(asked), show)
-  })
-
-  router.add({ ...READ, url: `${all}/:id` }, async ({ path }) =>
-    found(show(await read.find(idIn<EventId>(path)))),
+  api.add(
+    {
+      method: 'GET',
+      path: '/events/:id',
+      access: 'admin',
+      summary: 'Read an audit event',
+      answers: { 200: EventReply },
+    },
+    async ({ path }) => found(show(await read.find(idIn<EventId>(path)))),
   )
 }
 

@@ -2,57 +2,135 @@
 
 import type { z } from 'zod'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import { Secret } from '../../base/secrets/secret.ts'
+import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/external-jwt-signers.ts'
+import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
+import type { CheckSigner } from '../../domain/ext-jwt/check-signer.ts'
 import type { ManageExternalJwtSigners, SignerDetail } from '../../domain/ext-jwt/manage.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
 import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
 import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
 import { publicSigner } from '../edge-api/external-jwt-signers.ts'
-import { readBody } from '../edge-api/read-body.ts'
-import { readList } from '../edge-api/read-list.ts'
-import type { Router } from '../route.ts'
-import { CHANGE, CREATE, READ, REMOVE, REPLACE } from './route-defaults.ts'
+import { deferredBody, jsonBody } from '../reading/declared-body.ts'
+
+const ALL = '/external-jwt-signers'
+const ONE = `${ALL}/:id` as const
 
 export function addManagedSigners(
-  router: Router,
-  prefix: string,
-  { manage }: { readonly manage: ManageExternalJwtSigners },
+  api: Api,
+  use: { readonly manage: ManageExternalJwtSigners; readonly check: CheckSigner },
 ): void {
-  const all = `${prefix}/external-jwt-signers`
-  const one = `${all}/:id`
+  const { manage, check } = use
 
-  router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
-    const signer = chosenOf(readBody(contract.NewExternalJwtSigner, body))
-    return created('external-jwt-signers', await manage.create(signer, caller))
-  })
-
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, SIGNER_FIELDS)
-    return listed(SIGNER_FIELDS, asked, await manage.list(asked), signerBody)
-  })
-
-  router.add({ ...READ, url: one }, async ({ path }) =>
-    found(signerBody(await manage.find(idIn(path)))),
+  api.add(
+    {
+      method: 'POST',
+      path: ALL,
+      access: 'admin',
+      summary: 'Create an External JWT Signer',
+      body: jsonBody(contract.NewExternalJwtSigner),
+      answers: { 201: CreatedReply },
+      codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM'],
+    },
+    async ({ input, caller }) =>
+      created('external-jwt-signers', await manage.create(chosenOf(input), caller)),
   )
 
-  router.add({ ...REPLACE, url: one }, async ({ path, body, caller }) => {
-    const chosen = () => chosenOf(readBody(contract.NewExternalJwtSigner, body))
-    await manage.update(idIn<ExternalJwtSignerId>(path), chosen, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ALL,
+      access: 'admin',
+      summary: 'List External JWT Signers',
+      list: SIGNER_FIELDS,
+      answers: { 200: contract.ExternalJwtSignerListReply },
+    },
+    async ({ list }) => listed(SIGNER_FIELDS, list, await manage.list(list), signerBody),
+  )
 
-  router.add({ ...CHANGE, url: one }, async ({ path, body, caller }) => {
-    const changed = (current: ExternalJwtSigner) =>
-      chosenOf(readBody(contract.NewExternalJwtSigner, patched(chosenFields(current), body)))
-    await manage.update(idIn<ExternalJwtSignerId>(path), changed, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ONE,
+      access: 'admin',
+      summary: 'Read an External JWT Signer',
+      answers: { 200: contract.ExternalJwtSignerReply },
+    },
+    async ({ path }) => found(signerBody(await manage.find(idIn(path)))),
+  )
 
-  router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
-    await manage.remove(idIn<ExternalJwtSignerId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'PUT',
+      path: ONE,
+      access: 'admin',
+      summary: 'Replace an External JWT Signer',
+      body: deferredBody(contract.NewExternalJwtSigner),
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const chosen = () => chosenOf(input(body))
+      await manage.update(idIn<ExternalJwtSignerId>(path), chosen, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: 'admin',
+      summary: 'Change an External JWT Signer',
+      body: deferredBody(contract.NewExternalJwtSigner),
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const changed = (current: ExternalJwtSigner) =>
+        chosenOf(input(patched(chosenFields(current), body)))
+      await manage.update(idIn<ExternalJwtSignerId>(path), changed, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: 'admin',
+      summary: 'Delete an External JWT Signer',
+      answers: { 200: DoneReply },
+      codes: ['CAN_NOT_DELETE_REFERENCED_ENTITY', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, caller }) => {
+      await manage.remove(idIn<ExternalJwtSignerId>(path), caller)
+      return done()
+    },
+  )
+
+  // D-136: would a login with this JWT be accepted, and if not, why not. The signer is looked for first.
+  api.add(
+    {
+      method: 'POST',
+      path: `${ONE}/check`,
+      access: 'admin',
+      summary: 'Try a JWT against a signer',
+      description:
+        'A dry run: every step of a login with it, with what was expected and what was received. Nobody is logged in.',
+      body: deferredBody(SignerCheck),
+      answers: { 200: CheckedJwtReply },
+    },
+    async ({ path, body, input }) => {
+      const signer = await check.find(idIn(path))
+      const { jwt } = input(body)
+      const { passed, steps } = await check.check(signer, new Secret(jwt))
+      return found({ passed, steps: [...steps] })
+    },
+  )
 }
 
 function chosenOf(given: z.output<typeof contract.NewExternalJwtSigner>) {

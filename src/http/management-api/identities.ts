@@ -4,10 +4,15 @@ import type { z } from 'zod'
 import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import { DoneReply } from '../../contract/envelope.ts'
+import { AuthenticatorListReply } from '../../contract/management/authenticators.ts'
+import { CreatedIdentityReply } from '../../contract/management/enrollments.ts'
 import {
   ChosenIdentity,
   Disablement,
   type Identity,
+  IdentityListReply,
+  IdentityReply,
   NewIdentity,
 } from '../../contract/management/identities.ts'
 import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
@@ -18,19 +23,31 @@ import type { ManageIdentities } from '../../domain/identities/manage.ts'
 import type { IdentityDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
 import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
 import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
-import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import {
+  created,
+  done,
+  entity,
+  found,
+  idIn,
+  listed,
+  reference,
+  timeOrNull,
+} from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
-import { reference } from '../edge-api/links.ts'
-import { Nothing, readBody } from '../edge-api/read-body.ts'
-import { readList } from '../edge-api/read-list.ts'
-import type { Router } from '../route.ts'
+import { Nothing } from '../edge-api/read-body.ts'
+import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 import { authenticatorBody } from './authenticators.ts'
 import { invited, kindOfNew, openEnrollments } from './enrollments.ts'
-import { ACT, CHANGE, CREATE, READ, REMOVE, REPLACE } from './route-defaults.ts'
+
+const ALL = '/identities'
+const ONE = `${ALL}/:id` as const
+
+const CUT_OFF =
+  'Its sessions end when it becomes or ceases to be an administrator, or gets another type or policy.'
 
 export function addIdentities(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: {
     readonly manage: ManageIdentities
     readonly update: UpdateIdentity
@@ -40,71 +57,172 @@ export function addIdentities(
   },
 ): void {
   const { manage, read, clock } = use
-  const all = `${prefix}/identities`
-  const one = `${all}/:id`
 
-  router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
-    const { enrollment, ...chosen } = readBody(NewIdentity, body)
-    const identity = chosenOf(chosen)
-    if (enrollment === undefined) {
-      return created('identities', await manage.create(identity, caller))
-    }
-    const kind = kindOfNew(enrollment)
-    return invited(await use.enrollments.createWithIdentity(identity, kind, caller))
-  })
-
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, IDENTITY_FIELDS)
-    const now = clock.now()
-    const details = await read.list(asked)
-    return listed(IDENTITY_FIELDS, asked, details, (detail) => identityBody(detail, now))
-  })
-
-  router.add({ ...READ, url: one }, async ({ path }) =>
-    found(identityBody(await read.find(idIn(path)), clock.now())),
+  api.add(
+    {
+      method: 'POST',
+      path: ALL,
+      access: 'admin',
+      summary: 'Create an identity',
+      description:
+        'With `enrollment` it is invited to enroll; the answer has the token, this once.',
+      body: jsonBody(NewIdentity),
+      answers: { 201: CreatedIdentityReply },
+      codes: ['ENTITY_NAME_IN_USE'],
+    },
+    async ({ input: { enrollment, ...chosen }, caller }) => {
+      const identity = chosenOf(chosen)
+      if (enrollment === undefined) {
+        return created('identities', await manage.create(identity, caller))
+      }
+      const kind = kindOfNew(enrollment)
+      return invited(await use.enrollments.createWithIdentity(identity, kind, caller))
+    },
   )
 
-  router.add({ ...REPLACE, url: one }, async ({ path, body, caller }) => {
-    const chosen = () => chosenOf(readBody(ChosenIdentity, body))
-    await use.update(idIn<IdentityId>(path), chosen, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ALL,
+      access: 'admin',
+      summary: 'List identities',
+      list: IDENTITY_FIELDS,
+      answers: { 200: IdentityListReply },
+    },
+    async ({ list }) => {
+      const now = clock.now()
+      const details = await read.list(list)
+      return listed(IDENTITY_FIELDS, list, details, (detail) => identityBody(detail, now))
+    },
+  )
 
-  router.add({ ...CHANGE, url: one }, async ({ path, body, caller }) => {
-    const changed = (current: domain.Identity) =>
-      chosenOf(readBody(ChosenIdentity, patched(chosenFields(current), body)))
-    await use.update(idIn<IdentityId>(path), changed, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ONE,
+      access: 'admin',
+      summary: 'Read an identity',
+      answers: { 200: IdentityReply },
+    },
+    async ({ path }) => found(identityBody(await read.find(idIn(path)), clock.now())),
+  )
 
-  router.add({ ...REMOVE, url: one }, async ({ path, caller }) => {
-    await manage.remove(idIn<IdentityId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'PUT',
+      path: ONE,
+      access: 'admin',
+      summary: 'Replace an identity',
+      description: CUT_OFF,
+      body: deferredBody(ChosenIdentity),
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const chosen = () => chosenOf(input(body))
+      await use.update(idIn<IdentityId>(path), chosen, caller)
+      return done()
+    },
+  )
 
-  router.add({ ...ACT, url: `${one}/disable` }, async ({ path, body, caller }) => {
-    const { durationMinutes } = readBody(Disablement, body)
-    await manage.disable(idIn<IdentityId>(path), durationMinutes, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: 'admin',
+      summary: 'Change an identity',
+      description: CUT_OFF,
+      body: deferredBody(ChosenIdentity),
+      answers: { 200: DoneReply },
+      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+    },
+    async ({ path, body, input, caller }) => {
+      const changed = (current: domain.Identity) =>
+        chosenOf(input(patched(chosenFields(current), body)))
+      await use.update(idIn<IdentityId>(path), changed, caller)
+      return done()
+    },
+  )
 
-  router.add({ ...ACT, url: `${one}/enable` }, async ({ path, body, caller }) => {
-    readBody(Nothing, body)
-    await manage.enable(idIn<IdentityId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: 'admin',
+      summary: 'Delete an identity',
+      description: 'With its authenticators, its TOTP and its sessions.',
+      answers: { 200: DoneReply },
+      codes: ['LAST_ADMINISTRATOR'],
+    },
+    async ({ path, caller }) => {
+      await manage.remove(idIn<IdentityId>(path), caller)
+      return done()
+    },
+  )
 
-  router.add({ ...REMOVE, url: `${one}/mfa` }, async ({ path, caller }) => {
-    await manage.removeMfa(idIn<IdentityId>(path), caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'POST',
+      path: `${ONE}/disable`,
+      access: 'admin',
+      summary: 'Disable an identity',
+      description: 'Ends all its sessions.',
+      body: jsonBody(Disablement),
+      answers: { 200: DoneReply },
+      codes: ['LAST_ADMINISTRATOR'],
+    },
+    async ({ path, input: { durationMinutes }, caller }) => {
+      await manage.disable(idIn<IdentityId>(path), durationMinutes, caller)
+      return done()
+    },
+  )
 
-  router.add({ ...READ, url: `${one}/authenticators` }, async ({ path, query }) => {
-    const asked = readList(query, AUTHENTICATOR_FIELDS)
-    const now = clock.now()
-    const own = await read.authenticatorsOf(idIn(path), asked)
-    return listed(AUTHENTICATOR_FIELDS, asked, own, (detail) => authenticatorBody(detail, now))
-  })
+  api.add(
+    {
+      method: 'POST',
+      path: `${ONE}/enable`,
+      access: 'admin',
+      summary: 'Enable an identity',
+      body: jsonBody(Nothing),
+      answers: { 200: DoneReply },
+    },
+    async ({ path, caller }) => {
+      await manage.enable(idIn<IdentityId>(path), caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'DELETE',
+      path: `${ONE}/mfa`,
+      access: 'admin',
+      summary: 'Remove the TOTP of an identity',
+      description: 'For a lost phone; the recovery codes go with it.',
+      answers: { 200: DoneReply },
+      codes: ['MFA_NOT_ENROLLED'],
+    },
+    async ({ path, caller }) => {
+      await manage.removeMfa(idIn<IdentityId>(path), caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'GET',
+      path: `${ONE}/authenticators`,
+      access: 'admin',
+      summary: 'List the authenticators of an identity',
+      list: AUTHENTICATOR_FIELDS,
+      answers: { 200: AuthenticatorListReply },
+    },
+    async ({ path, list }) => {
+      const now = clock.now()
+      const own = await read.authenticatorsOf(idIn(path), list)
+      return listed(AUTHENTICATOR_FIELDS, list, own, (detail) => authenticatorBody(detail, now))
+    },
+  )
 }
 
 function chosenOf({ externalId, authPolicyId, ...rest }: z.output<typeof ChosenIdentity>) {
@@ -146,6 +264,7 @@ function identityBody(detail: IdentityDetail, now: Instant): Identity {
     disabled: isDisabled(identity, now),
     disabledAt: timeOrNull(identity.disabledAt),
     disabledUntil: timeOrNull(identity.disabledUntil),
+    lastLoginAt: timeOrNull(identity.lastLoginAt),
     isMfaEnabled,
     hasApiSession,
     authenticators: Object.assign({}, ...authenticators.map(summary)),

@@ -15,17 +15,15 @@ import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
 import type { ManageAuthPolicies } from '../../domain/policies/manage.ts'
 import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import type { ManageKeys } from '../../domain/tokens/keys/manage-keys.ts'
-import type { Router } from '../route.ts'
+import type { Api } from '../edge-api/api.ts'
 import { addApiSessions } from './api-sessions.ts'
 import { addAuthPolicies } from './auth-policies.ts'
 import { addAuthenticators } from './authenticators.ts'
-import { addCaJwt } from './ca-jwt.ts'
 import { addCas } from './cas.ts'
 import { addEnrollments } from './enrollments.ts'
 import { addEvents } from './events.ts'
 import { addManagedSigners } from './external-jwt-signers.ts'
 import { addIdentities } from './identities.ts'
-import { addSignerCheck } from './signer-check.ts'
 import { addSigningKeys } from './signing-keys.ts'
 
 export interface Management {
@@ -46,32 +44,26 @@ export interface Management {
   readonly manageKeys: ManageKeys
 }
 
-export function addManagementApi(
-  router: Router,
-  prefix: string,
-  use: Management & { readonly clock: Clock },
-): void {
+export function addManagementApi(api: Api, use: Management & { readonly clock: Clock }): void {
   const { clock, readIdentities: read } = use
-  addIdentities(router, prefix, {
+  addIdentities(api, {
     manage: use.manageIdentities,
     update: use.updateIdentity,
     enrollments: use.manageEnrollments,
     read,
     clock,
   })
-  addAuthenticators(router, prefix, {
+  addAuthenticators(api, {
     manage: use.manageAuthenticators,
     update: use.updateAuthenticator,
     read,
     clock,
   })
-  addAuthPolicies(router, prefix, { manage: use.manageAuthPolicies })
-  addManagedSigners(router, prefix, { manage: use.manageExternalJwtSigners })
-  addCas(router, prefix, { manage: use.manageCas })
-  addCaJwt(router, prefix, use)
-  addApiSessions(router, prefix, { manage: use.manageSessions, clock })
-  addEnrollments(router, prefix, { manage: use.manageEnrollments, read: use.readEnrollments })
-  addEvents(router, prefix, { read: use.readEvents })
-  addSignerCheck(router, prefix, { check: use.checkSigner })
-  addSigningKeys(router, prefix, { manage: use.manageKeys })
+  addAuthPolicies(api, { manage: use.manageAuthPolicies })
+  addManagedSigners(api, { manage: use.manageExternalJwtSigners, check: use.checkSigner })
+  addCas(api, { manage: use.manageCas, inviteByCa: use.inviteByCa })
+  addApiSessions(api, { manage: use.manageSessions, clock })
+  addEnrollments(api, { manage: use.manageEnrollments, read: use.readEnrollments })
+  addEvents(api, { read: use.readEvents })
+  addSigningKeys(api, { manage: use.manageKeys })
 }

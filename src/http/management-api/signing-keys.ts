@@ -1,36 +1,59 @@
 /** /signing-keys of the management API: which keys sign and verify, and the next one. API 3.3, D-23. */
 import { toRfc3339 } from '../../base/time/instant.ts'
-import { NewSigningKey, type SigningKey } from '../../contract/management/signing-keys.ts'
+import { CreatedReply } from '../../contract/envelope.ts'
+import {
+  NewSigningKey,
+  type SigningKey,
+  SigningKeyListReply,
+  SigningKeyReply,
+} from '../../contract/management/signing-keys.ts'
 import { SIGNING_KEY_FIELDS } from '../../domain/lists/fields.ts'
 import type { ManageKeys, SigningKeyDetail } from '../../domain/tokens/keys/manage-keys.ts'
-import { created, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
-import { selfLink } from '../edge-api/links.ts'
-import { readBody } from '../edge-api/read-body.ts'
-import { readList } from '../edge-api/read-list.ts'
-import type { Router } from '../route.ts'
-import { CREATE, READ } from './route-defaults.ts'
+import { created, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
+import type { Api } from '../edge-api/api.ts'
+import { jsonBody } from '../reading/declared-body.ts'
 
-export function addSigningKeys(
-  router: Router,
-  prefix: string,
-  { manage }: { readonly manage: ManageKeys },
-): void {
-  const all = `${prefix}/signing-keys`
-
-  router.add({ ...READ, url: all }, async ({ query }) => {
-    const asked = readList(query, SIGNING_KEY_FIELDS)
-    return listed(SIGNING_KEY_FIELDS, asked, await manage.list(asked), show)
-  })
-
-  router.add({ ...READ, url: `${all}/:id` }, async ({ path }) =>
-    found(show(await manage.find(idIn(path)))),
+export function addSigningKeys(api: Api, { manage }: { readonly manage: ManageKeys }): void {
+  api.add(
+    {
+      method: 'GET',
+      path: '/signing-keys',
+      access: 'admin',
+      summary: 'List the keys that sign tokens',
+      list: SIGNING_KEY_FIELDS,
+      answers: { 200: SigningKeyListReply },
+    },
+    async ({ list }) => listed(SIGNING_KEY_FIELDS, list, await manage.list(list), show),
   )
 
-  router.add({ ...CREATE, url: all }, async ({ body, caller }) => {
-    const { revokeNow } = readBody(NewSigningKey, body)
-    const kid = await manage.rotate(revokeNow ? 'older-keys' : 'nothing', caller)
-    return created('signing-keys', kid)
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: '/signing-keys/:id',
+      access: 'admin',
+      summary: 'Read a signing key',
+      answers: { 200: SigningKeyReply },
+    },
+    async ({ path }) => found(show(await manage.find(idIn(path)))),
+  )
+
+  api.add(
+    {
+      method: 'POST',
+      path: '/signing-keys',
+      access: 'admin',
+      summary: 'Rotate the signing key',
+      description:
+        'The new key is published before it signs. With `revokeNow`, for a leak, it signs at once, and what older keys ' +
+        'have signed is refused.',
+      body: jsonBody(NewSigningKey),
+      answers: { 201: CreatedReply },
+    },
+    async ({ input: { revokeNow }, caller }) => {
+      const kid = await manage.rotate(revokeNow ? 'older-keys' : 'nothing', caller)
+      return created('signing-keys', kid)
+    },
+  )
 }
 
 function show(key: SigningKeyDetail): SigningKey {

@@ -3,7 +3,6 @@
  * the one of the account page (D-161, D-242). The page with the question changes nothing; the confirmation proves that
  * our page sent it (D-162).
  */
-import type { FastifyRequest } from 'fastify'
 import type { LogOut } from '../../domain/sessions/current-session.ts'
 import { formActionSource } from '../../protocol/redirect-uri.ts'
 import { ACCOUNT_PATH } from '../../web/account/layout.ts'
@@ -17,9 +16,9 @@ import { seeOther } from '../account/answers.ts'
 import { clearSession, sessionCookie } from '../account/cookies.ts'
 import { refuseForeign, refuseForged } from '../account/form-checks.ts'
 import { type Answer, page, redirect, withCookies } from '../answer.ts'
+import type { Call } from '../call.ts'
 import { bodyFields } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
-import type { Call } from '../route.ts'
 import { PATHS } from './paths.ts'
 
 export type AskDependencies = Pick<
@@ -42,13 +41,9 @@ export const CONFIRMATION = 'formToken'
 const LONGEST_ADDRESS = 8_000
 
 /** GET: shows the question, or says that there is no session. */
-export async function askToSignOut(
-  { request }: Call,
-  way: WayOn,
-  use: AskDependencies,
-): Promise<Answer> {
-  const session = await sessionToEnd(request, use)
-  if (session === undefined) return nothingToEnd(request, way)
+export async function askToSignOut(call: Call, way: WayOn, use: AskDependencies): Promise<Answer> {
+  const session = await sessionToEnd(call, use)
+  if (session === undefined) return nothingToEnd(call, way)
   try {
     const { identity } = await use.currentIdentity(session)
     const formToken = use.accountSessions.formToken(session, PATHS.endSession)
@@ -62,7 +57,7 @@ export async function askToSignOut(
     return page(200, html, { formAction })
   } catch (error) {
     // Another call ended it at this moment.
-    if (isUnauthorized(error)) return nothingToEnd(request, way)
+    if (isUnauthorized(error)) return nothingToEnd(call, way)
     throw error
   }
 }
@@ -81,16 +76,16 @@ export async function toTheQuestion(_: Call, way: WayOn): Promise<Answer> {
 
 /** POST with the confirmation. */
 export async function signOutOfBrowser(
-  { request, body, caller }: Call,
+  call: Call,
   way: WayOn,
   use: AskDependencies,
 ): Promise<Answer> {
-  refuseForeign(request, use)
-  const session = await sessionToEnd(request, use)
-  if (session === undefined) return nothingToEnd(request, way)
-  request.session = session
-  refuseForged(use, session, PATHS.endSession, bodyFields(body))
-  await use.logOut(session, { ...caller, actorId: session.identityId })
+  refuseForeign(call, use)
+  const session = await sessionToEnd(call, use)
+  if (session === undefined) return nothingToEnd(call, way)
+  call.isFrom(session)
+  refuseForged(use, session, PATHS.endSession, bodyFields(call.body))
+  await use.logOut(session, { ...call.caller, actorId: session.identityId })
   return withCookies(goOn(way) ?? page(200, signedOutPage()), [clearSession()])
 }
 
@@ -103,9 +98,9 @@ export function goOn({ location, state }: WayOn): Answer | undefined {
 }
 
 /** Deletes a cookie that is no longer valid. A cookie that was not sent is left alone, because it may be valid. */
-function nothingToEnd(request: FastifyRequest, way: WayOn): Answer {
+function nothingToEnd(call: Call, way: WayOn): Answer {
   const answer = goOn(way) ?? page(200, notSignedInPage())
-  return sessionCookie(request) === undefined ? answer : withCookies(answer, [clearSession()])
+  return sessionCookie(call) === undefined ? answer : withCookies(answer, [clearSession()])
 }
 
 function parametersOf({ clientId, location, state }: WayOn): Readonly<Record<string, string>> {

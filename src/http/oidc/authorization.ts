@@ -6,9 +6,10 @@ import type { StartLogin } from '../../domain/login/start.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { type Answer, redirect } from '../answer.ts'
+import type { Call } from '../call.ts'
 import type { ListenerAddresses } from '../issuers.ts'
-import { presentedChain } from '../reading/peer-certificate.ts'
-import type { Call, Route, Router } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { Router } from '../router.ts'
 import { sendToClient } from './client-answers.ts'
 import { hasFetchMetadata, setCookie } from './login/browser-cookie.ts'
 import { METHOD_PATHS, PATHS } from './paths.ts'
@@ -37,16 +38,16 @@ export function addAuthorization(router: Router, use: AuthorizationDependencies)
 }
 
 function authorize(
-  { request, wantsHtml }: Call,
+  call: Call,
   parameters: Call['query'],
   { addresses, allowedRedirects, startLogin }: AuthorizationDependencies,
 ): Answer {
   const started = startLogin({
-    issuer: addresses().issuerOf(request),
+    issuer: addresses().issuerOf(call),
     allowedRedirects,
     parameters,
-    isBrowser: wantsHtml || hasFetchMetadata(request), // D-10
-    hasCertificate: presentedChain(request) !== undefined,
+    isBrowser: call.wantsHtml || hasFetchMetadata(call), // D-10
+    hasCertificate: call.certificateChain() !== undefined,
   })
   if (started.next === 'answer') return sendToClient(started.answer)
   const { method, authRequestId, key, cookie } = started

@@ -4,7 +4,7 @@ import { GRANT_TYPES } from '../../protocol/oauth.ts'
 import { RESPONSE_MODES, SCOPES } from '../../protocol/oidc.ts'
 import { json } from '../answer.ts'
 import { issuerAt, type ListenerAddresses } from '../issuers.ts'
-import type { Router } from '../route.ts'
+import type { Router } from '../router.ts'
 import { DISCOVERY_PATHS, PATHS } from './paths.ts'
 
 const CLAIMS = [
@@ -43,8 +43,8 @@ export function addDiscovery(router: Router, use: DiscoveryDependencies): void {
         reads: [],
         replies: [200],
       },
-      ({ request }) => {
-        const base = use.addresses().baseUrlOf(request)
+      (call) => {
+        const base = use.addresses().baseUrlOf(call)
         return json(200, discoveryDocument(base, use), { 'cache-control': 'public, max-age=300' })
       },
     )

@@ -8,9 +8,11 @@ import type { EndByHint } from '../../domain/sessions/ending/end-by-hint.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { signedOutPage } from '../../web/login/pages/signed-out-page.ts'
 import { type Answer, json, page } from '../answer.ts'
+import type { Call } from '../call.ts'
 import { bearersOf } from '../reading/bearers.ts'
 import { invalid } from '../reading/fields.ts'
-import type { Call, Route, Router } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { Router } from '../router.ts'
 import {
   type AskDependencies,
   askToSignOut,
@@ -60,7 +62,7 @@ async function end(
   const hint = one('id_token_hint')
   const { isNamed, location } = await use.endByHint({
     idTokenHint: hint === undefined ? undefined : new Secret(hint),
-    bearer: bearersOf(call.request)[0],
+    bearer: bearersOf(call)[0],
     clientId: one('client_id'),
     postLogoutRedirectUri: one('post_logout_redirect_uri'),
     allowedRedirects: use.allowedRedirects,

@@ -6,7 +6,7 @@ import type { Introspect, Introspection } from '../../domain/tokens/introspect.t
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
 import { invalid } from '../reading/fields.ts'
-import type { Router } from '../route.ts'
+import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 import { singleFields } from './token.ts'
 

@@ -3,7 +3,7 @@ import { inSeconds } from '../../base/time/duration.ts'
 import { KEY_SET_MAX_AGE } from '../../domain/tokens/keys/key-schedule.ts'
 import type { SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import { json } from '../answer.ts'
-import type { Router } from '../route.ts'
+import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 
 export function addKeys(

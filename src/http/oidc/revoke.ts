@@ -4,7 +4,7 @@ import type { RevokeToken } from '../../domain/tokens/revoke.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
 import { invalid } from '../reading/fields.ts'
-import type { Router } from '../route.ts'
+import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 import { readClientId, singleFields } from './token.ts'
 
@@ -22,13 +22,13 @@ export function addRevoke(
       reads: ['form'],
       replies: [200, 401],
     },
-    async ({ request, body, caller }) => {
-      const one = singleFields(body)
-      const clientId = readClientId(request, one('client_id'), one('client_secret'))
+    async (call) => {
+      const one = singleFields(call.body)
+      const clientId = readClientId(call, one('client_id'), one('client_secret'))
       if (clientId !== use.brand) throw new Failure('INVALID_CLIENT')
       const token = one('token')
       if (token === undefined) throw invalid('token', 'is missing')
-      await use.revokeToken(new Secret(token), caller)
+      await use.revokeToken(new Secret(token), call.caller)
       return json(200, {})
     },
   )

@@ -2,7 +2,6 @@
  * POST /oidc/token: SPEC Token, D-28. Reads and names the parameters; what they are worth is decided by the use
  * case of the grant.
  */
-import type { FastifyRequest } from 'fastify'
 import type { FormFields } from '../../base/form.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../../domain/audit/events.ts'
@@ -12,10 +11,10 @@ import type { RefreshTokensOf } from '../../domain/tokens/refresh.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
 import { json } from '../answer.ts'
-import { rawValues } from '../reading/bearers.ts'
 import type { Body } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
-import type { Router } from '../route.ts'
+import { type RequestHead, rawValues } from '../reading/header-fields.ts'
+import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 
 export interface TokenDependencies {
@@ -34,15 +33,15 @@ export function addToken(router: Router, use: TokenDependencies): void {
       reads: ['form'],
       replies: [200, 401],
     },
-    async ({ request, body, caller }) => {
-      const one = singleFields(body)
+    async (call) => {
+      const one = singleFields(call.body)
       const grantType = one('grant_type')
       if (grantType === undefined) throw invalid('grant_type', 'is missing')
       const known = GRANT_TYPES.find((type) => type === grantType)
       if (known === undefined) throw new Failure('UNSUPPORTED_GRANT_TYPE')
-      const clientId = readClientId(request, one('client_id'), one('client_secret'))
-      const tokens = await GRANTS[known](one, clientId, caller, use)
-      request.identity = tokens.identityId
+      const clientId = readClientId(call, one('client_id'), one('client_secret'))
+      const tokens = await GRANTS[known](one, clientId, call.caller, use)
+      call.isFrom(tokens)
       const { refreshToken } = tokens
       return json(200, {
         access_token: tokens.accessToken,
@@ -101,11 +100,11 @@ export function singleFields(body: Body): One {
 
 /** In the form, or as the user of HTTP Basic with an empty password (D-28). */
 export function readClientId(
-  request: FastifyRequest,
+  head: RequestHead,
   inForm: string | undefined,
   secret: string | undefined,
 ): string {
-  const basic = readBasic(request)
+  const basic = readBasic(head)
   if (secret !== undefined || (basic !== undefined && basic.password !== '')) {
     throw new Failure('CLIENT_HAS_NO_SECRET')
   }
@@ -118,8 +117,8 @@ export function readClientId(
 }
 
 /** RFC 6749 §2.3.1: user and password are form-encoded inside the base64. */
-function readBasic(request: FastifyRequest): { user: string; password: string } | undefined {
-  const fields = rawValues(request, 'authorization')
+function readBasic(head: RequestHead): { user: string; password: string } | undefined {
+  const fields = rawValues(head, 'authorization')
   const encoded = fields.map((field) => /^basic +(\S+) *$/i.exec(field)?.[1]).find(Boolean)
   if (encoded === undefined) return undefined
   const text = Buffer.from(encoded, 'base64').toString('utf8')

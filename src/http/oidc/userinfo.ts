@@ -2,7 +2,8 @@
 import type { UserinfoOf } from '../../domain/sessions/current-session.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
-import type { Route, Router } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 
 const ROUTE = {

@@ -1,16 +1,18 @@
 /** With which codes a call may be refused: those of its own, and those that follow from what its route declares. */
 import type { FailureCode } from '../../errors/catalogue.ts'
-import type { Access, Route } from '../route.ts'
-import type { Operation } from './operation.ts'
+import type { Access, Operation, Route } from '../route.ts'
 
-/** Every code that this route may answer with, besides those of any address (docs/errors.md). */
-export function codesOf(route: Route, operation: Operation): readonly FailureCode[] {
+/** Every code that a route of an API may answer with, besides those of any address (docs/errors.md). */
+export function codesOf(
+  route: Pick<Route, 'url' | 'access' | 'reads'> & { readonly operation: Operation },
+): readonly FailureCode[] {
+  const { operation } = route
   const isEntity = /:/.test(route.url)
   return [
     ...new Set<FailureCode>([
       ...CODES_OF_ACCESS[route.access],
       ...(route.reads.length > 0 ? CODES_OF_BODIES : []),
-      ...(operation.isList === true ? CODES_OF_LISTS : []),
+      ...(operation.list !== undefined ? CODES_OF_LISTS : []),
       ...(operation.query === undefined ? [] : (['COULD_NOT_VALIDATE'] as const)),
       ...(isEntity ? (['NOT_FOUND'] as const) : []),
       ...(operation.codes ?? []),

@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.1 document of an API: what its routes declare and what is told about them, with the shapes of the
- * contract. Nothing here is written twice: a route without an operation, or the other way round, is an error.
- */
+/** The OpenAPI 3.1 document of an API: what its routes declare, with the shapes of the contract. */
 import { ApiError } from '../../contract/envelope.ts'
 import { CATALOGUE, type FailureCode } from '../../errors/catalogue.ts'
 import {
@@ -10,7 +7,8 @@ import {
   REQUEST_ID_HEADER,
   ZT_SESSION_HEADER,
 } from '../../protocol/headers.ts'
-import type { Access, Route } from '../route.ts'
+import type { Reads } from '../reading/body.ts'
+import { type Access, isShape, type Operation, type Route } from '../route.ts'
 import { CODES_OF_ANY_ADDRESS, codesOf } from './codes.ts'
 import { NAMED_SHAPES } from './names.ts'
 import type {
@@ -19,7 +17,6 @@ import type {
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi.ts'
-import { isShape, type Operation, type Operations } from './operation.ts'
 import { createSchemaWriter, type JsonSchema, type SchemaWriter } from './schemas.ts'
 
 export interface DescribedApi {
@@ -27,8 +24,9 @@ export interface DescribedApi {
   readonly description: string
   /** What every path of it begins with. */
   readonly prefix: string
-  readonly operations: Operations
 }
+
+type Described = Route & { readonly operation: Operation }
 
 /** `answers`: see `createSchemaWriter`. */
 export function openApiDocument(
@@ -39,19 +37,20 @@ export function openApiDocument(
   const schemas = createSchemaWriter(NAMED_SHAPES, answers)
   const failure = schemas.ofReply(ApiError)
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
-  const untold = new Set(Object.keys(api.operations))
   for (const route of routes.filter(({ url }) => url.startsWith(`${api.prefix}/`))) {
     const path = route.url.slice(api.prefix.length)
-    const name = `${route.method} ${path}`
-    const operation = api.operations[name]
-    if (operation === undefined) throw new Error(`the route ${name} is not described`)
-    untold.delete(name)
+    const { operation } = route
+    if (operation === undefined)
+      throw new Error(`the route ${route.method} ${path} is not described`)
     const template = path.replace(/:(\w+)/g, '{$1}')
     paths[template] ??= {}
-    paths[template][route.method.toLowerCase()] = describe(path, route, operation, schemas, failure)
+    paths[template][route.method.toLowerCase()] = describe(
+      path,
+      { ...route, operation },
+      schemas,
+      failure,
+    )
   }
-  const [forgotten] = untold
-  if (forgotten !== undefined) throw new Error(`the operation ${forgotten} has no route`)
   return {
     openapi: '3.1.1',
     info: { title: api.title, version, description: api.description },
@@ -72,13 +71,13 @@ export function openApiDocument(
 
 function describe(
   path: string,
-  route: Route,
-  operation: Operation,
+  route: Described,
   schemas: SchemaWriter,
   failure: JsonSchema,
 ): OpenApiOperation {
+  const { operation } = route
   const { summary, description } = operation
-  const body = requestBody(route, operation, schemas)
+  const body = requestBody(route, schemas)
   return {
     operationId: `${route.method.toLowerCase()}${path}`.replaceAll(/\W+/g, '-'),
     tags: [operation.tag ?? path.split('/')[1] ?? ''],
@@ -89,8 +88,8 @@ function describe(
     parameters: parametersOf(path, operation),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      ...success(route, operation, schemas),
-      ...refusals(route, operation, failure),
+      ...successes(route, schemas),
+      ...refusals(route, failure),
       default: {
         description: `Any other failure: ${listed(CODES_OF_ANY_ADDRESS)}.`,
         content: { 'application/json': { schema: failure } },
@@ -116,12 +115,12 @@ function parametersOf(path: string, operation: Operation): readonly OpenApiParam
     name,
     in: 'path' as const,
     required: true,
-    description: operation.path?.[name] ?? 'The id of the entity.',
+    description: 'The id of the entity.',
     schema,
   }))
   return [
     ...inPath,
-    ...(operation.isList === true ? LIST_PARAMETERS : []),
+    ...(operation.list !== undefined ? LIST_PARAMETERS : []),
     ...optional('query', operation.query),
     ...optional('header', operation.headers),
   ]
@@ -161,19 +160,21 @@ const LIST_PARAMETERS: readonly OpenApiParameter[] = [
 ]
 
 function requestBody(
-  { method, reads }: Route,
-  { request, mayOmit, text }: Operation,
+  { method, reads, operation: { body } }: Described,
   schemas: SchemaWriter,
 ): OpenApiOperation['requestBody'] {
-  if (request === undefined && text === undefined) return undefined
+  if (body === undefined) return undefined
+  const { shape } = body
+  const mayOmit = body.kind === 'deferred' ? body.mayOmit : undefined
+  const text = body.kind === 'fields' ? body.text : undefined
   const written =
-    request && (method === 'PATCH' ? schemas.ofPatch(request) : schemas.ofRequest(request, mayOmit))
+    shape && (method === 'PATCH' ? schemas.ofPatch(shape) : schemas.ofRequest(shape, mayOmit))
   const content = reads.flatMap((kind) => {
     const schema = kind === 'json' || kind === 'form' ? written : { type: 'string' }
     return BODY_TYPES[kind].map((type) => [type, { schema }])
   })
   // D-11: an empty body counts as `{}`, which is good where nothing is required.
-  const mayBeEmpty = method === 'PATCH' || request?.safeParse({}).success === true
+  const mayBeEmpty = method === 'PATCH' || shape?.safeParse({}).success === true
   return {
     required: !mayBeEmpty,
     ...(text === undefined ? {} : { description: text }),
@@ -181,47 +182,38 @@ function requestBody(
   }
 }
 
-const BODY_TYPES: Readonly<Record<Route['reads'][number], readonly string[]>> = {
+const BODY_TYPES: Readonly<Record<Reads, readonly string[]>> = {
   json: ['application/json'],
   form: ['application/x-www-form-urlencoded'],
   text: ['text/plain'],
   pem: ['application/x-pem-file', 'application/pkcs10'],
 }
 
-function success(
-  { replies, access }: Route,
-  { reply, replyHeaders = [] }: Operation,
+function successes(
+  { access, operation }: Described,
   schemas: SchemaWriter,
 ): Record<string, OpenApiResponse> {
-  const status = replies.find((one) => one < 300)
+  const { answers, answerHeaders = [] } = operation
   const isAuthenticated = access !== 'public' && access !== 'login' && access !== 'router'
   const expiry = isAuthenticated ? [EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER] : []
-  const content = isShape(reply)
-    ? { 'application/json': { schema: schemas.ofReply(reply) } }
-    : Object.fromEntries(reply.types.map((type) => [type, {}]))
-  return {
-    [String(status)]: {
-      description: isShape(reply) ? 'Success.' : reply.about,
-      headers: headersOf([...replyHeaders, ...expiry, REQUEST_ID_HEADER]),
-      content,
-    },
-    ...(replies.includes(304)
-      ? {
-          304: {
-            description: 'It is the one that `If-None-Match` names.',
-            headers: headersOf([REQUEST_ID_HEADER]),
-          },
-        }
-      : {}),
-  }
+  const headers = headersOf([...answerHeaders, ...expiry, REQUEST_ID_HEADER])
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, content]) => {
+      if (isShape(content)) {
+        const schema = schemas.ofReply(content)
+        const described = { 'application/json': { schema } }
+        return [status, { description: 'Success.', headers, content: described }]
+      }
+      const { types, about: description } = content
+      if (types.length === 0) return [status, { description, headers }]
+      const described = Object.fromEntries(types.map((type) => [type, {}]))
+      return [status, { description, headers, content: described }]
+    }),
+  )
 }
 
-function refusals(
-  route: Route,
-  operation: Operation,
-  failure: JsonSchema,
-): Record<string, OpenApiResponse> {
-  const byStatus = Map.groupBy(codesOf(route, operation), (code) => CATALOGUE[code].status)
+function refusals(route: Described, failure: JsonSchema): Record<string, OpenApiResponse> {
+  const byStatus = Map.groupBy(codesOf(route), (code) => CATALOGUE[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),

@@ -1,11 +1,11 @@
 /** Which credentials a request carries: D-14, R068. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyRequest } from 'fastify'
-import { bearersOf, rawValues, ztSessionOf } from './bearers.ts'
+import { bearersOf, ztSessionOf } from './bearers.ts'
+import { rawValues } from './header-fields.ts'
 
 /** As Node lists header fields: name, value, name, value. */
-const withFields = (...rawHeaders: string[]) => ({ raw: { rawHeaders } }) as FastifyRequest
+const withFields = (...rawHeaders: string[]) => ({ rawHeaders })
 
 const tokens = (...fields: string[]) =>
   bearersOf(withFields(...fields.flatMap((field) => ['Authorization', field]))).map((token) =>

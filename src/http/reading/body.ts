@@ -15,6 +15,9 @@ export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string }
 
+/** What a route may read. `pem`: text under the content types of certificate requests. */
+export type Reads = 'json' | 'form' | 'text' | 'pem'
+
 /** D-44: JSON depth is bounded. */
 const DEEPEST_JSON = 32
 
@@ -76,7 +79,7 @@ export function addBodyParsers(app: FastifyInstance): void {
 
 function readBody(
   request: FastifyRequest,
-  kind: 'json' | 'form' | 'text' | 'pem',
+  kind: Reads,
   bytes: Buffer,
   parse: (text: string) => Body | undefined,
 ): Body {

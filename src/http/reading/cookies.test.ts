@@ -1,10 +1,9 @@
 /** R113, D-211: cookies by name and by prefix, however many others stand around them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyRequest } from 'fastify'
 import { cookieOf, cookiesWith } from './cookies.ts'
 
-const withCookies = (cookie: string | undefined) => ({ headers: { cookie } }) as FastifyRequest
+const withCookies = (cookie: string | undefined) => ({ headers: { cookie } })
 
 const READ: readonly (readonly [what: string, field: string | undefined, value?: string])[] = [
   ['no field', undefined],

@@ -2,16 +2,18 @@
  * The cookies of a request, found in the field itself. The first of a name counts. A list of all pairs would be made again for
  * each name, and a field of nothing but semicolons has thirty thousand of them (D-211).
  */
-import type { FastifyRequest } from 'fastify'
+import type { RequestHead } from './header-fields.ts'
 
-export function cookieOf(request: FastifyRequest, name: string): string | undefined {
-  for (const rest of cookiesWith(request, `${name}=`)) return rest
+type Headers = Pick<RequestHead, 'headers'>
+
+export function cookieOf(head: Headers, name: string): string | undefined {
+  for (const rest of cookiesWith(head, `${name}=`)) return rest
   return undefined
 }
 
 /** Of every cookie that begins with `prefix`, what follows it, in the order of the field. */
-export function* cookiesWith(request: FastifyRequest, prefix: string): Generator<string> {
-  const { cookie: field = '' } = request.headers
+export function* cookiesWith(head: Headers, prefix: string): Generator<string> {
+  const { cookie: field = '' } = head.headers
   for (let at = field.indexOf(prefix); at >= 0; ) {
     const end = field.indexOf(';', at)
     const next = end < 0 ? field.length : end

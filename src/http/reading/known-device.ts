@@ -2,14 +2,14 @@
  * Reads what may show that the device of a login with a password is known: D-216. The cookie of an earlier sign-in, the
  * session certificate of the connection, or a refresh token in the body. Nothing is verified here.
  */
-import type { FastifyRequest } from 'fastify'
 import { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'
 import type { ShownDevice } from '../../domain/factors/guessing/known-devices.ts'
 import { DEVICE_LIFE } from '../../domain/factors/guessing/lock-rule.ts'
+import type { Call } from '../call.ts'
 import { cookieOf } from './cookies.ts'
 import { type Fields, textField } from './fields.ts'
-import { presentedFingerprint } from './peer-certificate.ts'
+import { fingerprintOf } from './peer-certificate.ts'
 
 /** `__Host-`: secure, only for this host, for every path (R113). */
 const NAME = '__Host-latchkey-device'
@@ -19,20 +19,23 @@ const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 const LONGEST_COOKIE = 4096
 const LONGEST_TOKEN = 512
 
+type Presented = Pick<Call, 'headers' | 'certificateChain'>
+
 const REFRESH_TOKEN_FIELD = 'refresh_token'
 
-export function shownDevice(request: FastifyRequest, fields: Fields): ShownDevice {
+export function shownDevice(call: Presented, fields: Fields): ShownDevice {
   const refreshToken = fields.has(REFRESH_TOKEN_FIELD)
     ? new Secret(textField(fields, REFRESH_TOKEN_FIELD, LONGEST_TOKEN))
     : undefined
-  return { cookie: readCookie(request), certificate: presentedFingerprint(request), refreshToken }
+  const certificate = fingerprintOf(call.certificateChain())
+  return { cookie: readCookie(call), certificate, refreshToken }
 }
 
 export function deviceCookie(value: string): string {
   return `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${inSeconds(DEVICE_LIFE)}`
 }
 
-function readCookie(request: FastifyRequest): string | undefined {
-  const value = cookieOf(request, NAME)
+function readCookie(call: Presented): string | undefined {
+  const value = cookieOf(call, NAME)
   return value !== undefined && value.length <= LONGEST_COOKIE ? value : undefined
 }

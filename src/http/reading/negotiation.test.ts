@@ -1,11 +1,10 @@
 /** D-11, R023: a page where `Accept` prefers one, JSON otherwise. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyRequest } from 'fastify'
 import { preferencesOf, wantedContent } from './negotiation.ts'
 
 const wanted = (accept: string | undefined) =>
-  wantedContent({ raw: { headers: accept === undefined ? {} : { accept } } } as FastifyRequest)
+  wantedContent({ headers: accept === undefined ? {} : { accept } })
 
 test('a caller who says nothing gets JSON', () => {
   assert.equal(wanted(undefined), 'json')

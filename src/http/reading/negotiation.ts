@@ -1,9 +1,10 @@
 /**
  * What a caller prefers, and whether that is a page or JSON. D-11: HTML when `Accept` prefers it, JSON otherwise.
  */
-import type { IncomingMessage } from 'node:http'
-import type { FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
+import type { RequestHead } from './header-fields.ts'
+
+type Headers = Pick<RequestHead, 'headers'>
 
 /** As answers are labelled: a caller who names the charset takes them too (RFC 9110 §12.5.1). */
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -19,7 +20,7 @@ const FIELDS = ['accept', 'accept-encoding'] as const
  * Reads the preferences of a caller. A field that is too long counts as not sent, as RFC 9110 §12.5.1 allows: each range in
  * it is compared with each type on offer, which would be the most expensive part of most requests.
  */
-export function preferencesOf({ headers }: Pick<IncomingMessage, 'headers'>): Negotiator {
+export function preferencesOf({ headers }: Headers): Negotiator {
   const short = FIELDS.map((name) => [name, headers[name]] as const).filter(
     ([, value]) => value !== undefined && value.length <= LONGEST_FIELD,
   )
@@ -27,8 +28,8 @@ export function preferencesOf({ headers }: Pick<IncomingMessage, 'headers'>): Ne
 }
 
 /** Undefined when the caller takes neither. */
-export function wantedContent(request: FastifyRequest): 'html' | 'json' | undefined {
-  const [best] = preferencesOf(request.raw).mediaTypes([JSON_TYPE, HTML_TYPE])
+export function wantedContent(head: Headers): 'html' | 'json' | undefined {
+  const [best] = preferencesOf(head).mediaTypes([JSON_TYPE, HTML_TYPE])
   if (best === undefined) return undefined
   return best === HTML_TYPE ? 'html' : 'json'
 }

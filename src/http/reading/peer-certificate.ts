@@ -2,8 +2,8 @@
  * The client certificate of the connection that a request came over, read once for each connection: it cannot
  * change, because listeners neither resume nor renegotiate (D-21, R094). Judges nothing.
  */
+import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
-import type { FastifyRequest } from 'fastify'
 import { sha256 } from '../../base/encoding.ts'
 import {
   MOST_CERTIFICATES,
@@ -13,16 +13,16 @@ import {
 const read = new WeakMap<TLSSocket, PresentedChain | undefined>()
 
 /** What the client presented on this connection; undefined when it presented nothing (D-6, R096). */
-export function presentedChain(request: FastifyRequest): PresentedChain | undefined {
-  const { socket } = request.raw
+export function presentedChain({
+  socket,
+}: Pick<IncomingMessage, 'socket'>): PresentedChain | undefined {
   if (!(socket instanceof TLSSocket)) return undefined
   if (!read.has(socket)) read.set(socket, readChain(socket))
   return read.get(socket)
 }
 
 /** SHA-256 of the client's certificate, lower-case hex; undefined when it presented none. */
-export function presentedFingerprint(request: FastifyRequest): string | undefined {
-  const chain = presentedChain(request)
+export function fingerprintOf(chain: PresentedChain | undefined): string | undefined {
   return chain && Buffer.from(sha256(chain.leaf)).toString('hex')
 }
 

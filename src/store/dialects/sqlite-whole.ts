@@ -47,8 +47,9 @@ export const sqliteWhole: WholeFacts = {
 
   async countOthers(db) {
     try {
-      // Leaving WAL needs the file for oneself; the next one who opens the store enters it again.
+      // Leaving WAL works only if nobody else has the file open.
       await sql`pragma journal_mode = delete`.execute(db)
+      await sql`pragma journal_mode = wal`.execute(db)
       return 0
     } catch (error) {
       const { cause } = error as { cause?: { errcode?: number } }

@@ -32,6 +32,7 @@ const LIST: Listed<'authenticators', typeof AUTHENTICATOR_FIELDS> = {
     username: 'username',
     fingerprint: 'fingerprint',
     isIssuedByNetwork: 'is_issued_by_network',
+    lastUsedAt: 'last_used_at',
     createdAt: 'created_at',
     updatedAt: 'updated_at',
     tags: 'tags',

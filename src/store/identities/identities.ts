@@ -44,6 +44,7 @@ const LIST: Listed<'identities', typeof IDENTITY_FIELDS> = {
     roleAttributes: 'role_attributes',
     disabledAt: 'disabled_at',
     disabledUntil: 'disabled_until',
+    lastLoginAt: 'last_login_at',
     createdAt: 'created_at',
     updatedAt: 'updated_at',
     tags: 'tags',
@@ -134,6 +135,16 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       return numUpdatedRows === 1n
     },
 
+    async markLogin(id, at) {
+      await db
+        .updateTable('identities')
+        .set({ last_login_at: at })
+        .where('id', '=', id)
+        // The clock of another instance may be ahead.
+        .where(({ or, eb }) => or([eb('last_login_at', 'is', null), eb('last_login_at', '<', at)]))
+        .execute()
+    },
+
     async voidLogins(id) {
       await db.updateTable('identities').set(VOID_LOGINS).where('id', '=', id).execute()
     },
@@ -174,7 +185,12 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
   }
 }
 
-const NOT_SEEN_YET = { env_info: null, sdk_info: null, voided_logins: 0 } as const
+const NOT_SEEN_YET = {
+  env_info: null,
+  sdk_info: null,
+  voided_logins: 0,
+  last_login_at: null,
+} as const
 
 function toRow(identity: FreshIdentity): Omit<IdentityRow, keyof typeof NOT_SEEN_YET> {
   return {
@@ -211,6 +227,7 @@ function fromRow(row: Selectable<IdentityRow>): Identity {
     envInfo: read('env_info', optional(json(mapOf(text)))),
     sdkInfo: read('sdk_info', optional(json(mapOf(text)))),
     voidedLogins: read('voided_logins', integer),
+    lastLoginAt: read('last_login_at', optional(integer<Instant>)),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

@@ -10,7 +10,7 @@ import Fastify from 'fastify'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import type { Duration } from '../../../src/base/time/duration.ts'
-import { presentedChain, presentedFingerprint } from '../../../src/http/reading/peer-certificate.ts'
+import { fingerprintOf, presentedChain } from '../../../src/http/reading/peer-certificate.ts'
 import { openTlsListener, type TlsListener } from '../../../src/http/tls-listener.ts'
 import { createConnectionLimit } from '../../../src/https-server/connection-limit.ts'
 import { type MadeCertificate, openOpenssl } from '../../support/certificates/openssl.ts'
@@ -52,13 +52,13 @@ const material = (made: MadeCertificate) => ({
 async function listen(t: TestContext, clientCasPem = root.pem + issuing.pem) {
   const app = Fastify({ logger: false })
   app.get('/', async (request): Promise<Seen> => {
-    const chain = presentedChain(request)
+    const chain = presentedChain(request.raw)
     const hex = (der: Uint8Array) => Buffer.from(der).toString('hex')
-    assert.equal(presentedChain(request), chain, 'read once')
+    assert.equal(presentedChain(request.raw), chain, 'read once')
     return {
       leaf: chain && hex(chain.leaf),
       others: chain?.others.map(hex) ?? [],
-      fingerprint: presentedFingerprint(request),
+      fingerprint: fingerprintOf(chain),
       authorized: (request.raw.socket as tls.TLSSocket).authorized,
     }
   })

@@ -79,6 +79,7 @@ test('identities', async (t) => {
       disabled: false,
       disabledAt: null,
       disabledUntil: null,
+      lastLoginAt: null,
       isMfaEnabled: false,
       hasApiSession: false,
       envInfo: null,

@@ -8,19 +8,18 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/secrets/vault.ts'
 import type { Clock } from '../../../src/base/time/clock.ts'
 import { type Duration, hours } from '../../../src/base/time/duration.ts'
-import { createRecordEvent } from '../../../src/domain/audit/record.ts'
+import { auditPorts } from '../../../src/domain/audit/ports.ts'
 import {
   type CertificateAuthorities,
   loadAuthorities,
 } from '../../../src/domain/certificates/own/authorities.ts'
-import { createSessionCertificates } from '../../../src/domain/certificates/session/issue.ts'
 import type { ApiSession, SessionEnding } from '../../../src/domain/sessions/api-session.ts'
 import type { CallSession } from '../../../src/domain/sessions/call-session.ts'
 import type { Store } from '../../../src/domain/stores.ts'
 import { aPolicy, rulesOf } from '../people.ts'
 import { runOpenssl } from './csr.ts'
 
-/** The use case on this store; `felt` is what this instance was told has ended. Instances share their authorities. */
+/** The ports of the use cases on this store; `felt` is what this instance was told has ended. Instances share their authorities. */
 export async function sessionCertificatesOn(
   store: Store,
   clock: Clock,
@@ -33,19 +32,17 @@ export async function sessionCertificatesOn(
     authorities = await loadAuthorities({ ...store, vault, random, clock }),
   } = given
   const felt: SessionEnding[] = []
-  const manage = createSessionCertificates({
+  const ports = {
     ...store,
+    ...auditPorts({ clock, random }),
     brand: 'service',
     trustDomain: 'latchkey',
-    duration,
+    sessionCertificateDuration: duration,
     authorities,
     rules: rulesOf({ policies: [aPolicy()] }),
-    clock,
-    random,
-    endedSessions: { add: (ending) => felt.push(ending) },
-    recordEvent: createRecordEvent({ clock, random }),
-  })
-  return { manage, authorities, felt }
+    endedSessions: { add: (ending: SessionEnding) => felt.push(ending) },
+  }
+  return { ports, authorities, felt }
 }
 
 /** A call of this session, whose credential ends with it unless told otherwise. */

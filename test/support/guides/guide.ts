@@ -10,7 +10,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { childEnvironment, PROGRAM } from '../process/child-service.ts'
+import { childEnvironment, PROGRAM } from '../process/program.ts'
 import { temporaryFolder } from '../service.ts'
 import { type Promised, promiseOf } from './guide-answer.ts'
 

@@ -6,7 +6,10 @@ import type { TestContext } from 'node:test'
 import { temporaryFolder } from '../service.ts'
 import { startPostgres } from '../stores/postgres.ts'
 import { changeConfig, fixPort, installAnewIn } from './child-home.ts'
-import { type ChildService, type Finished, runLatchkey, startChild } from './child-service.ts'
+import { type ChildService, startChild } from './child-service.ts'
+import { preparedHome } from './prepared-home.ts'
+import type { Finished } from './program.ts'
+import { runLatchkey } from './run-command.ts'
 
 export const environment = {
   LATCHKEY_ADDRESS: 'localhost:0',
@@ -26,12 +29,11 @@ export const PLACES: readonly Place[] = [
 
 /** A running service that always listens at the same port: tokens are for an address. */
 export async function startAt(t: TestContext, place: Place): Promise<ChildService> {
-  const first = await startChild(t)
-  await first.stop()
+  const home = await preparedHome(t)
   const db = await place.database()
-  if (db !== undefined) await installAnewIn(first.home, db)
-  await fixPort(first.home)
-  return startChild(t, { home: first.home })
+  if (db !== undefined) await installAnewIn(home, db)
+  await fixPort(home)
+  return startChild(t, { home })
 }
 
 export function useDatabase(home: string, db: string): Promise<void> {
@@ -40,7 +42,7 @@ export function useDatabase(home: string, db: string): Promise<void> {
   })
 }
 
-/** A home in which nothing runs. */
+/** A home of another installation than the prepared one, in which nothing runs. */
 export async function makeHome(t: TestContext): Promise<string> {
   const home = join(await temporaryFolder(t), 'home')
   const { code, stderr } = await runLatchkey(t, ['init', '--home', home], { environment })

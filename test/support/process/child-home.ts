@@ -45,9 +45,14 @@ export async function fixPort(home: string): Promise<number> {
 
 const APIS = ['edge-client', 'edge-management', 'health-checks']
 
+/** Where the first start makes a home. */
+export async function missingHome(t: TestContext): Promise<string> {
+  return join(await temporaryFolder(t), 'home')
+}
+
 /** A new home whose service uses the given database, and has its health checks on the first listener. */
 export async function homeWithDatabase(t: TestContext, db?: string): Promise<string> {
-  const home = join(await temporaryFolder(t), 'home')
+  const home = await missingHome(t)
   await mkdir(home, { mode: 0o700 })
   const file = parse(defaultConfigFile({ address: 'localhost:0' }))
   file.web[0].apis = APIS.map((binding) => ({ binding }))

@@ -4,15 +4,16 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type CallOptions, httpClient, type Reply } from '../http-client.ts'
 import { ADMIN } from '../service.ts'
+import { preparedHome } from './prepared-home.ts'
+import { childEnvironment, type Finished, PROGRAM } from './program.ts'
 
-export const PROGRAM = fileURLToPath(new URL('../../../bin/latchkey.js', import.meta.url))
+/** `latchkey` with cheap password hashing. */
+const CHEAP_PROGRAM = fileURLToPath(new URL('./cheap-latchkey.ts', import.meta.url))
 
 /** Generous: a busy machine is no reason to fail. */
 const PATIENCE_MILLISECONDS = 60_000
@@ -26,13 +27,6 @@ export interface ChildOptions {
   /** Arguments of Node, before the program. */
   readonly nodeArguments?: readonly string[]
   readonly program?: string
-}
-
-export interface Finished {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-  readonly stdout: string
-  readonly stderr: string
 }
 
 export interface Child {
@@ -70,22 +64,6 @@ export function spawnLatchkey(
   return { process: child, output, finished }
 }
 
-/** Runs the command to its end. */
-export function runLatchkey(
-  t: TestContext,
-  args: readonly string[],
-  options?: ChildOptions,
-): Promise<Finished> {
-  return spawnLatchkey(t, args, options).finished
-}
-
-export function childEnvironment(
-  own: Readonly<Record<string, string | undefined>> = {},
-): NodeJS.ProcessEnv {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG']
-  return { ...Object.fromEntries(kept.map((name) => [name, process.env[name]])), ...own }
-}
-
 export interface ChildService extends Child {
   readonly home: string
   readonly baseUrl: string
@@ -103,7 +81,7 @@ export interface ChildService extends Child {
 }
 
 export interface ChildServiceOptions extends ChildOptions {
-  /** One to come back to; without it a new one, removed with the test. */
+  /** One to come back to, or one to make; without it a prepared one, removed with the test. */
   readonly home?: string
   readonly args?: readonly string[]
 }
@@ -113,18 +91,17 @@ export async function startChild(
   t: TestContext,
   options: ChildServiceOptions = {},
 ): Promise<ChildService> {
-  const folder = await mkdtemp(join(tmpdir(), 'latchkey-test-'))
-  const home = options.home ?? join(folder, 'home')
+  const { program = CHEAP_PROGRAM } = options
+  const home = options.home ?? (await preparedHome(t))
   const child = spawnLatchkey(t, ['run', '--home', home, ...(options.args ?? [])], {
     ...options,
+    program,
     environment: {
       LATCHKEY_ADDRESS: 'localhost:0',
       LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
       ...options.environment,
     },
   })
-  // After the child's own end: hooks run in the order in which they are added.
-  t.after(() => rm(folder, { recursive: true, force: true }))
   await waitFor(
     () => child.output.stdout.includes('  try it '),
     () => describe(child),

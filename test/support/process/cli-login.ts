@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { ADMIN } from '../service.ts'
-import type { Finished } from './child-service.ts'
 import { freshCli, type Terminal } from './cli.ts'
+import type { Finished } from './program.ts'
 
 export interface CommandLine {
   /** Where commands run, and somewhere to write files for options. */

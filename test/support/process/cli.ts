@@ -3,15 +3,15 @@
  * terminal of its own. No process outlives its test.
  */
 import assert from 'node:assert/strict'
-import { spawn as spawnChild } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
 import { temporaryFolder } from '../service.ts'
-import { childEnvironment, type Finished, PROGRAM, waitFor } from './child-service.ts'
+import { waitFor } from './child-service.ts'
+import { childEnvironment, type Finished, PROGRAM } from './program.ts'
+import { runCommand, runProcess } from './run-command.ts'
 
 export interface Terminal {
   /** Everything that was on it, without colours. */
@@ -34,6 +34,8 @@ export interface Cli {
   run(args: readonly string[], input?: string): Promise<Finished>
   /** The same, and it must succeed; what it printed. */
   succeed(args: readonly string[], input?: string): Promise<string>
+  /** The same in a process of its own, for tests of several processes at once. */
+  succeedApart(args: readonly string[]): Promise<string>
   /** On a terminal. */
   open(args: readonly string[], options?: { readonly columns?: number }): Terminal
   credentials(context?: string): Promise<SavedCredentials>
@@ -60,31 +62,17 @@ export async function freshCli(
   const fileOf = (context: string) =>
     join(configFolder, 'latchkey', 'credentials', `${context}.json`)
 
-  async function run(args: readonly string[], input = ''): Promise<Finished> {
-    const child = spawnChild(process.execPath, [PROGRAM, ...args], { env: environment, cwd: home })
-    t.after(() => void child.kill('SIGKILL'))
-    const output = { stdout: '', stderr: '' }
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        output[name] += text
-      })
-    }
-    // A command that has ended before reads nothing.
-    child.stdin.on('error', () => undefined).end(input)
-    const [code, signal] = await once(child, 'close')
-    return { code, signal, ...output }
-  }
+  const run = (args: readonly string[], input = ''): Promise<Finished> =>
+    runCommand(t, args, { cwd: home, environment, input })
 
   return {
     home,
     configFolder,
     environment,
     run,
-    async succeed(args, input) {
-      const { code, stdout, stderr } = await run(args, input)
-      assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
-      return stdout
-    },
+    succeed: async (args, input) => succeeded(args, await run(args, input)),
+    succeedApart: async (args) =>
+      succeeded(args, await runProcess(t, args, { cwd: home, environment })),
     open: (args, { columns = 100 } = {}) =>
       openTerminal(t, [process.execPath, PROGRAM, ...args], { columns, cwd: home, environment }),
     credentials: async (context = 'default') =>
@@ -92,6 +80,11 @@ export async function freshCli(
     keepCredentials: (credentials, context = 'default') =>
       writeFile(fileOf(context), JSON.stringify(credentials)),
   }
+}
+
+function succeeded(args: readonly string[], { code, stdout, stderr }: Finished): string {
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
+  return stdout
 }
 
 /** A program on a terminal of its own. */

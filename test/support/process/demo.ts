@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Child, type Finished, spawnLatchkey, waitFor } from './child-service.ts'
+import { type Child, spawnLatchkey, waitFor } from './child-service.ts'
+import type { Finished } from './program.ts'
 
 export interface DemoProcess extends Child {
   readonly serviceUrl: string

@@ -27,7 +27,7 @@ export async function createEntity(
     throw new Misuse(`"create ${resource.one}" needs a NAME`)
   }
   const api = await openApi(values, io, (path) => optionFor(fields, path))
-  const whole = values.body === undefined ? undefined : await readJson(values.body)
+  const whole = values.body === undefined ? undefined : await readJson(values.body, io)
   const given = {
     ...(name === undefined ? {} : { name }),
     ...(await bodyOf(fields, values as OptionValues, readersOf(api, io))),
@@ -55,7 +55,7 @@ export async function updateEntity(
   io: Io,
 ): Promise<ExitCode> {
   const api = await openApi(values, io, (path) => optionFor(fields, path))
-  const whole = values.body === undefined ? {} : await readJson(values.body)
+  const whole = values.body === undefined ? {} : await readJson(values.body, io)
   const given = await bodyOf(fields, values as OptionValues, readersOf(api, io))
   const body: Body = { ...whole, ...given }
   if (Object.keys(body).length === 0 && needsNothing === undefined) {
@@ -81,7 +81,7 @@ export function titleOf(row: Row): string {
 
 function readersOf(api: EdgeApi, io: Io) {
   return {
-    readFile: readGiven,
+    readFile: (path: string) => readGiven(path, io),
     readSecret: (path: string) => readSecret(path, io),
     idOf: (resource: Parameters<typeof idOfNamed>[1], name: string) =>
       idOfNamed(api, resource, name),

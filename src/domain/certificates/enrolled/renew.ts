@@ -9,161 +9,159 @@ import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { Caller } from '../../audit/events.ts'
-import type { RecordEvent } from '../../audit/record.ts'
+import { recordEvent } from '../../audit/record.ts'
+import type { Bound } from '../../bound.ts'
+import type { EnrollmentPorts } from '../../enrollments/ports.ts'
 import type { CertAuthenticator, PendingRenewal } from '../../identities/authenticator.ts'
-import type { Authenticators } from '../../identities/stores.ts'
-import type { Rules } from '../../policies/rules.ts'
 import { notFound } from '../../refusals.ts'
 import { type ApiSession, endingOf, type SessionEnding } from '../../sessions/api-session.ts'
 import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
-import type { EndSessionsWithin } from '../../sessions/ending/end-session.ts'
-import type { EndedSessions } from '../../sessions/ending/ended-sessions.ts'
-import type { Stores, Transaction } from '../../stores.ts'
+import { endSessionsWithin } from '../../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../../sessions/ending/ports.ts'
+import type { Stores } from '../../stores.ts'
 import { fingerprintOf, readCertificates, validity } from '../certificate-chain.ts'
-import type { JudgeCertificate } from '../judge-certificate.ts'
-import type { IdentityCertificate, IssueIdentityCertificate } from '../own/identity-certificate.ts'
+import { judgeCertificate } from '../judge-certificate.ts'
+import { type IdentityCertificate, issueIdentityCertificate } from '../own/identity-certificate.ts'
 import type { PresentedChain } from '../presented-chain.ts'
-import type { CountRenewal } from './renewal-limit.ts'
-
-/** The certificate that is renewed is on the connection; another one, or none, is FORBIDDEN. */
-export interface RenewCertificate {
-  /** Thrown: NOT_FOUND, CAN_NOT_RENEW_CERTIFICATE, COULD_NOT_PROCESS_CSR, RATE_LIMITED. */
-  extend(
-    call: CallSession,
-    id: AuthenticatorId,
-    asked: { readonly csr: string; readonly shown: PresentedChain | undefined },
-    caller: Caller,
-  ): Promise<IdentityCertificate>
-  /** Thrown: NOT_FOUND, INVALID_CERT_PEM, RENEWAL_NOT_PENDING, CERT_IN_USE. */
-  verify(
-    call: CallSession,
-    id: AuthenticatorId,
-    asked: { readonly pem: string; readonly shown: PresentedChain | undefined },
-    caller: Caller,
-  ): Promise<void>
-}
 
 /** More than a certificate and the CAs above it. */
 const LARGEST_PEM = 64 * 1024
 
-export function createRenewCertificate(deps: {
-  readonly brand: string
-  readonly authenticators: Pick<Authenticators, 'find'>
-  readonly rules: Pick<Rules, 'policy'>
-  readonly judgeCertificate: JudgeCertificate
-  readonly issueIdentityCertificate: IssueIdentityCertificate
-  readonly countRenewal: CountRenewal
-  readonly endedSessions: Pick<EndedSessions, 'add'>
-  readonly endSessionsWithin: EndSessionsWithin
-  readonly clock: Clock
-  readonly transaction: Transaction
-  readonly recordEvent: RecordEvent
-}): RenewCertificate {
-  const { authenticators, rules, clock, transaction, recordEvent, endedSessions } = deps
+/**
+ * The certificate that is renewed must be on the connection; another one, or none, is FORBIDDEN. Also throws NOT_FOUND,
+ * CAN_NOT_RENEW_CERTIFICATE, COULD_NOT_PROCESS_CSR, RATE_LIMITED.
+ */
+export async function extendCertificate(
+  ports: EnrollmentPorts,
+  call: CallSession,
+  id: AuthenticatorId,
+  { csr, shown }: { readonly csr: string; readonly shown: PresentedChain | undefined },
+  caller: Caller,
+): Promise<IdentityCertificate> {
+  const { brand, clock, transaction } = ports
+  const found = await findOwn(ports, call, id)
+  if (shown === undefined || fingerprintShown(shown) !== found.fingerprint) throw otherShown()
+  await refuseUntrusted(ports, call, shown)
+  ports.countRenewal(id)
+  const { identityId } = call
+  const made = issueIdentityCertificate(ports, identityId, { pem: csr, field: 'clientCertCsr' })
+  const { certPem, fingerprint } = made
+  const feelEnds = await transaction(async (tx) => {
+    // Held: neither goes the identity, nor does another renewal of it come in between.
+    if ((await tx.identities.hold(identityId)) === undefined) throw sessionGone(brand, call)
+    const now = await tx.authenticators.find(id)
+    if (now?.method !== 'cert' || now.fingerprint !== found.fingerprint) throw otherShown()
+    const pending = { certPem, fingerprint }
+    await tx.certificateRenewals.replacePending(id, now.fingerprint, pending, clock.now())
+    const feel =
+      now.renewal === undefined ? () => {} : await drop(ports, tx, id, now.renewal, caller)
+    const details = { id, fingerprint }
+    const started = { type: 'authenticator.renewal-started', identityId, details } as const
+    await tx.events.insert(recordEvent(ports, caller, started))
+    return feel
+  })
+  feelEnds()
+  return made
+}
 
-  async function findOwn(call: CallSession, id: AuthenticatorId): Promise<CertAuthenticator> {
-    const found = await authenticators.find(id)
-    // R100: what belongs to another is not there.
-    if (found?.identityId !== call.identityId) throw notFound()
-    if (found.method !== 'cert') throw unrenewable('it is a password')
-    if (!found.isIssuedByNetwork) throw unrenewable('another CA issued it')
-    return found
-  }
+/** Throws FORBIDDEN as `extendCertificate`; NOT_FOUND, INVALID_CERT_PEM, RENEWAL_NOT_PENDING, CERT_IN_USE. */
+export async function confirmRenewal(
+  ports: EnrollmentPorts,
+  call: CallSession,
+  id: AuthenticatorId,
+  { pem, shown }: { readonly pem: string; readonly shown: PresentedChain | undefined },
+  caller: Caller,
+): Promise<void> {
+  const { brand, clock, transaction, endedSessions } = ports
+  const found = await findOwn(ports, call, id)
+  const onConnection = shown && fingerprintShown(shown)
+  const isOwn = onConnection === found.fingerprint || onConnection === found.renewal?.fingerprint
+  if (onConnection === undefined || !isOwn) throw otherShown()
+  const certificate = readFirst(pem)
+  const fingerprint = fingerprintOf(certificate)
+  const { notAfter } = validity(certificate)
+  if (fingerprint !== found.renewal?.fingerprint) throw new Failure('RENEWAL_NOT_PENDING')
 
-  /** As at a login: it leads to a CA of ours that is in date, and an expired one counts where the policy takes it. */
-  async function refuseUntrusted(call: CallSession, shown: PresentedChain): Promise<void> {
-    const judged = await deps.judgeCertificate(shown, [])
-    if (judged.verdict === 'rejected') throw unrenewable(`${judged.reason}: ${judged.why}`)
-    const policy = rules.policy(call.authPolicyId)
-    if (judged.isExpired && policy?.primary.cert.allowExpiredCerts !== true) {
-      throw unrenewable('it has expired')
-    }
-  }
-
-  function endingsOf({ certPem, fingerprint }: PendingRenewal): readonly SessionEnding[] {
-    const [certificate] = readCertificates(certPem)
-    if (certificate === undefined) return []
-    return [endingOf(`cert:${fingerprint}`, clock.now(), validity(certificate).notAfter)]
-  }
-
-  /**
-   * Another certificate is now pending in its place. This one was signed, so routers would accept it, and it may have
-   * begun sessions.
-   */
-  async function drop(
-    tx: Stores,
-    id: AuthenticatorId,
-    renewal: PendingRenewal,
-    caller: Caller,
-  ): Promise<() => void> {
-    const endings = endingsOf(renewal)
+  const { identityId } = call
+  const endings = await transaction(async (tx) => {
+    if ((await tx.identities.hold(identityId)) === undefined) throw sessionGone(brand, call)
+    const now = await tx.authenticators.find(id)
+    const other = await tx.authenticators.findCert(fingerprint)
+    if (other !== undefined && other.id !== id) throw new Failure('CERT_IN_USE')
+    const isTaken = await tx.certificateRenewals.takePending(id, fingerprint, clock.now())
+    if (!isTaken || now?.method !== 'cert') throw new Failure('RENEWAL_NOT_PENDING')
+    await tx.certificateRenewals.rebindSessions(id, now.fingerprint, { fingerprint, notAfter })
+    const endings = endingsOf(now, clock)
     for (const ending of endings) await tx.sessionEndings.insert(ending)
-    const all = await tx.apiSessions.listByAuthenticator(id)
-    const sessions = all.filter((session) => isBegunWith(session, renewal))
-    const feel = await deps.endSessionsWithin(tx, { sessions }, 'certificate-replaced', caller)
-    return () => {
-      for (const ending of endings) endedSessions.add(ending)
-      feel()
-    }
+    const details = { id, fingerprint }
+    const renewed = { type: 'authenticator.renewed', identityId, details } as const
+    await tx.events.insert(recordEvent(ports, caller, renewed))
+    return endings
+  })
+  for (const ending of endings) endedSessions.add(ending)
+}
+
+/** For `http`, until it takes ports. */
+export interface RenewCertificate {
+  readonly extend: Bound<typeof extendCertificate>
+  readonly verify: Bound<typeof confirmRenewal>
+}
+
+async function findOwn(
+  { authenticators }: Pick<EnrollmentPorts, 'authenticators'>,
+  call: CallSession,
+  id: AuthenticatorId,
+): Promise<CertAuthenticator> {
+  const found = await authenticators.find(id)
+  // R100: what belongs to another is not there.
+  if (found?.identityId !== call.identityId) throw notFound()
+  if (found.method !== 'cert') throw unrenewable('it is a password')
+  if (!found.isIssuedByNetwork) throw unrenewable('another CA issued it')
+  return found
+}
+
+/** As at a login: it leads to a CA of ours that is in date, and an expired one counts where the policy takes it. */
+async function refuseUntrusted(
+  ports: Pick<EnrollmentPorts, 'rules' | 'ownAnchors' | 'clock'>,
+  call: CallSession,
+  shown: PresentedChain,
+): Promise<void> {
+  const judged = await judgeCertificate(ports, shown, [])
+  if (judged.verdict === 'rejected') throw unrenewable(`${judged.reason}: ${judged.why}`)
+  const policy = ports.rules.policy(call.authPolicyId)
+  if (judged.isExpired && policy?.primary.cert.allowExpiredCerts !== true) {
+    throw unrenewable('it has expired')
   }
+}
 
-  return {
-    async extend(call, id, { csr, shown }, caller) {
-      const found = await findOwn(call, id)
-      if (shown === undefined || fingerprintShown(shown) !== found.fingerprint) throw otherShown()
-      await refuseUntrusted(call, shown)
-      deps.countRenewal(id)
-      const { identityId } = call
-      const made = deps.issueIdentityCertificate(identityId, { pem: csr, field: 'clientCertCsr' })
-      const { certPem, fingerprint } = made
-      const feelEnds = await transaction(async (tx) => {
-        // Held: neither goes the identity, nor does another renewal of it come in between.
-        if ((await tx.identities.hold(identityId)) === undefined)
-          throw sessionGone(deps.brand, call)
-        const now = await tx.authenticators.find(id)
-        if (now?.method !== 'cert' || now.fingerprint !== found.fingerprint) throw otherShown()
-        const pending = { certPem, fingerprint }
-        await tx.certificateRenewals.replacePending(id, now.fingerprint, pending, clock.now())
-        const feel = now.renewal === undefined ? () => {} : await drop(tx, id, now.renewal, caller)
-        const details = { id, fingerprint }
-        const started = { type: 'authenticator.renewal-started', identityId, details } as const
-        await tx.events.insert(recordEvent(caller, started))
-        return feel
-      })
-      feelEnds()
-      return made
-    },
+function endingsOf(
+  { certPem, fingerprint }: PendingRenewal,
+  clock: Clock,
+): readonly SessionEnding[] {
+  const [certificate] = readCertificates(certPem)
+  if (certificate === undefined) return []
+  return [endingOf(`cert:${fingerprint}`, clock.now(), validity(certificate).notAfter)]
+}
 
-    async verify(call, id, { pem, shown }, caller) {
-      const found = await findOwn(call, id)
-      const onConnection = shown && fingerprintShown(shown)
-      const isOwn =
-        onConnection === found.fingerprint || onConnection === found.renewal?.fingerprint
-      if (onConnection === undefined || !isOwn) throw otherShown()
-      const certificate = readFirst(pem)
-      const fingerprint = fingerprintOf(certificate)
-      const { notAfter } = validity(certificate)
-      if (fingerprint !== found.renewal?.fingerprint) throw new Failure('RENEWAL_NOT_PENDING')
-
-      const { identityId } = call
-      const endings = await transaction(async (tx) => {
-        if ((await tx.identities.hold(identityId)) === undefined)
-          throw sessionGone(deps.brand, call)
-        const now = await tx.authenticators.find(id)
-        const other = await tx.authenticators.findCert(fingerprint)
-        if (other !== undefined && other.id !== id) throw new Failure('CERT_IN_USE')
-        const isTaken = await tx.certificateRenewals.takePending(id, fingerprint, clock.now())
-        if (!isTaken || now?.method !== 'cert') throw new Failure('RENEWAL_NOT_PENDING')
-        await tx.certificateRenewals.rebindSessions(id, now.fingerprint, { fingerprint, notAfter })
-        const endings = endingsOf(now)
-        for (const ending of endings) await tx.sessionEndings.insert(ending)
-        const details = { id, fingerprint }
-        const renewed = { type: 'authenticator.renewed', identityId, details } as const
-        await tx.events.insert(recordEvent(caller, renewed))
-        return endings
-      })
-      for (const ending of endings) endedSessions.add(ending)
-    },
+/**
+ * Another certificate is now pending in its place. This one was signed, so routers would accept it, and it may have
+ * begun sessions.
+ */
+async function drop(
+  ports: EndingPorts,
+  tx: Stores,
+  id: AuthenticatorId,
+  renewal: PendingRenewal,
+  caller: Caller,
+): Promise<() => void> {
+  const endings = endingsOf(renewal, ports.clock)
+  for (const ending of endings) await tx.sessionEndings.insert(ending)
+  const all = await tx.apiSessions.listByAuthenticator(id)
+  const sessions = all.filter((session) => isBegunWith(session, renewal))
+  const feel = await endSessionsWithin(ports, tx, { sessions }, 'certificate-replaced', caller)
+  return () => {
+    for (const ending of endings) ports.endedSessions.add(ending)
+    feel()
   }
 }
 

@@ -4,16 +4,13 @@
  */
 import { X509Certificate } from 'node:crypto'
 import type { IdentityId } from '../../../base/ids.ts'
-import type { Random } from '../../../base/secrets/random.ts'
-import type { Clock } from '../../../base/time/clock.ts'
-import type { Duration } from '../../../base/time/duration.ts'
 import { earlier, minus, plus, wholeSeconds } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { identityUri } from '../../../protocol/spiffe-id.ts'
 import { fingerprintOf, writeCertificates } from '../certificate-chain.ts'
+import type { CertificatePorts } from '../ports.ts'
 import { readCsr } from '../session/csr.ts'
 import { BACKDATE, newSerial } from '../write-certificate.ts'
-import type { CertificateAuthorities } from './authorities.ts'
 
 export interface IdentityCertificate {
   /** The leaf by itself, as an authenticator holds it. */
@@ -25,45 +22,37 @@ export interface IdentityCertificate {
   readonly caBundlePem: string
 }
 
-/** Signs at once; nothing is stored. Throws COULD_NOT_PROCESS_CSR that names `field`. */
-export type IssueIdentityCertificate = (
+/** Signs at once and stores nothing. Throws COULD_NOT_PROCESS_CSR that names `field`. */
+export function issueIdentityCertificate(
+  ports: Pick<
+    CertificatePorts,
+    'authorities' | 'trustDomain' | 'enrolledCertificateDuration' | 'clock' | 'random'
+  >,
   identityId: IdentityId,
-  csr: { readonly pem: string; readonly field: string },
-) => IdentityCertificate
-
-export function createIssueIdentityCertificate(deps: {
-  readonly authorities: Pick<
-    CertificateAuthorities,
-    'signClientCertificate' | 'issuingEnd' | 'issuingPem' | 'caBundlePem'
-  >
-  readonly trustDomain: string
-  readonly duration: Duration
-  readonly clock: Pick<Clock, 'now'>
-  readonly random: Random
-}): IssueIdentityCertificate {
-  const { authorities, trustDomain, duration, clock, random } = deps
-
-  return (identityId, { pem, field }) => {
-    const request = readCsr(pem)
-    if ('fault' in request) {
-      throw new Failure('COULD_NOT_PROCESS_CSR', { field: { field, reason: request.fault } })
-    }
-    const now = clock.now()
-    const bytes = authorities.signClientCertificate({
-      serial: newSerial(random),
-      subject: request.subject,
-      publicKey: request.publicKey,
-      uri: identityUri({ trustDomain, identityId }),
-      notBefore: wholeSeconds(minus(now, BACKDATE)),
-      notAfter: wholeSeconds(earlier(plus(now, duration), authorities.issuingEnd)),
-    })
-    const certificate = new X509Certificate(bytes)
-    const certPem = writeCertificates([certificate])
-    return {
-      certPem,
-      fingerprint: fingerprintOf(certificate),
-      chainPem: `${certPem}${authorities.issuingPem}`,
-      caBundlePem: authorities.caBundlePem,
-    }
+  { pem, field }: { readonly pem: string; readonly field: string },
+): IdentityCertificate {
+  const { authorities, trustDomain, clock, random } = ports
+  const request = readCsr(pem)
+  if ('fault' in request) {
+    throw new Failure('COULD_NOT_PROCESS_CSR', { field: { field, reason: request.fault } })
+  }
+  const now = clock.now()
+  const bytes = authorities.signClientCertificate({
+    serial: newSerial(random),
+    subject: request.subject,
+    publicKey: request.publicKey,
+    uri: identityUri({ trustDomain, identityId }),
+    notBefore: wholeSeconds(minus(now, BACKDATE)),
+    notAfter: wholeSeconds(
+      earlier(plus(now, ports.enrolledCertificateDuration), authorities.issuingEnd),
+    ),
+  })
+  const certificate = new X509Certificate(bytes)
+  const certPem = writeCertificates([certificate])
+  return {
+    certPem,
+    fingerprint: fingerprintOf(certificate),
+    chainPem: `${certPem}${authorities.issuingPem}`,
+    caBundlePem: authorities.caBundlePem,
   }
 }

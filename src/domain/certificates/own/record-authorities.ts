@@ -1,14 +1,16 @@
 /** The stored CAs of our own PKI, with an event for each that is made: in one transaction, so neither is alone. */
-import type { RecordEvent } from '../../audit/record.ts'
+import type { AuditPorts } from '../../audit/ports.ts'
+import { recordEvent } from '../../audit/record.ts'
 import type { Transaction } from '../../stores.ts'
 import type { Authorities } from '../stores.ts'
 
-export function recordAuthorities(deps: {
-  readonly authorities: Pick<Authorities, 'list'>
-  readonly transaction: Transaction
-  readonly recordEvent: RecordEvent
-}): Authorities {
-  const { authorities, transaction, recordEvent } = deps
+export function recordAuthorities(
+  ports: AuditPorts & {
+    readonly authorities: Pick<Authorities, 'list'>
+    readonly transaction: Transaction
+  },
+): Authorities {
+  const { authorities, transaction } = ports
   return {
     list: () => authorities.list(),
     insert: (authority) =>
@@ -16,7 +18,9 @@ export function recordAuthorities(deps: {
         if (!(await tx.authorities.insert(authority))) return false
         const { role, generation } = authority
         const details = { role, generation }
-        await tx.events.insert(recordEvent(undefined, { type: 'authority.created', details }))
+        await tx.events.insert(
+          recordEvent(ports, undefined, { type: 'authority.created', details }),
+        )
         return true
       }),
   }

@@ -38,8 +38,19 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   EXTENSION.inhibitAnyPolicy,
 ])
 
-/** The certificate, or in a few words what is wrong with it. */
+const alreadyRead = new WeakMap<X509Certificate, Certificate | string>()
+
+/**
+ * Returns the certificate, or in a few words what is wrong with it. Each is read once for as long as it is held: a CA
+ * for as long as it is known here, one of a client for all the paths that it is on. The engine changes none of it.
+ */
 export function readContent(library: Library, original: X509Certificate): Certificate | string {
+  const content = alreadyRead.get(original) ?? readNow(library, original)
+  alreadyRead.set(original, content)
+  return content
+}
+
+function readNow(library: Library, original: X509Certificate): Certificate | string {
   let certificate: Certificate
   try {
     certificate = library.Certificate.fromBER(original.raw)

@@ -31,6 +31,12 @@ import {
 import { type Instant, plus } from '../../../base/time/instant.ts'
 import { openStore } from '../../../store/open.ts'
 import type { ApiSession } from '../../sessions/api-session.ts'
+import {
+  findSessionCertificate,
+  issueSessionCertificate,
+  listSessionCertificates,
+  removeSessionCertificate,
+} from './issue.ts'
 import { MOST_LIVE_CERTIFICATES } from './session-certificate.ts'
 
 const { pem: CSR } = await makeCsr({ subject: '/C=CH/O=Example, Inc./CN=laptop \\+ "7" ' })
@@ -49,7 +55,7 @@ async function world(t: TestContext, options: { readonly duration?: Duration } =
   const clock = new ManualClock()
   const made = await sessionCertificatesOn(store, clock, options)
   const issue = (session: ApiSession, expiresAt: Instant = session.expiresAt) =>
-    made.manage.issue(callOf(session, { expiresAt }), CSR, CALLER)
+    issueSessionCertificate(made.ports, callOf(session, { expiresAt }), CSR, CALLER)
   return { ...made, store, clock, issue }
 }
 
@@ -114,7 +120,7 @@ suite('the life of a certificate', () => {
 })
 
 test('D-41: a certificate is stored with what people ask about, and comes back the same', async (t) => {
-  const { manage, authorities, issue } = await worldWith(t, OFFLINE)
+  const { ports, authorities, issue } = await worldWith(t, OFFLINE)
   const certificate = await issue(OFFLINE)
   const [leaf = '', ...chain] = blocksOf(certificate.certificatePem)
   assert.deepEqual(chain, [authorities.issuingPem], 'leaf, then intermediates, no root')
@@ -127,9 +133,15 @@ test('D-41: a certificate is stored with what people ask about, and comes back t
   )
   // RFC 4514 §2.4: what would part the text is escaped.
   assert.equal(certificate.subject, 'C=CH,O=Example\\, Inc.,CN=laptop \\+ \\"7\\"\\ ')
-  assert.deepEqual(await manage.find(callOf(OFFLINE), certificate.id), certificate)
-  assert.deepEqual(await manage.list(callOf(OFFLINE), ALL), { rows: [certificate], totalCount: 1 })
-  assert.equal(manage.caBundlePem, authorities.rootPem + authorities.issuingPem)
+  assert.deepEqual(
+    await findSessionCertificate(ports, callOf(OFFLINE), certificate.id),
+    certificate,
+  )
+  assert.deepEqual(await listSessionCertificates(ports, callOf(OFFLINE), ALL), {
+    rows: [certificate],
+    totalCount: 1,
+  })
+  assert.equal(ports.authorities.caBundlePem, authorities.rootPem + authorities.issuingPem)
 })
 
 test('R098: two certificates of one request differ in serial and name', async (t) => {
@@ -141,14 +153,16 @@ test('R098: two certificates of one request differ in serial and name', async (t
 })
 
 test('D-40: a bad request is refused by its fault, and nothing is issued', async (t) => {
-  const { manage } = await worldWith(t, OFFLINE)
-  const refusal = await refusalOf(manage.issue(callOf(OFFLINE), 'garbage', CALLER))
+  const { ports } = await worldWith(t, OFFLINE)
+  const refusal = await refusalOf(
+    issueSessionCertificate(ports, callOf(OFFLINE), 'garbage', CALLER),
+  )
   assert.equal(refusal.code, 'COULD_NOT_PROCESS_CSR')
   assert.deepEqual(refusal.field, {
     field: 'csr',
     reason: 'is not one PEM block CERTIFICATE REQUEST',
   })
-  assert.equal((await manage.list(callOf(OFFLINE), ALL)).totalCount, 0)
+  assert.equal((await listSessionCertificates(ports, callOf(OFFLINE), ALL)).totalCount, 0)
 })
 
 test('D-35: a session that ended a moment ago gets none, and hears what its kind hears', async (t) => {
@@ -177,8 +191,8 @@ suite('R099: at most 100 live certificates a session', () => {
   })
 
   test('one may be issued again for each that is removed', async (t) => {
-    const { manage, issue, issued } = await full(t)
-    await manage.remove(callOf(OFFLINE), issued[0]?.id ?? '', CALLER)
+    const { ports, issue, issued } = await full(t)
+    await removeSessionCertificate(ports, callOf(OFFLINE), issued[0]?.id ?? '', CALLER)
     await issue(OFFLINE)
     assert.equal((await refusalOf(issue(OFFLINE))).code, 'TOO_MANY_CERTIFICATES')
   })
@@ -193,31 +207,43 @@ suite('R099: at most 100 live certificates a session', () => {
 
   test('150 at once are never more than 100', async (t) => {
     // Attack: all of them count before one of them is written.
-    const { manage, issue } = await worldWith(t, OFFLINE)
+    const { ports, issue } = await worldWith(t, OFFLINE)
     const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => issue(OFFLINE)))
     const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
     assert.deepEqual(refused, Array(50).fill('TOO_MANY_CERTIFICATES'))
-    assert.equal((await manage.list(callOf(OFFLINE), ALL)).totalCount, 100)
+    assert.equal((await listSessionCertificates(ports, callOf(OFFLINE), ALL)).totalCount, 100)
   })
 })
 
 suite('R100: a session sees and removes its own certificates alone', () => {
   test('another session, also of the same identity, finds nothing and removes nothing', async (t) => {
-    const { manage, issue } = await worldWith(t, OFFLINE, OTHER)
+    const { ports, issue } = await worldWith(t, OFFLINE, OTHER)
     const certificate = await issue(OFFLINE)
     const stranger = callOf(OTHER)
-    assert.equal((await refusalOf(manage.find(stranger, certificate.id))).code, 'NOT_FOUND')
-    const removing = manage.remove(stranger, certificate.id, CALLER)
+    assert.equal(
+      (await refusalOf(findSessionCertificate(ports, stranger, certificate.id))).code,
+      'NOT_FOUND',
+    )
+    const removing = removeSessionCertificate(ports, stranger, certificate.id, CALLER)
     assert.equal((await refusalOf(removing)).code, 'NOT_FOUND')
-    assert.deepEqual(await manage.list(stranger, ALL), { rows: [], totalCount: 0 })
-    assert.deepEqual(await manage.find(callOf(OFFLINE), certificate.id), certificate)
+    assert.deepEqual(await listSessionCertificates(ports, stranger, ALL), {
+      rows: [],
+      totalCount: 0,
+    })
+    assert.deepEqual(
+      await findSessionCertificate(ports, callOf(OFFLINE), certificate.id),
+      certificate,
+    )
   })
 
   test('ids that nothing has are not found, whatever they are', async (t) => {
-    const { manage } = await worldWith(t, OFFLINE)
+    const { ports } = await worldWith(t, OFFLINE)
     for (const id of ['', 'nothing', '\u0000', OFFLINE.id, "' or 1=1 --", '\ud800']) {
-      assert.equal((await refusalOf(manage.find(callOf(OFFLINE), id))).code, 'NOT_FOUND')
-      const removing = manage.remove(callOf(OFFLINE), id, CALLER)
+      assert.equal(
+        (await refusalOf(findSessionCertificate(ports, callOf(OFFLINE), id))).code,
+        'NOT_FOUND',
+      )
+      const removing = removeSessionCertificate(ports, callOf(OFFLINE), id, CALLER)
       assert.equal((await refusalOf(removing)).code, 'NOT_FOUND')
     }
   })
@@ -225,10 +251,10 @@ suite('R100: a session sees and removes its own certificates alone', () => {
 
 suite('D-41: a removed certificate', () => {
   test('is gone, and routers are told until it would have expired', async (t) => {
-    const { manage, store, felt, issue } = await worldWith(t, OFFLINE)
+    const { ports, store, felt, issue } = await worldWith(t, OFFLINE)
     const certificate = await issue(OFFLINE)
-    await manage.remove(callOf(OFFLINE), certificate.id, CALLER)
-    const refusal = await refusalOf(manage.find(callOf(OFFLINE), certificate.id))
+    await removeSessionCertificate(ports, callOf(OFFLINE), certificate.id, CALLER)
+    const refusal = await refusalOf(findSessionCertificate(ports, callOf(OFFLINE), certificate.id))
     assert.equal(refusal.code, 'NOT_FOUND')
     const ending = {
       subject: certificate.id,
@@ -241,10 +267,12 @@ suite('D-41: a removed certificate', () => {
   })
 
   test('is removed once, also by many at once', async (t) => {
-    const { manage, felt, issue } = await worldWith(t, OFFLINE)
+    const { ports, felt, issue } = await worldWith(t, OFFLINE)
     const { id } = await issue(OFFLINE)
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 10 }, () => manage.remove(callOf(OFFLINE), id, CALLER)),
+      Array.from({ length: 10 }, () =>
+        removeSessionCertificate(ports, callOf(OFFLINE), id, CALLER),
+      ),
     )
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))

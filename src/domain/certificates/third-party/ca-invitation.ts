@@ -4,26 +4,26 @@
  */
 import type { CaId } from '../../../base/ids.ts'
 import type { Secret } from '../../../base/secrets/secret.ts'
-import type { SignEnrollmentJwt } from '../../enrollments/enrollment-jwt.ts'
+import type { Bound } from '../../bound.ts'
+import { type EnrollmentJwtPorts, signEnrollmentJwt } from '../../enrollments/enrollment-jwt.ts'
 import { invalid, notFound } from '../../refusals.ts'
 import type { Cas } from '../stores.ts'
 
-/** Thrown: NOT_FOUND, also where this instance has no client API to sign for (D-126); COULD_NOT_VALIDATE. */
-export type InviteByCa = (id: CaId) => Promise<Secret>
-
-export function createInviteByCa(deps: {
-  readonly cas: Pick<Cas, 'find'>
-  readonly signEnrollmentJwt: SignEnrollmentJwt
-}): InviteByCa {
-  return async (caId) => {
-    const ca = await deps.cas.find(caId)
-    if (ca === undefined) throw notFound()
-    if (!ca.isVerified) throw invalid('isVerified', 'is false: nobody can enroll with this CA yet')
-    if (!ca.isAutoCaEnrollmentEnabled) {
-      throw invalid('isAutoCaEnrollmentEnabled', 'is false: nobody can enroll with it alone')
-    }
-    const jwt = await deps.signEnrollmentJwt({ method: 'ca', caId })
-    if (jwt === undefined) throw notFound()
-    return jwt
+/** Throws NOT_FOUND, also if this instance has no client API to sign for (D-126); COULD_NOT_VALIDATE. */
+export async function inviteByCa(
+  ports: EnrollmentJwtPorts & { readonly cas: Pick<Cas, 'find'> },
+  caId: CaId,
+): Promise<Secret> {
+  const ca = await ports.cas.find(caId)
+  if (ca === undefined) throw notFound()
+  if (!ca.isVerified) throw invalid('isVerified', 'is false: nobody can enroll with this CA yet')
+  if (!ca.isAutoCaEnrollmentEnabled) {
+    throw invalid('isAutoCaEnrollmentEnabled', 'is false: nobody can enroll with it alone')
   }
+  const jwt = await signEnrollmentJwt(ports, { method: 'ca', caId })
+  if (jwt === undefined) throw notFound()
+  return jwt
 }
+
+/** For `http`, until it takes ports. */
+export type InviteByCa = Bound<typeof inviteByCa>

@@ -1,34 +1,47 @@
 /** GET and DELETE /current-api-session, on both APIs: the session that the call belongs to. API 3.1, 4.7; D-52. */
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Instant, toRfc3339 } from '../../../base/time/instant.ts'
-import type { CurrentApiSession } from '../../../contract/current-api-session.ts'
+import {
+  type CurrentApiSession,
+  CurrentApiSessionReply,
+} from '../../../contract/current-api-session.ts'
+import { DoneReply } from '../../../contract/envelope.ts'
 import { authenticatorOf } from '../../../domain/sessions/api-session.ts'
 import type { CurrentSession, LogOut } from '../../../domain/sessions/current-session.ts'
 import type { SessionDetail } from '../../../domain/sessions/session-detail.ts'
-import { json } from '../../answer.ts'
-import { type Router, secondsLeft } from '../../route.ts'
-import { reference, selfLink } from '../links.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import { secondsLeft } from '../../router.ts'
+import { done, found, reference, selfLink } from '../answers.ts'
+import type { Api } from '../api.ts'
 
 export function addCurrentApiSession(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: { readonly currentSession: CurrentSession; readonly logOut: LogOut; readonly clock: Clock },
 ): void {
-  const url = `${prefix}/current-api-session`
-  router.add(
-    { ...API_ROUTE, access: 'partial', method: 'GET', url, replies: [200, 401] },
-    async ({ session: call }) => {
-      const detail = await use.currentSession(call)
-      return json(200, { data: sessionBody(detail, call.expiresAt, use.clock), meta: {} })
+  api.add(
+    {
+      method: 'GET',
+      path: '/current-api-session',
+      access: 'partial',
+      summary: 'Read the session that the call belongs to',
+      answers: { 200: CurrentApiSessionReply },
     },
+    async ({ session: call }) =>
+      found(sessionBody(await use.currentSession(call), call.expiresAt, use.clock)),
   )
 
-  router.add(
-    { ...API_ROUTE, access: 'logout', method: 'DELETE', url, replies: [200, 401] },
+  api.add(
+    {
+      method: 'DELETE',
+      path: '/current-api-session',
+      access: 'logout',
+      summary: 'Log out',
+      description:
+        'Ends the session with everything that belongs to it. Asks for no second factor.',
+      answers: { 200: DoneReply },
+    },
     async ({ session, caller }) => {
       await use.logOut(session, caller)
-      return json(200, { data: {}, meta: {} })
+      return done()
     },
   )
 }

@@ -6,8 +6,11 @@ import type { z } from 'zod'
 import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Instant } from '../../../base/time/instant.ts'
+import { DoneReply } from '../../../contract/envelope.ts'
 import {
   type Authenticator,
+  AuthenticatorListReply,
+  AuthenticatorReply,
   ChangedOwn,
   ReplacedOwn,
 } from '../../../contract/management/authenticators.ts'
@@ -21,60 +24,93 @@ import {
   fixedFields,
   secretOf,
 } from '../../management-api/authenticators.ts'
-import type { Router } from '../../route.ts'
-import { done, found, idIn, listed } from '../answers.ts'
+import { deferredBody } from '../../reading/declared-body.ts'
+import { done, found, idIn, listed, selfLink } from '../answers.ts'
+import type { Api } from '../api.ts'
 import { patched, withFixed } from '../changed-body.ts'
-import { selfLink } from '../links.ts'
-import { readBody } from '../read-body.ts'
-import { readList } from '../read-list.ts'
-import { API_ROUTE } from '../route-defaults.ts'
 
-const PATH = 'current-identity/authenticators'
+const ALL = '/current-identity/authenticators'
+const ONE = `${ALL}/:id` as const
 
-const READ = { ...API_ROUTE, method: 'GET', replies: [200, 401] } as const
-const REPLACE = {
-  ...API_ROUTE,
-  method: 'PUT',
-  reads: ['json'],
-  replies: [200, 401, 429],
+/** What a change of the own password says about itself. */
+const OWN_PASSWORD = {
+  description:
+    'Needs `currentPassword`. Your other sessions end. The username stays, but for its spelling: an administrator changes ' +
+    'it. A certificate is renewed by `extend` instead.',
+  codes: ['RATE_LIMITED', 'SERVER_TOO_BUSY'],
 } as const
-const CHANGE = { ...REPLACE, method: 'PATCH' } as const
 
 export function addCurrentIdentityAuthenticators(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: { readonly ownAuthenticators: OwnAuthenticators; readonly clock: Pick<Clock, 'now'> },
 ): void {
   const { ownAuthenticators, clock } = use
-  const all = `${prefix}/${PATH}`
-  const one = `${all}/:id`
 
-  router.add({ ...READ, url: all }, async ({ query, session }) => {
-    const asked = readList(query, AUTHENTICATOR_FIELDS)
-    const now = clock.now()
-    const details = await ownAuthenticators.list(session, asked)
-    return listed(AUTHENTICATOR_FIELDS, asked, details, (detail) => ownBody(detail, now))
-  })
-
-  router.add({ ...READ, url: one }, async ({ path, session }) =>
-    found(ownBody(await ownAuthenticators.find(session, idIn(path)), clock.now())),
+  api.add(
+    {
+      method: 'GET',
+      path: ALL,
+      access: 'session',
+      summary: 'List your own authenticators',
+      list: AUTHENTICATOR_FIELDS,
+      answers: { 200: AuthenticatorListReply },
+    },
+    async ({ list, session }) => {
+      const now = clock.now()
+      const details = await ownAuthenticators.list(session, list)
+      return listed(AUTHENTICATOR_FIELDS, list, details, (detail) => ownBody(detail, now))
+    },
   )
 
-  router.add({ ...REPLACE, url: one }, async ({ path, body, session, caller }) => {
-    const replaced = (current: domain.Authenticator) =>
-      changeOf(readBody(ReplacedOwn, withFixed(stays(current), body)))
-    await ownAuthenticators.update(session, idIn<AuthenticatorId>(path), replaced, caller)
-    return done()
-  })
+  api.add(
+    {
+      method: 'GET',
+      path: ONE,
+      access: 'session',
+      summary: 'Read an authenticator of your own',
+      answers: { 200: AuthenticatorReply },
+    },
+    async ({ path, session }) =>
+      found(ownBody(await ownAuthenticators.find(session, idIn(path)), clock.now())),
+  )
 
-  router.add({ ...CHANGE, url: one }, async ({ path, body, session, caller }) => {
-    const changed = (current: domain.Authenticator) => {
-      const fixed = withFixed(stays(current), body)
-      return changeOf(readBody(ChangedOwn, patched(chosenFields(current), fixed)))
-    }
-    await ownAuthenticators.update(session, idIn<AuthenticatorId>(path), changed, caller)
-    return done()
-  })
+  api.add(
+    {
+      ...OWN_PASSWORD,
+      method: 'PUT',
+      path: ONE,
+      access: 'session',
+      summary: 'Replace your own password',
+      body: deferredBody(ReplacedOwn, { mayOmit: ['method', 'identityId', 'certPem'] }),
+      answers: { 200: DoneReply },
+    },
+    async ({ path, body, input, session, caller }) => {
+      const replaced = (current: domain.Authenticator) =>
+        changeOf(input(withFixed(stays(current), body)))
+      await ownAuthenticators.update(session, idIn<AuthenticatorId>(path), replaced, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      ...OWN_PASSWORD,
+      method: 'PATCH',
+      path: ONE,
+      access: 'session',
+      summary: 'Change your own password',
+      body: deferredBody(ChangedOwn),
+      answers: { 200: DoneReply },
+    },
+    async ({ path, body, input, session, caller }) => {
+      const changed = (current: domain.Authenticator) => {
+        const fixed = withFixed(stays(current), body)
+        return changeOf(input(patched(chosenFields(current), fixed)))
+      }
+      await ownAuthenticators.update(session, idIn<AuthenticatorId>(path), changed, caller)
+      return done()
+    },
+  )
 }
 
 /** Whose it is and what it is; and a certificate is renewed, not set. */
@@ -91,5 +127,5 @@ function changeOf(given: z.output<typeof ChangedOwn>): OwnChange {
 
 function ownBody(detail: AuthenticatorDetail, now: Instant): Authenticator {
   const body = authenticatorBody(detail, now)
-  return { ...body, _links: selfLink(`${PATH}/${body.id}`) }
+  return { ...body, _links: selfLink(`${ALL.slice(1)}/${body.id}`) }
 }

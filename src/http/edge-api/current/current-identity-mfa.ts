@@ -2,133 +2,164 @@
  * /current-identity/mfa, on both APIs: a person's own TOTP enrollment. API 3.1. Start, read, verify and cancel also
  * serve a partial legacy session, which verifying completes; the rest needs a full one.
  */
-import type { FastifyRequest } from 'fastify'
-import type {
-  FreshRecoveryCodes,
-  MfaEnrollment,
-  RecoveryCodesLeft,
-  StartedMfaEnrollment,
+import { Code, Ignored, OptionalCode } from '../../../contract/authenticate.ts'
+import { DoneReply } from '../../../contract/envelope.ts'
+import {
+  FreshRecoveryCodesReply,
+  type MfaEnrollment,
+  MfaEnrollmentReply,
+  RecoveryCodesLeftReply,
+  StartedMfaEnrollmentReply,
 } from '../../../contract/mfa.ts'
 import type { ReadEnrollment } from '../../../domain/factors/enroll-totp.ts'
 import type { SessionMfa } from '../../../domain/sessions/session-mfa.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { MFA_VALIDATION_CODE_HEADER } from '../../../protocol/headers.ts'
 import { qrCodePng, qrCodeSvg } from '../../../web/login/qr-code.ts'
-import { type Answer, json } from '../../answer.ts'
-import { rawValues } from '../../reading/bearers.ts'
-import { type Body, bodyFields } from '../../reading/body.ts'
+import type { Answer } from '../../answer.ts'
+import type { Call } from '../../call.ts'
+import { bodyFields } from '../../reading/body.ts'
+import { fieldsBody } from '../../reading/declared-body.ts'
 import { codeField, invalid } from '../../reading/fields.ts'
+import { type RequestHead, rawValues } from '../../reading/header-fields.ts'
 import { preferencesOf } from '../../reading/negotiation.ts'
-import type { Router } from '../../route.ts'
-import { selfLink } from '../links.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import { done, found, made, selfLink } from '../answers.ts'
+import type { Api } from '../api.ts'
 
-const PATH = 'current-identity/mfa'
+const MFA = '/current-identity/mfa'
+const RECOVERY_CODES = `${MFA}/recovery-codes` as const
+
+const CODE_FIELD = {
+  [MFA_VALIDATION_CODE_HEADER]: 'A code of the authenticator app, or a recovery code.',
+}
 
 export function addCurrentIdentityMfa(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: {
     readonly sessionMfa: SessionMfa
-    readonly totpHostname: (request: FastifyRequest) => string
+    readonly totpHostname: (head: RequestHead) => string
   },
 ): void {
   const { sessionMfa, totpHostname } = use
-  const url = `${prefix}/${PATH}`
 
-  router.add(
+  api.add(
     {
-      ...API_ROUTE,
-      access: 'partial',
       method: 'POST',
-      url,
-      reads: ['json', 'form'],
-      replies: [201, 401, 409],
-    },
-    async ({ request, session }) => {
-      const started = await sessionMfa.start(session, totpHostname(request))
-      const data: StartedMfaEnrollment = {
-        ...enrollmentBody(started),
-        recoveryCodes: [...started.recoveryCodes],
-      }
-      return json(201, { data, meta: {} })
-    },
-  )
-
-  router.add(
-    { ...API_ROUTE, access: 'partial', method: 'GET', url, replies: [200, 401, 404] },
-    async ({ request, session }) => {
-      const found = await sessionMfa.read(session, totpHostname(request))
-      return json(200, { data: enrollmentBody(found), meta: {} })
-    },
-  )
-
-  router.add(
-    {
-      ...API_ROUTE,
+      path: MFA,
       access: 'partial',
+      summary: 'Begin a TOTP enrollment',
+      description: 'Replaces a pending one. The recovery codes are shown now and never again.',
+      body: fieldsBody(Ignored),
+      answers: { 201: StartedMfaEnrollmentReply },
+      codes: ['MFA_EXISTS'],
+    },
+    async (call) => {
+      const started = await sessionMfa.start(call.session, totpHostname(call))
+      return made({ ...enrollmentBody(started), recoveryCodes: [...started.recoveryCodes] })
+    },
+  )
+
+  api.add(
+    {
+      method: 'GET',
+      path: MFA,
+      access: 'partial',
+      summary: 'Read your TOTP enrollment',
+      answers: { 200: MfaEnrollmentReply },
+      codes: ['MFA_ENROLLMENT_NOT_STARTED'],
+    },
+    async (call) => found(enrollmentBody(await sessionMfa.read(call.session, totpHostname(call)))),
+  )
+
+  api.add(
+    {
       method: 'DELETE',
-      url,
-      reads: ['json', 'form'],
-      replies: [200, 401, 404, 409, 429],
+      path: MFA,
+      access: 'partial',
+      summary: 'Cancel a pending TOTP enrollment, or remove a verified one',
+      description: 'A verified one goes only from a full session, with a code.',
+      headers: CODE_FIELD,
+      body: fieldsBody(OptionalCode),
+      answers: { 200: DoneReply },
+      codes: [
+        'MFA_INVALID_TOKEN',
+        'MFA_ENROLLMENT_NOT_STARTED',
+        'MFA_NOT_ENROLLED',
+        'RATE_LIMITED',
+      ],
     },
-    async ({ request, body, session, caller }) => {
-      await sessionMfa.remove(session, readCode(request, body), caller)
-      return json(200, { data: {}, meta: {} })
+    async (call) => {
+      await sessionMfa.remove(call.session, readCode(call), call.caller)
+      return done()
     },
   )
 
-  router.add(
+  api.add(
     {
-      ...API_ROUTE,
-      access: 'partial',
       method: 'POST',
-      url: `${url}/verify`,
-      reads: ['json', 'form'],
-      replies: [200, 401, 404, 429],
+      path: `${MFA}/verify`,
+      access: 'partial',
+      summary: 'Prove the authenticator app of a pending TOTP enrollment',
+      description: 'Completes a partial legacy session whose code was outstanding.',
+      body: fieldsBody(Code),
+      answers: { 200: DoneReply },
+      codes: ['MFA_INVALID_TOKEN', 'MFA_ENROLLMENT_NOT_STARTED', 'RATE_LIMITED'],
     },
     async ({ body, session, caller }) => {
       await sessionMfa.verify(session, codeField(bodyFields(body)), caller)
-      return json(200, { data: {}, meta: {} })
+      return done()
     },
   )
 
-  router.add(
+  api.add(
     {
-      ...API_ROUTE,
-      access: 'partial',
       method: 'GET',
-      url: `${url}/qr-code`,
-      replies: [200, 401, 404, 406],
+      path: `${MFA}/qr-code`,
+      access: 'partial',
+      summary: 'Draw the provisioning URL of a pending TOTP enrollment',
+      answers: {
+        200: {
+          types: ['image/png', 'image/svg+xml'],
+          about: 'The QR code, of the type in Accept.',
+        },
+      },
+      codes: ['MFA_ENROLLMENT_NOT_STARTED', 'NOT_ACCEPTABLE'],
     },
-    async ({ request, session }) => {
-      const { provisioningUrl } = await sessionMfa.read(session, totpHostname(request))
+    async (call) => {
+      const { provisioningUrl } = await sessionMfa.read(call.session, totpHostname(call))
       if (provisioningUrl === undefined) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-      return qrCode(request, provisioningUrl)
+      return qrCode(call, provisioningUrl)
     },
   )
 
-  router.add(
-    { ...API_ROUTE, method: 'GET', url: `${url}/recovery-codes`, replies: [200, 401, 409] },
-    async ({ session }) => {
-      const data: RecoveryCodesLeft = { left: await sessionMfa.countRecoveryCodes(session) }
-      return json(200, { data, meta: {} })
-    },
-  )
-
-  router.add(
+  api.add(
     {
-      ...API_ROUTE,
-      method: 'POST',
-      url: `${url}/recovery-codes`,
-      reads: ['json', 'form'],
-      replies: [200, 401, 409, 429],
+      method: 'GET',
+      path: RECOVERY_CODES,
+      access: 'session',
+      summary: 'Count the recovery codes that are left',
+      answers: { 200: RecoveryCodesLeftReply },
+      codes: ['MFA_NOT_ENROLLED'],
     },
-    async ({ request, body, session, caller }) => {
-      const code = readCode(request, body)
-      const recoveryCodes = await sessionMfa.renewRecoveryCodes(session, code, caller)
-      const data: FreshRecoveryCodes = { recoveryCodes: [...recoveryCodes] }
-      return json(200, { data, meta: {} })
+    async ({ session }) => found({ left: await sessionMfa.countRecoveryCodes(session) }),
+  )
+
+  api.add(
+    {
+      method: 'POST',
+      path: RECOVERY_CODES,
+      access: 'session',
+      summary: 'Make new recovery codes',
+      description: 'The old ones are dead. The new ones are shown now and never again.',
+      headers: CODE_FIELD,
+      body: fieldsBody(OptionalCode),
+      answers: { 200: FreshRecoveryCodesReply },
+      codes: ['MFA_INVALID_TOKEN', 'MFA_NOT_ENROLLED', 'RATE_LIMITED'],
+    },
+    async (call) => {
+      const code = readCode(call)
+      const fresh = await sessionMfa.renewRecoveryCodes(call.session, code, call.caller)
+      return found({ recoveryCodes: [...fresh] })
     },
   )
 }
@@ -136,22 +167,22 @@ export function addCurrentIdentityMfa(
 function enrollmentBody({ enrollment, provisioningUrl }: ReadEnrollment): MfaEnrollment {
   const { id, isVerified } = enrollment
   const url = provisioningUrl === undefined ? {} : { provisioningUrl }
-  return { id, isVerified, ...url, _links: selfLink(PATH) }
+  return { id, isVerified, ...url, _links: selfLink(MFA.slice(1)) }
 }
 
 /** API 3.1: the header, or the body; undefined when neither has one. */
-function readCode(request: FastifyRequest, body: Body): string | undefined {
-  const [shown, ...others] = rawValues(request, MFA_VALIDATION_CODE_HEADER)
+function readCode(call: Pick<Call, 'rawHeaders' | 'body'>): string | undefined {
+  const [shown, ...others] = rawValues(call, MFA_VALIDATION_CODE_HEADER)
   if (others.length > 0) throw invalid(MFA_VALIDATION_CODE_HEADER, 'is repeated')
   if (shown !== undefined) return shown
-  const fields = bodyFields(body)
+  const fields = bodyFields(call.body)
   return fields.has('code') ? codeField(fields) : undefined
 }
 
 const QR_CODE_TYPES = ['image/png', 'image/svg+xml'] as const
 
-async function qrCode(request: FastifyRequest, text: string): Promise<Answer> {
-  const asked = preferencesOf(request.raw).mediaType([...QR_CODE_TYPES])
+async function qrCode(head: RequestHead, text: string): Promise<Answer<200>> {
+  const asked = preferencesOf(head).mediaType([...QR_CODE_TYPES])
   const type = QR_CODE_TYPES.find((known) => known === asked)
   if (type === undefined) throw new Failure('NOT_ACCEPTABLE')
   const drawn =

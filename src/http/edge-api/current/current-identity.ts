@@ -1,28 +1,27 @@
 /** GET /current-identity, on both APIs: the identity that the token names. API 3.1, 4.1. */
 import type { Clock } from '../../../base/time/clock.ts'
-import { type Instant, toRfc3339 } from '../../../base/time/instant.ts'
-import type { CurrentIdentity } from '../../../contract/current-identity.ts'
+import { CurrentIdentityReply } from '../../../contract/current-identity.ts'
 import { isDisabled } from '../../../domain/identities/identity.ts'
 import type { CurrentIdentityOf } from '../../../domain/sessions/current-session.ts'
-import { json } from '../../answer.ts'
-import type { Router } from '../../route.ts'
-import { reference, selfLink } from '../links.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import { entity, found, reference, selfLink, timeOrNull } from '../answers.ts'
+import type { Api } from '../api.ts'
 
 export function addCurrentIdentity(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: { readonly currentIdentity: CurrentIdentityOf; readonly clock: Clock },
 ): void {
-  router.add(
-    { ...API_ROUTE, method: 'GET', url: `${prefix}/current-identity`, replies: [200, 401] },
+  api.add(
+    {
+      method: 'GET',
+      path: '/current-identity',
+      access: 'session',
+      summary: 'Read your own identity',
+      answers: { 200: CurrentIdentityReply },
+    },
     async ({ session }) => {
       const { identity, policy, isMfaEnabled } = await use.currentIdentity(session)
-      const data: CurrentIdentity = {
-        id: identity.id,
-        createdAt: toRfc3339(identity.createdAt),
-        updatedAt: toRfc3339(identity.updatedAt),
-        tags: identity.tags,
+      return found({
+        ...entity('identities', identity),
         _links: selfLink('current-identity'),
         name: identity.name,
         type: identity.type,
@@ -36,12 +35,7 @@ export function addCurrentIdentity(
         disabled: isDisabled(identity, use.clock.now()),
         disabledAt: timeOrNull(identity.disabledAt),
         disabledUntil: timeOrNull(identity.disabledUntil),
-      }
-      return json(200, { data, meta: {} })
+      })
     },
   )
-}
-
-function timeOrNull(at: Instant | undefined): string | null {
-  return at === undefined ? null : toRfc3339(at)
 }

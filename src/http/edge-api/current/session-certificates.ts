@@ -4,34 +4,33 @@
  */
 
 import { toRfc3339 } from '../../../base/time/instant.ts'
+import { DoneReply } from '../../../contract/envelope.ts'
 import {
   type CreatedSessionCertificate,
+  CreatedSessionCertificateReply,
   CreateSessionCertificate,
   type SessionCertificateDetail,
+  SessionCertificateListReply,
+  SessionCertificateReply,
 } from '../../../contract/session-certificates.ts'
 import type { ManageSessionCertificates } from '../../../domain/certificates/session/issue.ts'
 import type { SessionCertificate } from '../../../domain/certificates/session/session-certificate.ts'
 import { NO_FIELDS } from '../../../domain/lists/fields.ts'
-import { json } from '../../answer.ts'
-import type { Router } from '../../route.ts'
-import { done, found, idIn, listed } from '../answers.ts'
-import { selfLink } from '../links.ts'
-import { readBody } from '../read-body.ts'
-import { readList } from '../read-list.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import { jsonBody } from '../../reading/declared-body.ts'
+import { done, found, idIn, listed, made, selfLink } from '../answers.ts'
+import type { Api } from '../api.ts'
 
-const PATH = 'current-api-session/certificates'
+const ALL = '/current-api-session/certificates'
+const ONE = `${ALL}/:id` as const
 
 export function addSessionCertificates(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: { readonly sessionCertificates: ManageSessionCertificates },
 ): void {
   const { sessionCertificates: manage } = use
-  const url = `${prefix}/${PATH}`
 
   const summary = ({ id, certificatePem }: SessionCertificate): CreatedSessionCertificate => ({
-    _links: selfLink(`${PATH}/${id}`),
+    _links: selfLink(`${ALL.slice(1)}/${id}`),
     id,
     cas: manage.caBundlePem,
     certificate: certificatePem,
@@ -44,29 +43,55 @@ export function addSessionCertificates(
     validTo: toRfc3339(certificate.validTo),
   })
 
-  router.add(
-    { ...API_ROUTE, method: 'POST', url, reads: ['json'], replies: [201, 401, 409] },
-    async ({ session, body, caller }) => {
-      const { csr } = readBody(CreateSessionCertificate, body)
-      return json(201, { data: summary(await manage.issue(session, csr, caller)), meta: {} })
+  api.add(
+    {
+      method: 'POST',
+      path: ALL,
+      access: 'session',
+      summary: 'Get a certificate for your session',
+      description:
+        'Of the request only the public key and a few parts of the subject are taken; the rest is the profile of an API ' +
+        'session certificate. It ends with the session at the latest.',
+      body: jsonBody(CreateSessionCertificate),
+      answers: { 201: CreatedSessionCertificateReply },
+      codes: ['COULD_NOT_PROCESS_CSR', 'TOO_MANY_CERTIFICATES'],
     },
+    async ({ session, input: { csr }, caller }) =>
+      made(summary(await manage.issue(session, csr, caller))),
   )
 
-  router.add(
-    { ...API_ROUTE, method: 'GET', url, replies: [200, 401] },
-    async ({ session, query }) => {
-      const page = readList(query, NO_FIELDS)
-      return listed(NO_FIELDS, page, await manage.list(session, page), detail)
+  api.add(
+    {
+      method: 'GET',
+      path: ALL,
+      access: 'session',
+      summary: 'List the certificates of your session',
+      list: NO_FIELDS,
+      answers: { 200: SessionCertificateListReply },
     },
+    async ({ session, list }) => listed(NO_FIELDS, list, await manage.list(session, list), detail),
   )
 
-  router.add(
-    { ...API_ROUTE, method: 'GET', url: `${url}/:id`, replies: [200, 401, 404] },
+  api.add(
+    {
+      method: 'GET',
+      path: ONE,
+      access: 'session',
+      summary: 'Read a certificate of your session',
+      answers: { 200: SessionCertificateReply },
+    },
     async ({ session, path }) => found(detail(await manage.find(session, idIn(path)))),
   )
 
-  router.add(
-    { ...API_ROUTE, method: 'DELETE', url: `${url}/:id`, replies: [200, 401, 404] },
+  api.add(
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: 'session',
+      summary: 'Remove a certificate of your session',
+      description: 'Edge routers refuse it within a second.',
+      answers: { 200: DoneReply },
+    },
     async ({ session, path, caller }) => {
       await manage.remove(session, idIn(path), caller)
       return done()

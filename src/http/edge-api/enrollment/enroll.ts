@@ -1,74 +1,171 @@
 /**
- * Enrolling by token, on the client API: API 3.2; D-127. Anybody may call: the token is the credential. It comes in the
- * query or in the body, the CSR in JSON or as it is. Bodies ignore fields that they do not know, like those of a login
- * (D-4).
+ * Enrolling, on the client API: by token (D-127), or with a certificate of a third-party CA on the connection (D-131).
+ * API 3.2. Anybody may call: token or certificate is the credential. The token comes in the query or in the body, the
+ * CSR in JSON or as it is. Bodies ignore fields that they do not know, like those of a login (D-4).
  */
 import type { FormFields } from '../../../base/form.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
+import { Ignored } from '../../../contract/authenticate.ts'
+import {
+  EnrollByAny,
+  EnrollByCsr,
+  EnrollByPassword,
+  EnrollByToken,
+  EnrolledCertificateReply,
+  EnrolledIdentityReply,
+  EnrolledPasswordReply,
+  EnrolledReply,
+} from '../../../contract/enroll.ts'
+import { DoneReply } from '../../../contract/envelope.ts'
 import type { Enroll } from '../../../domain/enrollments/enroll.ts'
-import type { Answer } from '../../answer.ts'
+import type { EnrollByCa } from '../../../domain/enrollments/enroll-by-ca.ts'
+import type { Call } from '../../call.ts'
 import { type Body, bodyFields } from '../../reading/body.ts'
-import { type Fields, invalid, textField } from '../../reading/fields.ts'
-import { passwordCredentials } from '../../reading/password-fields.ts'
-import type { Call, Route, Router } from '../../route.ts'
-import { found } from '../answers.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import { fieldsBody } from '../../reading/declared-body.ts'
+import { type Fields, invalid, passwordCredentials, textField } from '../../reading/fields.ts'
+import { done, found } from '../answers.ts'
+import type { Api } from '../api.ts'
 
-type Way = (call: Pick<Call<'login'>, 'request' | 'query' | 'body' | 'caller'>) => Promise<Answer>
+const TOKEN = { token: 'The enrollment token; it may be in the body instead.' }
+const CSR = 'A certificate request in PEM; the token is in the query then.'
 
-/** By what `method` calls them. */
-export type EnrollWays = Readonly<Record<string, Way>>
+/** Of every way to enroll. */
+const ENROLL_CODES = ['FORBIDDEN', 'RATE_LIMITED'] as const
+const TOKEN_CODES = [
+  ...ENROLL_CODES,
+  'INVALID_ENROLLMENT_TOKEN',
+  'ENROLLMENT_EXPIRED',
+  'ENROLLMENT_USED',
+  'MAX_AUTHENTICATOR_METHODS_REACHED',
+] as const
 
-/** What every way of enrolling declares. */
-export const ENROLL_ROUTE = {
-  ...API_ROUTE,
-  access: 'login',
-  method: 'POST',
-  replies: [200, 403, 409, 429],
-} as const satisfies Partial<Route>
+type EnrollCall = Pick<Call, 'query' | 'body' | 'caller' | 'certificateChain'>
 
 export function addEnroll(
-  router: Router,
-  prefix: string,
-  use: { readonly enroll: Enroll; readonly otherWays: EnrollWays },
+  api: Api,
+  use: { readonly enroll: Enroll; readonly enrollByCa: EnrollByCa },
 ): void {
-  const url = `${prefix}/enroll`
-  const ways: EnrollWays & Record<'ott' | 'updb', Way> = {
-    ott: async ({ query, body, caller }) => {
+  /** By the name that `method` has for them. */
+  const ways = {
+    async ott({ query, body, caller }: EnrollCall) {
       const clientCsr = csrOf(body)
       const token = tokenOf(query, body)
       const certificate = await use.enroll.byCsr({ token, clientCsr }, caller)
       return found({ cert: certificate.chainPem, ca: certificate.caBundlePem })
     },
-    updb: async ({ query, body, caller }) => {
+    async updb({ query, body, caller }: EnrollCall) {
       const { username, password } = passwordCredentials(bodyFields(body))
       const token = tokenOf(query, body)
       return found({ username: await use.enroll.byPassword({ token, username, password }, caller) })
     },
-    ...use.otherWays,
+    async ottca({ query, body, caller, certificateChain }: EnrollCall) {
+      const token = tokenOf(query, body)
+      await use.enrollByCa.withToken({ token, shown: certificateChain() }, caller)
+      return done()
+    },
+    /** Reads only the certificate. */
+    async ca({ caller, certificateChain }: EnrollCall) {
+      const shown = certificateChain()
+      return found({ id: await use.enrollByCa.withoutToken({ shown }, caller) })
+    },
   }
 
-  router.add({ ...ENROLL_ROUTE, url: `${url}/ott`, reads: ['json', 'text', 'pem'] }, (call) =>
-    ways.ott(call),
+  api.add(
+    {
+      method: 'POST',
+      path: '/enroll/ott',
+      access: 'login',
+      summary: 'Exchange a token for a certificate',
+      description:
+        'The enrollment becomes an authenticator. Of the request only the public key and a few parts of the subject are ' +
+        'taken.',
+      query: TOKEN,
+      body: fieldsBody(EnrollByCsr, { reads: ['json', 'text', 'pem'], text: CSR }),
+      answers: { 200: EnrolledCertificateReply },
+      codes: [...TOKEN_CODES, 'COULD_NOT_PROCESS_CSR'],
+    },
+    ways.ott,
   )
-  router.add({ ...ENROLL_ROUTE, url: `${url}/updb`, reads: ['json', 'form'] }, (call) =>
-    ways.updb(call),
+
+  api.add(
+    {
+      method: 'POST',
+      path: '/enroll/updb',
+      access: 'login',
+      summary: 'Exchange a token for a password of your choice',
+      query: TOKEN,
+      body: fieldsBody(EnrollByPassword),
+      answers: { 200: EnrolledPasswordReply },
+      codes: [...TOKEN_CODES, 'ENTITY_NAME_IN_USE', 'SERVER_TOO_BUSY'],
+    },
+    ways.updb,
   )
-  router.add({ ...ENROLL_ROUTE, url, reads: ['json', 'form', 'text', 'pem'] }, (call) => {
-    const [method = '', ...others] = call.query.get('method') ?? []
-    const way = Object.hasOwn(ways, method) ? ways[method] : undefined
-    if (way === undefined || others.length > 0) {
-      throw invalid('method', `must be one of ${Object.keys(ways).join(', ')}`)
-    }
-    return way(call)
-  })
+
+  api.add(
+    {
+      method: 'POST',
+      path: '/enroll/ottca',
+      access: 'login',
+      summary: 'Exchange a token for the right to log in with a certificate of a third-party CA',
+      description: 'With the certificate on the connection.',
+      query: TOKEN,
+      body: fieldsBody(EnrollByToken),
+      answers: { 200: DoneReply },
+      codes: [...TOKEN_CODES, 'CERT_FAILED_VALIDATION', 'CERT_IN_USE'],
+    },
+    ways.ottca,
+  )
+
+  api.add(
+    {
+      method: 'POST',
+      path: '/enroll/ca',
+      access: 'login',
+      summary: 'Enroll with a certificate of a third-party CA that enrolls by itself',
+      description: 'With the certificate on the connection. Creates the identity.',
+      body: fieldsBody(Ignored),
+      answers: { 200: EnrolledIdentityReply },
+      codes: [...ENROLL_CODES, 'CERT_FAILED_VALIDATION', 'CERT_IN_USE', 'ENTITY_NAME_IN_USE'],
+    },
+    ways.ca,
+  )
+
+  api.add(
+    {
+      method: 'POST',
+      path: '/enroll',
+      access: 'login',
+      summary: 'Enroll by the method in the query',
+      description: 'As at the address of that method, which says what to send.',
+      query: { method: '`ott`, `updb`, `ottca` or `ca`. Required.', ...TOKEN },
+      body: fieldsBody(EnrollByAny, { reads: ['json', 'form', 'text', 'pem'], text: CSR }),
+      answers: { 200: EnrolledReply },
+      codes: [
+        ...TOKEN_CODES,
+        'COULD_NOT_PROCESS_CSR',
+        'CERT_FAILED_VALIDATION',
+        'CERT_IN_USE',
+        'ENTITY_NAME_IN_USE',
+        'SERVER_TOO_BUSY',
+      ],
+    },
+    async (call) => {
+      const [asked, ...others] = call.query.get('method') ?? []
+      const names = Object.keys(ways) as (keyof typeof ways)[]
+      const way = names.find((name) => name === asked)
+      if (way === undefined || others.length > 0) {
+        throw invalid('method', `must be one of ${names.join(', ')}`)
+      }
+      return ways[way](call)
+    },
+  )
 }
 
 /** Longer than any token or JWT of ours. */
 const LONGEST_TOKEN = 4096
 
 /** D-4: in the query or in the body, and where in both, the same. */
-export function tokenOf(query: FormFields, body: Body): Secret {
+function tokenOf(query: FormFields, body: Body): Secret {
   const given: Fields = body.kind === 'text' ? new Map() : bodyFields(body)
   const sources = [query, given].filter((fields) => fields.has('token'))
   const [token, other = token] = sources.map((fields) => textField(fields, 'token', LONGEST_TOKEN))

@@ -4,18 +4,23 @@
  */
 import { certsOnly } from '../../../domain/certificates/own/certs-only.ts'
 import { text } from '../../answer.ts'
-import type { Router } from '../../route.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import type { Api } from '../api.ts'
 
-const PATH = '/.well-known/est/cacerts'
-
-export function addEstCaCerts(
-  router: Router,
-  prefix: string,
-  use: { readonly caBundlePem: () => string },
-): void {
-  router.add(
-    { ...API_ROUTE, access: 'public', method: 'GET', url: `${prefix}${PATH}`, replies: [200] },
+export function addEstCaCerts(api: Api, use: { readonly caBundlePem: () => string }): void {
+  api.add(
+    {
+      method: 'GET',
+      path: '/.well-known/est/cacerts',
+      access: 'public',
+      tag: 'service',
+      summary: 'Read the CA bundle of this service',
+      answers: {
+        200: {
+          types: ['application/pkcs7-mime'],
+          about: 'PKCS #7 with certificates alone, in base64 (RFC 7030 §4.1.3).',
+        },
+      },
+    },
     () =>
       text('application/pkcs7-mime', base64Lines(certsOnly(use.caBundlePem())), {
         'content-transfer-encoding': 'base64',

@@ -2,49 +2,60 @@
  * POST /current-identity/authenticators/{id}/extend and …/extend-verify, on both APIs: the renewal of the certificate
  * that is on the connection. API 3.1; D-130.
  */
+import { DoneReply } from '../../../contract/envelope.ts'
 import {
   ExtendAuthenticator,
-  type ExtendedAuthenticator,
+  ExtendedAuthenticatorReply,
   VerifyExtended,
 } from '../../../contract/renewal.ts'
 import type { RenewCertificate } from '../../../domain/certificates/enrolled/renew.ts'
-import { presentedChain } from '../../reading/peer-certificate.ts'
-import type { Route, Router } from '../../route.ts'
+import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn } from '../answers.ts'
-import { readBody } from '../read-body.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import type { Api } from '../api.ts'
 
-const RENEW = {
-  ...API_ROUTE,
-  method: 'POST',
-  reads: ['json'],
-  replies: [200, 401, 403, 404, 409],
-} as const satisfies Partial<Route>
+const ONE = '/current-identity/authenticators/:id'
 
 export function addExtend(
-  router: Router,
-  prefix: string,
-  use: { readonly renewCertificate: RenewCertificate },
+  api: Api,
+  { renewCertificate: renew }: { readonly renewCertificate: RenewCertificate },
 ): void {
-  const { renewCertificate: renew } = use
-  const one = `${prefix}/current-identity/authenticators/:id`
-
-  router.add(
-    { ...RENEW, url: `${one}/extend`, replies: [...RENEW.replies, 429] },
-    async ({ request, session, path, body, caller }) => {
-      const { clientCertCsr: csr } = readBody(ExtendAuthenticator, body)
-      const asked = { csr, shown: presentedChain(request) }
+  api.add(
+    {
+      method: 'POST',
+      path: `${ONE}/extend`,
+      access: 'session',
+      summary: 'Renew the certificate that is on the connection',
+      description: 'Both certificates work until the new one is confirmed.',
+      body: jsonBody(ExtendAuthenticator),
+      answers: { 200: ExtendedAuthenticatorReply },
+      codes: ['FORBIDDEN', 'COULD_NOT_PROCESS_CSR', 'CAN_NOT_RENEW_CERTIFICATE', 'RATE_LIMITED'],
+    },
+    async ({ session, path, input: { clientCertCsr: csr }, caller, certificateChain }) => {
+      const asked = { csr, shown: certificateChain() }
       const { chainPem, caBundlePem } = await renew.extend(session, idIn(path), asked, caller)
-      const data: ExtendedAuthenticator = { clientCert: chainPem, ca: caBundlePem }
-      return found(data)
+      return found({ clientCert: chainPem, ca: caBundlePem })
     },
   )
 
-  router.add(
-    { ...RENEW, url: `${one}/extend-verify` },
-    async ({ request, session, path, body, caller }) => {
-      const { clientCert: pem } = readBody(VerifyExtended, body)
-      await renew.verify(session, idIn(path), { pem, shown: presentedChain(request) }, caller)
+  api.add(
+    {
+      method: 'POST',
+      path: `${ONE}/extend-verify`,
+      access: 'session',
+      summary: 'Confirm a renewed certificate',
+      description: 'From now on the one of before is refused.',
+      body: jsonBody(VerifyExtended),
+      answers: { 200: DoneReply },
+      codes: [
+        'FORBIDDEN',
+        'INVALID_CERT_PEM',
+        'RENEWAL_NOT_PENDING',
+        'CAN_NOT_RENEW_CERTIFICATE',
+        'CERT_IN_USE',
+      ],
+    },
+    async ({ session, path, input: { clientCert: pem }, caller, certificateChain }) => {
+      await renew.verify(session, idIn(path), { pem, shown: certificateChain() }, caller)
       return done()
     },
   )

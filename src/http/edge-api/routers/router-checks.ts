@@ -1,34 +1,31 @@
 /** POST /router-checks, on the client API: D-42. For routers alone, which keep the answer for a second at most. */
 import { toRfc3339 } from '../../../base/time/instant.ts'
-import { RouterCheck, type RouterCheckAnswer } from '../../../contract/router-checks.ts'
+import {
+  RouterCheck,
+  type RouterCheckAnswer,
+  RouterCheckReply,
+} from '../../../contract/router-checks.ts'
 import type {
   CheckedSession,
   CheckForRouter,
 } from '../../../domain/sessions/routers/check-for-router.ts'
-import type { Router } from '../../route.ts'
+import { jsonBody } from '../../reading/declared-body.ts'
 import { found } from '../answers.ts'
-import { readBody } from '../read-body.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import type { Api } from '../api.ts'
 
-export function addRouterChecks(
-  router: Router,
-  prefix: string,
-  use: { readonly checkForRouter: CheckForRouter },
-): void {
-  router.add(
+export function addRouterChecks(api: Api, use: { readonly checkForRouter: CheckForRouter }): void {
+  api.add(
     {
-      ...API_ROUTE,
+      method: 'POST',
+      path: '/router-checks',
       access: 'router',
       cors: 'none',
-      method: 'POST',
-      url: `${prefix}/router-checks`,
-      reads: ['json'],
-      replies: [200, 401, 403],
+      summary: 'Ask about a zt-session, as an edge router',
+      body: jsonBody(RouterCheck),
+      answers: { 200: RouterCheckReply },
+      codes: ['INVALID_AUTH'],
     },
-    async ({ body }) => {
-      const { ztSession } = readBody(RouterCheck, body)
-      return found(answerOf(await use.checkForRouter(ztSession)))
-    },
+    async ({ input: { ztSession } }) => found(answerOf(await use.checkForRouter(ztSession))),
   )
 }
 

@@ -8,10 +8,9 @@ import {
   HEARTBEAT_SECONDS,
   type OpenRouterFeed,
 } from '../../../domain/sessions/routers/router-feed.ts'
+import { empty } from '../../answer.ts'
 import { invalid } from '../../reading/fields.ts'
-import { presentedChain } from '../../reading/peer-certificate.ts'
-import type { Router } from '../../route.ts'
-import { API_ROUTE } from '../route-defaults.ts'
+import type { Api } from '../api.ts'
 
 /** A router that reads so slowly is better cut off: it notices, and refuses. */
 const MOST_BUFFERED = 4 * 1024 * 1024
@@ -22,8 +21,7 @@ const LOOK_EVERY = 2
 const LONGEST_CURSOR = 64
 
 export function addRouterFeed(
-  router: Router,
-  prefix: string,
+  api: Api,
   use: {
     readonly openRouterFeed: OpenRouterFeed
     readonly authenticateRouter: AuthenticateRouter
@@ -31,24 +29,36 @@ export function addRouterFeed(
     readonly stopping: AbortSignal
   },
 ): void {
-  router.add(
+  api.add(
     {
-      ...API_ROUTE,
+      method: 'GET',
+      path: '/router-feed',
       access: 'router',
       cors: 'none',
-      method: 'GET',
-      url: `${prefix}/router-feed`,
-      replies: [200, 401, 403],
+      summary: 'Follow keys, CAs and everything that ends, as an edge router',
+      query: {
+        since:
+          'The cursor of the last line that was read; left out: everything from the beginning.',
+      },
+      answers: {
+        200: {
+          types: ['application/x-ndjson'],
+          about:
+            'One JSON value a line, until the connection is closed; docs/router.md has the lines.',
+        },
+      },
+      codes: ['INVALID_AUTH'],
     },
-    ({ request, query, caller }) => {
+    ({ method, query, caller, certificateChain }) => {
       const [since, ...others] = query.get('since') ?? []
       if (others.length > 0) throw invalid('since', 'is repeated')
       // Nobody would read the lines, and nothing would end them.
-      if (request.method === 'HEAD') return { status: 200 }
-      const chain = presentedChain(request)
+      if (method === 'HEAD') return empty(200)
+      const chain = certificateChain()
       const stillMay = () => use.authenticateRouter(chain, caller)
       const cursor = since === undefined || since.length > LONGEST_CURSOR ? undefined : since
-      return { status: 200, content: { kind: 'lines', lines: follow(use, cursor, stillMay) } }
+      const lines = follow(use, cursor, stillMay)
+      return { ...empty(200), content: { kind: 'lines', lines } }
     },
   )
 }

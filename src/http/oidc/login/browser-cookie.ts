@@ -3,13 +3,14 @@
  * while the person is at an IdP (D-155, D-156). One of each for an auth request, so that two tabs do not disturb each
  * other. And what the fetch metadata of a request say.
  */
-import type { FastifyRequest } from 'fastify'
 import { inSeconds } from '../../../base/time/duration.ts'
 import type { KeptCookies } from '../../../domain/login/external/come-back.ts'
 import type { AuthRequestKey } from '../../../domain/login/request/auth-request.ts'
 import type { StepOrigin } from '../../../domain/login/request/browser-binding.ts'
 import { AUTH_REQUEST_LIFE } from '../../../domain/login/start.ts'
+import type { Call } from '../../call.ts'
 import { cookieOf } from '../../reading/cookies.ts'
+import type { RequestHead } from '../../reading/header-fields.ts'
 
 /** `__Host-`: secure, of this host alone, for every path (R113). Lax: the way back from the client's site counts. */
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
@@ -33,7 +34,7 @@ export function setCookie(key: AuthRequestKey, value: string): string {
 
 /** Keeps a value, and takes away what is left of a longer one. */
 export function keepCookies(
-  request: FastifyRequest,
+  head: RequestHead,
   {
     kind,
     key,
@@ -44,20 +45,20 @@ export function keepCookies(
   return partNames(kind, key).flatMap((name, i) => {
     const part = parts[i]
     if (part !== undefined) return [`${name}=${part}; ${ATTRIBUTES}; Max-Age=${MAX_AGE}`]
-    return cookieOf(request, name) === undefined ? [] : [cleared(name)]
+    return cookieOf(head, name) === undefined ? [] : [cleared(name)]
   })
 }
 
 /** Everything that the browser has of this login goes. */
-export function clearCookies(request: FastifyRequest, key: AuthRequestKey): readonly string[] {
+export function clearCookies(head: RequestHead, key: AuthRequestKey): readonly string[] {
   const names = KEPT.flatMap((kind) => partNames(kind, key))
-  const kept = names.filter((name) => cookieOf(request, name) !== undefined)
+  const kept = names.filter((name) => cookieOf(head, name) !== undefined)
   return [cookieName(key), ...kept].map(cleared)
 }
 
-export function keptCookies(request: FastifyRequest): KeptCookies {
+export function keptCookies(head: RequestHead): KeptCookies {
   const read = (kind: Kept, key: AuthRequestKey): string | undefined => {
-    const parts = partNames(kind, key).map((name) => cookieOf(request, name))
+    const parts = partNames(kind, key).map((name) => cookieOf(head, name))
     const end = parts.indexOf(undefined)
     const whole = end < 0 ? parts : parts.slice(0, end)
     return whole.length === 0 ? undefined : whole.join('')
@@ -75,17 +76,20 @@ function partNames(kind: Kept, key: AuthRequestKey): readonly string[] {
 }
 
 /** Fetch metadata are sent by browsers alone, and scripts cannot take them away. */
-export function hasFetchMetadata(request: FastifyRequest): boolean {
-  return Object.keys(request.headers).some((name) => name.startsWith('sec-fetch-'))
+export function hasFetchMetadata(head: RequestHead): boolean {
+  return Object.keys(head.headers).some((name) => name.startsWith('sec-fetch-'))
 }
 
-export function stepOrigin(request: FastifyRequest, corsOrigins: readonly string[]): StepOrigin {
-  const { origin } = request.headers
-  const isCrossSite = request.headers['sec-fetch-site'] === 'cross-site'
+export function stepOrigin(
+  call: Pick<Call, 'method' | keyof RequestHead>,
+  corsOrigins: readonly string[],
+): StepOrigin {
+  const { origin } = call.headers
+  const isCrossSite = call.headers['sec-fetch-site'] === 'cross-site'
   const isListed = origin !== undefined && corsOrigins.includes(origin)
   return {
-    isBrowser: hasFetchMetadata(request),
-    isForeignPost: request.method !== 'GET' && isCrossSite && !isListed,
-    cookie: (key) => cookieOf(request, cookieName(key)),
+    isBrowser: hasFetchMetadata(call),
+    isForeignPost: call.method !== 'GET' && isCrossSite && !isListed,
+    cookie: (key) => cookieOf(call, cookieName(key)),
   }
 }

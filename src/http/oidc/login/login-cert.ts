@@ -8,8 +8,7 @@ import { certificatePage } from '../../../web/login/pages/certificate-page.ts'
 import { CERTIFICATE } from '../../../web/login/texts.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
-import { presentedChain } from '../../reading/peer-certificate.ts'
-import type { Router } from '../../route.ts'
+import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import {
   answerStep,
@@ -29,7 +28,7 @@ export function addLoginCert(router: Router, use: PrimaryLoginDependencies): voi
     const { authRequestId, origin } = readStep(call, use)
     const found = await use.findRequest.open(authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
-    const hasCertificate = presentedChain(call.request) !== undefined
+    const hasCertificate = call.certificateChain() !== undefined
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
     return loginPage(200, certificatePage({ authRequestId, hasCertificate }), found, headers)
   })
@@ -37,7 +36,7 @@ export function addLoginCert(router: Router, use: PrimaryLoginDependencies): voi
   router.add({ ...LOGIN_POST, url }, async (call) => {
     const { fields, authRequestId, origin } = readStep(call, use)
     const found = await use.findRequest.open(authRequestId, origin)
-    const chain = presentedChain(call.request)
+    const chain = call.certificateChain()
     const hasCertificate = chain !== undefined
     const form = (error: string, code: FailureCode) => {
       const shown = code === 'INVALID_AUTH' ? CERTIFICATE.refused : error
@@ -48,7 +47,7 @@ export function addLoginCert(router: Router, use: PrimaryLoginDependencies): voi
       const step = await use.submitPrimary({
         request: found,
         credential: { method: 'cert', chain },
-        bearers: bearersOf(call.request),
+        bearers: bearersOf(call),
         configTypes: textList(fields, 'configTypes'),
         caller: call.caller,
       })

@@ -5,7 +5,7 @@
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
-import type { Router } from '../../route.ts'
+import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { answerStep, LOGIN_GET, LOGIN_POST, loginPage, readStep, whatToPost } from './login-step.ts'
 import type { PrimaryLoginDependencies } from './login-username.ts'
@@ -27,7 +27,7 @@ export function addLoginExtJwt(router: Router, use: PrimaryLoginDependencies): v
     const step = await use.submitPrimary({
       request: found,
       credential: { method: 'ext-jwt' },
-      bearers: bearersOf(call.request),
+      bearers: bearersOf(call),
       configTypes: textList(fields, 'configTypes'),
       caller: call.caller,
     })

@@ -10,9 +10,10 @@ import type { FailureCode } from '../../../errors/catalogue.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
 import { EXT_JWT, SECOND_PROOF } from '../../../web/login/texts.ts'
 import { type Answer, redirect, withCookies } from '../../answer.ts'
+import type { Call } from '../../call.ts'
 import type { ListenerAddresses } from '../../issuers.ts'
 import { invalid, textField } from '../../reading/fields.ts'
-import type { Call, Router } from '../../route.ts'
+import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { keepCookies, keptCookies, stepOrigin } from './browser-cookie.ts'
 import { answerStep, LOGIN_ROUTE, MENDABLE, readStep, withForm } from './login-step.ts'
@@ -38,7 +39,7 @@ export function addLoginExternal(router: Router, use: ExternalLoginDependencies)
   router.add(
     { ...LOGIN_ROUTE, method: 'GET', url: PATHS.extJwtStart, reads: [], replies: [302, 406] },
     async (call) => {
-      const { request, query } = call
+      const { query } = call
       const { authRequestId, origin } = readStep(call, use)
       const signerId = textField(query, 'signer', LONGEST_ID)
       const role = readRole(query)
@@ -54,11 +55,11 @@ export function addLoginExternal(router: Router, use: ExternalLoginDependencies)
           authRequestId,
           signerId,
           role,
-          kept: keptCookies(request).primary(key),
-          redirectUri: `${use.addresses().baseUrlOf(request)}${PATHS.extJwtCallback}`,
+          kept: keptCookies(call).primary(key),
+          redirectUri: `${use.addresses().baseUrlOf(call)}${PATHS.extJwtCallback}`,
         })
         const kept = { kind: 'idp', key, value: cookie } as const
-        return withCookies(redirect(location), keepCookies(request, kept))
+        return withCookies(redirect(location), keepCookies(call, kept))
       })
     },
   )
@@ -72,7 +73,7 @@ export function addLoginExternal(router: Router, use: ExternalLoginDependencies)
       replies: [200, 302, 401, 406, 429],
     },
     async (call) => {
-      const { request, query } = call
+      const { query } = call
       const state = textField(query, 'state', LONGEST_ID)
       const answer = {
         code: optional(query, 'code'),
@@ -82,8 +83,8 @@ export function addLoginExternal(router: Router, use: ExternalLoginDependencies)
       if (answer.code === undefined && answer.error === undefined) {
         throw invalid('code', 'is missing')
       }
-      const origin = stepOrigin(request, use.corsOrigins)
-      const returned = await use.comeBack.recognise(state, keptCookies(request), origin)
+      const origin = stepOrigin(call, use.corsOrigins)
+      const returned = await use.comeBack.recognise(state, keptCookies(call), origin)
       const { request: found, trip, signer } = returned
       const { authRequestId } = trip
       const form = (_: string, code: FailureCode) => pageAfter({ ...trip, signer }, code, use)
@@ -100,7 +101,7 @@ export function addLoginExternal(router: Router, use: ExternalLoginDependencies)
         if (step.next === 'answer' || !call.wantsHtml) {
           return answerStep(call, { step, found, authRequestId })
         }
-        request.identity = step.identityId
+        call.isFrom(step)
         return toNextPage(step.authQueries, authRequestId)
       })
     },

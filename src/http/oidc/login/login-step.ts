@@ -16,10 +16,11 @@ import { enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
 import { totpPage } from '../../../web/login/pages/totp-page.ts'
 import { errorText } from '../../../web/login/texts.ts'
 import { type Answer, type HeaderFields, json, page, withCookies } from '../../answer.ts'
+import type { Call } from '../../call.ts'
 import { failureHeaders, totpRequired } from '../../faces/challenge-header.ts'
 import { bodyFields } from '../../reading/body.ts'
 import { deviceCookie } from '../../reading/known-device.ts'
-import type { Call, Route } from '../../route.ts'
+import type { Route } from '../../route.ts'
 import { sendToClient } from '../client-answers.ts'
 import type { PATHS } from '../paths.ts'
 import { authRequestIdOf } from './auth-request-id.ts'
@@ -54,16 +55,16 @@ export interface LoginRouteDependencies {
 
 /** The fields of the call, the id under any of its names, and where the call comes from. */
 export function readStep(
-  { request, query, body }: Call,
+  call: Call,
   { corsOrigins }: LoginRouteDependencies,
 ): {
   readonly fields: ReturnType<typeof bodyFields>
   readonly authRequestId: string
   readonly origin: StepOrigin
 } {
-  const fields = bodyFields(body)
-  const authRequestId = authRequestIdOf(query, fields)
-  return { fields, authRequestId, origin: stepOrigin(request, corsOrigins) }
+  const fields = bodyFields(call.body)
+  const authRequestId = authRequestIdOf(call.query, fields)
+  return { fields, authRequestId, origin: stepOrigin(call, corsOrigins) }
 }
 
 interface Found {
@@ -74,23 +75,23 @@ interface Found {
 
 /** A redirect with the code, or the factors that are still missing; and the cookie that makes the device known. */
 export function answerStep(
-  call: Pick<Call, 'request' | 'wantsHtml'>,
+  call: Call,
   reached: { readonly step: LoginStep; readonly found: Found; readonly authRequestId: string },
 ): Answer {
   const { step } = reached
-  call.request.identity = step.identityId
+  call.isFrom(step)
   const answer = stepAnswer(call, reached)
   return step.device === undefined ? answer : withCookies(answer, [deviceCookie(step.device)])
 }
 
 function stepAnswer(
-  call: Pick<Call, 'request' | 'wantsHtml'>,
+  call: Call,
   { step, found, authRequestId }: { step: LoginStep; found: Found; authRequestId: string },
 ): Answer {
   if (step.next === 'answer') {
     const { browser, key } = found
     const answer = sendToClient(step.answer)
-    return browser === undefined ? answer : withCookies(answer, clearCookies(call.request, key))
+    return browser === undefined ? answer : withCookies(answer, clearCookies(call, key))
   }
   const { authQueries } = step
   const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
@@ -132,7 +133,7 @@ export type FetchJwt = (
 
 /** Shows the form again, with what was wrong, to somebody who can mend it; throws everything else on. */
 export async function withForm(
-  call: Pick<Call, 'request' | 'wantsHtml'>,
+  call: Call,
   use: {
     readonly brand: string
     readonly found: Found
@@ -147,31 +148,30 @@ export async function withForm(
     return await submit()
   } catch (error) {
     if (!call.wantsHtml || !(error instanceof Failure)) throw error
-    const answer = error instanceof JwtDemanded ? leadToIdp(call, use, error) : undefined
-    if (answer !== undefined) return answer
+    const led = error instanceof JwtDemanded ? leadToIdp(call, use, error) : undefined
+    if (led !== undefined) return led
     if (!(use.mendable ?? MENDABLE).includes(error.code)) throw error
-    call.request.failure = error
     const html = await use.form(errorText(error.code).message, error.code)
     const { status } = CATALOGUE[error.code]
-    return loginPage(status, html, use.found, failureHeaders(error, use.brand))
+    const answer = loginPage(status, html, use.found, failureHeaders(error, use.brand))
+    return { ...answer, failure: error }
   }
 }
 
 /** D-156. Undefined when this browser cannot get what is demanded. */
 function leadToIdp(
-  { request }: Pick<Call, 'request'>,
+  call: Call,
   use: { readonly brand: string; readonly found: Found; readonly fetchJwt?: FetchJwt },
   demanded: JwtDemanded,
 ): Answer | undefined {
   const fetching = use.fetchJwt?.(demanded)
   if (fetching === undefined) return undefined
-  request.failure = demanded
-  request.identity = demanded.kept.primary.identityId
+  call.isFrom(demanded.kept.primary)
   const { status } = CATALOGUE[demanded.code]
   const headers = failureHeaders(demanded, use.brand)
   const answer = loginPage(status, fetching.html, use.found, headers)
   const kept = { kind: 'primary', key: use.found.key, value: fetching.cookie } as const
-  return withCookies(answer, keepCookies(request, kept))
+  return { ...withCookies(answer, keepCookies(call, kept)), failure: demanded }
 }
 
 /** D-11: what a program that asks with GET is told. */

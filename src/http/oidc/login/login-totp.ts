@@ -10,7 +10,7 @@ import { totpPage } from '../../../web/login/pages/totp-page.ts'
 import { json } from '../../answer.ts'
 import { totpRequired } from '../../faces/challenge-header.ts'
 import { codeField } from '../../reading/fields.ts'
-import type { Router } from '../../route.ts'
+import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import {
   answerStep,

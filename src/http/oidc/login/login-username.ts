@@ -12,10 +12,9 @@ import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { passwordPage } from '../../../web/login/pages/password-page.ts'
 import { SIGN_IN } from '../../../web/login/texts.ts'
 import { bearersOf } from '../../reading/bearers.ts'
-import { textList } from '../../reading/fields.ts'
+import { passwordCredentials, textList } from '../../reading/fields.ts'
 import { shownDevice } from '../../reading/known-device.ts'
-import { passwordCredentials } from '../../reading/password-fields.ts'
-import type { Router } from '../../route.ts'
+import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { createFailedTries } from './failed-tries.ts'
 import {
@@ -60,7 +59,7 @@ export function addLoginUsername(router: Router, use: PrimaryLoginDependencies):
       const found = await use.findRequest.open(authRequestId, origin)
       const credentials = passwordCredentials(fields)
       const configTypes = textList(fields, 'configTypes')
-      const device = shownDevice(call.request, fields)
+      const device = shownDevice(call, fields)
       const { username } = credentials
       const choice = choiceOf(use.rules, authRequestId)
       const form = (text: string, code: FailureCode) => {
@@ -73,7 +72,7 @@ export function addLoginUsername(router: Router, use: PrimaryLoginDependencies):
         const step = await use.submitPrimary({
           request: found,
           credential: { method: 'password', credentials },
-          bearers: bearersOf(call.request),
+          bearers: bearersOf(call),
           configTypes,
           caller: call.caller,
           device,

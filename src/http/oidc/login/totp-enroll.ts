@@ -7,7 +7,8 @@ import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { enrollPage, enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
 import { json } from '../../answer.ts'
 import { codeField } from '../../reading/fields.ts'
-import type { Call, Router } from '../../route.ts'
+import type { RequestHead } from '../../reading/header-fields.ts'
+import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import {
   answerStep,
@@ -26,7 +27,7 @@ export function addTotpEnroll(
     readonly findRequest: Pick<FindRequest, 'forEnrollment'>
     readonly enrollInLogin: EnrollInLogin
     /** The name that the authenticator app shows for us. */
-    readonly totpHostname: (request: Call['request']) => string
+    readonly totpHostname: (head: RequestHead) => string
   },
 ): void {
   const url = PATHS.totpEnroll
@@ -45,7 +46,7 @@ export function addTotpEnroll(
     async (call) => {
       const { authRequestId, origin } = readStep(call, use)
       const found = await use.findRequest.forEnrollment(authRequestId, origin)
-      const started = await enrollInLogin.start(found, totpHostname(call.request))
+      const started = await enrollInLogin.start(found, totpHostname(call))
       const { enrollment, provisioningUrl, recoveryCodes } = started
       if (call.wantsHtml) {
         const html = enrollPage({ authRequestId, provisioningUrl, recoveryCodes })
@@ -69,7 +70,7 @@ export function addTotpEnroll(
       const found = await use.findRequest.forEnrollment(authRequestId, origin)
       const code = codeField(fields)
       const form = async (error: string) => {
-        const provisioningUrl = await enrollInLogin.pendingUrl(found, totpHostname(call.request))
+        const provisioningUrl = await enrollInLogin.pendingUrl(found, totpHostname(call))
         return provisioningUrl === undefined
           ? enrollStartPage({ authRequestId, error })
           : enrollPage({ authRequestId, provisioningUrl, error })

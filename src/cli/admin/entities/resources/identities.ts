@@ -78,6 +78,7 @@ export const IDENTITIES: Resource = {
     { title: 'ROLES', path: 'roleAttributes', as: 'list' },
     { title: 'TOTP', path: 'isMfaEnabled', as: 'truth' },
     { title: 'DISABLED', path: 'disabled', as: 'truth' },
+    { title: 'LAST LOGIN', path: 'lastLoginAt', as: 'time' },
   ],
   create: {
     what: 'make an identity, and invite it to enroll',

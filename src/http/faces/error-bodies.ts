@@ -1,4 +1,4 @@
-/** The error body of the APIs and login endpoints: D-45. */
+/** The JSON of a failure: of the APIs and login endpoints (D-45), and of the OAuth endpoints (RFC 6749 §5.2, D-28). */
 import { CATALOGUE, type Failure } from '../../errors/catalogue.ts'
 
 /** The version of the API's shapes, as clients of such controllers expect to find it in every error. */
@@ -10,4 +10,11 @@ export function apiErrorBody(failure: Failure, requestId: string): object {
   const cause = field === undefined ? {} : { cause: { field: field.field, reason: field.reason } }
   const queries = authQueries === undefined ? {} : { authQueries } // D-14, D-51
   return { error: { code, message, requestId, ...cause }, ...queries, meta: META }
+}
+
+export function oauthErrorBody(failure: Failure): object {
+  const { oauth, message } = CATALOGUE[failure.code]
+  const { field } = failure
+  const description = field === undefined ? message : `${message}: ${field.field} ${field.reason}`
+  return { error: oauth, error_description: description }
 }

@@ -1,0 +1,106 @@
+/** What is wrong with a request before anything looks at what it asks for, and with the way it asks for a list. Part of the catalogue. */
+import type { ErrorEntry } from './entry.ts'
+
+export const REQUEST_ERRORS = {
+  BAD_REQUEST: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the request is not well-formed HTTP',
+    when: 'The request is not well-formed HTTP: a broken header, a path that cannot be decoded, no `Host` field or two of them.',
+    advice: 'Repair the client, or the proxy between it and the service.',
+  },
+  COULD_NOT_PARSE_BODY: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the body could not be parsed',
+    when: 'The body is not what its content type says: broken JSON, a JSON member named twice, JSON nested too deeply, a form with broken escapes, bytes that are not UTF-8.',
+    advice: 'Send well-formed JSON, or a form encoded by a library.',
+  },
+  COULD_NOT_VALIDATE: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the request is not valid',
+    when: 'The request can be read, but a field is missing, repeated, too long or of the wrong kind.',
+    advice:
+      '`cause`, or the end of `error_description`, names the field and what is wrong with it.',
+  },
+  INVALID_PAGINATION: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'limit must be a number from 1 and offset one from 0',
+    when: '`limit` is not a number from 1, or `offset` not one from 0.',
+    advice: 'Correct it; `limit` is 500 at most.',
+  },
+  INVALID_SORT_IDENTIFIER: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the sort is not understood',
+    when: '`sort` names a field that the list cannot be sorted by, more than five of them, or a direction other than `asc` and `desc`.',
+    advice: 'Use fields of `filterableFields` in an answer of the list.',
+  },
+  INVALID_FILTER: {
+    status: 400,
+    oauth: 'invalid_request',
+    message: 'the filter is not understood',
+    when: '`filter` cannot be read, or asks for a field that the list does not have or by a value of the wrong kind. `cause` says what is wrong and at which column.',
+    advice: 'Correct it there; [lists.md](lists.md) has the language and the fields.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    oauth: 'invalid_request',
+    message: 'there is nothing at this address',
+    when: 'There is nothing at this address, or the listener does not serve the API that has it.',
+    advice: 'Check the path. `GET /version` lists every API and where it is.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    oauth: 'invalid_request',
+    message: 'this address does not know that method; the Allow header lists those it knows',
+    when: 'The address exists, but not for this method.',
+    advice: 'Use one of the methods in `Allow`.',
+  },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    oauth: 'invalid_request',
+    message: 'the answer is text/html or application/json, and the Accept header takes neither',
+    when: 'A login endpoint can answer with HTML or JSON, and `Accept` takes neither. Nothing was done.',
+    advice: 'Accept `application/json` or `text/html`.',
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    oauth: 'invalid_request',
+    message: 'the request took too long to arrive',
+    when: 'The headers or the body took longer to arrive than the listener waits.',
+    advice: 'Send again. On slow lines raise `timeouts` of the listener.',
+  },
+  REQUEST_ENTITY_TOO_LARGE: {
+    status: 413,
+    oauth: 'invalid_request',
+    message: 'the body is larger than this address takes',
+    when: 'The body is larger than 64 KiB, or than 1 MiB where the caller is authenticated. The connection is closed.',
+    advice: 'Send less.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    oauth: 'invalid_request',
+    message: 'the content type is not one that this address takes',
+    when: 'The content type is missing or not one that the address reads.',
+    advice:
+      'Login endpoints read `application/json` and `application/x-www-form-urlencoded`; `/oidc/token` and `/oidc/authorization` read the latter alone.',
+  },
+  MISDIRECTED_REQUEST: {
+    status: 421,
+    oauth: 'invalid_request',
+    message: 'the Host is not one of the addresses of this listener',
+    when: 'The `Host` header is not an address of this listener; only those are issuers.',
+    advice:
+      'Call the service by the `address` of one of its bind points, or configure the one you use. A proxy must pass the original `Host` on.',
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    oauth: 'invalid_request',
+    message: 'the header fields are too large',
+    when: 'The header fields, or the address, are larger than 32 KiB.',
+    advice: 'Send fewer or smaller ones; old cookies are a common reason.',
+  },
+} as const satisfies Record<string, ErrorEntry>

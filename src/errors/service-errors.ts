@@ -1,0 +1,37 @@
+/** What keeps this instance from answering, whatever the request is. Part of the catalogue. */
+import type { ErrorEntry } from './entry.ts'
+
+export const SERVICE_ERRORS = {
+  UNHANDLED: {
+    status: 500,
+    oauth: 'server_error',
+    message: 'something went wrong on our side; the request id finds it in the log',
+    when: 'Something went wrong in the service.',
+    advice:
+      'Find the request id in the log; the line has the cause. If it is a fault of the service, report it.',
+  },
+  SERVER_TOO_BUSY: {
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    message: 'the service is busy; try again after the time in Retry-After',
+    when: 'More logins are waiting for their password to be checked than `edge.passwords.queue` allows, or more than 8 from this network while others wait.',
+    advice: 'Try again after `Retry-After` seconds.',
+  },
+  IDP_UNAVAILABLE: {
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    message: 'the identity provider does not answer as it should; try again later',
+    when: 'A login needs an external identity provider, and its discovery document or token endpoint did not answer correctly. The audit event and the log say why.',
+    advice:
+      'Try again, or log in another way. The operator checks `externalAuthUrl` and `issuer` of the signer: [external-idp.md](external-idp.md).',
+  },
+  // D-34: an instance that may not know of an ended session refuses rather than guesses.
+  NOT_READY: {
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    message: 'this instance has lost touch with its database; try again or use another one',
+    when: 'This instance cannot use its database right now: the database is unreachable, full, read-only or overloaded, or it has not answered for some seconds, and the instance does not guess which sessions have ended. A change may have been made even so, if only the answer was lost.',
+    advice:
+      'Try again after `Retry-After`, or use another instance. The operator finds the reason in the log line of the request, and checks the database.',
+  },
+} as const satisfies Record<string, ErrorEntry>

@@ -1,0 +1,107 @@
+/**
+ * The two APIs, and how a route is added to one: `add` takes the operation and types the handler by it – path
+ * parameters, query, body, session and answers. What is derived from the operation is not declared: the content types
+ * that are read, the statuses, and the codes that follow from who may call (openapi/codes.ts).
+ */
+import type { z } from 'zod'
+import type { ListQuery } from '../../domain/lists/list-query.ts'
+import { CATALOGUE } from '../../errors/catalogue.ts'
+import type { Answer } from '../answer.ts'
+import type { Call } from '../call.ts'
+import type { Cors } from '../cors.ts'
+import { codesOf } from '../openapi/codes.ts'
+import type { InputOf } from '../reading/declared-body.ts'
+import type { Access, Method, Operation, Route } from '../route.ts'
+import type { Router } from '../router.ts'
+import { readBody } from './read-body.ts'
+import { readList } from './read-list.ts'
+
+/** SPEC Versioning 1; API 3. */
+export const APIS = {
+  'edge-client': {
+    prefix: '/edge/client/v1',
+    title: 'Latchkey Edge Client API',
+    description: 'What programs and people who log in call.',
+  },
+  'edge-management': {
+    prefix: '/edge/management/v1',
+    title: 'Latchkey Edge Management API',
+    description: 'What administrators call, and what both APIs have in common.',
+  },
+} as const
+
+export type ApiBinding = keyof typeof APIS
+
+/** A route as a file of an API declares it. */
+export interface ApiRoute extends Operation {
+  readonly method: Method
+  /** Below the prefix of the API; `:name` stands for a parameter. */
+  readonly path: `/${string}`
+  readonly access: Access
+  /** By default `listed`: scripts of the configured origins may call. */
+  readonly cors?: Cors
+}
+
+/** What the handler of a route gets: the call, typed by the declaration. */
+export type ApiCall<R extends ApiRoute> = Omit<Call<R['access']>, 'path' | 'query'> & {
+  readonly path: Readonly<Record<ParametersOf<R['path']>, string>>
+  readonly query: ReadonlyMap<keyof R['query'] & string, readonly string[]>
+  readonly list: R extends { readonly list: object } ? ListQuery : undefined
+  readonly input: InputOf<R['body']>
+}
+
+/** What the handler of a route may answer: a declared status, with JSON of its shape. Refusals are thrown. */
+export type ApiAnswer<R extends ApiRoute> = AnswersOf<R['answers']>
+
+type AnswersOf<A> = {
+  [S in keyof A & number]: Answer<S, A[S] extends z.ZodType ? z.output<A[S]> : unknown>
+}[keyof A & number]
+
+type ParametersOf<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParametersOf<Rest>
+  : P extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** An API of a listener, or the root, which has a few of its calls too. */
+export interface Api {
+  add<const R extends ApiRoute>(
+    route: R,
+    handler: (call: ApiCall<R>) => Promise<ApiAnswer<R>> | ApiAnswer<R>,
+  ): void
+  /** Every route of the listener. */
+  readonly table: readonly Route[]
+}
+
+export function apiAt(router: Router, prefix: string): Api {
+  return {
+    table: router.table,
+    add(route, handler) {
+      router.add(routeOf(prefix, route), (call) => {
+        const list = route.list === undefined ? undefined : readList(call.query, route.list)
+        const input = inputOf(route, call)
+        return handler({ ...call, list, input } as never)
+      })
+    },
+  }
+}
+
+function routeOf(prefix: string, declared: ApiRoute): Route {
+  const { method, path, access, cors = 'listed', ...operation } = declared
+  const route = { method, access, url: `${prefix}${path}`, reads: operation.body?.reads ?? [] }
+  const refusals = codesOf({ ...route, operation }).map((code) => CATALOGUE[code].status)
+  const successes = Object.keys(operation.answers).map(Number)
+  return {
+    ...route,
+    cors,
+    face: { json: 'api', pages: false },
+    replies: [...new Set([...successes, ...refusals])],
+    operation,
+  }
+}
+
+function inputOf({ body }: ApiRoute, call: Call): unknown {
+  if (body?.kind === 'json') return readBody(body.shape, call.body)
+  if (body?.kind === 'deferred') return (merged: Call['body']) => readBody(body.shape, merged)
+  return undefined
+}

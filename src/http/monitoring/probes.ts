@@ -1,0 +1,49 @@
+/**
+ * What machines ask all the time. GET /health-checks: whether this instance can do its work, for load balancers.
+ * GET /health-checks/live: whether the process answers at all, for whatever would restart it. D-34, D-137; neither says
+ * what runs, or where. GET /metrics: the numbers, in the text format of Prometheus. D-138: the listener is the border;
+ * any caller that reaches it may read. They name no identity, but tell how many log in and how often that fails.
+ */
+import { toRfc3339 } from '../../base/time/instant.ts'
+import { type CheckHealth, HEALTH_CHECKS } from '../../domain/health/check-health.ts'
+import { json, text } from '../answer.ts'
+import type { Route } from '../route.ts'
+import type { Router } from '../router.ts'
+
+const PROBE = {
+  method: 'GET',
+  access: 'public',
+  face: { json: 'api', pages: false },
+  cors: 'none',
+  reads: [],
+  isProbe: true,
+} as const satisfies Partial<Route>
+
+export function addHealthChecks(router: Router, use: { readonly checkHealth: CheckHealth }): void {
+  router.add({ ...PROBE, url: '/health-checks', replies: [200, 503] }, async () => {
+    const checks = await use.checkHealth()
+    const healthy = checks.every((check) => check.healthy)
+    const shown = checks.map(({ id, healthy, checkedAt }) => ({
+      id,
+      description: HEALTH_CHECKS[id],
+      healthy,
+      lastCheckTime: toRfc3339(checkedAt),
+    }))
+    return json(healthy ? 200 : 503, { data: { healthy, checks: shown }, meta: {} })
+  })
+
+  router.add({ ...PROBE, url: '/health-checks/live', replies: [200] }, () =>
+    json(200, { data: { live: true }, meta: {} }),
+  )
+}
+
+export interface ShownMetrics {
+  readonly contentType: string
+  render(): Promise<string>
+}
+
+export function addMetrics(router: Router, { metrics }: { readonly metrics: ShownMetrics }): void {
+  router.add({ ...PROBE, url: '/metrics', replies: [200] }, async () =>
+    text(metrics.contentType, await metrics.render()),
+  )
+}

@@ -1,0 +1,270 @@
+/**
+ * The only way to add a route. Authenticates before the body is read, gives the handler its `Call`, writes its `Answer`,
+ * and lists every route in a table for the OpenAPI documents and the tests.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type FormFields, parseForm } from '../base/form.ts'
+import type { RequestId } from '../base/ids.ts'
+import type { Log } from '../base/log.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { type Instant, toRfc3339 } from '../base/time/instant.ts'
+import type { Caller } from '../domain/audit/events.ts'
+import type { AuthenticateCall } from '../domain/sessions/authenticate-call.ts'
+import type { CallSession } from '../domain/sessions/call-session.ts'
+import type { AuthenticateRouter } from '../domain/sessions/routers/authenticate-router.ts'
+import { CATALOGUE, Failure } from '../errors/catalogue.ts'
+import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
+import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
+import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
+import type { Call } from './call.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
+import { asFailure, type Face, failureAnswer } from './error-replies.ts'
+import { bearersOf, ztSessionOf } from './reading/bearers.ts'
+import { type Body, MOST_ENTRIES, refuseManyFields } from './reading/body.ts'
+import { wantedContent } from './reading/negotiation.ts'
+import { fingerprintOf, presentedChain } from './reading/peer-certificate.ts'
+import { recordOf } from './request-record.ts'
+import { ALWAYS, type AuthenticatedAccess, isAnonymous, type Route } from './route.ts'
+
+/** D-44, D-205: what a caller without credentials may send, on every route; and what other callers may send. */
+export const BODY_LIMITS = { anonymous: 64 * 1024, authenticated: 1024 * 1024 } as const
+
+export interface RouteDependencies {
+  readonly brand: string
+  readonly corsOrigins: readonly string[]
+  readonly clock: Clock
+  readonly log: Log
+  readonly authenticateCall: AuthenticateCall
+  readonly authenticateRouter: AuthenticateRouter
+}
+
+/** Collects the routes of one listener and writes them into its Fastify instance. */
+export interface Router {
+  add<const R extends Route>(
+    route: R,
+    handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
+  ): void
+  /** Answers preflights, and keeps addresses apart. Called once, at the end. */
+  close(): void
+  /** What to say to a method that an address does not have. */
+  readonly findAddress: FindAddress
+  readonly table: readonly Route[]
+}
+
+export function createRouter(app: FastifyInstance, use: RouteDependencies): Router {
+  const table: Route[] = []
+
+  function add<const R extends Route>(
+    route: R,
+    handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
+  ): void {
+    table.push(route)
+    const trust = isAnonymous(route) ? 'anonymous' : 'authenticated'
+    app.route({
+      method: route.method,
+      url: route.url,
+      bodyLimit: BODY_LIMITS[trust],
+      config: {
+        face: route.face,
+        reads: route.reads,
+        isProbe: route.isProbe ?? false,
+        mostEntries: MOST_ENTRIES[trust],
+      },
+      onRequest: async (request, reply) => {
+        reply.headers(corsHeaders(request.raw, route.cors, use.corsOrigins))
+      },
+      // Authenticate before reading the body, so that an anonymous caller cannot make us buffer it.
+      preParsing: async (request, reply) => {
+        if (route.access === 'public' || route.access === 'login') return
+        const record = recordOf(request)
+        if (route.access === 'router') {
+          const chain = presentedChain(request.raw)
+          record.identity = await use.authenticateRouter(chain, callerOf(request))
+          return
+        }
+        const session = await authenticate(request, reply, route.access)
+        record.session = session
+        record.identity = session.identityId
+        record.sessionId = session.sessionId
+        if (route.access === 'admin' && !session.isAdmin) throw new Failure('FORBIDDEN')
+      },
+      handler: async (request, reply) => {
+        const answer = await handler(callOf<R['access']>(request, route))
+        if (answer.failure !== undefined) recordOf(request).failure = answer.failure
+        return sendAnswer(reply, answer)
+      },
+      onSend: async (request, reply) => {
+        if (route.replies.includes(reply.statusCode) || ALWAYS.includes(reply.statusCode)) return
+        const { url, method } = route
+        use.log.error({ requestId: request.id, method, url, status: reply.statusCode }, UNDECLARED)
+      },
+    })
+  }
+
+  async function authenticate(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    access: AuthenticatedAccess,
+  ): Promise<CallSession> {
+    const session = await use.authenticateCall(
+      {
+        bearers: bearersOf(request.raw),
+        ztSession: ztSessionOf(request.raw),
+        certificate: () => fingerprintOf(presentedChain(request.raw)),
+      },
+      access === 'partial' || access === 'logout' ? access : 'full',
+    )
+    // D-39: on every authenticated answer, errors included.
+    reply.headers(expiryHeaders(session.expiresAt, use.clock))
+    return session
+  }
+
+  function close(): void {
+    const addresses = addressesOf(table)
+    for (const address of addresses) if (address.cors !== 'none') answerPreflights(address)
+    for (const { address, methods } of borrowedMethods(addresses)) refuseMethods(address, methods)
+  }
+
+  function answerPreflights({ url, cors, allow }: RoutedAddress): void {
+    app.options(url, async (request, reply) => {
+      const headers = preflightHeaders(request.raw, cors, use.corsOrigins, allow)
+      return sendAnswer(reply, { status: 204, headers: { ...headers, allow: allow.join(', ') } })
+    })
+  }
+
+  function refuseMethods(address: RoutedAddress, methods: readonly string[]): void {
+    app.route({
+      method: [...methods],
+      url: address.url,
+      onRequest: async (request, reply) => refuseMethod(request, reply, address),
+      handler: () => undefined,
+    })
+  }
+
+  return { add, close, findAddress: findAmong(() => addressesOf(table)), table }
+}
+
+/** D-45. In a hook before the body, so that nobody's is read for nothing. */
+export function refuseMethod(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  address: Address,
+): never {
+  recordOf(request).address = address
+  reply.header('allow', address.allow.join(', '))
+  throw new Failure('METHOD_NOT_ALLOWED')
+}
+
+type RoutedAddress = Address & Pick<Route, 'cors'>
+
+function addressesOf(table: readonly Route[]): readonly RoutedAddress[] {
+  return [...Map.groupBy(table, (route) => route.url)].map(([url, routes]) => {
+    const [{ cors, face }] = routes as [Route, ...Route[]]
+    const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    return { url, allow, cors, face }
+  })
+}
+
+/** SPEC Response headers, D-39. */
+export function expiryHeaders(expiresAt: Instant, clock: Pick<Clock, 'now'>): HeaderFields {
+  return {
+    [EXPIRATION_SECONDS_HEADER]: String(secondsLeft(expiresAt, clock)),
+    [EXPIRES_AT_HEADER]: toRfc3339(expiresAt),
+  }
+}
+
+export function secondsLeft(expiresAt: Instant, clock: Pick<Clock, 'now'>): number {
+  return Math.max(0, Math.floor((expiresAt - clock.now()) / 1_000))
+}
+
+/** The log line that makes every test fail whose service wrote it. */
+export const UNDECLARED = 'a route answered with a status that it does not declare'
+
+function callOf<A extends Route['access']>(request: FastifyRequest, route: Route): Call<A> {
+  const { raw } = request
+  return {
+    method: request.method,
+    headers: raw.headers,
+    rawHeaders: raw.rawHeaders,
+    query: readQuery(request),
+    path: request.params as Record<string, string>,
+    body: (request.body ?? { kind: 'none' }) as Body,
+    wantsHtml: readWanted(request, route) === 'html',
+    caller: callerOf(request),
+    session: recordOf(request).session as Call<A>['session'],
+    certificateChain: () => presentedChain(raw),
+    isFrom({ identityId, sessionId }) {
+      Object.assign(recordOf(request), {
+        identity: identityId,
+        ...(sessionId === undefined ? {} : { sessionId }),
+      })
+    },
+  }
+}
+
+function readQuery(request: FastifyRequest): FormFields {
+  const { url = '' } = request.raw
+  const mark = url.indexOf('?')
+  if (mark < 0) return new Map()
+  const text = url.slice(mark + 1)
+  refuseManyFields(text, 'query')
+  const fields = parseForm(text)
+  if (fields === undefined) {
+    const field = { field: 'query', reason: 'is not percent-encoded UTF-8' }
+    throw new Failure('COULD_NOT_VALIDATE', { field })
+  }
+  return fields
+}
+
+/** D-11: a login endpoint that can answer nothing the caller takes says so before it does anything. */
+function readWanted(request: FastifyRequest, route: Route): 'html' | 'json' {
+  if (!route.face.pages) return 'json'
+  const wanted = wantedContent(request.raw)
+  if (wanted === undefined && route.access === 'login') throw new Failure('NOT_ACCEPTABLE')
+  return wanted ?? 'json'
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  const { session } = recordOf(request)
+  return {
+    address: request.ip,
+    requestId: request.id as RequestId,
+    userAgent: request.headers['user-agent']?.slice(0, 256),
+    ...(session === undefined ? {} : { actorId: session.identityId }),
+  }
+}
+
+/** Turns whatever was thrown into an answer in the route's own face, and logs what only we may know. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  use: Pick<RouteDependencies, 'brand' | 'log'>,
+): FastifyReply {
+  const failure = asFailure(error, request.raw)
+  const record = recordOf(request)
+  record.failure = failure
+  if (failure.code === 'UNHANDLED') {
+    use.log.error({ requestId: request.id, err: failure.cause }, 'a request failed unexpectedly')
+  }
+  // A body that was refused before it was read leaves the connection in the middle of it.
+  if (CATALOGUE[failure.code].status === 413) reply.header('connection', 'close')
+  const face = record.address?.face ??
+    request.routeOptions.config.face ?? { json: 'api', pages: false }
+  const answer = failureAnswer(failure, {
+    face,
+    wantsHtml: wantedContent(request.raw) === 'html',
+    requestId: request.id,
+    brand: use.brand,
+  })
+  return sendAnswer(reply, answer)
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    face?: Face
+    reads?: Route['reads']
+    isProbe?: boolean
+    mostEntries?: number
+  }
+}

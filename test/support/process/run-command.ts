@@ -1,0 +1,109 @@
+/**
+ * Runs a command to its end, in this process: `runCli` gets streams, environment and working directory of its own. A
+ * process for each would take ten times as long. The first run of a command in the file that command-rows.ts names for
+ * it is a process, which shows that the command needs nothing of ours and ends by itself.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { basename, resolve } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import type { TestContext } from 'node:test'
+import { systemClock } from '../../../src/base/time/clock.ts'
+import { runCli } from '../../../src/cli/run.ts'
+import { COMMANDS } from '../../../src/cli/table/commands.ts'
+import { createInterrupts } from '../../../src/cli/terminal/interrupts.ts'
+import { createStreamIo } from '../../../src/cli/terminal/stream-io.ts'
+import { type ChildOptions, spawnLatchkey } from './child-service.ts'
+import { ROWS } from './command-rows.ts'
+import { childEnvironment, type Finished, PROGRAM } from './program.ts'
+
+export interface Surroundings {
+  readonly cwd: string
+  readonly environment: NodeJS.ProcessEnv
+  /** Standard input. */
+  readonly input?: string
+}
+
+/** These serve until a signal comes, or write a log to the standard error of their process. */
+const PROCESSES = new Set(['run', 'demo', 'gateway', 'init'])
+const spawned = new Set<string>()
+
+export function runCommand(
+  t: TestContext,
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<Finished> {
+  const words = wordsIn(args)
+  const isFirst =
+    !spawned.has(words) && basename(t.filePath ?? '') === `${ROWS[words]?.done[0]}.test.ts`
+  if (!isFirst && !PROCESSES.has(words)) return runHere(args, surroundings)
+  spawned.add(words)
+  return runProcess(t, args, surroundings)
+}
+
+/** The same without standard input, in the surroundings of a test. What changes Node or the program is a process. */
+export function runLatchkey(
+  t: TestContext,
+  args: readonly string[],
+  options: ChildOptions = {},
+): Promise<Finished> {
+  const { cwd = process.cwd(), environment, ...ofNode } = options
+  return Object.keys(ofNode).length > 0 || Object.keys(environment ?? {}).some(isForPostgres)
+    ? spawnLatchkey(t, args, options).finished
+    : runCommand(t, args, { cwd, environment: childEnvironment(environment) })
+}
+
+/** The driver reads these from the process. */
+const isForPostgres = (name: string) => name.startsWith('PG')
+
+/** The words of the command; empty for what is no command. */
+function wordsIn(args: readonly string[]): string {
+  const typed = `${args.join(' ')} `
+  const matches = COMMANDS.map(({ words }) => words).filter((words) =>
+    typed.startsWith(`${words} `),
+  )
+  return matches.sort((a, b) => b.length - a.length)[0] ?? ''
+}
+
+export async function runProcess(
+  t: TestContext,
+  args: readonly string[],
+  { cwd, environment, input = '' }: Surroundings,
+): Promise<Finished> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: environment, cwd })
+  t.after(() => void child.kill('SIGKILL'))
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+    })
+  }
+  // A command that has ended before reads nothing.
+  child.stdin.on('error', () => undefined).end(input)
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, ...output }
+}
+
+async function runHere(
+  args: readonly string[],
+  { cwd, environment, input = '' }: Surroundings,
+): Promise<Finished> {
+  const output = { stdout: '', stderr: '' }
+  const writer = (name: keyof typeof output) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        output[name] += chunk
+        done()
+      },
+    })
+  const io = createStreamIo({
+    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]),
+    stdout: writer('stdout'),
+    stderr: writer('stderr'),
+    variables: environment,
+    resolve: (path) => resolve(cwd, path),
+    interrupts: createInterrupts(systemClock, () => undefined),
+  })
+  const code = await runCli(args, io)
+  return { code, signal: null, ...output }
+}
