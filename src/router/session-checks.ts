@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:https'
 import { base64url, fromUtf8, sha256 } from '../base/encoding.ts'
-import { parseJson } from '../base/json.ts'
+import { isText, parseJson } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
@@ -145,8 +145,4 @@ function readLogin(data: Readonly<Record<string, unknown>>): LoginUnderPolicy | 
   if (!isText(authPolicyId) || !Array.isArray(amr) || !amr.every(isText)) return undefined
   const signerId = isText(externalJwtSignerId) ? externalJwtSignerId : undefined
   return { policyId: authPolicyId, amr, signerId, caId: isText(caId) ? caId : undefined }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

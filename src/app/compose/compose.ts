@@ -68,6 +68,7 @@ import { endByHint } from '../../domain/sessions/ending/end-by-hint.ts'
 import { endExpired } from '../../domain/sessions/ending/end-expired.ts'
 import { endSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
+import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
 import {
   endOtherSessions,
@@ -160,6 +161,7 @@ export function compose(parts: Parts) {
    */
   const ports = {
     ...store,
+    transaction: tellCopies(store.transaction, { endedSessions, rules }),
     clock,
     random,
     vault,

@@ -16,21 +16,8 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Identity } from './identity.ts'
+import type { ChosenOfIdentity, Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-
-type Chosen =
-  | 'name'
-  | 'type'
-  | 'isAdmin'
-  | 'externalId'
-  | 'authPolicyId'
-  | 'roleAttributes'
-  | 'appData'
-  | 'tags'
-
-/** What an administrator chooses of an identity; the rest is ours. */
-export type ChosenOfIdentity = Pick<Identity, Chosen>
 
 export type NewIdentity = Omit<ChosenOfIdentity, 'authPolicyId'> & {
   /** Undefined: the default one (API 4.1). */
@@ -143,6 +130,7 @@ export interface ManageIdentities {
   readonly enable: Bound<typeof enableIdentity>
   readonly removeMfa: Bound<typeof removeMfa>
 }
+
 /** Takes an identity out of service, and everything that it has begun. */
 async function cutOff(
   ports: EndingPorts & InTransaction,
@@ -151,7 +139,7 @@ async function cutOff(
   caller: Caller,
   change: (tx: Stores, identity: Identity) => Promise<unknown>,
 ): Promise<void> {
-  const feelEnds = await ports.transaction(async (tx) => {
+  await ports.transaction(async (tx) => {
     const found = await tx.identities.find(id)
     if (found === undefined) throw notFound()
     const cut = async () => {
@@ -161,13 +149,11 @@ async function cutOff(
       const sessions = await tx.apiSessions.listOf(id)
       const isGoing = reason === 'identity-deleted'
       const authenticators = isGoing ? await tx.authenticators.listOf(id) : []
-      const feel = await endSessionsWithin(ports, tx, { sessions, authenticators }, reason, caller)
+      await endSessionsWithin(ports, tx, { sessions, authenticators }, reason, caller)
       await tx.identities.voidLogins(id)
       await change(tx, identity)
-      return feel
     }
     if (!found.isAdmin) return cut()
     return keepAdministrator(tx, id, { now: ports.clock.now(), caller }, cut)
   })
-  feelEnds()
 }

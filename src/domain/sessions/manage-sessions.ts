@@ -8,7 +8,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { Bound } from '../bound.ts'
 import type { ListQuery } from '../lists/list-query.ts'
-import type { PageOf } from '../paging.ts'
+import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { endSessionsWithin } from './ending/end-session.ts'
 import type { EndingPorts } from './ending/ports.ts'
 import type { SessionPorts } from './ports.ts'
@@ -20,9 +20,7 @@ type ReadPorts = Pick<
 >
 type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'transaction'>
 
-/** So many sessions end in one transaction; others may write in between. */
-const BATCH = 500
-const FIRST_BATCH: ListQuery = { limit: BATCH, offset: 0 }
+const FIRST_BATCH: ListQuery = { limit: BATCH_ROWS, offset: 0 }
 
 /** Live ones, newest first unless another order is asked for. */
 export function listSessions(ports: ReadPorts, query: ListQuery): Promise<PageOf<SessionDetail>> {
@@ -98,7 +96,7 @@ async function endMany(ports: EndPorts, of: IdentityId | undefined, caller: Call
   for (let isMore = true; isMore; ) {
     const feelEnds = await ports.transaction(async (tx) => {
       const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, FIRST_BATCH)
-      isMore = rows.length === BATCH
+      isMore = rows.length === BATCH_ROWS
       return endSessionsWithin(ports, tx, { sessions: rows }, 'administrator', caller)
     })
     feelEnds()
@@ -109,7 +107,7 @@ async function endMany(ports: EndPorts, of: IdentityId | undefined, caller: Call
 async function voidAllLogins({ transaction }: Pick<EndPorts, 'transaction'>): Promise<void> {
   for (const which of [
     { isAdmin: true, limit: 1 },
-    { isAdmin: false, limit: BATCH },
+    { isAdmin: false, limit: BATCH_ROWS },
   ]) {
     let last: IdentityId | undefined
     do {

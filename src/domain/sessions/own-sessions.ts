@@ -6,7 +6,7 @@
 import type { ApiSessionId } from '../../base/ids.ts'
 import type { Caller } from '../audit/events.ts'
 import type { Bound } from '../bound.ts'
-import type { PageOf } from '../paging.ts'
+import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
 import type { ApiSession } from './api-session.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
@@ -15,9 +15,6 @@ import type { EndingPorts } from './ending/ports.ts'
 import type { SessionPorts } from './ports.ts'
 
 type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'brand' | 'transaction'>
-
-/** So many sessions end in one transaction; others may write in between. */
-const BATCH = 500
 
 /** Live ones, newest first, so many at most. */
 export function listOwnSessions(
@@ -63,9 +60,9 @@ export async function endOtherSessions(
   for (let isMore = true; isMore; ) {
     const feelEnds = await transaction(async (tx) => {
       if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
-      const query = { limit: BATCH, offset: 0 }
+      const query = { limit: BATCH_ROWS, offset: 0 }
       const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, query)
-      isMore = rows.length === BATCH
+      isMore = rows.length === BATCH_ROWS
       const sessions = rows.filter(({ id }) => id !== sessionId)
       return endSessionsWithin(ports, tx, { sessions }, 'holder', caller)
     })

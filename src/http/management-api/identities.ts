@@ -18,23 +18,16 @@ import {
 import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
 import type * as domain from '../../domain/identities/identity.ts'
-import { isDisabled } from '../../domain/identities/identity.ts'
 import type { ManageIdentities } from '../../domain/identities/manage.ts'
 import type { IdentityDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
 import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
 import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
-import {
-  created,
-  done,
-  entity,
-  found,
-  idIn,
-  listed,
-  reference,
-  timeOrNull,
-} from '../edge-api/answers.ts'
+import { IDENTITY } from '../../entities/identity.ts'
+import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
+import { computedOfIdentity } from '../edge-api/current/current-identity.ts'
+import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 import { authenticatorBody } from './authenticators.ts'
@@ -138,7 +131,7 @@ export function addIdentities(
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: domain.Identity) =>
-        chosenOf(input(patched(chosenFields(current), body)))
+        chosenOf(input(patched(chosenFields(IDENTITY, current), body)))
       await use.update(idIn<IdentityId>(path), changed, caller)
       return done()
     },
@@ -233,42 +226,15 @@ function chosenOf({ externalId, authPolicyId, ...rest }: z.output<typeof ChosenI
   }
 }
 
-/** As a body that would make it. */
-function chosenFields(identity: domain.Identity): z.input<typeof ChosenIdentity> {
-  return {
-    name: identity.name,
-    type: identity.type,
-    isAdmin: identity.isAdmin,
-    externalId: identity.externalId,
-    authPolicyId: identity.authPolicyId,
-    roleAttributes: [...identity.roleAttributes],
-    appData: identity.appData,
-    tags: identity.tags,
-  }
-}
-
 function identityBody(detail: IdentityDetail, now: Instant): Identity {
-  const { identity, policy, authenticators, isMfaEnabled, hasApiSession } = detail
+  const { identity, authenticators, enrollments, hasApiSession } = detail
   return {
-    ...entity('identities', identity),
-    name: identity.name,
-    type: identity.type,
-    isAdmin: identity.isAdmin,
-    externalId: identity.externalId ?? null,
-    authPolicyId: policy.id,
-    authPolicy: reference('auth-policies', policy),
-    roleAttributes: [...identity.roleAttributes],
-    appData: identity.appData,
-    envInfo: identity.envInfo ?? null,
-    sdkInfo: identity.sdkInfo ?? null,
-    disabled: isDisabled(identity, now),
-    disabledAt: timeOrNull(identity.disabledAt),
-    disabledUntil: timeOrNull(identity.disabledUntil),
-    lastLoginAt: timeOrNull(identity.lastLoginAt),
-    isMfaEnabled,
+    ...managedFields(IDENTITY, identity),
+    ...computedOfIdentity(detail, now),
+    _links: selfLink(`identities/${identity.id}`),
     hasApiSession,
     authenticators: Object.assign({}, ...authenticators.map(summary)),
-    enrollment: openEnrollments(detail.enrollments, now),
+    enrollment: openEnrollments(enrollments, now),
   }
 }
 

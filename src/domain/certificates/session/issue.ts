@@ -138,7 +138,7 @@ export async function removeSessionCertificate(
   ports: Pick<
     SessionPorts,
     'sessionCertificates' | 'transaction' | 'clock' | 'random' | 'foldRepeats'
-  > & { readonly endedSessions: Pick<SessionPorts['endedSessions'], 'add'> },
+  >,
   call: CallSession,
   id: string,
   caller: Caller,
@@ -154,7 +154,6 @@ export async function removeSessionCertificate(
     return true
   })
   if (!isRemoved) throw new Failure('NOT_FOUND')
-  ports.endedSessions.add(ending)
 }
 
 /** For `http`, until it takes ports. */

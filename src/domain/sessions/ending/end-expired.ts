@@ -2,19 +2,17 @@
  * A session whose time is over ends like every other: its tokens and certificates with it, and whoever follows the
  * feed is told, so that routers close what it has open. D-34, D-42, D-53.
  */
+import { BATCH_ROWS } from '../../paging.ts'
 import type { SessionPorts } from '../ports.ts'
 import { endSessionsWithin } from './end-session.ts'
 import type { EndingPorts } from './ports.ts'
-
-/** So many end in one transaction; others may write in between. */
-const BATCH = 500
 
 /** One round; returns how many sessions it ended. Only the certain past counts (D-230): an ending cannot be undone. */
 export async function endExpired(
   ports: Pick<SessionPorts, keyof EndingPorts | 'past' | 'transaction'>,
 ): Promise<number> {
   const { count, feelEnds } = await ports.transaction(async (tx) => {
-    const sessions = await tx.apiSessions.takeExpired(ports.past(), BATCH)
+    const sessions = await tx.apiSessions.takeExpired(ports.past(), BATCH_ROWS)
     const feelEnds = await endSessionsWithin(ports, tx, { sessions }, 'expired', undefined)
     return { count: sessions.length, feelEnds }
   })
