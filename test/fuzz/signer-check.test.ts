@@ -19,9 +19,10 @@ import { ManualClock } from '../support/clocks/manual-clock.ts'
 import { fakePorts } from '../support/fake-ports.ts'
 import { externalSigner, type IdpKey, newIdpKey } from '../support/idp/external-idp.ts'
 import { anIdentity, aPolicy, rulesOf } from '../support/people.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const clock = new ManualClock()
 const NOW = epochSeconds(clock.now())
