@@ -6,17 +6,17 @@
 import { type Duration, days, formatDuration, parseDuration } from '../base/time/duration.ts'
 
 export interface DurationRule {
-  /** What stands where the key is not given. */
+  /** The default. */
   readonly usual: string
-  /** Less is raised to this, with a warning. */
+  /** Smaller values are raised to this, with a warning. */
   readonly minimum: Duration
-  /** The minimum where it depends on another key of the same section, which stands before this one: as it is used. */
+  /** Instead of `minimum`: longer by this than another duration, which comes before it in the same section. */
   readonly longerThan?: { readonly key: string; readonly by: Duration }
-  /** More is refused. Default: ten years. */
+  /** Larger values are refused. Default: ten years. */
   readonly maximum?: Duration
 }
 
-// D-43: beyond this a value is a slip of the pen.
+// D-43: larger values are mistakes.
 const TEN_YEARS = days(3650)
 
 export type DurationReading =
@@ -36,7 +36,7 @@ export function readDuration(text: string, rule: Pick<DurationRule, 'maximum'>):
   return { ok: true, value }
 }
 
-/** One value that was too small, in words that an operator can search the file for. */
+/** One value that was too small, in words that an operator can search for in the file. */
 export interface Adjustment {
   readonly path: string
   readonly given: string
