@@ -16,12 +16,6 @@ import { createCountRenewal } from '../../domain/certificates/enrolled/renewal-l
 import { judgeCertificate as judgeCertificateWith } from '../../domain/certificates/judge-certificate.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { PresentedChain } from '../../domain/certificates/presented-chain.ts'
-import {
-  findSessionCertificate,
-  issueSessionCertificate,
-  listSessionCertificates,
-  removeSessionCertificate,
-} from '../../domain/certificates/session/issue.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
@@ -86,6 +80,7 @@ import {
 } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
+import { createManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import { createAuthenticateRouter } from '../../domain/sessions/routers/authenticate-router.ts'
 import { createCheckForRouter } from '../../domain/sessions/routers/check-for-router.ts'
 import { createRouterFeed } from '../../domain/sessions/routers/router-feed.ts'
@@ -107,9 +102,6 @@ import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import { composeAccount } from './compose-account.ts'
-import { composeEnrollment } from './compose-enrollment.ts'
-import { composeManagement } from './compose-management.ts'
-import { withPorts } from './with-ports.ts'
 
 export interface Parts {
   readonly config: Config
@@ -296,6 +288,7 @@ export function compose(parts: Parts) {
   })
 
   return {
+    ports,
     rules,
     signingKeys,
     rotateKeys,
@@ -318,17 +311,6 @@ export function compose(parts: Parts) {
     authenticateLegacy: createAuthenticateLegacy({ ...steps, ...sessionLife }),
     sessionMfa: createSessionMfa({ ...steps, legacySessions }),
     authenticateCall,
-    sessionCertificates: {
-      ...withPorts(ports, {
-        issue: issueSessionCertificate,
-        list: listSessionCertificates,
-        find: findSessionCertificate,
-        remove: removeSessionCertificate,
-      }),
-      get caBundlePem() {
-        return authorities.caBundlePem
-      },
-    },
     authenticateRouter: createAuthenticateRouter({ clock, provePrimary }),
     openRouterFeed: createRouterFeed({
       ...common,
@@ -356,12 +338,8 @@ export function compose(parts: Parts) {
     }),
     endExpired: createEndExpired({ ...common, past: parts.past, endSessionsWithin }),
     logOut: createLogOut({ endSession }),
-    ...composeEnrollment(ports),
-    management: composeManagement(ports, {
-      endSessionsWithin,
-      describeSessions,
-      manageKeys: createManageKeys({ signingKeys, rotateKeys }),
-    }),
+    manageSessions: createManageSessions({ ...common, endSessionsWithin, describeSessions }),
+    manageKeys: createManageKeys({ signingKeys, rotateKeys }),
   }
 }
 

@@ -13,7 +13,6 @@ import { isLine } from '../../base/text.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import { oneAfterTheOther } from '../factors/guessing/guess-order.ts'
@@ -90,12 +89,6 @@ export async function enrollByCaAlone(
     await tx.events.insert(recordEvent(ports, caller, created))
   })
   return identityId
-}
-
-/** For `http`, until it takes ports. */
-export interface EnrollByCa {
-  readonly withToken: Bound<typeof enrollByCaAndToken>
-  readonly withoutToken: Bound<typeof enrollByCaAlone>
 }
 
 interface Attempt {

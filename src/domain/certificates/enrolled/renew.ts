@@ -10,7 +10,6 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { Caller } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
-import type { Bound } from '../../bound.ts'
 import type { EnrollmentPorts } from '../../enrollments/ports.ts'
 import type { CertAuthenticator, PendingRenewal } from '../../identities/authenticator.ts'
 import { notFound } from '../../refusals.ts'
@@ -99,12 +98,6 @@ export async function confirmRenewal(
     return endings
   })
   for (const ending of endings) endedSessions.add(ending)
-}
-
-/** For `http`, until it takes ports. */
-export interface RenewCertificate {
-  readonly extend: Bound<typeof extendCertificate>
-  readonly verify: Bound<typeof confirmRenewal>
 }
 
 async function findOwn(
