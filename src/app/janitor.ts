@@ -2,13 +2,12 @@
  * Removes what has expired, a little at a time, so that no table grows for ever and no statement holds the store for
  * long. Sessions are not among it: they end (`sessions/end-expired.ts`).
  */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Duration, days, minutes } from '../base/time/duration.ts'
 import { type Instant, minus } from '../base/time/instant.ts'
+import { BATCH_ROWS } from '../domain/paging.ts'
 import type { Stores } from '../domain/stores.ts'
-
-/** Rows a statement removes at the most. */
-const BATCH = 500
 
 /** A row outlives its end by this, so that an instance whose clock is behind still finds it. */
 const GRACE: Duration = minutes(5)
@@ -54,10 +53,10 @@ export async function sweep(
     stores.passwordFailures,
   ]
   for (const table of short) {
-    removed += await table.removeExpired(before, BATCH)
+    removed += await table.removeExpired(before, BATCH_ROWS)
   }
   const long = minus(past, ENROLLMENT_GRACE)
-  removed += await stores.enrollments.removeExpired(long, BATCH)
+  removed += await stores.enrollments.removeExpired(long, BATCH_ROWS)
   return removed + (await removeOldEvents(stores.events, minus(past, eventRetention)))
 }
 
@@ -68,9 +67,9 @@ export async function removeOldEvents(
 ): Promise<number> {
   let removed = 0
   for (let batch = 0; batch < EVENT_BATCHES; batch++) {
-    const count = await events.removeOlderThan(before, BATCH)
+    const count = await events.removeOlderThan(before, BATCH_ROWS)
     removed += count
-    if (count < BATCH) break
+    if (count < BATCH_ROWS) break
     await pause(BETWEEN_BATCHES_MILLISECONDS)
   }
   return removed

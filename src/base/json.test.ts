@@ -1,7 +1,7 @@
 /** JSON from strangers (D-44, R014, R059); properties are in test/fuzz/bodies.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson, shapeOf } from './json.ts'
+import { areStrings, isJsonObject, isText, parseJson, shapeOf } from './json.ts'
 
 const DEEP = 32
 
@@ -84,3 +84,22 @@ for (const [text, depth, entries] of [
     assert.deepEqual(shapeOf(text), { depth, entries })
   })
 }
+
+test('an object is neither a list nor null; a text is not empty; strings may be', () => {
+  assert.deepEqual([{}, { a: 1 }, [], null, 'a', 1].map(isJsonObject), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ])
+  assert.deepEqual(['a', '', 1, null, ['a']].map(isText), [true, false, false, false, false])
+  assert.deepEqual([['a', ''], [], ['a', 1], 'a', null].map(areStrings), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+})

@@ -3,6 +3,22 @@
  * choose differently (R014, R059).
  */
 
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether the value is a string and not empty. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** Whether the value is a list of strings, which may be empty. */
+export function areStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
 /** The size of a JSON text in terms other than its length. */
 export interface JsonShape {
   /** The greatest depth of nested brackets. */

@@ -2,13 +2,15 @@
  * Whether an ID token says what it must: signed by a published key with that key's own algorithm, by this issuer, for
  * this client, in answer to this login, beside this access token. OIDC Core §3.1.3.7, §12.2; D-23, D-25.
  */
+
 import { createHash, createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { base64url } from '../base/encoding.ts'
+import { isText } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { UnexpectedAnswer } from './errors.ts'
-import { asObject, isText, jsonOf, refusalOf } from './wire/answers.ts'
+import { asObject, jsonOf, refusalOf } from './wire/answers.ts'
 import type { Wire } from './wire/https-wire.ts'
 import type { Provider } from './wire/provider.ts'
 

@@ -2,6 +2,7 @@
  * Logins of before OIDC: `zt-session`. SPEC Legacy authentication; D-36, D-51, D-52. A session lives as long as it is
  * used; there is nothing to refresh. When a policy comes to ask for more, the same factors are asked again.
  */
+import { isText } from '../base/json.ts'
 import { ZT_SESSION_HEADER } from '../protocol/headers.ts'
 import { type Call, responseOf, sendCall } from './api-call.ts'
 import {
@@ -26,7 +27,7 @@ import {
   proveTotp,
   queriesOf,
 } from './login/factors.ts'
-import { asObject, challengesOf, isText, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
+import { asObject, challengesOf, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
 import { createWire, TIMEOUT_MILLISECONDS, type WireAnswer } from './wire/https-wire.ts'
 import { parseOrigin } from './wire/provider.ts'
 

@@ -2,8 +2,9 @@
  * A session as it is kept between two runs of a program: plain JSON, for a file that nobody else can read. It has the
  * tokens as they are; whoever reads it is logged in.
  */
+import { isText } from '../base/json.ts'
 import type { IdTokenClaims } from './id-token.ts'
-import { asObject, isText } from './wire/answers.ts'
+import { asObject } from './wire/answers.ts'
 
 export interface SavedSession {
   readonly version: 1

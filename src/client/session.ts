@@ -3,6 +3,7 @@
  * that both rely on. SPEC Refresh token, SPEC 401 challenges. One refresh at a time, and what it brings is kept before
  * it is used (D-150).
  */
+import { abortable } from '../base/time/abortable.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { instant } from '../base/time/instant.ts'
 import type { ExtJwtQuery } from '../protocol/auth-query.ts'
@@ -242,19 +243,3 @@ const mayBeSpent = (error: unknown) =>
   error instanceof UnexpectedAnswer || (error instanceof ServerUnavailable && error.mayHaveHappened)
 
 const over = (code: string, message: string) => new SessionEnded(code, message, { status: 0 })
-
-/** Waits for what others may wait for too: giving up ends the waiting and not the work. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  // Nobody may be left who hears of its failure.
-  work.catch(() => undefined)
-  signal.throwIfAborted()
-  const given = Promise.withResolvers<never>()
-  const giveUp = () => given.reject(signal.reason)
-  signal.addEventListener('abort', giveUp, { once: true })
-  try {
-    return await Promise.race([work, given.promise])
-  } finally {
-    signal.removeEventListener('abort', giveUp)
-  }
-}

@@ -2,10 +2,11 @@
  * The token endpoint: SPEC Token. A code is exchanged once and never sent again (D-7). A refresh token is sent again
  * only when an answer was lost, at once and a few times: D-27, D-150.
  */
+import { isText } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import { SessionEnded, UnexpectedAnswer } from './errors.ts'
-import { codeOf, isLost, isText, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
+import { codeOf, isLost, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
 import type { Wire, WireAnswer } from './wire/https-wire.ts'
 import type { Provider } from './wire/provider.ts'
 

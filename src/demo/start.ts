@@ -6,6 +6,7 @@
 
 import { formatHostPort } from '../base/host-port.ts'
 import { systemRandom } from '../base/secrets/random.ts'
+import { abortable } from '../base/time/abortable.ts'
 import { systemClock } from '../base/time/clock.ts'
 import { seconds } from '../base/time/duration.ts'
 import { startGateway } from '../gateway/gateway.ts'
@@ -89,7 +90,7 @@ export async function startDemo({
       random,
     })
     opened(gateway, (one) => one.stop(DRAIN))
-    await unlessAborted(router.ready, signal)
+    await abortable(router.ready, signal)
     return {
       folder,
       passwords,
@@ -103,17 +104,5 @@ export async function startDemo({
   } catch (error) {
     await endAll().catch(() => undefined) // what went wrong first is what there is to say
     throw error
-  }
-}
-
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const given = Promise.withResolvers<never>()
-  const giveUp = () => given.reject(signal.reason)
-  signal.addEventListener('abort', giveUp, { once: true })
-  try {
-    signal.throwIfAborted()
-    await Promise.race([work, given.promise])
-  } finally {
-    signal.removeEventListener('abort', giveUp)
   }
 }

@@ -5,16 +5,16 @@ export const ENTITY_ERRORS = {
   ENTITY_NAME_IN_USE: {
     status: 409,
     oauth: 'invalid_request',
-    message: 'another entity has this already; it must be unique',
+    message: 'another entity already has this value; it must be unique',
     when: 'A name, username, external id or issuer belongs to another entity. `cause` names the field.',
     advice: 'Choose another.',
   },
   ENTITY_CAN_NOT_BE_DELETED: {
     status: 409,
     oauth: 'invalid_request',
-    message: 'this is built in and stays',
-    when: 'The policies `default` and `production` are built in.',
-    advice: 'Keep it; identities do not have to use it.',
+    message: 'this is built in and cannot be deleted',
+    when: 'The policies `default` and `production` are built in and cannot be deleted.',
+    advice: 'Keep it; identities need not use it.',
   },
   CAN_NOT_DELETE_REFERENCED_ENTITY: {
     status: 409,
@@ -28,7 +28,7 @@ export const ENTITY_ERRORS = {
     oauth: 'invalid_request',
     message: 'this is the last administrator who can log in',
     when: 'Without this administrator, no identity could log in as an administrator.',
-    advice: 'Make another administrator with a credential first.',
+    advice: 'Create another administrator with a credential first.',
   },
   MAX_AUTHENTICATOR_METHODS_REACHED: {
     status: 409,
@@ -40,7 +40,7 @@ export const ENTITY_ERRORS = {
   CERT_IN_USE: {
     status: 409,
     oauth: 'invalid_request',
-    message: 'the certificate is in use already',
+    message: 'the certificate is already in use',
     when: 'The certificate belongs to another authenticator or CA.',
     advice: 'Use another certificate.',
   },
@@ -56,12 +56,12 @@ export const ENTITY_ERRORS = {
     oauth: 'invalid_request',
     message: 'the certificate is not that of a CA',
     when: 'The certificate was sent as that of a CA, but is not a CA certificate.',
-    advice: 'Send one with `CA:TRUE` and, where it has a key usage, `keyCertSign`.',
+    advice: 'Send one with `CA:TRUE` and, if it has a key usage, `keyCertSign`.',
   },
   CA_ALREADY_VERIFIED: {
     status: 409,
     oauth: 'invalid_request',
-    message: 'the CA is verified already',
+    message: 'the CA is already verified',
     when: 'The CA was verified before.',
     advice: 'Nothing; it can be used.',
   },
@@ -90,14 +90,14 @@ export const ENTITY_ERRORS = {
   RENEWAL_NOT_PENDING: {
     status: 400,
     oauth: 'invalid_request',
-    message: 'this is not the certificate that waits to be confirmed; ask for a renewal again',
-    when: 'The certificate is not the one that the last `extend` has answered, or it was confirmed already.',
-    advice: 'Send what `extend` answered, or call `extend` again.',
+    message: 'this is not the pending certificate; request a renewal again',
+    when: 'The certificate is not the one that the last `extend` returned, or it was already confirmed.',
+    advice: 'Send what `extend` returned, or call `extend` again.',
   },
   INVALID_ENROLLMENT_TOKEN: {
     status: 400,
     oauth: 'invalid_request',
-    message: 'the enrollment token is not one of this service, or not for this way of enrolling',
+    message: 'the enrollment token is unknown, or is for another enrollment method',
     when: 'The enrollment token is unknown or was withdrawn, or it is for another method.',
     advice: 'Copy the whole token or JWT, and use the endpoint of its method.',
   },
@@ -105,7 +105,7 @@ export const ENTITY_ERRORS = {
     status: 400,
     oauth: 'invalid_request',
     message: 'the enrollment token has expired; ask an administrator for a new one',
-    when: 'The enrollment token is good, but its time is over.',
+    when: 'The enrollment token has expired.',
     advice: 'Ask an administrator to refresh the enrollment.',
   },
   ENROLLMENT_USED: {
@@ -128,13 +128,13 @@ export const ENTITY_ERRORS = {
     message: 'the certificate request cannot be used',
     when: 'The certificate request cannot be used. `cause` says why: not one PEM block, not DER, a weak key, a wrong signature, no subject, too large.',
     advice:
-      'Make a new one, for example with `openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256`.',
+      'Create a new one, for example with `openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256`.',
   },
   TOO_MANY_CERTIFICATES: {
     status: 409,
     oauth: 'invalid_request',
-    message: 'the session has as many certificates as it may; delete one first',
-    when: 'The session has 100 certificates that are still good.',
+    message: 'the session has the maximum number of certificates; delete one first',
+    when: 'The session has 100 certificates that are still valid.',
     advice: 'Delete one, or wait until one has expired.',
   },
 } as const satisfies Record<string, ErrorEntry>

@@ -7,7 +7,7 @@ export const LOGIN_ERRORS = {
     status: 401,
     oauth: 'invalid_grant',
     message: 'the credentials are not valid',
-    when: 'The login failed. The answer is the same whether the username is unknown, the password is wrong or locked, the certificate is not trusted or belongs to no identity, or the identity is disabled or may not log in this way.',
+    when: 'The login failed. The response is the same whether the username is unknown, the password is wrong or locked, the certificate is not trusted or belongs to no identity, or the identity is disabled or may not log in this way.',
     advice:
       'Try again with the right credentials on the same auth request. The exact reason is in the audit events.',
   },
@@ -15,7 +15,7 @@ export const LOGIN_ERRORS = {
     status: 400,
     oauth: 'invalid_request',
     message: 'this login has ended or never began here; start again at /oidc/authorization',
-    when: 'The auth request is unknown, older than ten minutes or already finished, or it was begun in another browser or by a program.',
+    when: 'The auth request is unknown, older than ten minutes or already complete, or it was begun in another browser or by a program.',
     advice: 'Begin again at `/oidc/authorization`.',
   },
   INVALID_CLIENT: {
@@ -37,7 +37,7 @@ export const LOGIN_ERRORS = {
     status: 400,
     oauth: 'invalid_request',
     message: 'the redirect_uri is missing or not one of the allowed ones',
-    when: '`redirect_uri` is missing, repeated or not allowed. The error is answered directly and never sent to a redirect URI.',
+    when: '`redirect_uri` is missing, repeated or not allowed. The error is returned directly and never sent to a redirect URI.',
     advice:
       "Use an allowed one, written exactly as it is listed, or add it to `redirectURIs` of the listener's `edge-oidc` binding.",
   },
@@ -45,31 +45,32 @@ export const LOGIN_ERRORS = {
   INVALID_GRANT: {
     status: 400,
     oauth: 'invalid_grant',
-    message: 'the code is unknown, spent, expired, or not accompanied by what it was issued for',
-    when: 'The code is unknown, already used or older than 60 seconds, or `redirect_uri` or `code_verifier` is not the one it was issued for. Which of these is not said.',
+    message:
+      'the code is unknown, spent or expired, or was issued for another redirect_uri or code_verifier',
+    when: 'The code is unknown, already used or older than 60 seconds, or `redirect_uri` or `code_verifier` is not the one it was issued for. The response does not say which.',
     advice:
-      'Begin a new login. A code that was refused once stays refused, also with the right verifier.',
+      'Begin a new login. A code that was refused once stays refused, even with the right verifier.',
   },
   INVALID_REFRESH_TOKEN: {
     status: 400,
     oauth: 'invalid_grant',
     message: 'the refresh token is unknown, spent or expired, or its identity may no longer log in',
-    when: 'The refresh token is unknown, already used or expired, its session has ended, or its identity is disabled, gone, or short of a factor that its policy demands by now. Which of these is not said.',
+    when: 'The refresh token is unknown, already used or expired, its session has ended, or its identity is disabled, deleted, or lacks a factor that its policy now requires. The response does not say which.',
     advice:
-      'Begin a new login. After a refresh always use the new token: a used one that comes again ends the session.',
+      'Begin a new login. After a refresh, always use the new token: presenting a used one again ends the session.',
   },
   INVALID_SCOPE: {
     status: 400,
     oauth: 'invalid_scope',
     message: 'the scope is more than was granted at the authorization',
     when: 'A refresh asks for a scope that was not granted at the authorization. The token is not spent.',
-    advice: 'Ask for less, or leave `scope` out.',
+    advice: 'Request less, or omit `scope`.',
   },
   INVALID_POST_LOGOUT_URI: {
     status: 400,
     oauth: 'invalid_request',
     message: 'the post_logout_redirect_uri is not one of the allowed ones',
-    when: '`post_logout_redirect_uri` is not allowed. Nothing was ended.',
+    when: '`post_logout_redirect_uri` is not allowed. No session was ended.',
     advice:
       "Use an allowed one, or add it to `postLogoutURIs` of the listener's `edge-oidc` binding.",
   },
@@ -77,14 +78,14 @@ export const LOGIN_ERRORS = {
     status: 400,
     oauth: 'invalid_request',
     message: 'the id_token_hint is not an ID token of this service',
-    when: '`id_token_hint` is not an ID token that this service has signed. Nothing was ended.',
+    when: '`id_token_hint` is not an ID token that this service has signed. No session was ended.',
     advice: 'Send the ID token as it was received. An expired one is fine.',
   },
   UNSUPPORTED_GRANT_TYPE: {
     status: 400,
     oauth: 'unsupported_grant_type',
     message: 'the grant_type is not one of those in the discovery document',
-    when: '`grant_type` is not one that this service knows.',
+    when: '`grant_type` is not one that this service supports.',
     advice: 'Use one of `grant_types_supported` in the discovery document.',
   },
   UNAUTHORIZED: {
@@ -93,14 +94,14 @@ export const LOGIN_ERRORS = {
     message: 'the request needs a valid token; the WWW-Authenticate header says what is missing',
     when: 'The call or login needs a token that is missing, has expired or is not valid here, or a second factor is outstanding (then `authQueries` says which).',
     advice:
-      'Read `WWW-Authenticate`: `missing` – send a token of that realm; `expired` – get a new one; `invalid` – log in again. In the realms for external JWTs, `id` and `issuer` name whose token it must be.',
+      'Read `WWW-Authenticate`: for `missing`, send a token of that realm; for `expired`, get a new one; for `invalid`, log in again. In the realms for external JWTs, `id` and `issuer` name the signer.',
   },
   // D-38: known, but not allowed. Never 401 for that.
   FORBIDDEN: {
     status: 403,
     oauth: 'insufficient_scope', // RFC 6750 §3.1
-    message: 'the caller is known, but may not do this',
-    when: 'The caller is known and may not do this: the management API needs an administrator, the router endpoints an identity of type `Router`.',
+    message: 'the caller is authenticated, but not allowed to do this',
+    when: 'The caller is authenticated and not allowed to do this: the management API needs an administrator, the router endpoints an identity of type `Router`.',
     advice: 'Use another identity.',
   },
   // SPEC Other errors: a wrong code is a 400 and the request stays partially authenticated.
@@ -108,7 +109,7 @@ export const LOGIN_ERRORS = {
     status: 400,
     oauth: 'invalid_request',
     message: 'the code is invalid',
-    when: 'The TOTP or recovery code is wrong, was used before, or nothing is enrolled. The login is where it was.',
+    when: 'The TOTP or recovery code is wrong, was used before, or nothing is enrolled. The state of the login does not change.',
     advice:
       'Send the next code of the authenticator app, or an unused recovery code. Ten wrong ones end a login.',
   },
@@ -118,7 +119,7 @@ export const LOGIN_ERRORS = {
     message: 'a verified TOTP enrollment exists; remove it from a full session first',
     when: 'A verified TOTP enrollment exists, and a login cannot replace or remove it.',
     advice:
-      'Log in with its code; remove it from a full session. For a lost phone an administrator removes it.',
+      'Log in with its code; remove it from a full session. If the phone is lost, an administrator removes it.',
   },
   MFA_NOT_ENROLLED: {
     status: 409,

@@ -8,7 +8,7 @@ export const SERVICE_ERRORS = {
     message: 'something went wrong on our side; the request id finds it in the log',
     when: 'Something went wrong in the service.',
     advice:
-      'Find the request id in the log; the line has the cause. If it is a fault of the service, report it.',
+      'Find the request id in the log; the line has the cause. If it is a bug in the service, report it.',
   },
   SERVER_TOO_BUSY: {
     status: 503,
@@ -20,7 +20,7 @@ export const SERVICE_ERRORS = {
   IDP_UNAVAILABLE: {
     status: 503,
     oauth: 'temporarily_unavailable',
-    message: 'the identity provider does not answer as it should; try again later',
+    message: 'the identity provider did not respond correctly; try again later',
     when: 'A login needs an external identity provider, and its discovery document or token endpoint did not answer correctly. The audit event and the log say why.',
     advice:
       'Try again, or log in another way. The operator checks `externalAuthUrl` and `issuer` of the signer: [external-idp.md](external-idp.md).',
@@ -29,8 +29,8 @@ export const SERVICE_ERRORS = {
   NOT_READY: {
     status: 503,
     oauth: 'temporarily_unavailable',
-    message: 'this instance has lost touch with its database; try again or use another one',
-    when: 'This instance cannot use its database right now: the database is unreachable, full, read-only or overloaded, or it has not answered for some seconds, and the instance does not guess which sessions have ended. A change may have been made even so, if only the answer was lost.',
+    message: 'this instance cannot use its database right now; try again or use another instance',
+    when: 'This instance cannot use its database right now: the database is unreachable, full, read-only or overloaded, or has not responded for some seconds, so that the instance cannot know which sessions have ended. A change may still have been made, if only the response was lost.',
     advice:
       'Try again after `Retry-After`, or use another instance. The operator finds the reason in the log line of the request, and checks the database.',
   },

@@ -2,10 +2,12 @@
  * The lines of the controller's feed: cut out of a stream of bytes and read into values. D-42; docs/router.md has the
  * format. Knows the form of each line and not what follows from it.
  */
+
 import { fromUtf8 } from '../base/encoding.ts'
-import { parseJson } from '../base/json.ts'
+import { isJsonObject, isText, type JsonObject, parseJson } from '../base/json.ts'
 import { type Duration, milliseconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
+import { LONGEST_CURSOR } from '../protocol/limits.ts'
 import type { PolicyDemands } from '../protocol/policy-demands.ts'
 
 export type FeedLine =
@@ -48,7 +50,6 @@ export const LARGEST_LINE = 1024 * 1024
 
 const VERSION = 1
 const DEEPEST = 8
-const LONGEST_CURSOR = 64
 const LONGEST_SUBJECT = 256
 const NEW_LINE = 0x0a
 
@@ -81,7 +82,7 @@ export function createLineReader(): (chunk: Uint8Array) => readonly FeedLine[] {
 export function readFeedLine(bytes: Uint8Array): FeedLine {
   const text = fromUtf8(bytes)
   const value = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
-  if (!isObject(value)) throw new FeedFault('a line is not a JSON object')
+  if (!isJsonObject(value)) throw new FeedFault('a line is not a JSON object')
   const { type } = value
   if (typeof type !== 'string') throw new FeedFault('a line has no type')
   const read = READERS[type as keyof typeof READERS]
@@ -91,10 +92,8 @@ export function readFeedLine(bytes: Uint8Array): FeedLine {
   return line
 }
 
-type Members = Readonly<Record<string, unknown>>
-
 const READERS = {
-  hello(members: Members): FeedLine | undefined {
+  hello(members: JsonObject): FeedLine | undefined {
     const { version, brand, trustDomain, issuers, isSnapshot, epoch } = members
     if (version !== VERSION) throw new FeedFault(`the feed is of a version other than ${VERSION}`)
     if (!isText(brand) || !isText(trustDomain) || typeof isSnapshot !== 'boolean') return undefined
@@ -104,15 +103,15 @@ const READERS = {
     return isCursor(epoch) ? { ...hello, epoch } : undefined
   },
 
-  keys({ keys }: Members): FeedLine | undefined {
-    return Array.isArray(keys) && keys.every(isObject) ? { type: 'keys', keys } : undefined
+  keys({ keys }: JsonObject): FeedLine | undefined {
+    return Array.isArray(keys) && keys.every(isJsonObject) ? { type: 'keys', keys } : undefined
   },
 
-  cas({ cas }: Members): FeedLine | undefined {
+  cas({ cas }: JsonObject): FeedLine | undefined {
     return isText(cas) ? { type: 'cas', cas } : undefined
   },
 
-  policy(members: Members): FeedLine | undefined {
+  policy(members: JsonObject): FeedLine | undefined {
     const { id, signers, cas, requireExtJwt } = members
     const { allowsPassword, allowsCertificate, requireTotp, bindTokens } = members
     if (!isText(id) || !areTexts(signers) || !areTexts(cas)) return undefined
@@ -126,11 +125,11 @@ const READERS = {
     return { type: 'policy', policy: { id, allowsPassword, allowsCertificate, ...rest } }
   },
 
-  'policy-removed'({ id }: Members): FeedLine | undefined {
+  'policy-removed'({ id }: JsonObject): FeedLine | undefined {
     return isText(id) ? { type: 'policy-removed', id } : undefined
   },
 
-  ended({ subject, keepUntil, keepFor }: Members): FeedLine | undefined {
+  ended({ subject, keepUntil, keepFor }: JsonObject): FeedLine | undefined {
     if (!isText(subject) || subject.length > LONGEST_SUBJECT) return undefined
     if (typeof keepUntil !== 'number' || !Number.isFinite(keepUntil)) return undefined
     const ended = { type: 'ended', subject, keepUntil: instant(keepUntil) } as const
@@ -139,11 +138,11 @@ const READERS = {
     return { ...ended, keepFor: milliseconds(keepFor) }
   },
 
-  ready({ cursor }: Members): FeedLine | undefined {
+  ready({ cursor }: JsonObject): FeedLine | undefined {
     return isCursor(cursor) ? { type: 'ready', cursor } : undefined
   },
 
-  heartbeat({ cursor }: Members): FeedLine | undefined {
+  heartbeat({ cursor }: JsonObject): FeedLine | undefined {
     return isCursor(cursor) ? { type: 'heartbeat', cursor } : undefined
   },
 } as const
@@ -151,18 +150,10 @@ const READERS = {
 /** Returns undefined if the line cannot be parsed. */
 function readRequired(value: unknown): PolicyDemands['requireExtJwt'] | undefined {
   if (value === null) return null
-  if (!isObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { id, issuer } = value
   if (!isText(id) || (issuer !== null && !isText(issuer))) return undefined
   return { id, issuer }
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }
 
 function areTexts(value: unknown): value is readonly string[] {

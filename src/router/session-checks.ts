@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:https'
 import { base64url, fromUtf8, sha256 } from '../base/encoding.ts'
-import { parseJson } from '../base/json.ts'
+import { isText, parseJson } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
@@ -47,8 +47,10 @@ export function createSessionChecks(deps: {
   readonly controller: URL
   readonly identity: RouterIdentity
   readonly clock: Pick<Clock, 'uptime'>
+  /** How long to wait for an answer; 5 seconds if omitted. */
+  readonly patience?: Duration
 }): SessionChecks {
-  const { controller, identity, clock } = deps
+  const { controller, identity, clock, patience = PATIENCE } = deps
   const url = new URL(ROUTER_CHECKS_PATH, controller)
   const agent = new Agent({
     ...controllerTls(identity),
@@ -77,7 +79,7 @@ export function createSessionChecks(deps: {
         'content-length': Buffer.byteLength(body),
         accept: 'application/json',
       }
-      const signal = AbortSignal.timeout(PATIENCE)
+      const signal = AbortSignal.timeout(patience)
       const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
         const chunks: Uint8Array[] = []
         let length = 0
@@ -143,8 +145,4 @@ function readLogin(data: Readonly<Record<string, unknown>>): LoginUnderPolicy | 
   if (!isText(authPolicyId) || !Array.isArray(amr) || !amr.every(isText)) return undefined
   const signerId = isText(externalJwtSignerId) ? externalJwtSignerId : undefined
   return { policyId: authPolicyId, amr, signerId, caId: isText(caId) ? caId : undefined }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

@@ -2,8 +2,10 @@
  * The keys that the controller signs access tokens with, and the check of such a token: D-35 as far as a token can
  * tell by itself. Whether it has ended is asked elsewhere. SPEC Access token; RFC 9068.
  */
+
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { areStrings } from '../base/json.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import {
   ACCESS_TOKEN_TYP,
@@ -127,11 +129,7 @@ function readLogin(
   claims: Readonly<Record<'amr' | 'z_ap' | 'z_ejs' | 'z_ca', unknown>>,
 ): LoginUnderPolicy | undefined {
   const { amr, z_ap: policyId, z_ejs, z_ca } = claims
-  if (typeof policyId !== 'string' || !isTexts(amr)) return undefined
+  if (typeof policyId !== 'string' || !areStrings(amr)) return undefined
   const signerId = typeof z_ejs === 'string' ? z_ejs : undefined
   return { policyId, amr, signerId, caId: typeof z_ca === 'string' ? z_ca : undefined }
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }

@@ -24,6 +24,8 @@ import type { Instant } from '../base/time/instant.ts'
 import type { EnrollmentOwner } from '../domain/factors/totp-enrollment.ts'
 import type { AuthRequestKey } from '../domain/login/request/auth-request.ts'
 import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.ts'
+import type { RowOf } from '../entities/field.ts'
+import type { IDENTITY } from '../entities/identity.ts'
 
 export interface Tables {
   installation: InstallationRow
@@ -101,28 +103,7 @@ interface RuleVersionRow {
   version: number
 }
 
-export interface IdentityRow {
-  id: IdentityId
-  name: string
-  type: string
-  is_admin: number
-  external_id: string | null
-  auth_policy_id: AuthPolicyId
-  role_attributes: Json
-  app_data: Json
-  tags: Json
-  disabled_at: Instant | null
-  disabled_until: Instant | null
-  /** What the last legacy login told of its machine and its SDK (API 4.1). */
-  env_info: Json | null
-  sdk_info: Json | null
-  /** D-226. */
-  voided_logins: number
-  /** D-268. */
-  last_login_at: Instant | null
-  created_at: Instant
-  updated_at: Instant
-}
+export type IdentityRow = RowOf<typeof IDENTITY>
 
 export interface AuthenticatorRow {
   id: AuthenticatorId

@@ -94,6 +94,6 @@ test('the identity provider of the demo, in a browser', async (t) => {
     await goToIdp(page)
     await be(page, 'Nobody: go back')
     await alert.waitFor()
-    assert.match((await alert.textContent()) ?? '', /^You were not signed in there/)
+    assert.match((await alert.textContent()) ?? '', /^The identity provider did not sign you in/)
   })
 })

@@ -88,7 +88,7 @@ test('a person logs in through an identity provider', async (t) => {
     await goThere(page)
     await page.getByRole('button', { name: 'Cancel' }).click()
     const alert = page.getByRole('alert')
-    assert.match((await alert.textContent()) ?? '', /^You were not signed in there\./)
+    assert.match((await alert.textContent()) ?? '', /^The identity provider did not sign you in\./)
     assert.equal(await page.title(), 'Error: Choose how to sign in')
     await goThere(page)
     await logInThere(page, 'carl')

@@ -63,16 +63,16 @@ test('the keyboard alone is enough', async (t) => {
 
     // Past the menu, which comes first on every page.
     await page.keyboard.press('Tab')
-    assert.equal(await page.locator(':focus').textContent(), 'Skip to the content')
+    assert.equal(await page.locator(':focus').textContent(), 'Skip to content')
     await page.keyboard.press('Enter')
     assert.equal(await focused(page), 'content')
     await page.keyboard.press('Tab')
     assert.equal(await page.locator(':focus').textContent(), 'Sessions')
     await page.keyboard.press('Enter')
     await heading('Sessions')
-    await tabTo(page, 'End all other sessions')
+    await tabTo(page, 'Sign out all other sessions')
     await page.keyboard.press('Space')
-    await says('All other sessions have ended.')
+    await says('All other sessions were signed out.')
 
     await tabTo(page, 'Password', 'Shift+Tab')
     await page.keyboard.press('Enter')
@@ -82,7 +82,7 @@ test('the keyboard alone is enough', async (t) => {
       await page.keyboard.type(text)
     }
     await page.keyboard.press('Enter')
-    await says('Your password is changed.')
+    await says('Your password was changed.')
 
     await tabTo(page, 'Authenticator app', 'Shift+Tab')
     await page.keyboard.press('Enter')

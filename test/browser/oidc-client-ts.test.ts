@@ -151,7 +151,7 @@ test('a browser application with oidc-client-ts', async (t) => {
   await t.test('R005: an application that is not listed at all is not returned to', async () => {
     const { page } = await open(unknown)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'No way back' }).waitFor()
+    await page.getByRole('heading', { name: 'Invalid return address' }).waitFor()
     assert.equal(new URL(page.url()).origin, service.baseUrl)
   })
 })

@@ -22,7 +22,7 @@ import type { Tokens } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
 import { ADMIN, startService } from '../support/service.ts'
 
-const NO_CERTIFICATE = /^Your browser has not shown a certificate\./
+const NO_CERTIFICATE = /^Your browser did not send a certificate\./
 const REFUSED = 'This certificate cannot be used to sign in here.'
 
 test('a person logs in another way with a browser', async (t) => {

@@ -37,7 +37,7 @@ const FOCUS: Readonly<Record<string, string>> = {
   'account: after a session has ended': 'status',
   'account: password that is refused': 'currentPassword',
   'account: an app is set up, after a wrong code': 'code',
-  'account: an app, after a wrong code to make new recovery codes': 'renew-code',
+  'account: an app, after a wrong code to create new recovery codes': 'renew-code',
   'account: an app, after a wrong code to remove the app': 'remove-code',
 }
 
@@ -140,7 +140,7 @@ test('the pages', async (t) => {
       ] as const) {
         const page = await newPage(t, { colorScheme: 'dark' })
         await pages[name]?.[1](page)
-        const whose = page.getByText(/^Recovery codes of /)
+        const whose = page.getByText(/^Recovery codes for /)
         assert.equal(await whose.isVisible(), false, 'on the screen everybody knows')
         await page.emulateMedia({ media: 'print' })
         assert.equal(await page.locator('.codes code:visible').count(), 20)

@@ -25,7 +25,7 @@ import type { Tokens } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
 import { startService } from '../support/service.ts'
 
-const WRONG_CODE = 'That code is not right. Wait for the next one and try again.'
+const WRONG_CODE = 'That code is incorrect. Wait for the next one and try again.'
 
 test('a person proves a second factor with a browser', async (t) => {
   const service = await startService(t)

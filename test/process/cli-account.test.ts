@@ -32,19 +32,19 @@ test('the own account on the command line', async (t) => {
 
   await t.test('the own password is changed by whoever knows it', async () => {
     const args = ['password']
-    await refused(cli, args, `wrong one\n${NEXT}\n`, 65, /currentPassword \(the present one\) /)
+    await refused(cli, args, `wrong one\n${NEXT}\n`, 65, /currentPassword \(the current one\) /)
     await refused(cli, args, `${PASSWORD}\nshort\n`, 65, /password \(the new one\) must have at /)
     await refused(cli, args, `${PASSWORD}\n`, 64, /standard input has no line for "New password"/)
     await logInAs(service, { username, password: PASSWORD })
 
     const terminal = cli.open(...args)
-    await terminal.sees('Present password: ')
+    await terminal.sees('Current password: ')
     terminal.types(PASSWORD)
     await terminal.sees('New password: ')
     terminal.types(NEXT)
     await terminal.sees('The same once more: ')
     terminal.types(NEXT)
-    await terminal.sees('The password is changed. All your other sessions have ended.')
+    await terminal.sees('The password was changed. All your other sessions have ended.')
     assert.equal(await terminal.ended(), 0)
     assert.ok(!/a long|another/.test(terminal.output()), 'nothing of either is shown')
     await logInAs(service, { username, password: NEXT })

@@ -37,7 +37,7 @@ test('--help behind a command tells of that command alone', async (t) => {
   assert.equal(
     stdout,
     'Usage: latchkey context use NAME\n\n' +
-      'Make another context the current one.\n\n' +
+      'Switch to another context.\n\n' +
       'Examples:\n  latchkey context use work\n',
   )
   const login = await cli.succeed(['login', '-h'])

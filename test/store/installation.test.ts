@@ -10,7 +10,7 @@ import { systemRandom } from '../../src/base/secrets/random.ts'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { createVault, INSTALLATION_SECRET_BYTES, type Vault } from '../../src/base/secrets/vault.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
-import { createRecordEvent } from '../../src/domain/audit/record.ts'
+import { auditPorts } from '../../src/domain/audit/ports.ts'
 import { secretFingerprint, secretRecord } from '../../src/domain/installation/installation.ts'
 import { keepSealed } from '../../src/domain/installation/keep-sealed.ts'
 import { rotateSecret, SecretReplaced } from '../../src/domain/installation/rotate-secret.ts'
@@ -30,10 +30,10 @@ const TIMES = Array.from({ length: 20 }, (_, i) => i)
 const MANY = Array.from({ length: 450 }, (_, i) => i)
 
 const newSecret = () => systemRandom.bytes(INSTALLATION_SECRET_BYTES)
-const recordEvent = createRecordEvent({ clock: systemClock, random: systemRandom })
+const AUDIT = auditPorts({ clock: systemClock, random: systemRandom })
 
 function rotate({ transaction }: Store, secrets: { previous: Uint8Array; next: Uint8Array }) {
-  return rotateSecret({ transaction, random: systemRandom, recordEvent }, secrets)
+  return rotateSecret({ ...AUDIT, transaction }, secrets)
 }
 
 async function installed(store: Store, secret: Uint8Array): Promise<void> {

@@ -2,7 +2,8 @@
 import { resolve } from 'node:path'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
+import { auditPorts } from '../../domain/audit/ports.ts'
+import { recordEvent } from '../../domain/audit/record.ts'
 import { type StoreAddress, StoreUnavailable } from '../../store/open.ts'
 import { type Moved, moveWhole } from '../../store/whole/move-whole.ts'
 import { OccupiedDatabase } from '../../store/whole/write-whole.ts'
@@ -25,13 +26,13 @@ export async function moveStore(
   if (from.kind === 'sqlite' && !(await exists(from.path))) {
     throw new RefusedStart(`there is no database ${from.path}`)
   }
-  const recordEvent = createRecordEvent({ clock: systemClock, random: systemRandom })
+  const audit = auditPorts({ clock: systemClock, random: systemRandom })
   try {
     return await moveWhole(from, to, {
       onRows,
       async record({ events }, { from, to }) {
         const happening = { type: 'installation.moved', details: { from, to } } as const
-        await events.insert(recordEvent(undefined, happening))
+        await events.insert(recordEvent(audit, undefined, happening))
       },
     })
   } catch (error) {

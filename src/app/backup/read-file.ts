@@ -2,13 +2,15 @@
  * Reads a backup line by line and trusts none of them: a file that is cut off, altered, of another version or no backup
  * at all is refused with a sentence that says which. docs/backup.md has the form.
  */
+
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { fromUtf8 } from '../../base/encoding.ts'
-import { parseJson } from '../../base/json.ts'
+import { areStrings, isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PassphraseBox } from '../../base/secrets/passphrase.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { fromRfc3339 } from '../../base/time/instant.ts'
+import { BATCH_ROWS } from '../../domain/paging.ts'
 import { SHAPE } from '../../store/migrate.ts'
 import type { Row, TableName } from '../../store/whole/read-whole.ts'
 import { TABLES } from '../../store/whole/table-order.ts'
@@ -26,7 +28,6 @@ export type BackupRows = AsyncGenerator<RowsOfTable, BackupFile, undefined>
 
 const CUT_OFF = 'is cut off: its end is missing'
 
-const BATCH = 500
 /** A row has a few texts of 1 MiB at most (D-44). */
 const LONGEST_LINE = 64 * 2 ** 20
 const NEW_LINE = 0x0a
@@ -53,13 +54,13 @@ export async function* readBackupFile(
       if (row === undefined) throw refuse(`is damaged: a row of ${open.table} cannot be read`)
       open.missing--
       open.batch.push(row)
-      if (open.batch.length === BATCH || open.missing === 0) {
+      if (open.batch.length === BATCH_ROWS || open.missing === 0) {
         yield { table: open.table, rows: open.batch }
         done += open.batch.length
         onRows(done, totalOf(header))
         open = { ...open, batch: [] }
       }
-    } else if (isObject(value) && 'sha256' in value) {
+    } else if (isJsonObject(value) && 'sha256' in value) {
       ending = readEnding(value)
       if (ending?.sha256 !== hash.digest('hex')) {
         throw refuse('is damaged or was altered: its SHA-256 is another one')
@@ -118,16 +119,18 @@ function readLine(bytes: Uint8Array): unknown {
 }
 
 function readHeader(value: unknown, refuse: Refuse): Header {
-  if (!isObject(value) || value['format'] !== FORMAT) throw refuse('is not a backup of Latchkey')
+  if (!isJsonObject(value) || value['format'] !== FORMAT)
+    throw refuse('is not a backup of Latchkey')
   const { version, takenAt, shape, counts, secretFingerprint, secret } = value
   const known = new Set(SHAPE)
   const isNewer =
     (typeof version === 'number' && version > VERSION) ||
-    (isTexts(shape) && shape.some((name) => !known.has(name)))
+    (areStrings(shape) && shape.some((name) => !known.has(name)))
   if (isNewer) {
     throw refuse('was made by a newer version of Latchkey; restore it with that one or a later one')
   }
-  if (version !== VERSION || !isTexts(shape)) throw refuse('is damaged: its header cannot be read')
+  if (version !== VERSION || !areStrings(shape))
+    throw refuse('is damaged: its header cannot be read')
   if (shape.length !== SHAPE.length) {
     throw refuse('was made by an older version of Latchkey; restore it with that one, then update')
   }
@@ -149,18 +152,18 @@ function readHeader(value: unknown, refuse: Refuse): Header {
 }
 
 function readBox(value: unknown): PassphraseBox | undefined {
-  if (!isObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { salt, sealed } = value
   return typeof salt === 'string' && typeof sealed === 'string' ? { salt, sealed } : undefined
 }
 
 /** In the order of `TABLES`, each once at most. */
 function readTable(value: unknown, before: TableName | undefined): OpenTable | undefined {
-  if (!isObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { table, count, columns } = value
   const position = TABLES.indexOf(table as TableName)
   const isNext = position > (before === undefined ? -1 : TABLES.indexOf(before))
-  if (position < 0 || !isNext || !isCount(count) || !isTexts(columns)) return undefined
+  if (position < 0 || !isNext || !isCount(count) || !areStrings(columns)) return undefined
   return { table: table as TableName, columns, missing: count, batch: [] }
 }
 
@@ -170,19 +173,9 @@ function readRow(value: unknown, { columns }: OpenTable): Row | undefined {
   return Object.fromEntries(columns.map((name, i) => [name, value[i] as Value]))
 }
 
-function readEnding({ sha256, proof }: Members): Ending | undefined {
+function readEnding({ sha256, proof }: JsonObject): Ending | undefined {
   if (typeof sha256 !== 'string' || typeof proof !== 'string') return undefined
   return { sha256, proof: proof as SecretHash }
-}
-
-type Members = Readonly<Record<string, unknown>>
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
 function isCount(value: unknown): value is number {
@@ -190,7 +183,7 @@ function isCount(value: unknown): value is number {
 }
 
 function isCounts(value: unknown): value is Header['counts'] {
-  return isObject(value) && Object.values(value).every(isCount)
+  return isJsonObject(value) && Object.values(value).every(isCount)
 }
 
 function isValue(value: unknown): value is Value {

@@ -11,7 +11,7 @@ import { equalInConstantTime } from '../../base/secrets/vault.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config, SecretSource } from '../../config/config.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
+import { auditPorts } from '../../domain/audit/ports.ts'
 import { beginEpoch, type NewEpoch } from '../../domain/installation/begin-epoch.ts'
 import { secretFingerprint } from '../../domain/installation/installation.ts'
 import { StoreUnavailable } from '../../store/open.ts'
@@ -86,7 +86,7 @@ export async function restoreBackup(
   if (found.isEnclosed) await keepSecret(config.secret, secret)
 
   const { takenAt } = checked.header
-  const recordEvent = createRecordEvent({ clock, random })
+  const audit = auditPorts({ clock, random })
   const occupied = replaces ? 'replace' : 'refuse'
   const content = async function* () {
     const again = yield* readBackupFile(path, onRows)
@@ -97,7 +97,7 @@ export async function restoreBackup(
   }
   try {
     const epoch = await writeWhole(config.db, content, occupied, (tx, { epochs }) =>
-      beginEpoch({ secret, clock, random, recordEvent }, tx, epochs, takenAt),
+      beginEpoch(audit, secret, tx, epochs, takenAt),
     )
     return { ...epoch, takenAt, rows: totalOf(checked.header) }
   } catch (error) {

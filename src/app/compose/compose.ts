@@ -79,6 +79,7 @@ import {
   endSessionsWithin as endWithin,
 } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
+import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import { createLegacySessions } from '../../domain/sessions/legacy-sessions.ts'
 import { createManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import { createAuthenticateRouter } from '../../domain/sessions/routers/authenticate-router.ts'
@@ -159,6 +160,7 @@ export function compose(parts: Parts) {
    */
   const ports = {
     ...store,
+    transaction: tellCopies(store.transaction, { endedSessions, rules }),
     clock,
     random,
     vault,
@@ -206,7 +208,18 @@ export function compose(parts: Parts) {
   const endSessionsWithin: EndSessionsWithin = (...given) => endWithin(ports, ...given)
   const hashNewPassword: HashNewPassword = (...given) => hashWith(ports, ...given)
   const names = { brand, clientId: brand, audience: brand }
-  const common = { ...store, clock, random, vault, ...names, recordEvent, rules, endedSessions }
+  const { transaction } = ports
+  const common = {
+    ...store,
+    transaction,
+    clock,
+    random,
+    vault,
+    ...names,
+    recordEvent,
+    rules,
+    endedSessions,
+  }
   const sessionLife = {
     timeout: ports.sessionTimeout,
     maxSessionDuration: ports.maxSessionDuration,

@@ -10,7 +10,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
+import { auditPorts } from '../../domain/audit/ports.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import { refuseGuessable } from '../../domain/factors/guessable-passwords.ts'
 import {
@@ -106,10 +106,9 @@ async function makeAdministrator(
       ? await refuseGuessable(password, [ADMINISTRATOR, config.brand])
       : undefined)
   if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault}`)
-  const recordEvent = createRecordEvent({ clock, random })
   const { transaction } = store
-  const needs = { transaction, secret, hashing, clock, random, recordEvent }
-  const isOurs = await install(needs, password)
+  const ports = { ...auditPorts({ clock, random }), transaction, hashing }
+  const isOurs = await install(ports, secret, password)
   // At once: whatever fails later in this start, the password is known by then.
   if (isOurs && adminPassword === undefined) await handOver(password)
 }

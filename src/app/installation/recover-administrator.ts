@@ -5,15 +5,10 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { auditPorts } from '../../domain/audit/ports.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
 import {
   type Recovery,
   recoverAdministrator,
 } from '../../domain/installation/recover-administrator.ts'
-import {
-  type EndSessionsWithin,
-  endSessionsWithin as endWith,
-} from '../../domain/sessions/ending/end-session.ts'
 import { composeHashing, drawPassword, openPrepared } from './prepare.ts'
 
 export type { Recovery }
@@ -27,19 +22,16 @@ export async function recoverOnCommand(
   const random = systemRandom
   const { store } = await openPrepared(config, random)
   try {
-    const recordEvent = createRecordEvent({ clock, random })
-    const ending = {
+    const ports = {
       ...auditPorts({ clock, random }),
       accessTokenLife: config.tokens.accessTokenDuration,
       // Nobody is served here; running instances read the ends from the database.
       endedSessions: { add() {} },
+      transaction: store.transaction,
+      hashing: composeHashing(config, random),
     }
-    const endSessionsWithin: EndSessionsWithin = (...given) => endWith(ending, ...given)
-    const { transaction } = store
-    const hashing = composeHashing(config, random)
-    const needs = { transaction, hashing, clock, random, recordEvent, endSessionsWithin }
     const password = drawPassword(random)
-    return { recovery: await recoverAdministrator(needs, wanted, password), password }
+    return { recovery: await recoverAdministrator(ports, wanted, password), password }
   } finally {
     await store.close()
   }

@@ -8,7 +8,7 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
+import { auditPorts } from '../../domain/audit/ports.ts'
 import { secretFingerprint } from '../../domain/installation/installation.ts'
 import { rotateSecret, SecretReplaced } from '../../domain/installation/rotate-secret.ts'
 import { readInstallationSecret } from './installation-secret.ts'
@@ -34,17 +34,15 @@ export async function rotateInstallationSecret(config: Config): Promise<RotatedS
     const waiting = waitingSecretFile(config, secretFingerprint(next, random))
     await writeWaitingSecret(config, waiting, next, random)
 
-    const recordEvent = createRecordEvent({ clock: systemClock, random })
     const { transaction } = store
+    const ports = { ...auditPorts({ clock: systemClock, random }), transaction }
     const secrets = { previous, next }
-    const count = await rotateSecret({ transaction, random, recordEvent }, secrets).catch(
-      async (error) => {
-        // After any other failure it stays: a commit may have happened whose answer was lost.
-        if (!(error instanceof SecretReplaced)) throw error
-        await rm(waiting, { force: true })
-        throw new RefusedStart(error.message, { cause: error })
-      },
-    )
+    const count = await rotateSecret(ports, secrets).catch(async (error) => {
+      // After any other failure it stays: a commit may have happened whose answer was lost.
+      if (!(error instanceof SecretReplaced)) throw error
+      await rm(waiting, { force: true })
+      throw new RefusedStart(error.message, { cause: error })
+    })
     if (config.secret.kind === 'environment') return { path: waiting, count }
     const { path } = config.secret
     await placeWaitingSecret(waiting, path)

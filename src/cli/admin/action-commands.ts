@@ -6,11 +6,11 @@ import { YES } from './entities/entity-commands.ts'
 export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'disable identity',
-    what: 'let an identity in no more; all its sessions end',
+    what: 'disable an identity: refuse its logins and end its sessions',
     audience: 'administrator',
     operands: [{ name: 'NAME' }],
     options: {
-      minutes: { value: 'N', what: 'for how long; without it, until it is enabled' },
+      minutes: { value: 'N', what: 'for how long; default: until it is enabled' },
       ...SESSION_OPTIONS,
     },
     examples: ['latchkey disable identity alice', 'latchkey disable identity alice --minutes 60'],
@@ -21,7 +21,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'enable identity',
-    what: 'let a disabled identity in again',
+    what: 'enable a disabled identity',
     audience: 'administrator',
     operands: [{ name: 'NAME' }],
     options: SESSION_OPTIONS,
@@ -33,7 +33,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'unlock',
-    what: 'open a password that was locked for too many failures',
+    what: 'unlock a password that is locked after too many failures',
     audience: 'administrator',
     operands: [{ name: 'NAME' }],
     options: SESSION_OPTIONS,
@@ -45,18 +45,18 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 're-enroll',
-    what: 'put an invitation in the place of a password or certificate, which is worth nothing at once',
+    what: 'replace a password or certificate with an invitation; it stops working at once',
     audience: 'administrator',
     operands: [{ name: 'NAME' }],
     options: {
       method: {
         value: 'password|cert',
         choices: ['password', 'cert'],
-        what: 'which one, where somebody has both',
+        what: 'which one, if the identity has both',
       },
       'expires-at': {
         value: 'TIME',
-        what: 'until when the invitation is good, such as 2026-12-24T18:00:00Z',
+        what: 'when the invitation expires, such as 2026-12-24T18:00:00Z',
       },
       ...YES,
       ...SESSION_OPTIONS,
@@ -81,11 +81,11 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'sessions end-all',
-    what: 'end all sessions of an identity, or of everybody',
+    what: 'end all sessions of one identity, or of all',
     audience: 'administrator',
     options: {
-      identity: { value: 'NAME', what: 'whose' },
-      everybody: { what: 'those of everybody, your own too' },
+      identity: { value: 'NAME', what: 'of this identity' },
+      everybody: { what: 'of all identities, including your own' },
       ...YES,
       ...SESSION_OPTIONS,
     },
@@ -97,7 +97,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'signer check',
-    what: 'try a JWT against a signer, step by step; nobody is logged in',
+    what: 'check a JWT against a signer, step by step, without logging in',
     audience: 'administrator',
     operands: [{ name: 'NAME' }],
     options: {
@@ -112,7 +112,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'ca verify',
-    what: 'prove that you hold the key of a CA, by a certificate with its token as common name',
+    what: 'prove that you have the key of a CA, with a certificate that has its token as common name',
     audience: 'administrator',
     operands: [{ name: 'NAME' }],
     options: {
@@ -141,7 +141,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'ca jwt',
-    what: 'print the JWT that lets whoever has a certificate of a CA enroll by itself',
+    what: 'print the JWT with which holders of a certificate of a CA enroll themselves',
     audience: 'administrator',
     operands: [{ name: 'NAME' }],
     options: SESSION_OPTIONS,
@@ -161,15 +161,15 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'events',
-    what: 'show what happened: the newest audit events, the newest last',
+    what: 'show the newest audit events, the newest last',
     audience: 'administrator',
     options: {
-      follow: { what: 'go on with what happens from now on, until Ctrl-C' },
+      follow: { what: 'keep printing new events until Ctrl-C' },
       type: { value: 'TYPE', what: 'only of this type, such as login.failed' },
       identity: { value: 'NAME', what: 'only of this identity' },
       request: { value: 'ID', what: 'only of this request' },
       filter: { value: 'FILTER', what: 'only these (docs/audit.md)' },
-      limit: { value: 'N', what: 'how many; 20 without it' },
+      limit: { value: 'N', what: 'how many; default: 20' },
       ...SESSION_OPTIONS,
     },
     examples: [
@@ -181,7 +181,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'explain',
-    what: 'say what exactly was wrong with the request that got this error, and what to do',
+    what: 'explain why a request was refused, and what to do',
     audience: 'administrator',
     operands: [{ name: 'REQUEST-ID' }],
     options: SESSION_OPTIONS,

@@ -10,7 +10,7 @@ import {
 } from '../../app/installation/private-files.ts'
 import { createLog } from '../../app/logging.ts'
 import { formatHostPort, type HostPort, parseHostPort } from '../../base/host-port.ts'
-import { parseJson } from '../../base/json.ts'
+import { isText, parseJson } from '../../base/json.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
@@ -102,8 +102,4 @@ async function readIdentity(path: string, io: Pick<Io, 'resolve'>): Promise<Rout
   const fault = identityFault(identity)
   if (fault !== undefined) throw new RefusedStart(`the identity file ${path} ${fault}`)
   return identity
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

@@ -1,6 +1,6 @@
 /** The files that a login with a certificate needs: two in PEM, or one identity file as `latchkey enroll` writes it. */
 import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
-import { parseJson } from '../../base/json.ts'
+import { isText, parseJson } from '../../base/json.ts'
 import type { ClientCertificate } from '../../client/client.ts'
 import { CommandFailed, EXIT } from '../terminal/io.ts'
 import type { CertificateFiles } from './contexts.ts'
@@ -42,8 +42,4 @@ export async function textOf(path: string, typed = path): Promise<string> {
   const text = await readText(path)
   if (text === undefined) throw new CommandFailed(`there is no file ${typed}`, EXIT.usage)
   return text
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

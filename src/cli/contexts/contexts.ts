@@ -12,7 +12,7 @@ import {
   refuseWorldReadable,
   replacePrivateFile,
 } from '../../app/installation/private-files.ts'
-import { parseJson } from '../../base/json.ts'
+import { isJsonObject, parseJson } from '../../base/json.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { readSavedSession, type SavedSession } from '../../client/saved-session.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
@@ -106,7 +106,8 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
     if (text === undefined) return { contexts: {} }
     const value = objectIn(text)
     const contexts = value?.['contexts']
-    if (!isObject(contexts) || !Object.values(contexts).every(isContext)) throw unreadable(listFile)
+    if (!isJsonObject(contexts) || !Object.values(contexts).every(isContext))
+      throw unreadable(listFile)
     const current = value?.['current']
     return {
       ...(typeof current === 'string' ? { current } : {}),
@@ -209,15 +210,11 @@ function named(name: string, contexts: Listed['contexts']): NamedContext {
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const value = parseJson(text, DEEPEST)?.value
-  return isObject(value) ? value : undefined
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isJsonObject(value) ? value : undefined
 }
 
 function isContext(value: unknown): boolean {
-  if (!isObject(value) || typeof value['url'] !== 'string') return false
+  if (!isJsonObject(value) || typeof value['url'] !== 'string') return false
   return ['ca', 'clientId'].every((name) => ['string', 'undefined'].includes(typeof value[name]))
 }
 
@@ -232,7 +229,7 @@ function isSession(value: unknown): value is SavedSession {
 
 function isCertificateFiles(value: unknown): value is CertificateFiles | undefined {
   if (value === undefined) return true
-  if (!isObject(value)) return false
+  if (!isJsonObject(value)) return false
   if (typeof value['identity'] === 'string') return true
   return typeof value['cert'] === 'string' && typeof value['key'] === 'string'
 }

@@ -24,7 +24,7 @@ import { type Contexts, type Credentials, type NamedContext, openContexts } from
 /** What every command with a session takes. */
 export const SESSION_OPTIONS = {
   context: { value: 'NAME', names: 'contexts', what: 'a context other than the current one' },
-  json: { what: 'JSON for programs instead of a table for people' },
+  json: { what: 'print JSON instead of a table' },
 } as const
 
 /** Thrown: CommandFailed when nobody is logged in, and ClientErrors. */

@@ -1,12 +1,12 @@
-/** The texts of `--help`, made of what the commands say about themselves. */
+/** The texts of `--help`, built from the descriptions of the commands. */
 import { EXIT, EXIT_MEANINGS } from '../terminal/io.ts'
 import type { Audience, Command, Options } from './command.ts'
 import { HOME_OPTIONS } from './service-commands.ts'
 
 const PARTS: Readonly<Record<Audience, string>> = {
-  person: 'For people who log in:',
+  person: 'For users:',
   administrator: 'For administrators:',
-  service: 'For those who run the service:',
+  service: 'For operators:',
 }
 
 const WHOLE_EXAMPLES = [
@@ -24,9 +24,9 @@ export function wholeHelp(commands: readonly Command[]): string {
   return [
     'Usage: latchkey <command> [options]',
     ...parts.filter((part) => part !== undefined),
-    section('Options of most commands for the service:', optionLines(HOME_OPTIONS)),
+    section('Options of most commands for operators:', optionLines(HOME_OPTIONS)),
     section('Options:', [
-      ['--help', 'this text; behind a command, what there is to know about that one'],
+      ['--help', 'this text; after a command, help for that command'],
       ['--version', 'the version'],
     ]),
     section('Exit codes:', exitLines()),

@@ -1,4 +1,4 @@
-/** The commands of people who log in. docs/cli.md. */
+/** The commands for users. docs/cli.md. */
 import { SESSION_OPTIONS } from '../contexts/open-session.ts'
 import { type Command, command } from './command.ts'
 
@@ -7,29 +7,32 @@ const { context, json } = SESSION_OPTIONS
 export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'login',
-    what: 'log in, with a browser where nothing else is said, and stay logged in',
+    what: 'log in, by default with a browser, and stay logged in',
     audience: 'person',
     options: {
-      url: { value: 'URL', what: 'https://HOST:PORT of the server; known after the first login' },
+      url: {
+        value: 'URL',
+        what: 'https://HOST:PORT of the server; remembered after the first login',
+      },
       username: {
         value: 'NAME',
-        what: 'with a password, which is asked for or read from standard input',
+        what: 'with a password, from the terminal or standard input',
       },
       cert: { value: 'FILE', what: 'with a certificate, in PEM' },
       key: { value: 'FILE', what: 'its key, in PEM' },
       'ext-jwt': { value: 'FILE', what: 'with a JWT of an external signer; - for standard input' },
-      identity: { value: 'FILE', what: 'with an identity file of "latchkey enroll"' },
-      ca: { value: 'FILE', what: 'what the server is trusted by, in PEM' },
+      identity: { value: 'FILE', what: 'with an identity file from "latchkey enroll"' },
+      ca: { value: 'FILE', what: 'CA certificates that the server is trusted by, in PEM' },
       'ca-fingerprint': {
         value: 'SHA256',
-        what: 'trust the CA that has this fingerprint, unasked',
+        what: 'trust the CA with this fingerprint without asking',
       },
-      'client-id': { value: 'ID', what: 'edge.brand of the server, where it is not "service"' },
-      'no-browser': { what: 'print the address, and open no window' },
+      'client-id': { value: 'ID', what: 'edge.brand of the server, if it is not "service"' },
+      'no-browser': { what: 'print the address without opening a browser' },
       context: {
         value: 'NAME',
         names: 'contexts',
-        what: 'log in into this context; it is made, and the current one from then on',
+        what: 'log in to this context, and make it the current one',
       },
     },
     examples: [
@@ -44,7 +47,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'logout',
-    what: 'end the session, on the server too',
+    what: 'log out: end the session on the server and here',
     audience: 'person',
     options: { context },
     examples: ['latchkey logout', 'latchkey logout --context work'],
@@ -52,7 +55,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'whoami',
-    what: 'say who is logged in, where, and since when',
+    what: 'show who is logged in, where, and since when',
     audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey whoami', 'latchkey whoami --context work --json'],
@@ -60,7 +63,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'token',
-    what: 'print an access token that is good for some time yet',
+    what: 'print a fresh access token',
     audience: 'person',
     options: SESSION_OPTIONS,
     examples: [
@@ -71,12 +74,12 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'cert',
-    what: 'make a key and get a certificate of the session for it, as PEM files',
+    what: 'create a key and get a session certificate for it, as PEM files',
     audience: 'person',
     options: {
       out: {
         value: 'DIR',
-        what: 'where session-key.pem, session-cert.pem and session-ca.pem are written',
+        what: 'folder for session-key.pem, session-cert.pem and session-ca.pem',
       },
       ...SESSION_OPTIONS,
     },
@@ -85,20 +88,20 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'enroll',
-    what: 'exchange the token of an invitation for a password or a certificate to log in with',
+    what: 'exchange an invitation for a password or a certificate',
     audience: 'person',
     operands: [{ name: 'FILE' }],
     options: {
       out: {
         value: 'FILE',
-        what: 'the identity file, for a certificate; one that exists is not touched',
+        what: 'the identity file to write, for a certificate; must not exist',
       },
-      username: { value: 'NAME', what: 'the one of the invitation, for a password' },
-      cert: { value: 'FILE', what: 'the certificate of a CA that the invitation is for, in PEM' },
+      username: { value: 'NAME', what: 'the username of the invitation, for a password' },
+      cert: { value: 'FILE', what: 'a certificate of the CA that the invitation is for, in PEM' },
       key: { value: 'FILE', what: 'its key, in PEM' },
       ca: {
         value: 'FILE',
-        what: 'what the server is trusted by, where that is known; else the token says it',
+        what: 'CA certificates that the server is trusted by; default: as the token says',
       },
       json,
     },
@@ -115,12 +118,12 @@ export const PERSON_COMMANDS: readonly Command[] = [
     what: 'change your own password; all your other sessions end',
     audience: 'person',
     options: SESSION_OPTIONS,
-    examples: ['latchkey password', 'latchkey password < present-and-new.txt'],
+    examples: ['latchkey password', 'latchkey password < current-and-new.txt'],
     load: async () => (await import('../person/account/password.ts')).changePassword,
   }),
   command({
     words: 'mfa status',
-    what: 'say whether your logins ask for a TOTP code, and how many recovery codes are left',
+    what: 'show whether your logins ask for a TOTP code, and how many recovery codes are left',
     audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey mfa status'],
@@ -136,7 +139,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'mfa disable',
-    what: 'do without the app again; a code of it is asked for',
+    what: 'remove the authenticator app; asks for a code',
     audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey mfa disable'],
@@ -144,7 +147,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'mfa recovery-codes',
-    what: 'print new recovery codes; the former ones are void, and a code is asked for',
+    what: 'print new recovery codes, which void the old ones; asks for a code',
     audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey mfa recovery-codes'],
@@ -152,7 +155,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'context list',
-    what: 'list the servers that one is, or was, logged in to',
+    what: 'list your contexts: servers and logins',
     audience: 'person',
     options: { json },
     examples: ['latchkey context list', 'latchkey context list --json'],
@@ -160,7 +163,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'context use',
-    what: 'make another context the current one',
+    what: 'switch to another context',
     audience: 'person',
     operands: [{ name: 'NAME', names: 'contexts' }],
     options: {},
@@ -169,7 +172,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'context remove',
-    what: 'forget a context and its credentials',
+    what: 'delete a context and its credentials',
     audience: 'person',
     operands: [{ name: 'NAME', names: 'contexts' }],
     options: {},

@@ -1,4 +1,4 @@
-/** The commands of those who run the service. */
+/** The commands for operators of the service. */
 import { readHomeOptions } from '../home/home-options.ts'
 import { command } from './command.ts'
 
@@ -9,13 +9,13 @@ export const HOME_OPTIONS = {
 
 const PASSPHRASE_FILE = {
   value: 'FILE',
-  what: 'its first line is the passphrase; without it, the passphrase is asked for',
+  what: 'read the passphrase from the first line of this file; default: ask for it',
 } as const
 
 export const SERVICE_COMMANDS = [
   command({
     words: 'run',
-    what: 'start the service; make a home for it first when there is none',
+    what: 'start the service; create its home first if there is none',
     audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey run', 'latchkey run --home /srv/latchkey'],
@@ -26,15 +26,15 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'demo',
-    what: 'try everything: a service, people, an IdP and a gateway, gone again with Ctrl-C',
+    what: 'try everything: a service, users, an IdP and a gateway, until Ctrl-C',
     audience: 'service',
-    options: { port: { value: 'PORT', what: 'of the service; without it, a free one' } },
+    options: { port: { value: 'PORT', what: 'port of the service; default: a free one' } },
     examples: ['latchkey demo', 'latchkey demo --port 1280'],
     load: async () => (await import('../commands/demo.ts')).runDemo,
   }),
   command({
     words: 'init',
-    what: 'make the home, the database and the administrator, and stop there',
+    what: 'create the home, the database and the administrator, without starting the service',
     audience: 'service',
     options: HOME_OPTIONS,
     examples: ['LATCHKEY_ADDRESS=auth.example.com:443 latchkey init --home /srv/latchkey'],
@@ -45,7 +45,7 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'config check',
-    what: 'print every problem of the configuration and every value that is adjusted',
+    what: 'print every problem and every adjusted value of the configuration',
     audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey config check --home /srv/latchkey'],
@@ -56,14 +56,14 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'keys rotate',
-    what: 'make the next signing key; it is published now and signs in ten minutes',
+    what: 'create the next signing key; it is published now and signs in ten minutes',
     audience: 'service',
     options: {
       ...HOME_OPTIONS,
       context: {
         value: 'NAME',
         names: 'contexts',
-        what: 'over the API of this context, and not in a home',
+        what: 'use the API of this context, not a home',
       },
       'revoke-now': {
         what: 'after a leak: the new key signs at once, and all older ones are withdrawn',
@@ -77,7 +77,7 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'secret rotate',
-    what: 'put another installation secret in the place of the one in use; instances start anew',
+    what: 'replace the installation secret; running instances stop to be restarted',
     audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey secret rotate --home /srv/latchkey'],
@@ -88,11 +88,11 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'admin recover',
-    what: 'let an administrator in again: new password, no lock, no TOTP, the default policy',
+    what: 'restore access for an administrator: new password, no lock, no TOTP, the default policy',
     audience: 'service',
     options: {
       ...HOME_OPTIONS,
-      identity: { value: 'NAME', what: 'where there are several: a name or an id' },
+      identity: { value: 'NAME', what: 'name or id of the administrator, if there are several' },
     },
     examples: ['latchkey admin recover --home /srv/latchkey --identity alice'],
     load: async () => {
@@ -102,14 +102,14 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'backup',
-    what: 'write the whole database into one file, beside running instances or without',
+    what: 'write the whole database into one file; instances may be running',
     audience: 'service',
     options: {
       ...HOME_OPTIONS,
-      out: { value: 'FILE', what: 'where it is written' },
-      'with-secret': { what: 'the installation secret too, encrypted with a passphrase' },
+      out: { value: 'FILE', what: 'the file to write' },
+      'with-secret': { what: 'include the installation secret, encrypted with a passphrase' },
       'passphrase-file': PASSPHRASE_FILE,
-      force: { what: 'a file that is there already is replaced' },
+      force: { what: 'replace an existing file' },
     },
     examples: ['latchkey backup --home /srv/latchkey --out /mnt/backups/monday.lkb --with-secret'],
     load: async () => {
@@ -120,13 +120,13 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'restore',
     operands: [{ name: 'FILE' }],
-    what: 'put a backup into an empty database, or only check it; every session ends',
+    what: 'restore a backup into an empty database, or only check it; all sessions end',
     audience: 'service',
     options: {
       ...HOME_OPTIONS,
       verify: { what: 'check the backup and change nothing' },
       'passphrase-file': PASSPHRASE_FILE,
-      force: { what: 'what is in the database already is replaced' },
+      force: { what: 'replace the contents of the database' },
     },
     examples: [
       'latchkey restore /mnt/backups/monday.lkb --verify',
@@ -143,7 +143,7 @@ export const SERVICE_COMMANDS = [
     audience: 'service',
     options: {
       from: { value: 'DATABASE', what: 'sqlite:PATH or postgres://…' },
-      to: { value: 'DATABASE', what: 'an empty one, in the same form' },
+      to: { value: 'DATABASE', what: 'an empty database, in the same form' },
     },
     examples: [
       'latchkey migrate-store --from sqlite:/srv/latchkey/latchkey.db --to postgres://latchkey@db/latchkey',
@@ -152,12 +152,15 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'gateway',
-    what: 'let those with a session and its certificate through to a service behind it',
+    what: 'run a gateway that admits callers with a session and its certificate',
     audience: 'service',
     options: {
-      controller: { value: 'URL', what: 'https://HOST:PORT of the controller that it follows' },
-      identity: { value: 'FILE', what: 'its own identity: JSON with id, cert, key and ca, in PEM' },
-      listen: { value: 'HOST:PORT', what: 'where it takes connections' },
+      controller: { value: 'URL', what: 'https://HOST:PORT of the controller' },
+      identity: {
+        value: 'FILE',
+        what: 'identity of the gateway: JSON with id, cert, key and ca, in PEM',
+      },
+      listen: { value: 'HOST:PORT', what: 'address to listen on' },
       upstream: { value: 'URL', what: 'http://HOST:PORT of the service behind it' },
     },
     examples: [

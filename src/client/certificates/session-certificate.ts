@@ -2,10 +2,12 @@
  * API session certificates: SPEC API Session Certificates; D-40, D-41. The key is made here and stays here; what comes
  * back must be a certificate for it.
  */
+
 import { createPrivateKey, generateKeyPairSync, KeyObject, X509Certificate } from 'node:crypto'
+import { isText } from '../../base/json.ts'
 import type { Call } from '../api-call.ts'
 import { UnexpectedAnswer } from '../errors.ts'
-import { asObject, isText, jsonOf, refusalOf } from '../wire/answers.ts'
+import { asObject, jsonOf, refusalOf } from '../wire/answers.ts'
 import type { WireAnswer } from '../wire/https-wire.ts'
 import { makeCsr } from './csr.ts'
 

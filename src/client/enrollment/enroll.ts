@@ -3,6 +3,7 @@
  * JWT says by which method. Nothing is sent before the server has proven to be the one that made it, and whatever is
  * refused leaves the token good.
  */
+import { isText, type JsonObject } from '../../base/json.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
 import { makeCsr } from '../certificates/csr.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from '../certificates/session-certificate.ts'
 import { ClientError, Refused, UnexpectedAnswer } from '../errors.ts'
 import type { Credential } from '../login/credentials.ts'
-import { asObject, isText, type JsonObject, jsonOf } from '../wire/answers.ts'
+import { asObject, jsonOf } from '../wire/answers.ts'
 import {
   type ClientCertificate,
   createWire,

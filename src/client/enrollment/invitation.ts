@@ -3,13 +3,14 @@
  * signed with the key of the server there. So a client that knows no CA yet looks at the certificate of that server,
  * checks the JWT with it, and from then on trusts this certificate and no other.
  */
+
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { decodeJwt, errors, jwtVerify } from 'jose'
+import { isText } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { ClientError, ServerUnavailable } from '../errors.ts'
-import { isText } from '../wire/answers.ts'
 import { parseOrigin } from '../wire/provider.ts'
 
 const METHODS = ['ott', 'updb', 'ottca', 'ca'] as const

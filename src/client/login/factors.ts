@@ -2,9 +2,10 @@
  * What a login may ask for after the first credential, and how the program is asked for it: SPEC Authentication 3 to
  * 5, SPEC Authentication Query; D-14, D-15, D-19. The same for OIDC and for legacy logins; how a code is sent is theirs.
  */
+import { isText } from '../../base/json.ts'
 import type { AuthQuery, ExtJwtQuery, TotpQuery } from '../../protocol/auth-query.ts'
 import { CodeRefused, FactorRequired, type Refusal, UnexpectedAnswer } from '../errors.ts'
-import { asObject, codeOf, isText, jsonOf, refusalIn, refusalOf } from '../wire/answers.ts'
+import { asObject, codeOf, jsonOf, refusalIn, refusalOf } from '../wire/answers.ts'
 import type { WireAnswer } from '../wire/https-wire.ts'
 
 export interface CodeAsk {

@@ -3,7 +3,7 @@
  * says becomes one of our errors; its own sentences are not repeated.
  */
 import { fromUtf8 } from '../../base/encoding.ts'
-import { parseJson } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import { parseChallenges, type ReceivedChallenge } from '../../protocol/challenge.ts'
 import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import {
@@ -17,8 +17,6 @@ import {
 } from '../errors.ts'
 import type { WireAnswer } from './https-wire.ts'
 
-export type JsonObject = Readonly<Record<string, unknown>>
-
 const DEEPEST = 16
 
 /** The JSON object of the body; undefined when it is anything else. */
@@ -28,12 +26,7 @@ export function jsonOf({ body }: Pick<WireAnswer, 'body'>): JsonObject | undefin
 }
 
 export function asObject(value: unknown): JsonObject | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as JsonObject) : undefined
-}
-
-export function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
+  return isJsonObject(value) ? value : undefined
 }
 
 export function challengesOf({

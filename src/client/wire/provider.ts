@@ -2,9 +2,10 @@
  * What a server says about itself: SPEC Discovery; OIDC Discovery §4.3, RFC 8414 §3.3. The issuer must be the address
  * that was asked, and every endpoint must stand there too: a document of somebody else is of no use to him.
  */
+import type { JsonObject } from '../../base/json.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
 import { UnexpectedAnswer } from '../errors.ts'
-import { type JsonObject, jsonOf, refusalOf } from './answers.ts'
+import { jsonOf, refusalOf } from './answers.ts'
 import type { Wire } from './https-wire.ts'
 
 export interface Provider {

@@ -1,10 +1,9 @@
 /** /authenticators of the management API: API 3.3, 4.2. The hash of a password is in no answer. */
+
 import { z } from 'zod'
+import { LONGEST_PASSWORD } from '../../protocol/limits.ts'
 import { detail, Entity, list, Reference, Timestamp } from '../envelope.ts'
 import { Id, Name, NewTags, Pem } from './fields.ts'
-
-/** What a login takes; how long a password may be is the policy's rule. */
-const LONGEST_PASSWORD = 1024
 
 const common = { identityId: Id, tags: NewTags.default({}) }
 

@@ -2,8 +2,10 @@
  * Fields that several management writes have, with their bounds. API 1. What needs the store or a reader of its own
  * (names in use, certificates, claims) is checked by the use cases.
  */
+
 import { z } from 'zod'
 import { isLine, isStorable } from '../../base/text.ts'
+import { LONGEST_NAME, LONGEST_PEM } from '../../protocol/limits.ts'
 
 const NOT_A_LINE = 'must be one line of text without control characters'
 
@@ -12,18 +14,20 @@ export const line = (longest: number) => z.string().min(1).max(longest).refine(i
 export const lineOrNothing = (longest: number) => z.string().max(longest).refine(isLine, NOT_A_LINE)
 
 /** Names and usernames: nobody sees a blank at an end. */
-export const Name = line(256).refine((name) => name.trim() === name, 'must not begin or end blank')
+export const Name = line(LONGEST_NAME).refine(
+  (name) => name.trim() === name,
+  'must not begin or end blank',
+)
 
 /** As long as a claim that names somebody may be (API 4.5). */
-export const ExternalId = line(256)
+export const ExternalId = line(LONGEST_NAME)
 
 /** Names another entity; whether there is one, the use case finds out. */
 export const Id = z.string().min(1).max(64)
 
 export const Roles = z.array(line(256)).max(256)
 
-/** More than any certificate. */
-export const Pem = z.string().min(1).max(65_536)
+export const Pem = z.string().min(1).max(LONGEST_PEM)
 
 const MOST_TAGS = 64
 

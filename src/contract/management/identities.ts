@@ -1,14 +1,15 @@
 /** /identities of the management API: API 3.3, 4.1. */
 import { z } from 'zod'
-import { CurrentIdentity } from '../current-identity.ts'
-import { detail, list, Timestamp } from '../envelope.ts'
+import { IDENTITY } from '../../entities/identity.ts'
+import { managedShape } from '../described.ts'
+import { detail, list } from '../envelope.ts'
 import { EnrollmentOfNew, OpenEnrollments } from './enrollments.ts'
 import { ExternalId, Id, Name, NewTags, Roles } from './fields.ts'
 
 /** What an administrator chooses: PUT replaces all of it, PATCH a part. */
 export const ChosenIdentity = z.strictObject({
   name: Name,
-  type: z.enum(['Default', 'Router']).describe('`Router` for edge routers.'),
+  type: z.enum(IDENTITY.type.choices).describe('`Router` for edge routers.'),
   isAdmin: z.boolean(),
   externalId: ExternalId.nullish().describe(
     'What external JWTs and claims of CAs call it. Unique.',
@@ -33,16 +34,7 @@ export const Disablement = z.strictObject({
     .describe('0: until somebody enables it.'),
 })
 
-const ClientInfo = z.record(z.string(), z.string())
-
-export const Identity = CurrentIdentity.extend({
-  isMfaEnabled: z.boolean(),
-  hasApiSession: z.boolean(),
-  lastLoginAt: Timestamp.nullable().describe(
-    'When the last login finished: with its tokens or, for a legacy login, with its last factor.',
-  ),
-  envInfo: ClientInfo.nullable().describe('Of the machine of the last legacy login that told.'),
-  sdkInfo: ClientInfo.nullable().describe('Of the SDK of the last legacy login that told.'),
+export const Identity = managedShape(IDENTITY).extend({
   authenticators: z
     .object({
       updb: z.object({ id: z.string(), username: z.string() }).optional(),

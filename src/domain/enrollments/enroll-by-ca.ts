@@ -11,6 +11,7 @@ import { networkOf } from '../../base/network.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { isLine } from '../../base/text.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { LONGEST_NAME } from '../../protocol/limits.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
@@ -24,9 +25,6 @@ import { judgeForEnrollment, type Purpose } from './ca-certificate.ts'
 import { type Enrolling, identityName, unusedIdentityName } from './identity-name.ts'
 import type { EnrollmentPorts } from './ports.ts'
 import { findEnrollment, type NewCredential, takeEnrollment } from './use-enrollment.ts'
-
-/** As long as an administrator may make one. */
-const LONGEST_EXTERNAL_ID = 256
 
 /** Throws CERT_FAILED_VALIDATION or CERT_IN_USE, and what `takeEnrollment` throws. */
 export async function enrollByCaAndToken(
@@ -162,7 +160,7 @@ const isForAnybody = (ca: Ca): boolean => ca.isAutoCaEnrollmentEnabled
 
 function isExternalId(text: string | undefined): boolean {
   if (text === undefined) return false
-  return text.length <= LONGEST_EXTERNAL_ID && isLine(text)
+  return text.length <= LONGEST_NAME && isLine(text)
 }
 
 /** The first of the subject; the legacy object has it as it is, unescaped. */

@@ -2,13 +2,11 @@
  * The claim of an external JWT that names the identity: by its name, or by a JSON pointer (RFC 6901) when it
  * begins with a slash. API 4.5. Whose name it is, is looked up elsewhere.
  */
-
-/** As long as the external id of an identity can be. */
-const LONGEST = 256
+import { LONGEST_NAME } from '../../protocol/limits.ts'
 
 /** Whether this can name a claim at all. */
 export function isClaimsProperty(property: string): boolean {
-  if (property === '' || property.length > LONGEST) return false
+  if (property === '' || property.length > LONGEST_NAME) return false
   // RFC 6901 §3: a tilde is half of ~0 or ~1.
   return !property.startsWith('/') || !/~(?![01])/.test(property)
 }
@@ -16,7 +14,7 @@ export function isClaimsProperty(property: string): boolean {
 /** The text of the claim; undefined where there is none, or none that could name anybody (R059). */
 export function claimedSubject(claims: unknown, property: string): string | undefined {
   const value = isClaimsProperty(property) ? valueAt(claims, stepsOf(property)) : undefined
-  if (typeof value !== 'string' || value === '' || value.length > LONGEST) return undefined
+  if (typeof value !== 'string' || value === '' || value.length > LONGEST_NAME) return undefined
   // No database keeps half a surrogate pair or a NUL, and nobody can read a control character.
   return value.isWellFormed() && !/\p{Cc}/u.test(value) ? value : undefined
 }

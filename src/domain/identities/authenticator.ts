@@ -4,6 +4,8 @@
  */
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import { LONGEST_NAME } from '../../protocol/limits.ts'
+import { invalid } from '../refusals.ts'
 import type { Tags } from './identity.ts'
 
 interface Common {
@@ -57,4 +59,10 @@ type Grown = 'credentialVersion' | 'lastUsedAt'
  */
 export function usernameKey(username: string): string {
   return username.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
+}
+
+/** Folding can make a text many times as long, so its length is checked afterwards. Throws COULD_NOT_VALIDATE. */
+export function refuseLongUsername(username: string): void {
+  if (usernameKey(username).length <= LONGEST_NAME) return
+  throw invalid('username', `must have at most ${LONGEST_NAME} characters`)
 }

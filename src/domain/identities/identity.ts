@@ -1,38 +1,19 @@
 /**
  * Who can log in. API 4.1.
  */
-import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
+import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import type { EntityOf, Tags, WritableName } from '../../entities/field.ts'
+import type { IDENTITY } from '../../entities/identity.ts'
 
-export const IDENTITY_TYPES = ['Default', 'Router'] as const
-export type IdentityType = (typeof IDENTITY_TYPES)[number]
+export type { Tags }
 
-/** API 1: a flat map. */
-export type Tags = Readonly<Record<string, string | number | boolean | null>>
+export type Identity = EntityOf<typeof IDENTITY>
 
-export interface Identity {
-  readonly id: IdentityId
-  readonly name: string
-  readonly type: IdentityType
-  readonly isAdmin: boolean
-  readonly externalId: string | undefined
-  readonly authPolicyId: AuthPolicyId
-  readonly roleAttributes: readonly string[]
-  readonly appData: Tags
-  readonly tags: Tags
-  readonly disabledAt: Instant | undefined
-  /** When a disablement ends by itself; undefined while disabled means until an administrator enables it. */
-  readonly disabledUntil: Instant | undefined
-  /** What the last legacy login told of its machine and of its SDK (D-124); undefined when none did. */
-  readonly envInfo: ClientInfo | undefined
-  readonly sdkInfo: ClientInfo | undefined
-  /** Incremented when all sessions of the identity end: a login from before that cannot begin a session (D-226). */
-  readonly voidedLogins: number
-  /** When the last login finished (D-268). */
-  readonly lastLoginAt: Instant | undefined
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-}
+export type IdentityType = Identity['type']
+
+/** What an administrator chooses of an identity; the rest is ours. */
+export type ChosenOfIdentity = Pick<Identity, WritableName<typeof IDENTITY>>
 
 /** As it is made: nobody has logged in with it yet. */
 export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins' | 'lastLoginAt'>

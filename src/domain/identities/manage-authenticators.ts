@@ -15,10 +15,9 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Authenticator, FreshAuthenticator } from './authenticator.ts'
+import { type Authenticator, type FreshAuthenticator, refuseLongUsername } from './authenticator.ts'
 import type { Tags } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-import { refuseLongUsername } from './long-username.ts'
 import { registeredCertificate } from './registered-certificate.ts'
 
 export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags: Tags } & (
@@ -73,7 +72,7 @@ export async function removeAuthenticator(
   also: (tx: Stores, removed: Authenticator) => Promise<void> = async () => {},
 ): Promise<void> {
   const { transaction, clock } = ports
-  const feelEnds = await transaction(async (tx) => {
+  await transaction(async (tx) => {
     const found = await tx.authenticators.find(id)
     const identity = found && (await tx.identities.find(found.identityId))
     if (found === undefined || identity === undefined) throw notFound()
@@ -84,16 +83,14 @@ export async function removeAuthenticator(
       if (!(await tx.authenticators.remove(id))) throw notFound()
       const sessions = await tx.apiSessions.listByAuthenticator(id)
       const ending = { sessions, authenticators: [found] }
-      const feel = await endSessionsWithin(ports, tx, ending, 'authenticator-removed', caller)
+      await endSessionsWithin(ports, tx, ending, 'authenticator-removed', caller)
       const deleted = { type: 'authenticator.deleted', identityId, details: { id } } as const
       await tx.events.insert(recordEvent(ports, caller, deleted))
       await also(tx, found)
-      return feel
     }
     if (!identity.isAdmin) return take()
     return keepAdministrator(tx, identityId, { now: clock.now(), caller }, take)
   })
-  feelEnds()
 }
 
 /** D-22: forgets the failures and the lock of a password. Throws NOT_FOUND. */

@@ -15,21 +15,8 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Identity } from './identity.ts'
+import type { ChosenOfIdentity, Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-
-type Chosen =
-  | 'name'
-  | 'type'
-  | 'isAdmin'
-  | 'externalId'
-  | 'authPolicyId'
-  | 'roleAttributes'
-  | 'appData'
-  | 'tags'
-
-/** What an administrator chooses of an identity; the rest is ours. */
-export type ChosenOfIdentity = Pick<Identity, Chosen>
 
 export type NewIdentity = Omit<ChosenOfIdentity, 'authPolicyId'> & {
   /** Undefined: the default one (API 4.1). */
@@ -142,7 +129,7 @@ async function cutOff(
   caller: Caller,
   change: (tx: Stores, identity: Identity) => Promise<unknown>,
 ): Promise<void> {
-  const feelEnds = await ports.transaction(async (tx) => {
+  await ports.transaction(async (tx) => {
     const found = await tx.identities.find(id)
     if (found === undefined) throw notFound()
     const cut = async () => {
@@ -152,13 +139,11 @@ async function cutOff(
       const sessions = await tx.apiSessions.listOf(id)
       const isGoing = reason === 'identity-deleted'
       const authenticators = isGoing ? await tx.authenticators.listOf(id) : []
-      const feel = await endSessionsWithin(ports, tx, { sessions, authenticators }, reason, caller)
+      await endSessionsWithin(ports, tx, { sessions, authenticators }, reason, caller)
       await tx.identities.voidLogins(id)
       await change(tx, identity)
-      return feel
     }
     if (!found.isAdmin) return cut()
     return keepAdministrator(tx, id, { now: ports.clock.now(), caller }, cut)
   })
-  feelEnds()
 }

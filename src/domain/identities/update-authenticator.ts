@@ -15,10 +15,14 @@ import { inUse, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
-import type { Authenticator, CertAuthenticator, UpdbAuthenticator } from './authenticator.ts'
+import {
+  type Authenticator,
+  type CertAuthenticator,
+  refuseLongUsername,
+  type UpdbAuthenticator,
+} from './authenticator.ts'
 import type { Tags } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-import { refuseLongUsername } from './long-username.ts'
 import { type RegisteredCertificate, registeredCertificate } from './registered-certificate.ts'
 
 /** Of the same method as the authenticator, always: that never changes, nor whose it is. */
@@ -57,7 +61,7 @@ export async function updateAuthenticator(
     passwordHash =
       password && (await hashNewPassword(ports, password, { username, identity, policy }))
   }
-  const feelEnds = await transaction(async (tx) => {
+  await transaction(async (tx) => {
     const { identity: owner } = await readOwned(tx, id)
     const write = async () => {
       // Held as at a login: what is begun with it is there when the sessions are listed, or is not begun.
@@ -72,7 +76,6 @@ export async function updateAuthenticator(
     if (!owner.isAdmin) return write()
     return keepAdministrator(tx, owner.id, { now: clock.now(), caller }, write)
   })
-  feelEnds()
 }
 
 async function replaceUpdb(
@@ -81,12 +84,12 @@ async function replaceUpdb(
   current: UpdbAuthenticator,
   next: { username: string; passwordHash: string | undefined; tags: Tags },
   caller: Caller,
-): Promise<() => void> {
+): Promise<void> {
   const { id, identityId, credentialVersion } = current
   const { username, passwordHash, tags } = next
   const changed: string[] = [...changedFields(current, { username, tags })]
   if (passwordHash !== undefined) changed.push('password')
-  if (changed.length === 0) return () => {}
+  if (changed.length === 0) return
   const outcome = await tx.authenticators.replaceUpdb(
     id,
     credentialVersion,
@@ -97,11 +100,10 @@ async function replaceUpdb(
   if (outcome === 'username-in-use') throw inUse('username')
   if (passwordHash !== undefined) await tx.identities.voidLogins(identityId)
   const sessions = passwordHash === undefined ? [] : await tx.apiSessions.listOf(identityId)
-  const feelEnds = await endSessionsWithin(ports, tx, { sessions }, 'password-reset', caller)
+  await endSessionsWithin(ports, tx, { sessions }, 'password-reset', caller)
   const details = { id, changed }
   const updated = { type: 'authenticator.updated', identityId, details } as const
   await tx.events.insert(recordEvent(ports, caller, updated))
-  return feelEnds
 }
 
 async function replaceCert(
@@ -110,7 +112,7 @@ async function replaceCert(
   current: Authenticator,
   next: AuthenticatorChange,
   caller: Caller,
-): Promise<() => void> {
+): Promise<void> {
   if (current.method !== 'cert' || next.method !== 'cert') {
     throw new Error('the method of an authenticator does not change')
   }
@@ -119,7 +121,7 @@ async function replaceCert(
   const certificate = anotherCertificate(ports, current, next.certPem)
   const changed: string[] = [...changedFields<CertAuthenticator>(current, { tags })]
   if (certificate !== undefined) changed.push('certPem')
-  if (changed.length === 0) return () => {}
+  if (changed.length === 0) return
   const given = { certificate, tags }
   const outcome = await tx.authenticators.replaceCert(
     id,
@@ -132,11 +134,10 @@ async function replaceCert(
   const sessions = certificate === undefined ? [] : await tx.apiSessions.listByAuthenticator(id)
   const authenticators = certificate === undefined ? [] : [withoutIt(current, certificate)]
   const ending = { sessions, authenticators }
-  const feelEnds = await endSessionsWithin(ports, tx, ending, 'certificate-replaced', caller)
+  await endSessionsWithin(ports, tx, ending, 'certificate-replaced', caller)
   const details = { id, changed }
   const updated = { type: 'authenticator.updated', identityId, details } as const
   await tx.events.insert(recordEvent(ports, caller, updated))
-  return feelEnds
 }
 
 function anotherCertificate(

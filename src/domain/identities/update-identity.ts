@@ -14,9 +14,9 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { Identity } from './identity.ts'
+import type { ChosenOfIdentity, Identity } from './identity.ts'
 import { keepAdministrator } from './last-administrator.ts'
-import type { ChosenOfIdentity, NewIdentity } from './manage.ts'
+import type { NewIdentity } from './manage.ts'
 
 /**
  * Replaces the identity by what `change` returns, which may be called again if another call was faster. Ends its sessions
@@ -43,7 +43,6 @@ export async function updateIdentity(
     return keepAdministrator(tx, id, { now: clock.now(), caller }, write)
   })
   if (outcome === 'again') return updateIdentity(ports, id, change, caller)
-  outcome()
 }
 
 async function replace(
@@ -52,10 +51,10 @@ async function replace(
   current: Identity,
   { authPolicyId = DEFAULT_POLICY_ID, ...given }: NewIdentity,
   caller: Caller,
-): Promise<() => void> {
+): Promise<'updated' | 'unchanged'> {
   const chosen: ChosenOfIdentity = { ...given, authPolicyId }
   const changed = changedFields(current, chosen)
-  if (changed.length === 0) return () => {}
+  if (changed.length === 0) return 'unchanged'
   // Held: it does not go away meanwhile.
   if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
     throw invalid('authPolicyId', 'names no policy')
@@ -68,10 +67,10 @@ async function replace(
   const isEnd = endsSessions(current, next)
   if (isEnd) await tx.identities.voidLogins(id)
   const sessions = isEnd ? await tx.apiSessions.listOf(id) : []
-  const feelEnds = await endSessionsWithin(ports, tx, { sessions }, 'identity-changed', caller)
+  await endSessionsWithin(ports, tx, { sessions }, 'identity-changed', caller)
   const updated = { type: 'identity.updated', identityId: id, details: { changed } } as const
   await tx.events.insert(recordEvent(ports, caller, updated))
-  return feelEnds
+  return 'updated'
 }
 
 function inTheWay(obstacle: 'name-in-use' | 'external-id-in-use'): Failure {

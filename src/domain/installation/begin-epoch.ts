@@ -4,11 +4,10 @@
  * means anything under it. Signing keys, sessions and the like are in no backup.
  */
 
-import type { Random } from '../../base/secrets/random.ts'
 import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
 import { lastAcceptedStep } from '../factors/totp.ts'
 import type { Stores } from '../stores.ts'
 import { ForeignDatabase, secretFingerprint, secretRecord } from './installation.ts'
@@ -21,23 +20,19 @@ export interface NewEpoch {
 
 /** In the transaction that wrote the rows. Thrown: ForeignDatabase, when they are of another secret. */
 export async function beginEpoch(
-  deps: {
-    readonly secret: Uint8Array
-    readonly clock: Clock
-    readonly random: Random
-    readonly recordEvent: RecordEvent
-  },
+  ports: AuditPorts,
+  secret: Uint8Array,
   tx: Pick<Stores, 'installation' | 'events'>,
   epochs: Epochs,
   takenAt: Instant,
 ): Promise<NewEpoch> {
-  const { secret, clock, random, recordEvent } = deps
+  const { clock, random } = ports
   const record = secretRecord(secret, random.bytes(INSTALLATION_SECRET_BYTES), random)
   const fingerprint = secretFingerprint(secret, random)
   if (!(await tx.installation.replaceSecret(fingerprint, record))) throw new ForeignDatabase()
   // Somebody may have seen a code that was taken a moment ago.
   const withoutRecoveryCodes = await epochs.burnSteps(lastAcceptedStep(clock.now()))
   const details = { takenAt: toRfc3339(takenAt), withoutRecoveryCodes }
-  await tx.events.insert(recordEvent(undefined, { type: 'installation.restored', details }))
+  await tx.events.insert(recordEvent(ports, undefined, { type: 'installation.restored', details }))
   return { withoutRecoveryCodes }
 }

@@ -6,7 +6,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { openStore } from '../../store/open.ts'
-import { createRecordEvent } from '../audit/record.ts'
+import { auditPorts } from '../audit/ports.ts'
 import { createPasswordHashing } from '../factors/hashing.ts'
 import { usernameKey } from '../identities/authenticator.ts'
 import { DEFAULT_POLICY_ID, PRODUCTION_POLICY_ID } from '../policies/auth-policy.ts'
@@ -22,18 +22,10 @@ async function emptyStore(t: TestContext): Promise<Store> {
   return store
 }
 
+const PORTS = { ...auditPorts({ clock: systemClock, random: systemRandom }), hashing }
+
 function installOn(store: Store, password: string, secret = newSecret()): Promise<boolean> {
-  const recordEvent = createRecordEvent({ clock: systemClock, random: systemRandom })
-  const { transaction } = store
-  const deps = {
-    transaction,
-    secret,
-    hashing,
-    clock: systemClock,
-    random: systemRandom,
-    recordEvent,
-  }
-  return install(deps, new Secret(password))
+  return install({ ...PORTS, transaction: store.transaction }, secret, new Secret(password))
 }
 
 const openWith = ({ installation }: Store, secret: Uint8Array) =>
@@ -153,15 +145,13 @@ test('an install that fails half-way leaves an empty database', async (t) => {
   const secret = newSecret()
   const failing = install(
     {
+      ...PORTS,
       transaction: store.transaction,
-      secret,
-      hashing,
-      clock: systemClock,
-      random: systemRandom,
-      recordEvent: () => {
+      foldRepeats: () => {
         throw new Error('out of luck')
       },
     },
+    secret,
     new Secret('correct horse battery'),
   )
   await assert.rejects(failing, { message: 'out of luck' })

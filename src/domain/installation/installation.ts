@@ -12,14 +12,12 @@ import {
   type SecretHash,
   type Vault,
 } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { PasswordHashing } from '../factors/hashing.ts'
+import { recordEvent } from '../audit/record.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID, defaultPolicy, productionPolicy } from '../policies/auth-policy.ts'
-import type { Transaction } from '../stores.ts'
+import type { InstallationPorts } from './ports.ts'
 import type { Installation, SecretRecord } from './stores.ts'
 
 /** Name and username of the first administrator. */
@@ -90,17 +88,11 @@ export function openHashingSecret(
  * was this one.
  */
 export async function install(
-  deps: {
-    readonly transaction: Transaction
-    readonly secret: Uint8Array
-    readonly hashing: Pick<PasswordHashing, 'hash'>
-    readonly clock: Clock
-    readonly random: Random
-    readonly recordEvent: RecordEvent
-  },
+  ports: InstallationPorts,
+  secret: Uint8Array,
   administratorPassword: Secret,
 ): Promise<boolean> {
-  const { transaction, secret, hashing, clock, random, recordEvent } = deps
+  const { transaction, hashing, clock, random } = ports
   const passwordHash = await hashing.hash(administratorPassword)
   const now = clock.now()
   const record = secretRecord(secret, random.bytes(INSTALLATION_SECRET_BYTES), random)
@@ -114,10 +106,10 @@ export async function install(
     await tx.authenticators.insert(authenticator)
     const { id: identityId } = identity
     const created = { type: 'identity.created', identityId } as const
-    await tx.events.insert(recordEvent(undefined, created))
+    await tx.events.insert(recordEvent(ports, undefined, created))
     const details = { id: authenticator.id }
     const proven = { type: 'authenticator.created', identityId, details } as const
-    await tx.events.insert(recordEvent(undefined, proven))
+    await tx.events.insert(recordEvent(ports, undefined, proven))
     return true
   })
 }

@@ -19,7 +19,6 @@ import { minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
 import { auditPorts } from '../audit/ports.ts'
-import { createRecordEvent } from '../audit/record.ts'
 import { lockRule } from '../factors/guessing/lock-rule.ts'
 import { createPasswordHashing } from '../factors/hashing.ts'
 import { sessionOwner } from '../factors/totp-enrollment.ts'
@@ -31,10 +30,6 @@ import {
   defaultPolicy,
   PRODUCTION_POLICY_ID,
 } from '../policies/auth-policy.ts'
-import {
-  type EndSessionsWithin,
-  endSessionsWithin as endWith,
-} from '../sessions/ending/end-session.ts'
 import type { Store } from '../stores.ts'
 import { install } from './installation.ts'
 import { recoverAdministrator } from './recover-administrator.ts'
@@ -48,18 +43,16 @@ async function installation(t: TestContext) {
   const store = await openStore({ kind: 'sqlite', path: ':memory:' })
   t.after(() => store.close())
   const clock = new ManualClock()
-  const recordEvent = createRecordEvent({ clock, random })
   const secret = random.bytes(INSTALLATION_SECRET_BYTES)
-  const needs = { transaction: store.transaction, clock, random, recordEvent, hashing }
-  await install({ ...needs, secret }, new Secret('correct horse battery'))
-  const ending = {
+  const ports = {
     ...auditPorts({ clock, random }),
+    transaction: store.transaction,
+    hashing,
     accessTokenLife: minutes(30),
     endedSessions: { add: () => assert.fail('nobody is served here') },
   }
-  const endSessionsWithin: EndSessionsWithin = (...given) => endWith(ending, ...given)
-  const recover = (wanted?: string) =>
-    recoverAdministrator({ ...needs, endSessionsWithin }, wanted, NEW_PASSWORD)
+  await install(ports, secret, new Secret('correct horse battery'))
+  const recover = (wanted?: string) => recoverAdministrator(ports, wanted, NEW_PASSWORD)
   return { store, clock, recover, now: clock.now() }
 }
 

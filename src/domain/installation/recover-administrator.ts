@@ -5,19 +5,18 @@
  */
 
 import { type AuthenticatorId, type AuthPolicyId, type IdentityId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { RecoveredPart } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { PasswordHashing } from '../factors/hashing.ts'
+import { recordEvent } from '../audit/record.ts'
 import type { UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Filter } from '../lists/list-query.ts'
 import { type AuthPolicy, DEFAULT_POLICY_ID, defaultPolicy } from '../policies/auth-policy.ts'
-import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
-import type { Stores, Transaction } from '../stores.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { Stores } from '../stores.ts'
 import { newAdministrator } from './installation.ts'
+import type { InstallationPorts } from './ports.ts'
 
 export type Recovery =
   | {
@@ -44,19 +43,12 @@ export const RECOVERY_POLICY = 'recovery'
 const MOST_LISTED = 100
 
 export async function recoverAdministrator(
-  deps: {
-    readonly transaction: Transaction
-    readonly hashing: Pick<PasswordHashing, 'hash'>
-    readonly clock: Clock
-    readonly random: Random
-    readonly recordEvent: RecordEvent
-    readonly endSessionsWithin: EndSessionsWithin
-  },
+  ports: InstallationPorts & EndingPorts,
   /** A name or an id; undefined: the only administrator. */
   wanted: string | undefined,
   password: Secret,
 ): Promise<Recovery> {
-  const { transaction, hashing, clock, random, recordEvent, endSessionsWithin } = deps
+  const { transaction, hashing, clock, random } = ports
   const passwordHash = await hashing.hash(password)
 
   return transaction(async (tx) => {
@@ -75,7 +67,7 @@ export async function recoverAdministrator(
     await tx.identities.insert({ ...identity, authPolicyId: policy.id })
     await tx.authenticators.insert(authenticator)
     const { id: identityId, name } = identity
-    await tx.events.insert(recordEvent(undefined, { type: 'identity.created', identityId }))
+    await tx.events.insert(recordEvent(ports, undefined, { type: 'identity.created', identityId }))
     return { outcome: 'created', username: name }
   }
 
@@ -100,10 +92,10 @@ export async function recoverAdministrator(
 
     await tx.identities.voidLogins(id)
     const sessions = await tx.apiSessions.listOf(id)
-    await endSessionsWithin(tx, { sessions }, 'password-reset', undefined)
+    await endSessionsWithin(ports, tx, { sessions }, 'password-reset', undefined)
     const details = { reset: parts }
     const recovered = { type: 'administrator.recovered', identityId: id, details } as const
-    await tx.events.insert(recordEvent(undefined, recovered))
+    await tx.events.insert(recordEvent(ports, undefined, recovered))
     const endedSessions = sessions.length
     return {
       outcome: 'recovered',
@@ -161,7 +153,7 @@ export async function recoverAdministrator(
     const policy = { ...passwordPolicy(), id, name }
     await tx.authPolicies.insert(policy)
     const created = { type: 'policy.created', details: { id, name } } as const
-    await tx.events.insert(recordEvent(undefined, created))
+    await tx.events.insert(recordEvent(ports, undefined, created))
     return policy
   }
 

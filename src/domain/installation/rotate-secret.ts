@@ -3,11 +3,10 @@
  * fingerprint becomes the new one's, in one transaction; what hashes are made under stays, so that nothing that people
  * hold dies with the old secret. Where the new secret is kept is not known here.
  */
-import type { Random } from '../../base/secrets/random.ts'
 import { createVault, type Vault } from '../../base/secrets/vault.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { Transaction } from '../stores.ts'
+import { recordEvent } from '../audit/record.ts'
 import { openHashingSecret, secretFingerprint, secretRecord } from './installation.ts'
+import type { InstallationPorts } from './ports.ts'
 import type { SealedValue } from './stores.ts'
 
 /** The secret that was to be replaced is no longer the one in use: another rotation was faster. */
@@ -20,14 +19,10 @@ export class SecretReplaced extends Error {
 
 /** Answers how many values were sealed again. Thrown: SecretReplaced; then nothing has changed. */
 export async function rotateSecret(
-  deps: {
-    readonly transaction: Transaction
-    readonly random: Random
-    readonly recordEvent: RecordEvent
-  },
+  ports: Omit<InstallationPorts, 'hashing'>,
   secrets: { readonly previous: Uint8Array; readonly next: Uint8Array },
 ): Promise<number> {
-  const { transaction, random, recordEvent } = deps
+  const { transaction, random } = ports
   const previous = createVault(secrets.previous, random)
   const next = createVault(secrets.next, random)
   const fingerprint = secretFingerprint(secrets.previous, random)
@@ -45,7 +40,7 @@ export async function rotateSecret(
     // Read once more, rather than believed: after the commit nothing else could open what was left out.
     for (const value of await tx.sealedValues.list()) openValue(value, next)
     const rotated = { type: 'secret.rotated', details: { sealedAgain: count } } as const
-    await tx.events.insert(recordEvent(undefined, rotated))
+    await tx.events.insert(recordEvent(ports, undefined, rotated))
     return count
   })
 }

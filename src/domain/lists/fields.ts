@@ -2,7 +2,9 @@
  * Which fields of which list may be filtered and sorted by: API 2, 4. Whatever is not here cannot be asked for, and
  * nothing secret is here: no hash of a password, token or code, no sealed key. Names are those of the answers.
  */
-import type { ListFields } from './list-query.ts'
+import type { Fields, ListedName } from '../../entities/field.ts'
+import { IDENTITY } from '../../entities/identity.ts'
+import type { ListField, ListFields } from './list-query.ts'
 
 const TEXT = { type: 'text' } as const
 const TEXTS = { type: 'text', isList: true } as const
@@ -12,20 +14,7 @@ const TRUTH = { type: 'boolean' } as const
 const ENTITY = { id: TEXT, createdAt: TIME, updatedAt: TIME } as const
 const NAMED = { ...ENTITY, name: TEXT } as const
 
-export const IDENTITY_FIELDS = {
-  fields: {
-    ...NAMED,
-    type: TEXT,
-    isAdmin: TRUTH,
-    externalId: TEXT,
-    authPolicyId: TEXT,
-    roleAttributes: TEXTS,
-    disabledAt: TIME,
-    disabledUntil: TIME,
-    lastLoginAt: TIME,
-  },
-  hasTags: true,
-} as const satisfies ListFields
+export const IDENTITY_FIELDS = listFieldsOf(IDENTITY)
 
 export const AUTHENTICATOR_FIELDS = {
   fields: {
@@ -144,3 +133,16 @@ export const SIGNING_KEY_FIELDS = {
 
 /** A list that is shown page by page and no other way. */
 export const NO_FIELDS: ListFields = { fields: {}, hasTags: false }
+
+type ListFieldsOf<F extends Fields> = ListFields<Exclude<ListedName<F>, 'tags'>> & {
+  readonly hasTags: 'tags' extends ListedName<F> ? true : false
+}
+
+function listFieldsOf<F extends Fields>(described: F): ListFieldsOf<F> {
+  const fields = Object.entries(described).flatMap(([name, { type, isListed }]) => {
+    if (isListed !== true || type === 'map') return []
+    return [[name, type === 'texts' ? TEXTS : { type }] as [string, ListField]]
+  })
+  const hasTags = described['tags']?.isListed === true
+  return { fields: Object.fromEntries(fields), hasTags } as unknown as ListFieldsOf<F>
+}

@@ -5,18 +5,13 @@
 import type { Stores } from '../stores.ts'
 import type { PolicyPorts } from './ports.ts'
 
-/** Makes the change in one transaction, and returns once this instance knows it. */
-export async function changeRules<T>(
-  {
-    transaction,
-    rules,
-  }: Pick<PolicyPorts, 'transaction'> & { readonly rules: Pick<PolicyPorts['rules'], 'refresh'> },
+/** Makes the change in one transaction, and returns once this instance knows it (`tellCopies`). */
+export function changeRules<T>(
+  { transaction }: Pick<PolicyPorts, 'transaction'>,
   change: (tx: Stores) => Promise<T>,
 ): Promise<T> {
-  const result = await transaction(async (tx) => {
+  return transaction(async (tx) => {
     await tx.ruleVersions.raise()
     return change(tx)
   })
-  await rules.refresh()
-  return result
 }

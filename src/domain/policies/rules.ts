@@ -7,16 +7,18 @@
 
 import type { AuthPolicyId, CaId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import { type Duration, milliseconds } from '../../base/time/duration.ts'
+import { type Duration, milliseconds, seconds } from '../../base/time/duration.ts'
 import type { PolicyDemands } from '../../protocol/policy-demands.ts'
 import type { Cas } from '../certificates/stores.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { ExternalJwtSigners } from '../ext-jwt/stores.ts'
-import { STALE_AFTER } from '../stale.ts'
 import type { AuthPolicy } from './auth-policy.ts'
 import { demandsOf } from './demands-of.ts'
 import type { AuthPolicies, RuleVersions } from './stores.ts'
+
+/** D-34: an instance whose copies of the database are older than this refuses calls instead of guessing. */
+export const STALE_AFTER: Duration = seconds(5)
 
 export interface Rules {
   policy(id: AuthPolicyId): AuthPolicy | undefined

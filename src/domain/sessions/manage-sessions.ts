@@ -9,7 +9,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { Identities } from '../identities/stores.ts'
 import type { ListQuery } from '../lists/list-query.ts'
-import type { PageOf } from '../paging.ts'
+import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import type { Transaction } from '../stores.ts'
 import type { EndSessionsWithin } from './ending/end-session.ts'
 import type { DescribeSessions, SessionDetail } from './session-detail.ts'
@@ -27,9 +27,6 @@ export interface ManageSessions {
   /** The same for every identity, including the caller's own. */
   endAll(caller: Caller): Promise<void>
 }
-
-/** So many sessions end in one transaction; others may write in between. */
-const BATCH = 500
 
 export function createManageSessions(deps: {
   readonly apiSessions: Pick<ApiSessions, 'find' | 'list'>
@@ -60,7 +57,7 @@ export function createManageSessions(deps: {
     for (let isMore = true; isMore; ) {
       const feelEnds = await transaction(async (tx) => {
         const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, FIRST_BATCH)
-        isMore = rows.length === BATCH
+        isMore = rows.length === BATCH_ROWS
         return endSessionsWithin(tx, { sessions: rows }, 'administrator', caller)
       })
       feelEnds()
@@ -71,7 +68,7 @@ export function createManageSessions(deps: {
   async function voidAllLogins(): Promise<void> {
     for (const which of [
       { isAdmin: true, limit: 1 },
-      { isAdmin: false, limit: BATCH },
+      { isAdmin: false, limit: BATCH_ROWS },
     ]) {
       let last: IdentityId | undefined
       do {
@@ -118,4 +115,4 @@ export function createManageSessions(deps: {
   }
 }
 
-const FIRST_BATCH: ListQuery = { limit: BATCH, offset: 0 }
+const FIRST_BATCH: ListQuery = { limit: BATCH_ROWS, offset: 0 }

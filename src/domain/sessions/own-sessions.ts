@@ -6,7 +6,7 @@
 import type { ApiSessionId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Caller } from '../audit/events.ts'
-import type { PageOf } from '../paging.ts'
+import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
 import type { Transaction } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
@@ -22,9 +22,6 @@ export interface OwnSessions {
   /** Ends all current sessions and logins in progress, except the session of the call. */
   endOthers(call: CallSession, caller: Caller): Promise<void>
 }
-
-/** So many sessions end in one transaction; others may write in between. */
-const BATCH = 500
 
 export function createOwnSessions(deps: {
   readonly brand: string
@@ -62,9 +59,9 @@ export function createOwnSessions(deps: {
       for (let isMore = true; isMore; ) {
         const feelEnds = await transaction(async (tx) => {
           if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
-          const query = { limit: BATCH, offset: 0 }
+          const query = { limit: BATCH_ROWS, offset: 0 }
           const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, query)
-          isMore = rows.length === BATCH
+          isMore = rows.length === BATCH_ROWS
           const sessions = rows.filter(({ id }) => id !== sessionId)
           return endSessionsWithin(tx, { sessions }, 'holder', caller)
         })

@@ -2,6 +2,7 @@
  * What can be read about a session: by its own caller and by administrators alike. API 4.7. What is outstanding is
  * computed when it is asked for, since policies and enrollments change.
  */
+import type { IdentityId } from '../../base/ids.ts'
 import { type AuthQuery, totpQuery } from '../../protocol/auth-query.ts'
 import type { TotpEnrollments } from '../factors/stores.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
@@ -42,7 +43,8 @@ export function createDescribeSessions(deps: {
       return [{ session, identity, policy, isOpen: isTotpOpen(session, policy) }]
     })
     const asked = known.filter(({ isOpen }) => isOpen).map(({ session }) => session)
-    const enrolled = await deps.totpEnrollments.listVerified(ownersOf(asked))
+    const enrolled =
+      asked.length === 0 ? NOBODY : await deps.totpEnrollments.listVerified(ownersOf(asked))
     return known.map(({ session, identity, policy, isOpen }) => ({
       session,
       identity,
@@ -52,6 +54,8 @@ export function createDescribeSessions(deps: {
     }))
   }
 }
+
+const NOBODY: ReadonlySet<IdentityId> = new Set()
 
 /** D-52: by the login, or by a policy that has begun to demand it since. */
 function isTotpDemanded(session: ApiSession, policy: AuthPolicy): boolean {

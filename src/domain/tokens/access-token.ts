@@ -2,9 +2,11 @@
  * The access token: its claims are built and read here, so that their names and types exist once.
  * SPEC Access token; D-24; RFC 9068.
  */
+
 import type { JWTPayload } from 'jose'
 import { base64url } from '../../base/encoding.ts'
 import type { ApiSessionId, AuthPolicyId, IdentityId, TokenId } from '../../base/ids.ts'
+import { areStrings } from '../../base/json.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { type Duration, inSeconds } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant, instant } from '../../base/time/instant.ts'
@@ -108,7 +110,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   if (typeof z_asid !== 'string' || typeof z_ia !== 'boolean' || typeof z_ap !== 'string') {
     return undefined
   }
-  if (!isTexts(z_ct) || !isTexts(amr)) return undefined
+  if (!areStrings(z_ct) || !areStrings(amr)) return undefined
   if (z_eid !== undefined && typeof z_eid !== 'string') return undefined
   if (z_ejs !== undefined && typeof z_ejs !== 'string') return undefined
   if (z_ca !== undefined && typeof z_ca !== 'string') return undefined
@@ -148,8 +150,4 @@ export function certificateThumbprint(fingerprint: string): string {
 function thumbprintOf(cnf: unknown): string | null {
   const thumbprint = (cnf as { 'x5t#S256'?: unknown } | null)?.['x5t#S256']
   return typeof thumbprint === 'string' ? thumbprint : null
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }

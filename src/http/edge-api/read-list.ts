@@ -1,5 +1,7 @@
 /** What of a list is asked for: `limit`, `offset`, `sort` and `filter` of the query. API 2; the language: domain/lists. */
+
 import type { FormFields } from '../../base/form.ts'
+import { LARGEST_PAGE } from '../../contract/lists.ts'
 import { FilterFault } from '../../domain/lists/filter-tokens.ts'
 import type { ListFields, ListQuery, Order } from '../../domain/lists/list-query.ts'
 import { type ReadFilter, readFilter } from '../../domain/lists/read-filter.ts'
@@ -7,7 +9,6 @@ import { readSort } from '../../domain/lists/read-sort.ts'
 import { Failure } from '../../errors/catalogue.ts'
 
 const DEFAULT_LIMIT = 10
-const LARGEST_LIMIT = 500
 
 /** What the filter carries of order and page counts where the query has nothing of its own. */
 export function readList(query: FormFields, known: ListFields): ListQuery {
@@ -17,7 +18,7 @@ export function readList(query: FormFields, known: ListFields): ListQuery {
   // No database counts further than an exact number.
   if (limit < 1 || !Number.isSafeInteger(offset)) throw new Failure('INVALID_PAGINATION')
   return {
-    limit: Math.min(limit, LARGEST_LIMIT),
+    limit: Math.min(limit, LARGEST_PAGE),
     offset,
     orders: ordersOf(query, known) ?? carried?.orders,
     filter: carried?.filter,

@@ -17,7 +17,6 @@ import {
 import { createEnrollmentWithIdentity } from '../../domain/enrollments/manage.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
 import type * as domain from '../../domain/identities/identity.ts'
-import { isDisabled } from '../../domain/identities/identity.ts'
 import {
   createIdentity,
   deleteIdentity,
@@ -34,18 +33,12 @@ import {
 import { updateIdentity } from '../../domain/identities/update-identity.ts'
 import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
-import {
-  created,
-  done,
-  entity,
-  found,
-  idIn,
-  listed,
-  reference,
-  timeOrNull,
-} from '../edge-api/answers.ts'
+import { IDENTITY } from '../../entities/identity.ts'
+import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
+import { computedOfIdentity } from '../edge-api/current/current-identity.ts'
+import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 import { authenticatorBody } from './authenticators.ts'
@@ -139,7 +132,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: domain.Identity) =>
-        chosenOf(input(patched(chosenFields(current), body)))
+        chosenOf(input(patched(chosenFields(IDENTITY, current), body)))
       await updateIdentity(ports, idIn<IdentityId>(path), changed, caller)
       return done()
     },
@@ -234,42 +227,15 @@ function chosenOf({ externalId, authPolicyId, ...rest }: z.output<typeof ChosenI
   }
 }
 
-/** As a body that would make it. */
-function chosenFields(identity: domain.Identity): z.input<typeof ChosenIdentity> {
-  return {
-    name: identity.name,
-    type: identity.type,
-    isAdmin: identity.isAdmin,
-    externalId: identity.externalId,
-    authPolicyId: identity.authPolicyId,
-    roleAttributes: [...identity.roleAttributes],
-    appData: identity.appData,
-    tags: identity.tags,
-  }
-}
-
 function identityBody(detail: IdentityDetail, now: Instant): Identity {
-  const { identity, policy, authenticators, isMfaEnabled, hasApiSession } = detail
+  const { identity, authenticators, enrollments, hasApiSession } = detail
   return {
-    ...entity('identities', identity),
-    name: identity.name,
-    type: identity.type,
-    isAdmin: identity.isAdmin,
-    externalId: identity.externalId ?? null,
-    authPolicyId: policy.id,
-    authPolicy: reference('auth-policies', policy),
-    roleAttributes: [...identity.roleAttributes],
-    appData: identity.appData,
-    envInfo: identity.envInfo ?? null,
-    sdkInfo: identity.sdkInfo ?? null,
-    disabled: isDisabled(identity, now),
-    disabledAt: timeOrNull(identity.disabledAt),
-    disabledUntil: timeOrNull(identity.disabledUntil),
-    lastLoginAt: timeOrNull(identity.lastLoginAt),
-    isMfaEnabled,
+    ...managedFields(IDENTITY, identity),
+    ...computedOfIdentity(detail, now),
+    _links: selfLink(`identities/${identity.id}`),
     hasApiSession,
     authenticators: Object.assign({}, ...authenticators.map(summary)),
-    enrollment: openEnrollments(detail.enrollments, now),
+    enrollment: openEnrollments(enrollments, now),
   }
 }
 

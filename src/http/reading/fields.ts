@@ -1,7 +1,9 @@
 /** Single fields of a login body, JSON or form: present once, a text, not too long. D-4, D-12, D-45. */
+
 import { Secret } from '../../base/secrets/secret.ts'
 import type { PasswordCredentials } from '../../domain/factors/password.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { LONGEST_NAME, LONGEST_PASSWORD } from '../../protocol/limits.ts'
 
 export type Fields = ReadonlyMap<string, readonly unknown[]>
 
@@ -21,13 +23,9 @@ export function codeField(fields: Fields): string {
   return textField(fields, 'code', LONGEST_CODE)
 }
 
-/** API 4.2: upper bounds, so that no caller can make hashing expensive. */
-const LONGEST_USERNAME = 256
-const LONGEST_PASSWORD = 1024
-
 /** D-12: a missing field is named, and does not count as a failed login. */
 export function passwordCredentials(fields: Fields): PasswordCredentials {
-  const username = textField(fields, 'username', LONGEST_USERNAME)
+  const username = textField(fields, 'username', LONGEST_NAME)
   return { username, password: new Secret(textField(fields, 'password', LONGEST_PASSWORD)) }
 }
 

@@ -1,6 +1,7 @@
 /** A whole PostgreSQL database: read through a cursor, in one snapshot. */
 import { sql } from 'kysely'
-import { BATCH_ROWS, type Row, type WholeFacts } from './whole-facts.ts'
+import { BATCH_ROWS } from '../../domain/paging.ts'
+import type { Row, WholeFacts } from './whole-facts.ts'
 
 /** `limits` are the settings that end what takes too long. */
 export function postgresWhole(limits: readonly string[]): WholeFacts {

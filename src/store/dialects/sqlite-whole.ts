@@ -1,6 +1,7 @@
 /** A whole SQLite database: read in the order of its rows, beside whoever writes (WAL). */
 import { sql } from 'kysely'
-import { BATCH_ROWS, type Row, type WholeFacts } from './whole-facts.ts'
+import { BATCH_ROWS } from '../../domain/paging.ts'
+import type { Row, WholeFacts } from './whole-facts.ts'
 
 /** SQLite result code: somebody else has the file open. */
 const SQLITE_BUSY = 5
@@ -47,8 +48,9 @@ export const sqliteWhole: WholeFacts = {
 
   async countOthers(db) {
     try {
-      // Leaving WAL needs the file for oneself; the next one who opens the store enters it again.
+      // Leaving WAL works only if nobody else has the file open.
       await sql`pragma journal_mode = delete`.execute(db)
+      await sql`pragma journal_mode = wal`.execute(db)
       return 0
     } catch (error) {
       const { cause } = error as { cause?: { errcode?: number } }

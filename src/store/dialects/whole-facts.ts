@@ -32,5 +32,3 @@ export interface WholeFacts {
   /** In a transaction: nobody else writes to these tables before it ends. */
   lockTables(transaction: QueryExecutorProvider, tables: readonly string[]): Promise<void>
 }
-
-export const BATCH_ROWS = 500

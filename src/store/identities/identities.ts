@@ -1,31 +1,22 @@
 /** Identities. Names are unique, and so are external ids where there is one. */
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import {
-  type FreshIdentity,
-  IDENTITY_TYPES,
-  type Identity,
-} from '../../domain/identities/identity.ts'
+import type { FreshIdentity, Identity } from '../../domain/identities/identity.ts'
 import type { Identities } from '../../domain/identities/stores.ts'
 import type { IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
+import { writableNames } from '../../entities/field.ts'
+import { IDENTITY } from '../../entities/identity.ts'
+import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
-import {
-  integer,
-  json,
-  listOf,
-  mapOf,
-  oneOf,
-  optional,
-  reading,
-  tags,
-  text,
-  truth,
-} from '../reading.ts'
-import type { IdentityRow, Tables } from '../tables.ts'
+import type { Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
+
+const { fromRow, toRow, toChanges } = describedRows('identities', IDENTITY)
+
+const CHOSEN = writableNames(IDENTITY)
 
 /** A write that changes nothing: PostgreSQL locks the row, SQLite has one writer anyway. */
 const HOLD = { updated_at: sql.ref<Instant>('updated_at') }
@@ -34,21 +25,7 @@ const VOID_LOGINS = { voided_logins: sql<number>`voided_logins + 1` }
 
 const LIST: Listed<'identities', typeof IDENTITY_FIELDS> = {
   table: 'identities',
-  columns: {
-    id: 'id',
-    name: 'name',
-    type: 'type',
-    isAdmin: 'is_admin',
-    externalId: 'external_id',
-    authPolicyId: 'auth_policy_id',
-    roleAttributes: 'role_attributes',
-    disabledAt: 'disabled_at',
-    disabledUntil: 'disabled_until',
-    lastLoginAt: 'last_login_at',
-    createdAt: 'created_at',
-    updatedAt: 'updated_at',
-    tags: 'tags',
-  },
+  columns: listColumns(IDENTITY),
   order: { field: 'name', direction: 'asc' },
 }
 
@@ -95,29 +72,25 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
     },
 
     insert: (identity) =>
-      insertUnique(
-        db,
-        'identities',
-        { ...NOT_SEEN_YET, ...toRow(identity) },
-        {
-          'name-in-use': ['name'],
-          'external-id-in-use': ['external_id'],
-        },
-      ),
+      insertUnique(db, 'identities', toRow({ ...identity, ...NOT_SEEN_YET }), {
+        'name-in-use': ['name'],
+        'external-id-in-use': ['external_id'],
+      }),
 
     replace(identity) {
-      const { id, created_at, disabled_at, disabled_until, ...changes } = toRow(identity)
-      return updateUnique(db, 'identities', { id }, changes, {
+      const { id, updatedAt } = identity
+      const chosen = Object.fromEntries(CHOSEN.map((name) => [name, identity[name]]))
+      return updateUnique(db, 'identities', { id }, toChanges({ ...chosen, updatedAt }), {
         'name-in-use': 'name',
         'external-id-in-use': 'external_id',
       })
     },
 
     async replaceClientInfo(id, { envInfo, sdkInfo }) {
-      const told = {
-        ...(envInfo === undefined ? {} : { env_info: JSON.stringify(envInfo) }),
-        ...(sdkInfo === undefined ? {} : { sdk_info: JSON.stringify(sdkInfo) }),
-      }
+      const told = toChanges({
+        ...(envInfo === undefined ? {} : { envInfo }),
+        ...(sdkInfo === undefined ? {} : { sdkInfo }),
+      })
       if (Object.keys(told).length === 0) return
       await db.updateTable('identities').set(told).where('id', '=', id).execute()
     },
@@ -186,49 +159,8 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
 }
 
 const NOT_SEEN_YET = {
-  env_info: null,
-  sdk_info: null,
-  voided_logins: 0,
-  last_login_at: null,
-} as const
-
-function toRow(identity: FreshIdentity): Omit<IdentityRow, keyof typeof NOT_SEEN_YET> {
-  return {
-    id: identity.id,
-    name: identity.name,
-    type: identity.type,
-    is_admin: identity.isAdmin ? 1 : 0,
-    external_id: identity.externalId ?? null,
-    auth_policy_id: identity.authPolicyId,
-    role_attributes: JSON.stringify(identity.roleAttributes),
-    app_data: JSON.stringify(identity.appData),
-    tags: JSON.stringify(identity.tags),
-    disabled_at: identity.disabledAt ?? null,
-    disabled_until: identity.disabledUntil ?? null,
-    created_at: identity.createdAt,
-    updated_at: identity.updatedAt,
-  }
-}
-
-function fromRow(row: Selectable<IdentityRow>): Identity {
-  const read = reading('identities', row.id, row)
-  return {
-    id: row.id,
-    name: row.name,
-    type: read('type', oneOf(...IDENTITY_TYPES)),
-    isAdmin: read('is_admin', truth),
-    externalId: read('external_id', optional(text)),
-    authPolicyId: row.auth_policy_id,
-    roleAttributes: read('role_attributes', json(listOf(text))),
-    appData: read('app_data', json(tags)),
-    tags: read('tags', json(tags)),
-    disabledAt: read('disabled_at', optional(integer<Instant>)),
-    disabledUntil: read('disabled_until', optional(integer<Instant>)),
-    envInfo: read('env_info', optional(json(mapOf(text)))),
-    sdkInfo: read('sdk_info', optional(json(mapOf(text)))),
-    voidedLogins: read('voided_logins', integer),
-    lastLoginAt: read('last_login_at', optional(integer<Instant>)),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
-}
+  envInfo: undefined,
+  sdkInfo: undefined,
+  voidedLogins: 0,
+  lastLoginAt: undefined,
+} as const satisfies Omit<Identity, keyof FreshIdentity>

@@ -1,7 +1,7 @@
 /** What every page of the own account has around its content: who is signed in, the menu, and the way out. */
 import { html, type SafeHtml } from '../login/html.ts'
-import { ICON, MARK } from '../login/layout.ts'
-import { LANGUAGE, titleOf } from '../login/texts.ts'
+import { ICON, MARK, wholePage } from '../login/layout.ts'
+import { titleOf } from '../login/texts.ts'
 import { ACCOUNT_STYLESHEET } from './styles.ts'
 import { ACCOUNT, NOTES, type Note, TITLES } from './texts.ts'
 
@@ -79,21 +79,5 @@ export function frame(page: {
   readonly look: 'account' | 'card'
   readonly content: SafeHtml
 }): SafeHtml {
-  const { title, look, content } = page
-  return html`<!doctype html>
-<html lang="${LANGUAGE}">
-<head>
-<meta charset="utf-8">
-<title>${title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<link rel="icon" href="${ICON}">
-<style>${ACCOUNT_STYLESHEET}</style>
-</head>
-<body class="${look}">
-${content}
-</body>
-</html>
-`
+  return wholePage({ ...page, icon: ICON, stylesheet: ACCOUNT_STYLESHEET })
 }

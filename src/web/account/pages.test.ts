@@ -122,7 +122,7 @@ test('what ends all others stands before the list, and a session that is gone is
 
 test('those that are not shown are counted', () => {
   const text = sessionsPage(FRAME, { sessions: [session()], total: 61, isFresh: true }).toString()
-  assert.ok(text.includes('60 older ones are not shown.'))
+  assert.ok(text.includes('60 older sessions are not shown.'))
 })
 
 test('a time is written for people and for programs', () => {
@@ -157,9 +157,9 @@ test('a certificate says who renews it, and whether a renewal is under way', () 
         renewalFingerprint,
       },
     ]).toString()
-  assert.ok(shown(true, undefined).includes('renewed by the program that holds its key'))
+  assert.ok(shown(true, undefined).includes('The program that holds the key renews'))
   assert.ok(shown(false, undefined).includes('renewed where it was issued'))
-  assert.ok(!shown(true, undefined).includes('A renewal is under way.'))
+  assert.ok(!shown(true, undefined).includes('A renewal is in progress.'))
   assert.ok(shown(true, 'cd34').includes('<span>cd34</span>'))
 })
 
@@ -177,12 +177,12 @@ test('recovery codes come with the page that begins, and not with the one after 
 test('recovery codes say on paper whose they are', () => {
   assert.match(
     PAGES['recovery codes'].toString(),
-    /<p class="printed">Recovery codes of <bdi>.*<\/bdi>, id\.example\.org<\/p>/,
+    /<p class="printed">Recovery codes for <bdi>.*<\/bdi>, id\.example\.org<\/p>/,
   )
   const page = { proof: 'x', provisioningUrl: 'otpauth://totp/id.example.org:zo%3A%C3%AB?secret=B' }
   const text = totpSetUpPage(FRAME, { ...page, recoveryCodes: ['ABCDEF'] }).toString()
   assert.ok(
-    text.includes('<p class="printed">Recovery codes of <bdi>zo:ë</bdi>, id.example.org</p>'),
+    text.includes('<p class="printed">Recovery codes for <bdi>zo:ë</bdi>, id.example.org</p>'),
   )
 })
 
@@ -194,7 +194,7 @@ test('every note is said aloud on the next page', () => {
 })
 
 test('every failure has words, the general ones where there are no others', () => {
-  assert.equal(messageText('NOT_FOUND').title, 'Nothing here')
+  assert.equal(messageText('NOT_FOUND').title, 'Page not found')
   for (const code of ['UNHANDLED', 'constructor', '__proto__']) {
     assert.equal(messageText(code).title, 'Nothing was changed')
   }

@@ -2,8 +2,8 @@
 
 export const ACCOUNT = {
   title: 'Your account',
-  pages: 'Pages of your account',
-  skip: 'Skip to the content',
+  pages: 'Account pages',
+  skip: 'Skip to content',
   signOut: 'Sign out',
 } as const
 
@@ -27,9 +27,9 @@ export const OVERVIEW = {
   totp: {
     on: (left: number) =>
       left === 0
-        ? 'On, but no recovery codes are left. Make new ones.'
+        ? 'On, but no recovery codes are left. Create new ones.'
         : `On. Recovery codes left: ${left}.`,
-    off: 'Off. With an app, your password alone gets nobody in.',
+    off: 'Off. With an app, your password alone is not enough to sign in.',
   },
   certificates: {
     until: 'Valid until',
@@ -39,47 +39,49 @@ export const OVERVIEW = {
 } as const
 
 export const SESSIONS = {
-  message: 'Everything that is signed in with your account. End what you do not know.',
+  message:
+    'Everything that is signed in with your account. Sign out any session you do not recognize.',
   current: 'This browser',
   unknown: 'Unknown program',
   program: (browser: string, system: string) => `${browser} on ${system}`,
-  userAgent: 'Calls itself',
+  userAgent: 'User agent',
   address: 'Address',
   created: 'Signed in',
   lastActivity: 'Last used',
   expires: 'Ends',
-  end: 'End',
+  end: 'Sign out',
   endLabel: (what: string, address: string, since: string) =>
-    `End the session of ${what} from ${address}, signed in ${since}`,
-  endOthers: 'End all other sessions',
-  noOthers: 'There are no others.',
-  gone: 'That session is not there any more. What is left is below.',
-  more: (count: number) => `${count} older ones are not shown. Ending all others ends them too.`,
+    `Sign out the session of ${what} from ${address}, signed in ${since}`,
+  endOthers: 'Sign out all other sessions',
+  noOthers: 'There are no other sessions.',
+  gone: 'That session has already ended. The remaining sessions are below.',
+  more: (count: number) =>
+    `${count} older sessions are not shown. Signing out all others includes them.`,
 } as const
 
 export const CONFIRM = {
   title: 'Confirm that it is you',
-  message: 'You signed in a while ago. To change something here, sign in once more.',
+  message: 'You signed in a while ago. To make changes here, sign in again.',
   submit: 'Sign in again',
 } as const
 
 export const PASSWORD = {
-  message: 'When you change it, you are signed out everywhere but here.',
-  none: 'Your account has no password. You sign in with a certificate or with an account that you have elsewhere.',
-  current: 'Present password',
+  message: 'When you change it, you are signed out everywhere else.',
+  none: 'Your account has no password. You sign in with a certificate or with an account from another provider.',
+  current: 'Current password',
   next: 'New password',
   rule: (shortest: number) => `At least ${shortest} characters. Longer is better.`,
-  repeated: 'New password, once more',
-  submit: 'Change the password',
-  wrong: 'That is not your present password, or too many wrong ones were tried.',
-  different: 'The two new passwords are not the same.',
-  same: 'The new password is the present one. Choose another.',
+  repeated: 'Confirm new password',
+  submit: 'Change password',
+  wrong: 'The current password is incorrect, or there were too many failed attempts.',
+  different: 'The new passwords do not match.',
+  same: 'The new password is the same as the current one. Choose another.',
   missing: 'Fill in all three fields.',
   refused: (reason: string) => `The new password ${reason}.`,
 } as const
 
 export const TOTP = {
-  off: 'With an authenticator app, signing in asks for a code from your phone besides what you use now.',
+  off: 'With an authenticator app, signing in also asks for a code from your phone.',
   apps: 'Any authenticator app will do. If you have none, install one first.',
   start: 'Set up an app',
   on: 'Your account asks for a code from your authenticator app at every sign-in.',
@@ -87,25 +89,25 @@ export const TOTP = {
     title: 'Recovery codes',
     left: (count: number) =>
       count === 0
-        ? 'You have none left. Make new ones: without them a lost phone locks you out.'
-        : `You have ${count} left. Each gets you in once when your phone is not there. When you make new ones, these stop working.`,
-    renew: 'Make new recovery codes',
+        ? 'You have none left. Create new ones: without them, you cannot sign in if you lose your phone.'
+        : `You have ${count} left. If you lose your phone, each lets you sign in once. When you create new ones, these stop working.`,
+    renew: 'Create new recovery codes',
     fresh: 'Your new recovery codes',
-    save: 'The old ones no longer work. These are not shown again: copy them, or print this page, and keep them in a safe place.',
+    save: 'The old ones no longer work. These are not shown again: copy them or print this page, and keep them in a safe place.',
     done: 'I have saved them',
   },
   remove: {
     title: 'Remove the app',
     hint: 'Signing in then no longer asks for a code.',
-    demanded: 'Your account needs an app: at the next sign-in you set up another one.',
+    demanded: 'Your account requires an app: you set up another one at the next sign-in.',
     submit: 'Remove the app',
   },
   code: 'Code from the app, or a recovery code',
-  wrong: 'That code is not right. Wait for the next one and try again.',
+  wrong: 'That code is incorrect. Wait for the next one and try again.',
   enroll: 'Set up your app',
   prove: {
     title: 'Enter a code',
-    message: 'Type the six digits that the app shows for this account now.',
+    message: 'Enter the six-digit code that the app shows for this account.',
     code: 'Code',
     submit: 'Finish',
   },
@@ -122,9 +124,9 @@ export const CERTIFICATES = {
   network: 'this service',
   others: 'another authority',
   expired: 'Expired',
-  renewing: 'A renewal is under way. Until the program has confirmed it, both certificates work.',
+  renewing: 'A renewal is in progress. Until the program has confirmed it, both certificates work.',
   renewal: 'New fingerprint (SHA-256)',
-  programs: 'A certificate is renewed by the program that holds its key, not here.',
+  programs: 'The program that holds the key renews the certificate.',
   elsewhere: 'It is renewed where it was issued.',
 } as const
 
@@ -132,14 +134,14 @@ export const CERTIFICATES = {
 export const NOTES = {
   confirmed: 'Thank you. You can make changes for the next five minutes.',
   'confirm-first': 'Nothing was changed. Confirm that it is you, then try again.',
-  'session-ended': 'That session has ended.',
-  'sessions-ended': 'All other sessions have ended.',
-  'password-changed': 'Your password is changed. You are signed out everywhere but here.',
+  'session-ended': 'That session was signed out.',
+  'sessions-ended': 'All other sessions were signed out.',
+  'password-changed': 'Your password was changed. You are signed out everywhere else.',
   'app-on': 'Your app is set up. The next sign-in asks for a code.',
-  'app-off': 'The app is removed. Signing in no longer asks for a code.',
-  'app-exists': 'You have an app already. To use another one, remove it first.',
-  'app-again': 'That took too long, or the setup was begun again elsewhere. Begin once more.',
-  'signed-in-again': 'You had been signed out meanwhile, so nothing was changed.',
+  'app-off': 'The app was removed. Signing in no longer asks for a code.',
+  'app-exists': 'You already have an app. To use another one, remove it first.',
+  'app-again': 'That took too long, or the setup was started again elsewhere. Start again.',
+  'signed-in-again': 'You were signed out in the meantime, so nothing was changed.',
 } as const
 export type Note = keyof typeof NOTES
 
@@ -152,7 +154,7 @@ export const SIGNED_OUT = {
 export const BLOCKED = {
   title: 'Not available for your account',
   message:
-    'Your account needs a proof from an identity provider with every request, and a browser cannot send one here. Ask an administrator to make the change, or use a program that can.',
+    'Your account needs a confirmation from an identity provider with every request, which a browser cannot send. Ask an administrator to make the change, or use a program that can.',
 } as const
 
 export interface MessageText {
@@ -163,11 +165,11 @@ export interface MessageText {
 const MESSAGES: Readonly<Record<string, MessageText>> = {
   INVALID_AUTH_REQUEST: {
     title: 'Not signed in',
-    message: 'This sign-in took too long, is already finished, or was begun in another browser.',
+    message: 'This sign-in took too long, is already complete, or was started in another browser.',
   },
   INVALID_GRANT: {
     title: 'Not signed in',
-    message: 'This sign-in could not be finished. Try once more.',
+    message: 'This sign-in could not be completed. Try again.',
   },
   FORBIDDEN: {
     title: 'Nothing was changed',
@@ -175,13 +177,13 @@ const MESSAGES: Readonly<Record<string, MessageText>> = {
       'The form was out of date, or did not come from this page. Open the page and try again.',
   },
   NOT_FOUND: {
-    title: 'Nothing here',
-    message: 'There is no such thing in your account, or not any more.',
+    title: 'Page not found',
+    message: 'This does not exist in your account, or no longer does.',
   },
   RATE_LIMITED: {
-    title: 'Too many tries',
+    title: 'Too many attempts',
     message:
-      'There were too many wrong tries. Wait a little, then try again, or contact your administrator.',
+      'Too many failed attempts. Wait a while, then try again, or contact your administrator.',
   },
   SERVER_TOO_BUSY: {
     title: 'Very busy right now',
@@ -195,7 +197,7 @@ const MESSAGES: Readonly<Record<string, MessageText>> = {
 
 const ANY_MESSAGE: MessageText = {
   title: 'Nothing was changed',
-  message: 'The form was not filled in as it should be. Open the page and try again.',
+  message: 'The form was not filled in correctly. Open the page and try again.',
 }
 
 /** What a person is told about a failure of this code. Every code has an answer, if only a general one. */
@@ -203,5 +205,5 @@ export function messageText(code: string): MessageText {
   return Object.hasOwn(MESSAGES, code) ? (MESSAGES[code] ?? ANY_MESSAGE) : ANY_MESSAGE
 }
 
-export const BACK = 'To your account'
+export const BACK = 'Back to your account'
 export const REQUEST_ID = 'Request ID'

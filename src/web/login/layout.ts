@@ -1,4 +1,4 @@
-/** What every login page has around its content: language, title, the stylesheet and the mark. */
+/** What every page has around its content: language, title and stylesheet; and the mark of the login pages. */
 import { html, type SafeHtml } from './html.ts'
 import { STYLESHEET } from './styles.ts'
 import { LANGUAGE, titleOf } from './texts.ts'
@@ -24,25 +24,44 @@ export interface Layout {
   readonly error?: string | undefined
 }
 
-/** A whole page. */
+/** A page of the login, with the mark above its heading. */
 export function layout({ title, content, error }: Layout): SafeHtml {
+  return wholePage({
+    title: titleOf(title, error),
+    icon: ICON,
+    stylesheet: STYLESHEET,
+    content: html`<main>
+${MARK}
+<h1>${title}</h1>
+${content}
+</main>`,
+  })
+}
+
+/** What every page has, whichever it is. A page loads nothing, so icon and style are part of it. */
+export function wholePage(page: {
+  /** What the tab of the browser says. */
+  readonly title: string
+  readonly icon: string
+  readonly stylesheet: SafeHtml
+  /** The class of the body. */
+  readonly look?: string
+  readonly content: SafeHtml
+}): SafeHtml {
+  const { title, icon, stylesheet, look, content } = page
   return html`<!doctype html>
 <html lang="${LANGUAGE}">
 <head>
 <meta charset="utf-8">
-<title>${titleOf(title, error)}</title>
+<title>${title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<link rel="icon" href="${ICON}">
-<style>${STYLESHEET}</style>
+<link rel="icon" href="${icon}">
+<style>${stylesheet}</style>
 </head>
-<body>
-<main>
-${MARK}
-<h1>${title}</h1>
+<body${look === undefined ? undefined : html` class="${look}"`}>
 ${content}
-</main>
 </body>
 </html>
 `

@@ -22,16 +22,16 @@ export const SIGN_IN = {
 
 export const TOTP = {
   title: 'Enter your code',
-  message: 'Open your authenticator app and type the code that it shows for this account.',
+  message: 'Enter the code that your authenticator app shows for this account.',
   code: 'Code',
   submit: 'Continue',
-  recovery: 'No phone at hand? One of your recovery codes works too. Each can be used once.',
+  recovery: 'No access to your phone? Use one of your recovery codes. Each works once.',
 } as const
 
 export const ENROLL_START = {
   title: 'One more step',
   message:
-    'To sign in you also need a code from an authenticator app on your phone. Setting it up takes a minute.',
+    'To sign in, you also need a code from an authenticator app on your phone. Setting it up takes a minute.',
   submit: 'Set up the app',
   apps: 'Any authenticator app will do. If you have none, install one first.',
 } as const
@@ -39,23 +39,23 @@ export const ENROLL_START = {
 export const ENROLL = {
   title: 'Set up your app',
   scan: {
-    title: 'Scan this picture',
-    message: 'Add an account in your authenticator app and point the camera here.',
+    title: 'Scan the QR code',
+    message: 'Add an account in your authenticator app, then scan this code.',
     picture: 'QR code for your authenticator app',
     tooLong: 'Add an account in your authenticator app with this link or key.',
     open: 'Open in an app on this device',
-    type: 'Type a key instead',
+    type: 'Enter a key instead',
     key: 'Enter this key in the app and choose time-based codes.',
   },
   save: {
     title: 'Save your recovery codes',
-    of: 'Recovery codes of',
+    of: 'Recovery codes for',
     message:
-      'Each of them gets you in once when your phone is not there. They are not shown again: copy them, or print this page, and keep them in a safe place.',
+      'If you lose your phone, each code lets you sign in once. They are not shown again: copy them or print this page, and keep them in a safe place.',
   },
   prove: {
     title: 'Enter a code',
-    message: 'Type the six digits that the app shows for this account now.',
+    message: 'Enter the six-digit code that the app shows for this account.',
     code: 'Code',
     submit: 'Finish',
   },
@@ -65,34 +65,33 @@ export const ENROLL = {
 
 export const CERTIFICATE = {
   title: 'Sign in with a certificate',
-  message: 'Your browser has a certificate for you. Use it to sign in without a password.',
+  message: 'Your browser has a certificate. Use it to sign in without a password.',
   submit: 'Use my certificate',
   missing:
-    'Your browser has not shown a certificate. If you have one, close the browser, open it again and choose the certificate when you are asked.',
+    'Your browser did not send a certificate. If you have one, close the browser, open it again and choose the certificate when asked.',
   // D-12: one wording, whatever the reason.
   refused: 'This certificate cannot be used to sign in here.',
 } as const
 
 export const EXT_JWT = {
   title: 'Choose how to sign in',
-  choose: 'Sign in with an account that you have elsewhere. You come back here afterwards.',
+  choose: 'Sign in with an account from another provider. You return here afterwards.',
   continue: 'Continue with',
   more: 'More ways to sign in',
   message:
-    'This sign-in needs a proof from an identity provider, which the application gets and sends for you. These are accepted:',
-  none: 'This sign-in needs a proof from an identity provider, and none is set up here.',
-  failed: 'You were not signed in there. Try again, or sign in another way.',
+    'This sign-in needs a confirmation from an identity provider, which the application gets for you. These providers are accepted:',
+  none: 'This sign-in needs a confirmation from an identity provider, and none is set up here.',
+  failed: 'The identity provider did not sign you in. Try again, or sign in another way.',
   // D-12: one wording, whatever the reason.
   refused: 'That account cannot be used to sign in here. Try another one.',
-  unavailable: 'That identity provider does not answer right now. Try again in a minute.',
-  tooMany: 'There were too many tries without success. Wait a minute, then try again.',
+  unavailable: 'That identity provider is not responding. Try again in a minute.',
+  tooMany: 'Too many failed attempts. Wait a minute, then try again.',
 } as const
 
 export const SECOND_PROOF = {
   title: 'One more sign-in',
-  message:
-    'Your account also has to be confirmed by an identity provider. You come back here afterwards.',
-  otherAccount: 'That is not the account that belongs to yours here. Try again with the right one.',
+  message: 'An identity provider must also confirm your account. You return here afterwards.',
+  otherAccount: 'That account does not belong to your account here. Try again with the right one.',
 } as const
 
 export const OR = 'or'
@@ -101,7 +100,7 @@ export const PASSWORD_INSTEAD = 'Use a password instead'
 
 export const FORM_POST = {
   title: 'One moment',
-  message: 'You are on your way back to the application. If nothing happens, press Continue.',
+  message: 'Returning to the application. If nothing happens, press Continue.',
   submit: 'Continue',
 } as const
 
@@ -133,7 +132,7 @@ export interface ErrorText {
 
 const START_AGAIN = 'Go back to the application and sign in again.'
 const ASK_THE_APPLICATION =
-  'The application asked for something that is not allowed here. Tell the people who run it.'
+  'The application made a request that is not allowed here. Contact its operator.'
 
 const ERRORS: Readonly<Record<string, ErrorText>> = {
   // D-12: one wording, whatever the reason.
@@ -143,46 +142,46 @@ const ERRORS: Readonly<Record<string, ErrorText>> = {
   },
   INVALID_AUTH_REQUEST: {
     title: 'This sign-in has ended',
-    message: `It took too long, is already finished, or was begun in another browser. ${START_AGAIN}`,
+    message: `It took too long, is already complete, or was started in another browser. ${START_AGAIN}`,
   },
   INVALID_CLIENT: { title: 'Unknown application', message: ASK_THE_APPLICATION },
-  INVALID_REDIRECT_URI: { title: 'No way back', message: ASK_THE_APPLICATION },
+  INVALID_REDIRECT_URI: { title: 'Invalid return address', message: ASK_THE_APPLICATION },
   INVALID_POST_LOGOUT_URI: { title: 'Not signed out', message: ASK_THE_APPLICATION },
   INVALID_ID_TOKEN_HINT: { title: 'Not signed out', message: ASK_THE_APPLICATION },
   UNAUTHORIZED: {
-    title: 'A proof is missing',
-    message: `The application has to send a valid proof from an identity provider. ${START_AGAIN}`,
+    title: 'Confirmation missing',
+    message: `The application must send a valid confirmation from an identity provider. ${START_AGAIN}`,
   },
   // R085: a code that was used before is a wrong one like any other.
   MFA_INVALID_TOKEN: {
-    title: 'Not the right code',
-    message: 'That code is not right. Wait for the next one and try again.',
+    title: 'Incorrect code',
+    message: 'That code is incorrect. Wait for the next one and try again.',
   },
   MFA_EXISTS: {
     title: 'Already set up',
-    message: `This account has an authenticator app already. ${START_AGAIN}`,
+    message: `This account already has an authenticator app. ${START_AGAIN}`,
   },
   MFA_ENROLLMENT_NOT_STARTED: {
-    title: 'Nothing to finish',
-    message: `This app has not been set up yet, or somebody began again. ${START_AGAIN}`,
+    title: 'Setup not started',
+    message: `The setup of this app has not started, or was started again elsewhere. ${START_AGAIN}`,
   },
   RATE_LIMITED: {
-    title: 'Too many tries',
+    title: 'Too many attempts',
     message:
-      'There were too many wrong tries. Wait a little, then try again, or contact your administrator.',
+      'Too many failed attempts. Wait a while, then try again, or contact your administrator.',
   },
   FORBIDDEN: {
     title: 'Nothing was changed',
     message: 'The form was out of date, or did not come from this page. Go back and try again.',
   },
-  NOT_FOUND: { title: 'Nothing here', message: 'There is no page at this address.' },
+  NOT_FOUND: { title: 'Page not found', message: 'There is no page at this address.' },
   SERVER_TOO_BUSY: {
     title: 'Very busy right now',
     message: 'Many people are signing in at this moment. Try again in a few seconds.',
   },
   IDP_UNAVAILABLE: {
     title: 'Not available right now',
-    message: 'The identity provider does not answer. Try again in a minute.',
+    message: 'The identity provider is not responding. Try again in a minute.',
   },
   NOT_READY: {
     title: 'Not available right now',

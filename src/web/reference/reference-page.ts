@@ -3,6 +3,7 @@
  * Data in, HTML out; nothing runs on it, and what is folded opens with the keyboard.
  */
 import { html, type SafeHtml } from '../login/html.ts'
+import { wholePage } from '../login/layout.ts'
 import { REFERENCE_STYLESHEET } from './styles.ts'
 
 export interface Reference {
@@ -51,19 +52,11 @@ export interface ReferenceField {
 
 export function referencePage(reference: Reference): SafeHtml {
   const { title, description, version, prefix, groups, shapes } = reference
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>${title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<link rel="icon" href="data:,">
-<style>${REFERENCE_STYLESHEET}</style>
-</head>
-<body>
-<header>
+  return wholePage({
+    title,
+    icon: 'data:,',
+    stylesheet: REFERENCE_STYLESHEET,
+    content: html`<header>
 <h1>${title}</h1>
 <p>${description}</p>
 <p>Version ${version}. Every path begins with <code>${prefix}</code>. For programs: <a href="openapi.json">openapi.json</a>.</p>
@@ -88,10 +81,8 @@ ${table(fields)}
 </details>`,
 )}
 </section>
-</main>
-</body>
-</html>
-`
+</main>`,
+  })
 }
 
 function call(one: ReferenceCall): SafeHtml {

@@ -111,7 +111,7 @@ test('attacks on the forms', async (t) => {
     for (const session of [his.json().data.id, 'nothing', '../x', 'x'.repeat(1024)]) {
       const reply = await send('/account/sessions', '/account/sessions/end', { session })
       assert.equal(reply.status, 404, session)
-      assert.ok(reply.text.includes('role="alert">That session is not there any more.'))
+      assert.ok(reply.text.includes('role="alert">That session has already ended.'))
       assert.ok(!reply.text.includes(session), 'and nothing is said about it')
     }
     for (const sessions of [[], [''], ['a', 'b'], ['x'.repeat(1025)]]) {

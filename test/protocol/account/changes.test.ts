@@ -97,10 +97,10 @@ test('a change needs a fresh factor', async (t) => {
     service.clock.advance(minutes(6))
     const good = { currentPassword: PASSWORD, password: NEW_PASSWORD, repeated: NEW_PASSWORD }
     const faults: readonly (readonly [Record<string, string>, string])[] = [
-      [{ ...good, currentPassword: 'wrong horse battery' }, 'That is not your present password'],
+      [{ ...good, currentPassword: 'wrong horse battery' }, 'The current password is incorrect'],
       [{ ...good, currentPassword: '' }, 'Fill in all three fields.'],
       [{ currentPassword: PASSWORD }, 'Fill in all three fields.'],
-      [{ ...good, repeated: 'something else' }, 'The two new passwords are not the same.'],
+      [{ ...good, repeated: 'something else' }, 'The new passwords do not match.'],
       [{ ...good, password: PASSWORD, repeated: PASSWORD }, 'Choose another.'],
       [{ ...good, password: 'short', repeated: 'short' }, 'The new password must have at least'],
     ]
@@ -163,7 +163,7 @@ test('a change needs a fresh factor', async (t) => {
       }
       const locked = await send('/account/password', '/account/password', good)
       assert.equal(locked.status, 400)
-      assert.ok(locked.text.includes('too many wrong ones were tried'))
+      assert.ok(locked.text.includes('too many failed attempts'))
     },
   )
 
@@ -206,7 +206,7 @@ test('an app needs a code', async (t) => {
         ]
         const reply = await post(service, browser, action, form)
         assert.equal(reply.status, 400, reply.text)
-        assert.ok(reply.text.includes('role="alert">That code is not right.'))
+        assert.ok(reply.text.includes('role="alert">That code is incorrect.'))
       }
     }
     assert.ok((await page('/account/totp')).includes('You have 20 left.'))
@@ -236,7 +236,7 @@ test('an app needs a code', async (t) => {
     const reply = await post(service, browser, action, right)
     assert.equal(reply.status, 429)
     assert.match(reply.headers['retry-after'] ?? '', /^\d+$/)
-    assert.ok(reply.text.includes('too many wrong tries'))
+    assert.ok(reply.text.includes('Too many failed attempts'))
   })
 
   await t.test(
@@ -265,7 +265,7 @@ test('an app needs a code', async (t) => {
         const reply = await post(service, browser, '/account/totp/verify', form)
         assert.equal(reply.status, 303)
         const back = await page('/account/totp')
-        assert.ok(back.includes('Begin once more.'))
+        assert.ok(back.includes('Start again.'))
         assert.ok(back.includes('Set up an app'), 'it is still off')
       }
     },
@@ -303,6 +303,6 @@ test('an app needs a code', async (t) => {
     await call(`${CLIENT_API}/current-identity/mfa/verify`, { json: { code: app.code() } })
     const reply = await post(service, browser, '/account/totp/start', [['formToken', formToken]])
     assert.equal(reply.status, 303)
-    assert.ok((await page('/account/totp')).includes('You have an app already.'))
+    assert.ok((await page('/account/totp')).includes('You already have an app.'))
   })
 })

@@ -76,16 +76,16 @@ test('the account pages', async (t) => {
     const ended = await send('/account/sessions', '/account/sessions/end', { session })
     assert.equal(ended.status, 303)
     assert.equal(ended.headers.location, '/account/sessions')
-    assert.ok((await page('/account/sessions')).includes('That session has ended.'))
-    assert.ok(!(await page('/account/sessions')).includes('That session has ended.'), 'once')
+    assert.ok((await page('/account/sessions')).includes('That session was signed out.'))
+    assert.ok(!(await page('/account/sessions')).includes('That session was signed out.'), 'once')
     assert.equal((await current(one.access_token)).status, 401)
     assert.equal((await current(two.access_token)).status, 200)
 
     const rest = await send('/account/sessions', '/account/sessions/end-others')
     assert.equal(rest.status, 303)
     const after = await page('/account/sessions')
-    assert.ok(after.includes('All other sessions have ended.'))
-    assert.ok(after.includes('There are no others.'))
+    assert.ok(after.includes('All other sessions were signed out.'))
+    assert.ok(after.includes('There are no other sessions.'))
     assert.equal((await current(two.access_token)).status, 401)
     const events = await admin.get(
       `/events?filter=type = "session.ended" and identityId = "${person.id}"`.replaceAll(
@@ -108,7 +108,7 @@ test('the account pages', async (t) => {
       const fields = { currentPassword: PASSWORD, password: NEW_PASSWORD, repeated: NEW_PASSWORD }
       const reply = await send('/account/password', '/account/password', fields)
       assert.equal(reply.status, 303, reply.text)
-      assert.ok((await page('/account/password')).includes('Your password is changed.'))
+      assert.ok((await page('/account/password')).includes('Your password was changed.'))
       assert.equal((await current(other.access_token)).status, 401)
       await logInAs(service, { ...person, password: NEW_PASSWORD })
     },
@@ -136,7 +136,7 @@ test('the account pages', async (t) => {
         code: app.wrongCode(),
       })
       assert.equal(wrong.status, 400)
-      assert.ok(wrong.text.includes('That code is not right.'))
+      assert.ok(wrong.text.includes('That code is incorrect.'))
       assert.equal(provisioningUrlIn(wrong.text), app.provisioningUrl)
       const right = await browser.post('/account/totp/verify', {
         formToken,
@@ -153,7 +153,7 @@ test('the account pages', async (t) => {
         code: app.nextCode(),
       })
       assert.equal(removed.status, 303, removed.text)
-      assert.ok((await again.page('/account/totp')).includes('The app is removed.'))
+      assert.ok((await again.page('/account/totp')).includes('The app was removed.'))
       await logInAs(service, person)
     },
   )

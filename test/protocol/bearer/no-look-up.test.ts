@@ -75,7 +75,11 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
 
   const session = await useCases.authenticateCall(credentials, 'full')
   await useCases.currentSession(session)
-  assert.deepEqual(calls, ['apiSessions.find', 'identities.find'], 'what only the handler reads')
+  assert.deepEqual(
+    calls,
+    ['apiSessions.find', 'identities.findMany'],
+    'what only the handler reads',
+  )
 })
 
 test('D-34: a call is authenticated while every table of sessions and identities is locked', async (t) => {

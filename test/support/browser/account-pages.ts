@@ -79,7 +79,7 @@ export async function accountPages(t: TestContext, service: Service): Promise<Vi
         const person = await someone()
         await logInAs(service, person)
         await open(page, '/account/sessions', person)
-        const ended = page.getByRole('button', { name: /^End the session of/ })
+        const ended = page.getByRole('button', { name: /^Sign out the session of/ })
         const id = await page.locator('input[name=session]').first().getAttribute('value')
         await admin.act('DELETE', `/api-sessions/${id}`)
         await ended.first().click()
@@ -92,7 +92,7 @@ export async function accountPages(t: TestContext, service: Service): Promise<Vi
         const person = await someone()
         await logInAs(service, person)
         await open(page, '/account/sessions', person)
-        await page.getByRole('button', { name: 'End all other sessions' }).click()
+        await page.getByRole('button', { name: 'Sign out all other sessions' }).click()
         await page.getByRole('status').waitFor()
       },
     ],
@@ -101,10 +101,10 @@ export async function accountPages(t: TestContext, service: Service): Promise<Vi
       'Password',
       async (page) => {
         await open(page, '/account/password', full)
-        await page.getByLabel('Present password').fill('x')
+        await page.getByLabel('Current password').fill('x')
         await page.getByLabel('New password', { exact: true }).fill('x')
-        await page.getByLabel('New password, once more').fill('y')
-        await page.getByRole('button', { name: 'Change the password' }).click()
+        await page.getByLabel('Confirm new password').fill('y')
+        await page.getByRole('button', { name: 'Change password' }).click()
         await page.getByRole('alert').waitFor()
       },
     ],
@@ -144,7 +144,7 @@ export async function accountPages(t: TestContext, service: Service): Promise<Vi
     ],
     'account: an app': ['Authenticator app', openEnrolled],
     ...Object.fromEntries(
-      (['Make new recovery codes', 'Remove the app'] as const).map((name, i) => [
+      (['Create new recovery codes', 'Remove the app'] as const).map((name, i) => [
         `account: an app, after a wrong code to ${name.toLowerCase()}`,
         [
           'Authenticator app',
@@ -164,7 +164,7 @@ export async function accountPages(t: TestContext, service: Service): Promise<Vi
         await openEnrolled(page)
         const field = page.getByLabel('Code from the app, or a recovery code').first()
         await field.fill(enrolled.app.nextCode())
-        await page.getByRole('button', { name: 'Make new recovery codes' }).click()
+        await page.getByRole('button', { name: 'Create new recovery codes' }).click()
         await page.getByRole('link', { name: 'I have saved them' }).waitFor()
       },
     ],

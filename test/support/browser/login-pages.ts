@@ -166,7 +166,7 @@ export async function loginPages(
       },
     ],
     'the page of a redirect URI that is not allowed': [
-      'No way back',
+      'Invalid return address',
       async (page) => {
         await page.goto(`${authorization}?client_id=service&redirect_uri=https://evil.example/`)
       },

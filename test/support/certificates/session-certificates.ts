@@ -15,6 +15,7 @@ import {
 } from '../../../src/domain/certificates/own/authorities.ts'
 import type { ApiSession, SessionEnding } from '../../../src/domain/sessions/api-session.ts'
 import type { CallSession } from '../../../src/domain/sessions/call-session.ts'
+import { tellCopies } from '../../../src/domain/sessions/ending/tell-copies.ts'
 import type { Store } from '../../../src/domain/stores.ts'
 import { aPolicy, rulesOf } from '../people.ts'
 import { runOpenssl } from './csr.ts'
@@ -40,7 +41,10 @@ export async function sessionCertificatesOn(
     sessionCertificateDuration: duration,
     authorities,
     rules: rulesOf({ policies: [aPolicy()] }),
-    endedSessions: { add: (ending: SessionEnding) => felt.push(ending) },
+    transaction: tellCopies(store.transaction, {
+      endedSessions: { add: (ending) => felt.push(ending) },
+      rules: { refresh: async () => {} },
+    }),
   }
   return { ports, authorities, felt }
 }

@@ -13,18 +13,18 @@ import { RESOURCES } from './resources.ts'
 const BODY = {
   body: {
     value: 'FILE',
-    what: 'the whole body as JSON, - is standard input; options go before it',
+    what: 'the whole body as JSON; - is standard input; options override it',
   },
 } as const
 
-export const YES = { yes: { what: 'do not ask whether it is meant' } } as const
+export const YES = { yes: { what: 'do not ask for confirmation' } } as const
 
 const LIST = {
   filter: { value: 'FILTER', what: `which ones, such as 'name contains "a"' (docs/lists.md)` },
   sort: { value: 'FIELDS', what: "in which order, such as 'createdAt desc'" },
-  limit: { value: 'N', what: 'how many at the most; 500 is the largest page' },
-  offset: { value: 'N', what: 'how many are left out before them' },
-  all: { what: 'all of them, page by page' },
+  limit: { value: 'N', what: 'how many; at most 500' },
+  offset: { value: 'N', what: 'how many to skip' },
+  all: { what: 'all pages' },
 } as const
 
 const OF_IDENTITY = { identity: { value: 'NAME', what: 'only those of this identity' } } as const

@@ -1,4 +1,5 @@
 /** `latchkey list` and `latchkey get`: what there is, in pages or all of it. API 2. */
+import { LARGEST_PAGE } from '../../../contract/lists.ts'
 import { type EdgeApi, type ListQuery, pathOf } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
@@ -17,8 +18,6 @@ export interface ListValues extends SessionValues {
   readonly offset?: string
   readonly all?: boolean
 }
-
-const LARGEST_PAGE = 500
 
 export async function listEntities(
   resource: Resource,

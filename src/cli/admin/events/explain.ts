@@ -2,7 +2,9 @@
  * `latchkey explain`: from the request id of an error to what exactly was wrong, in plain words, and what to do. The
  * reasons are in the audit log alone (API 4.8); whoever got the error heard one dull sentence.
  */
+
 import { shellWord } from '../../../base/shell-word.ts'
+import { LARGEST_PAGE } from '../../../contract/lists.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
@@ -10,12 +12,10 @@ import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
 import { type Meaning, meaningOf } from './reasons.ts'
 
-const MOST_EVENTS = 500
-
 export async function explain(requestId: string, values: SessionValues, io: Io): Promise<ExitCode> {
   const api = await openApi(values, io)
   const filter = `requestId = ${quoted(requestId)}`
-  const { rows } = await api.list('/events', { filter, limit: MOST_EVENTS, sort: 'at' })
+  const { rows } = await api.list('/events', { filter, limit: LARGEST_PAGE, sort: 'at' })
   if (rows.length === 0) throw nothingKnown(requestId)
   const names = await namesOf(api, rows)
   if (values.json === true) {
@@ -32,22 +32,22 @@ type Names = ReadonlyMap<unknown, string>
 /** What the events call by id, as people call it. Who is gone has none. */
 async function namesOf(api: Pick<EdgeApi, 'list'>, events: readonly Row[]): Promise<Names> {
   const ids = new Set(
-    events.flatMap(({ identityId, actorId }) => [identityId, actorId]).filter(isText),
+    events.flatMap(({ identityId, actorId }) => [identityId, actorId]).filter(isString),
   )
   if (ids.size === 0) return new Map()
   const filter = [...ids]
     .slice(0, 50)
     .map((id) => `id = ${quoted(id)}`)
     .join(' or ')
-  const { rows } = await api.list('/identities', { filter, limit: MOST_EVENTS })
+  const { rows } = await api.list('/identities', { filter, limit: LARGEST_PAGE })
   return new Map(rows.map(({ id, name }) => [id, String(name)]))
 }
 
 /** With the names of this event in the commands. Others chose them: they are quoted for a shell. */
 export function meaningFor(event: Row, names: Names): Meaning {
   const { type, reason } = event
-  const found = meaningOf(String(type), isText(reason) ? reason : null)
-  if (found === undefined) return { what: `${type}${isText(reason) ? `: ${reason}` : ''}` }
+  const found = meaningOf(String(type), isString(reason) ? reason : null)
+  if (found === undefined) return { what: `${type}${isString(reason) ? `: ${reason}` : ''}` }
   const { what, todo } = found
   if (todo === undefined) return { what }
   const identity = names.get(event['identityId']) ?? event['identityId']
@@ -56,7 +56,7 @@ export function meaningFor(event: Row, names: Names): Meaning {
     what,
     todo: todo.replaceAll(/\b(IDENTITY|USERNAME)\b/g, (word) => {
       const value = word === 'IDENTITY' ? identity : (username ?? identity)
-      return isText(value) ? shellWord(plain(value)) : word
+      return isString(value) ? shellWord(plain(value)) : word
     }),
   }
 }
@@ -69,7 +69,7 @@ export function explainedLines(event: Row, names: Names): readonly string[] {
   const facts: readonly (readonly [string, unknown])[] = [
     ['when', at],
     ['times in that minute', typeof count === 'number' && count > 1 ? count : undefined],
-    ['event', isText(reason) ? `${type}: ${reason}` : type],
+    ['event', isString(reason) ? `${type}: ${reason}` : type],
     ['identity', called(identityId, names)],
     ['done by', actorId === identityId ? undefined : called(actorId, names)],
     ['from', address],
@@ -80,13 +80,13 @@ export function explainedLines(event: Row, names: Names): readonly string[] {
     what,
     ...facts
       .filter(([, value]) => value !== null && value !== undefined)
-      .map(([name, value]) => `  ${name}: ${isText(value) ? value : JSON.stringify(value)}`),
+      .map(([name, value]) => `  ${name}: ${isString(value) ? value : JSON.stringify(value)}`),
     ...(todo === undefined ? [] : [`  → ${todo}`]),
   ].map(plain)
 }
 
 function called(id: unknown, names: Names): string | undefined {
-  if (!isText(id)) return undefined
+  if (!isString(id)) return undefined
   const name = names.get(id)
   return name === undefined ? id : `${JSON.stringify(name)} (${id})`
 }
@@ -101,6 +101,6 @@ function nothingKnown(requestId: string): CommandFailed {
   )
 }
 
-function isText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === 'string'
 }

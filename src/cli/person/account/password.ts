@@ -1,6 +1,6 @@
 /**
- * `latchkey password`: another password of one's own. API 3.1, D-123. The present one is asked for again; all other
- * sessions end. Neither is ever an argument: everybody on the machine sees those.
+ * `latchkey password`: changes the user's own password. API 3.1, D-123. It asks for the current one; all other
+ * sessions end. Neither password is ever an argument, because other users of the machine can see arguments.
  */
 import { idOf } from '../../admin/entities/names.ts'
 import { pathOf } from '../../api/edge-api.ts'
@@ -19,16 +19,16 @@ export async function changePassword(values: SessionValues, io: Io): Promise<Exi
   if (own === undefined) {
     throw new CommandFailed('you have no password: you log in another way', EXIT.missing)
   }
-  const currentPassword = await io.askSecret('Present password: ')
+  const currentPassword = await io.askSecret('Current password: ')
   const password = await askNewSecret(io, 'New password: ', TRIES)
   await api.send('PATCH', pathOf(PATH, idOf(own)), { password, currentPassword })
   if (values.json === true) printJson(io, { id: idOf(own) })
-  else io.out('The password is changed. All your other sessions have ended.')
+  else io.out('The password was changed. All your other sessions have ended.')
   return EXIT.ok
 }
 
 /** What people are told about a field. */
 const NAMES: Readonly<Record<string, string>> = {
   password: 'the new one',
-  currentPassword: 'the present one',
+  currentPassword: 'the current one',
 }

@@ -3,11 +3,13 @@
  * work until `extend-verify` says that the new one has arrived; then the old one is refused everywhere. API 3.1; D-26,
  * D-117, D-130.
  */
+
 import type { X509Certificate } from 'node:crypto'
 import { sha256 } from '../../../base/encoding.ts'
 import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { Failure } from '../../../errors/catalogue.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Caller } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
 import type { EnrollmentPorts } from '../../enrollments/ports.ts'
@@ -22,9 +24,6 @@ import { fingerprintOf, readCertificates, validity } from '../certificate-chain.
 import { judgeCertificate } from '../judge-certificate.ts'
 import { type IdentityCertificate, issueIdentityCertificate } from '../own/identity-certificate.ts'
 import type { PresentedChain } from '../presented-chain.ts'
-
-/** More than a certificate and the CAs above it. */
-const LARGEST_PEM = 64 * 1024
 
 /**
  * The certificate that is renewed must be on the connection; another one, or none, is FORBIDDEN. Also throws NOT_FOUND,
@@ -45,21 +44,18 @@ export async function extendCertificate(
   const { identityId } = call
   const made = issueIdentityCertificate(ports, identityId, { pem: csr, field: 'clientCertCsr' })
   const { certPem, fingerprint } = made
-  const feelEnds = await transaction(async (tx) => {
+  await transaction(async (tx) => {
     // Held: neither goes the identity, nor does another renewal of it come in between.
     if ((await tx.identities.hold(identityId)) === undefined) throw sessionGone(brand, call)
     const now = await tx.authenticators.find(id)
     if (now?.method !== 'cert' || now.fingerprint !== found.fingerprint) throw otherShown()
     const pending = { certPem, fingerprint }
     await tx.certificateRenewals.replacePending(id, now.fingerprint, pending, clock.now())
-    const feel =
-      now.renewal === undefined ? () => {} : await drop(ports, tx, id, now.renewal, caller)
+    if (now.renewal !== undefined) await drop(ports, tx, id, now.renewal, caller)
     const details = { id, fingerprint }
     const started = { type: 'authenticator.renewal-started', identityId, details } as const
     await tx.events.insert(recordEvent(ports, caller, started))
-    return feel
   })
-  feelEnds()
   return made
 }
 
@@ -71,7 +67,7 @@ export async function confirmRenewal(
   { pem, shown }: { readonly pem: string; readonly shown: PresentedChain | undefined },
   caller: Caller,
 ): Promise<void> {
-  const { brand, clock, transaction, endedSessions } = ports
+  const { brand, clock, transaction } = ports
   const found = await findOwn(ports, call, id)
   const onConnection = shown && fingerprintShown(shown)
   const isOwn = onConnection === found.fingerprint || onConnection === found.renewal?.fingerprint
@@ -82,7 +78,7 @@ export async function confirmRenewal(
   if (fingerprint !== found.renewal?.fingerprint) throw new Failure('RENEWAL_NOT_PENDING')
 
   const { identityId } = call
-  const endings = await transaction(async (tx) => {
+  await transaction(async (tx) => {
     if ((await tx.identities.hold(identityId)) === undefined) throw sessionGone(brand, call)
     const now = await tx.authenticators.find(id)
     const other = await tx.authenticators.findCert(fingerprint)
@@ -90,14 +86,11 @@ export async function confirmRenewal(
     const isTaken = await tx.certificateRenewals.takePending(id, fingerprint, clock.now())
     if (!isTaken || now?.method !== 'cert') throw new Failure('RENEWAL_NOT_PENDING')
     await tx.certificateRenewals.rebindSessions(id, now.fingerprint, { fingerprint, notAfter })
-    const endings = endingsOf(now, clock)
-    for (const ending of endings) await tx.sessionEndings.insert(ending)
+    for (const ending of endingsOf(now, clock)) await tx.sessionEndings.insert(ending)
     const details = { id, fingerprint }
     const renewed = { type: 'authenticator.renewed', identityId, details } as const
     await tx.events.insert(recordEvent(ports, caller, renewed))
-    return endings
   })
-  for (const ending of endings) endedSessions.add(ending)
 }
 
 async function findOwn(
@@ -146,16 +139,11 @@ async function drop(
   id: AuthenticatorId,
   renewal: PendingRenewal,
   caller: Caller,
-): Promise<() => void> {
-  const endings = endingsOf(renewal, ports.clock)
-  for (const ending of endings) await tx.sessionEndings.insert(ending)
+): Promise<void> {
+  for (const ending of endingsOf(renewal, ports.clock)) await tx.sessionEndings.insert(ending)
   const all = await tx.apiSessions.listByAuthenticator(id)
   const sessions = all.filter((session) => isBegunWith(session, renewal))
-  const feel = await endSessionsWithin(ports, tx, { sessions }, 'certificate-replaced', caller)
-  return () => {
-    for (const ending of endings) ports.endedSessions.add(ending)
-    feel()
-  }
+  await endSessionsWithin(ports, tx, { sessions }, 'certificate-replaced', caller)
 }
 
 function isBegunWith({ primary }: ApiSession, { fingerprint }: PendingRenewal): boolean {
@@ -178,7 +166,7 @@ function unrenewable(detail: string): Failure {
 
 /** With or without its chain, as it was handed out. */
 function readFirst(pem: string): X509Certificate {
-  const [certificate] = pem.length > LARGEST_PEM ? [] : readCertificates(pem)
+  const [certificate] = pem.length > LONGEST_PEM ? [] : readCertificates(pem)
   if (certificate === undefined) throw new Failure('INVALID_CERT_PEM')
   return certificate
 }

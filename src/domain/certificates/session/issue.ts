@@ -137,7 +137,7 @@ export async function removeSessionCertificate(
   ports: Pick<
     SessionPorts,
     'sessionCertificates' | 'transaction' | 'clock' | 'random' | 'foldRepeats'
-  > & { readonly endedSessions: Pick<SessionPorts['endedSessions'], 'add'> },
+  >,
   call: CallSession,
   id: string,
   caller: Caller,
@@ -153,7 +153,6 @@ export async function removeSessionCertificate(
     return true
   })
   if (!isRemoved) throw new Failure('NOT_FOUND')
-  ports.endedSessions.add(ending)
 }
 
 /** D-40: the absolute end of the session; for one that cannot be refreshed, the end of its access token. */

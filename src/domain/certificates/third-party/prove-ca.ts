@@ -2,8 +2,10 @@
  * Certificates that an administrator hands in: that of a third-party CA, the one that proves that somebody holds
  * the CA's key, and the one of an authenticator. API 4.6. Who may hand them in is decided by the use cases.
  */
+
 import type { X509Certificate } from 'node:crypto'
 import type { Instant } from '../../../base/time/instant.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import {
   fingerprintOf,
   readCertificates,
@@ -61,15 +63,12 @@ export async function proveCa(
   return state === 'valid' ? 'proven' : 'CERT_FAILED_VALIDATION'
 }
 
-/** More than any certificate, and little enough to be read at once. */
-const LARGEST_PEM = 64 * 1024
-
 /**
  * The one certificate of the text. RFC 7468 §2 allows words around it, which `openssl` writes; any second block
  * is refused, lest somebody hands in a key with it or wonders which of two counted.
  */
 function readOne(pem: string): X509Certificate | undefined {
-  if (pem.length > LARGEST_PEM || pem.split('-----BEGIN ').length !== 2) return undefined
+  if (pem.length > LONGEST_PEM || pem.split('-----BEGIN ').length !== 2) return undefined
   const [certificate, ...more] = readCertificates(pem)
   return more.length === 0 ? certificate : undefined
 }

@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../../../base/time/duration.ts'
-import { STALE_AFTER } from '../../stale.ts'
+import { STALE_AFTER } from '../../policies/rules.ts'
 import type { EndedSubject, SessionEnding } from '../api-session.ts'
 import type { SessionEndings } from '../stores.ts'
 

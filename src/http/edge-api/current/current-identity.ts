@@ -1,10 +1,14 @@
 /** GET /current-identity, on both APIs: the identity that the token names. API 3.1, 4.1. */
 import type { Clock } from '../../../base/time/clock.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import { CurrentIdentityReply } from '../../../contract/current-identity.ts'
 import { isDisabled } from '../../../domain/identities/identity.ts'
-import type { CurrentIdentityOf } from '../../../domain/sessions/current-session.ts'
-import { entity, found, reference, selfLink, timeOrNull } from '../answers.ts'
+import type { AuthPolicy } from '../../../domain/policies/auth-policy.ts'
+import type { CurrentIdentityOf, IdentityDetail } from '../../../domain/sessions/current-session.ts'
+import { IDENTITY } from '../../../entities/identity.ts'
+import { found, reference, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
+import { ownFields } from '../described-body.ts'
 
 export function addCurrentIdentity(
   api: Api,
@@ -19,23 +23,27 @@ export function addCurrentIdentity(
       answers: { 200: CurrentIdentityReply },
     },
     async ({ session }) => {
-      const { identity, policy, isMfaEnabled } = await use.currentIdentity(session)
+      const detail = await use.currentIdentity(session)
       return found({
-        ...entity('identities', identity),
+        ...ownFields(IDENTITY, detail.identity),
+        ...computedOfIdentity(detail, use.clock.now()),
         _links: selfLink('current-identity'),
-        name: identity.name,
-        type: identity.type,
-        isAdmin: identity.isAdmin,
-        externalId: identity.externalId ?? null,
-        authPolicyId: policy.id,
-        authPolicy: reference('auth-policies', policy),
-        roleAttributes: [...identity.roleAttributes],
-        appData: identity.appData,
-        isMfaEnabled,
-        disabled: isDisabled(identity, use.clock.now()),
-        disabledAt: timeOrNull(identity.disabledAt),
-        disabledUntil: timeOrNull(identity.disabledUntil),
       })
     },
   )
+}
+
+/** What every answer about an identity has besides its stored fields. */
+export function computedOfIdentity(
+  detail: Pick<IdentityDetail, 'identity' | 'isMfaEnabled'> & {
+    readonly policy: Pick<AuthPolicy, 'id' | 'name'>
+  },
+  now: Instant,
+) {
+  const { identity, policy, isMfaEnabled } = detail
+  return {
+    authPolicy: reference('auth-policies', policy),
+    isMfaEnabled,
+    disabled: isDisabled(identity, now),
+  }
 }

@@ -3,6 +3,7 @@
  * API 3.2. Anybody may call: token or certificate is the credential. The token comes in the query or in the body, the
  * CSR in JSON or as it is. Bodies ignore fields that they do not know, like those of a login (D-4).
  */
+
 import type { FormFields } from '../../../base/form.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { Ignored } from '../../../contract/authenticate.ts'
@@ -20,6 +21,7 @@ import { DoneReply } from '../../../contract/envelope.ts'
 import { enrollByCsr, enrollByPassword } from '../../../domain/enrollments/enroll.ts'
 import { enrollByCaAlone, enrollByCaAndToken } from '../../../domain/enrollments/enroll-by-ca.ts'
 import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Call } from '../../call.ts'
 import { type Body, bodyFields } from '../../reading/body.ts'
 import { fieldsBody } from '../../reading/declared-body.ts'
@@ -182,10 +184,8 @@ function tokenOf(query: FormFields, body: Body): Secret {
   return new Secret(token)
 }
 
-/** As much as the body may hold: what is too large for a CSR is told by its reader. */
-const LONGEST_CSR = 65_536
-
+/** The reader of the CSR refuses one that is too large for a CSR. */
 function csrOf(body: Body): string {
   if (body.kind === 'text') return body.text
-  return textField(bodyFields(body), 'clientCsr', LONGEST_CSR)
+  return textField(bodyFields(body), 'clientCsr', LONGEST_PEM)
 }

@@ -2,12 +2,14 @@
  * GET /router-feed, on the client API: what edge routers follow, one JSON object a line. D-42; docs/router.md has the
  * format. The router's right is looked at again every few seconds.
  */
+
 import { Readable } from 'node:stream'
 import type { AuthenticateRouter } from '../../../domain/sessions/routers/authenticate-router.ts'
 import {
   HEARTBEAT_SECONDS,
   type OpenRouterFeed,
 } from '../../../domain/sessions/routers/router-feed.ts'
+import { LONGEST_CURSOR } from '../../../protocol/limits.ts'
 import { empty } from '../../answer.ts'
 import { invalid } from '../../reading/fields.ts'
 import type { Api } from '../api.ts'
@@ -17,8 +19,6 @@ const MOST_BUFFERED = 4 * 1024 * 1024
 
 /** How many heartbeats pass between two looks at the router's certificate and identity. */
 const LOOK_EVERY = 2
-
-const LONGEST_CURSOR = 64
 
 export function addRouterFeed(
   api: Api,

@@ -21,7 +21,7 @@ test('D-6: the password is offered, with and without a certificate', () => {
 test('without a certificate there is nothing to press', () => {
   const without = page({ hasCertificate: false })
   assert.doesNotMatch(without, /<form|<button/)
-  assert.match(without, /has not shown a certificate/)
+  assert.match(without, /did not send a certificate/)
 })
 
 test('a failed try shows why', () => {

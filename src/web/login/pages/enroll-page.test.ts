@@ -64,7 +64,7 @@ test('R087: the recovery codes are shown at the start', () => {
 })
 
 test('on paper the recovery codes say whose they are', () => {
-  const line = '<p class="printed">Recovery codes of <bdi>ada</bdi>, id.example.org</p>'
+  const line = '<p class="printed">Recovery codes for <bdi>ada</bdi>, id.example.org</p>'
   assert.ok(first().includes(line))
 })
 

@@ -4,12 +4,12 @@ import { errorPage } from './error-page.ts'
 
 test('an error page says what happened and which request it was', () => {
   const page = errorPage({
-    title: 'Nothing here',
+    title: 'Page not found',
     message: 'Go back.',
     requestId: 'r-1',
   }).toString()
-  assert.match(page, /<title>Nothing here<\/title>/)
-  assert.match(page, /<h1>Nothing here<\/h1>\n<p>Go back\.<\/p>/)
+  assert.match(page, /<title>Page not found<\/title>/)
+  assert.match(page, /<h1>Page not found<\/h1>\n<p>Go back\.<\/p>/)
   assert.match(page, /Request ID: <code>r-1<\/code>/)
   assert.doesNotMatch(page, /<form|<a |<script/)
 })

@@ -1,50 +1,12 @@
 /** Identities: API 4.1. */
+import { IDENTITY } from '../../../../entities/identity.ts'
 import { Misuse } from '../../../terminal/io.ts'
+import { optionFields, tableOf } from '../described-resource.ts'
 import type { Body, Field, OptionValues } from '../fields.ts'
 import type { Resource } from '../resource.ts'
-import { NAME, TAGS } from './tags.ts'
+import { NAME } from './tags.ts'
 
-const CHOSEN: readonly Field[] = [
-  { option: 'admin', path: 'isAdmin', kind: 'flag', what: 'an administrator' },
-  {
-    option: 'type',
-    path: 'type',
-    kind: 'choice',
-    choices: ['Default', 'Router'],
-    what: 'Router for edge routers',
-  },
-  {
-    option: 'external-id',
-    path: 'externalId',
-    kind: 'text',
-    value: 'ID',
-    canClear: true,
-    what: 'what JWTs and certificates of others call it',
-  },
-  {
-    option: 'policy',
-    path: 'authPolicyId',
-    kind: 'reference',
-    to: 'policy',
-    what: 'its policy; without one: default',
-  },
-  {
-    option: 'role',
-    path: 'roleAttributes',
-    kind: 'texts',
-    value: 'ROLE',
-    canClear: true,
-    what: 'a role attribute; repeat it. All roles are replaced',
-  },
-  {
-    option: 'app-data',
-    path: 'appData',
-    kind: 'pairs',
-    canClear: true,
-    what: 'data for applications, like --tag',
-  },
-  TAGS,
-]
+const CHOSEN = optionFields(IDENTITY)
 
 const INVITATION: readonly Field[] = [
   {
@@ -69,17 +31,7 @@ export const IDENTITIES: Resource = {
   many: 'identities',
   path: '/identities',
   names: ['name'],
-  columns: [
-    { title: 'NAME', path: 'name' },
-    { title: 'ID', path: 'id' },
-    { title: 'TYPE', path: 'type' },
-    { title: 'ADMIN', path: 'isAdmin', as: 'truth' },
-    { title: 'POLICY', path: 'authPolicy.name' },
-    { title: 'ROLES', path: 'roleAttributes', as: 'list' },
-    { title: 'TOTP', path: 'isMfaEnabled', as: 'truth' },
-    { title: 'DISABLED', path: 'disabled', as: 'truth' },
-    { title: 'LAST LOGIN', path: 'lastLoginAt', as: 'time' },
-  ],
+  columns: tableOf(IDENTITY),
   create: {
     what: 'make an identity, and invite it to enroll',
     isNamed: true,

@@ -1,0 +1,19 @@
+/** Waiting that a signal can end. */
+
+/**
+ * Waits for `work` until the signal aborts; then throws its reason. The work itself goes on, for others may wait for it
+ * too, and a failure of it that comes later is ignored.
+ */
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  work.catch(() => undefined)
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const giveUp = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}

@@ -1,0 +1,49 @@
+/** What the command line knows of an entity, made of its description (entities/): columns of its table and options. */
+import type { Field as Described, Fields } from '../../../entities/field.ts'
+import type { Column } from './columns.ts'
+import type { Field } from './fields.ts'
+
+/** The fields with a title, in the order of the description; a name comes first. */
+export function tableOf(fields: Fields): readonly Column[] {
+  const columns = Object.entries(fields).flatMap(([name, { type, title }]): Column[] => {
+    if (title === undefined) return []
+    if (type === 'reference') return [{ title, path: `${name}.name` }]
+    return [{ title, path: name, ...(type in FORMATS ? { as: FORMATS[type] } : {}) }]
+  })
+  return columns.toSorted((a, b) => Number(b.path === 'name') - Number(a.path === 'name'))
+}
+
+const FORMATS: Partial<Record<Described['type'], NonNullable<Column['as']>>> = {
+  boolean: 'truth',
+  time: 'time',
+  texts: 'list',
+}
+
+/** The fields with an option, in the order of the description. */
+export function optionFields(fields: Fields): readonly Field[] {
+  return Object.entries(fields).flatMap(([path, field]) => {
+    const { option } = field
+    if (option === undefined) return []
+    const { name, what, canClear } = option
+    const common = { option: name, path, what, ...(canClear === true ? { canClear } : {}) }
+    return [{ ...common, ...kindOf(field, option) }]
+  })
+}
+
+function kindOf({ type, choices }: Described, option: NonNullable<Described['option']>) {
+  const { to, from, value = 'TEXT' } = option
+  const isList = type === 'texts'
+  if (to !== undefined) return { kind: isList ? 'references' : 'reference', to } as const
+  if (from !== undefined) return { kind: from, value } as const
+  if (choices !== undefined) return { kind: 'choice', choices } as const
+  switch (type) {
+    case 'boolean':
+      return { kind: 'flag' } as const
+    case 'number':
+      return { kind: 'number', value } as const
+    case 'map':
+      return { kind: 'pairs' } as const
+    default:
+      return { kind: isList ? 'texts' : 'text', value } as const
+  }
+}

@@ -1,0 +1,71 @@
+/** The shape of an answer, made of the description of its entity (entities/). */
+import { z } from 'zod'
+import type { Field, Fields, SelfName, ShownName, ValueOf } from '../entities/field.ts'
+import { Links, Reference, Tags, Timestamp } from './envelope.ts'
+
+const TextMap = z.record(z.string(), z.string())
+
+/** A field in JSON: times are text, what is missing is null. */
+export type JsonOf<F extends Field> = F extends { isOptional: true } ? Given<F> | null : Given<F>
+
+type Given<F extends Field> = F['type'] extends 'time'
+  ? string
+  : F['type'] extends 'texts'
+    ? string[]
+    : F['type'] extends 'map'
+      ? z.infer<typeof Tags>
+      : F['type'] extends 'text-map'
+        ? z.infer<typeof TextMap>
+        : F['type'] extends 'reference'
+          ? z.infer<typeof Reference>
+          : F extends { choices: readonly string[] }
+            ? ValueOf<F>
+            : F['type'] extends 'text'
+              ? string
+              : ValueOf<F>
+
+type ShapeOf<F extends Fields, Name extends keyof F> = {
+  [N in Name]: z.ZodType<JsonOf<F[N]>>
+} & { _links: typeof Links }
+
+/** What a caller is shown of an entity of their own. */
+export function ownShape<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F, SelfName<F>>> {
+  return z.object(shapeOf(fields, ({ shownTo }) => shownTo === 'self')) as never
+}
+
+/** What an administrator is shown. */
+export function managedShape<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F, ShownName<F>>> {
+  return z.object(shapeOf(fields, ({ shownTo }) => shownTo !== undefined)) as never
+}
+
+function shapeOf(fields: Fields, isShown: (field: Field) => boolean) {
+  const shown = Object.entries(fields).filter(([, field]) => isShown(field))
+  const shape = Object.fromEntries(shown.map(([name, field]) => [name, typeOf(field)]))
+  return { ...shape, _links: Links }
+}
+
+function typeOf(field: Field): z.ZodType {
+  const type = field.isOptional === true ? givenType(field).nullable() : givenType(field)
+  return field.description === undefined ? type : type.describe(field.description)
+}
+
+function givenType({ type, choices }: Field): z.ZodType {
+  switch (type) {
+    case 'text':
+      return choices === undefined ? z.string() : z.enum(choices)
+    case 'number':
+      return z.int()
+    case 'boolean':
+      return z.boolean()
+    case 'time':
+      return Timestamp
+    case 'texts':
+      return z.array(z.string())
+    case 'map':
+      return Tags
+    case 'text-map':
+      return TextMap
+    case 'reference':
+      return Reference
+  }
+}

@@ -1,0 +1,100 @@
+/** Who can log in: API 4.1. */
+import type { AuthPolicyId, IdentityId } from '../base/ids.ts'
+import { CREATED_AND_UPDATED, NAME, TAGS } from './every-entity.ts'
+import { as, type Fields } from './field.ts'
+
+export const IDENTITY = {
+  id: { type: 'text', of: as<IdentityId>(), isListed: true, shownTo: 'self', title: 'ID' },
+  ...CREATED_AND_UPDATED,
+  name: NAME,
+  type: {
+    type: 'text',
+    choices: ['Default', 'Router'],
+    isListed: true,
+    isWritable: true,
+    shownTo: 'self',
+    title: 'TYPE',
+    option: { name: 'type', what: 'Router for edge routers' },
+  },
+  isAdmin: {
+    type: 'boolean',
+    isListed: true,
+    isWritable: true,
+    shownTo: 'self',
+    title: 'ADMIN',
+    option: { name: 'admin', what: 'an administrator' },
+  },
+  externalId: {
+    type: 'text',
+    isOptional: true,
+    isListed: true,
+    isWritable: true,
+    shownTo: 'self',
+    option: {
+      name: 'external-id',
+      value: 'ID',
+      canClear: true,
+      what: 'what JWTs and certificates of others call it',
+    },
+  },
+  authPolicyId: {
+    type: 'text',
+    of: as<AuthPolicyId>(),
+    isListed: true,
+    isWritable: true,
+    shownTo: 'self',
+    option: { name: 'policy', to: 'policy', what: 'its policy; without one: default' },
+  },
+  authPolicy: { type: 'reference', isComputed: true, shownTo: 'self', title: 'POLICY' },
+  roleAttributes: {
+    type: 'texts',
+    isListed: true,
+    isWritable: true,
+    shownTo: 'self',
+    title: 'ROLES',
+    option: {
+      name: 'role',
+      value: 'ROLE',
+      canClear: true,
+      what: 'a role attribute; repeat it. All roles are replaced',
+    },
+  },
+  appData: {
+    type: 'map',
+    isWritable: true,
+    shownTo: 'self',
+    option: { name: 'app-data', canClear: true, what: 'data for applications, like --tag' },
+  },
+  tags: TAGS,
+  isMfaEnabled: { type: 'boolean', isComputed: true, shownTo: 'self', title: 'TOTP' },
+  disabled: { type: 'boolean', isComputed: true, shownTo: 'self', title: 'DISABLED' },
+  disabledAt: { type: 'time', isOptional: true, isListed: true, shownTo: 'self' },
+  /** When a disablement ends by itself; without it, an administrator ends it. */
+  disabledUntil: { type: 'time', isOptional: true, isListed: true, shownTo: 'self' },
+  /** D-268. */
+  lastLoginAt: {
+    type: 'time',
+    isOptional: true,
+    isListed: true,
+    shownTo: 'administrator',
+    title: 'LAST LOGIN',
+    description:
+      'When the last login finished: with its tokens or, for a legacy login, with its last factor.',
+  },
+  hasApiSession: { type: 'boolean', isComputed: true, shownTo: 'administrator' },
+  /** What the last legacy login told of its machine and of its SDK (D-124): for people to read, and never believed. */
+  envInfo: {
+    type: 'text-map',
+    isOptional: true,
+    shownTo: 'administrator',
+    description: 'Of the machine of the last legacy login that told.',
+  },
+  sdkInfo: {
+    type: 'text-map',
+    isOptional: true,
+    shownTo: 'administrator',
+    description: 'Of the SDK of the last legacy login that told.',
+  },
+  /** Incremented when all sessions of the identity end: a login from before that cannot begin a session (D-226). */
+  voidedLogins: { type: 'number' },
+} as const satisfies Fields

@@ -1,0 +1,95 @@
+/**
+ * Rows of an entity, made of its description (entities/): a truth is 0 or 1, lists and maps are JSON, what is missing is
+ * null. What comes back is checked (`reading.ts`).
+ */
+import type { Instant } from '../base/time/instant.ts'
+import {
+  type ColumnOf,
+  columnOf,
+  type EntityOf,
+  type Field,
+  type Fields,
+  type ListedName,
+  type RowOf,
+} from '../entities/field.ts'
+import {
+  integer,
+  json,
+  listOf,
+  mapOf,
+  oneOf,
+  optional,
+  reading,
+  type Shape,
+  tags,
+  text,
+  truth,
+} from './reading.ts'
+import type { Tables } from './tables.ts'
+
+export interface DescribedRows<F extends Fields> {
+  fromRow(row: { readonly id: string } & RowOf<F>): EntityOf<F>
+  toRow(entity: EntityOf<F>): RowOf<F>
+  /** The columns of these fields alone. */
+  toChanges(changed: Partial<EntityOf<F>>): Partial<RowOf<F>>
+}
+
+export function describedRows<F extends Fields>(table: keyof Tables, fields: F): DescribedRows<F> {
+  const stored = Object.entries(fields)
+    .filter(([, field]) => field.isComputed !== true)
+    .map(([name, field]) => ({ name, column: columnOf(name), shape: shapeOf(field) }))
+
+  function toChanges(changed: Readonly<Record<string, unknown>>) {
+    const given = stored.filter(({ name }) => Object.hasOwn(changed, name))
+    return Object.fromEntries(given.map(({ name, column }) => [column, cellOf(changed[name])]))
+  }
+
+  return {
+    fromRow(row) {
+      const read = reading<Record<string, unknown>>(table, row.id, row)
+      const entries = stored.map(({ name, column, shape }) => [name, read(column, shape)])
+      return Object.fromEntries(entries) as EntityOf<F>
+    },
+    toRow: (entity) => toChanges(entity) as RowOf<F>,
+    toChanges: (changed) => toChanges(changed) as Partial<RowOf<F>>,
+  }
+}
+
+/** Where the fields of a list are stored. */
+export function listColumns<F extends Fields>(
+  fields: F,
+): { readonly [Name in ListedName<F>]: ColumnOf<Name> } {
+  const listed = Object.entries(fields).filter(([, { isListed }]) => isListed === true)
+  return Object.fromEntries(listed.map(([name]) => [name, columnOf(name)])) as never
+}
+
+function shapeOf(field: Field): Shape<unknown> {
+  return field.isOptional === true ? optional(givenShape(field)) : givenShape(field)
+}
+
+function givenShape({ type, choices }: Field): Shape<unknown> {
+  switch (type) {
+    case 'text':
+      return choices === undefined ? text : oneOf(...choices)
+    case 'number':
+      return integer
+    case 'boolean':
+      return truth
+    case 'time':
+      return integer<Instant>
+    case 'texts':
+      return json(listOf(text))
+    case 'map':
+      return json(tags)
+    case 'text-map':
+      return json(mapOf(text))
+    case 'reference':
+      throw new Error('a reference is computed, and in no row')
+  }
+}
+
+function cellOf(value: unknown): unknown {
+  if (value === undefined) return null
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return typeof value === 'object' ? JSON.stringify(value) : value
+}

@@ -1,0 +1,94 @@
+/**
+ * Checkpoints of a SQLite database in a thread of their own: copying the WAL into the database waits for the disk, and
+ * the event loop must not (D-278). The thread starts with the first checkpoint, so a service that hardly writes has none.
+ */
+import { once } from 'node:events'
+import { DatabaseSync } from 'node:sqlite'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
+
+/** A commit writes about ten pages; SQLite's own limit is a WAL of 1,000 pages. */
+const COMMITS_BETWEEN = 128
+
+const THREAD = `
+  const { workerData } = require('node:worker_threads')
+  import(workerData.module).then(({ serveCheckpoints }) => serveCheckpoints())
+`
+
+export class Checkpoints {
+  readonly #path: string
+  readonly #alone: (work: () => Promise<void>) => Promise<void>
+  #thread: Worker | undefined
+  #running: Promise<void> | undefined
+  #last = 0
+
+  /** `alone` runs the work while no statement of this process runs. */
+  constructor(path: string, alone: (work: () => Promise<void>) => Promise<void>) {
+    this.#path = path
+    this.#alone = alone
+  }
+
+  /** Begins a checkpoint if enough was committed since the last one. */
+  considerAfter(commits: number): void {
+    if (this.#running !== undefined || commits - this.#last < COMMITS_BETWEEN) return
+    this.#last = commits
+    this.#running = this.#checkpoint()
+      // A checkpoint that fails loses nothing: the next one copies the same pages, and so does closing the database.
+      .catch(() => {})
+      .finally(() => {
+        this.#running = undefined
+      })
+  }
+
+  async close(): Promise<void> {
+    await this.#running
+    await this.#thread?.terminate()
+    this.#thread = undefined
+  }
+
+  /**
+   * The first pass copies nearly everything while others write. The second one finds few pages, copies them while
+   * nobody writes, and so lets SQLite begin at the start of the WAL again; otherwise the WAL would grow under load.
+   */
+  async #checkpoint(): Promise<void> {
+    await this.#pass()
+    await this.#alone(() => this.#pass())
+  }
+
+  async #pass(): Promise<void> {
+    if (this.#thread === undefined) {
+      const data = { module: import.meta.url, path: this.#path }
+      const thread = new Worker(THREAD, { eval: true, workerData: data })
+      thread.unref()
+      thread.on('exit', () => {
+        if (this.#thread === thread) this.#thread = undefined
+      })
+      this.#thread = thread
+    }
+    const thread = this.#thread
+    thread.postMessage('checkpoint')
+    const { promise, reject } = Promise.withResolvers<never>()
+    const ended = () => reject(new Error('the thread for checkpoints has ended'))
+    thread.once('exit', ended)
+    try {
+      await Promise.race([once(thread, 'message'), promise])
+    } finally {
+      thread.off('exit', ended)
+    }
+  }
+}
+
+/** Runs in the thread. */
+export function serveCheckpoints(): void {
+  const { path } = workerData as { readonly path: string }
+  const database = new DatabaseSync(path, { timeout: 0 })
+  database.exec(
+    'pragma synchronous = normal; pragma fullfsync = on; pragma checkpoint_fullfsync = on',
+  )
+  parentPort?.on('message', () => {
+    try {
+      database.exec('pragma wal_checkpoint(passive)')
+    } finally {
+      parentPort?.postMessage('done')
+    }
+  })
+}

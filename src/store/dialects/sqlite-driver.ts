@@ -1,0 +1,323 @@
+/**
+ * The driver of SQLite for Kysely: one connection, which statements and whole transactions use in turn.
+ *
+ * The connection is free for the next statement as soon as a commit is in the WAL; the commit itself is answered when
+ * the WAL is on the disk (`wal-sync.ts`). That is why the turns are kept here and not by Kysely, which would hand the
+ * connection on only after the answer.
+ */
+import { closeSync, openSync, statSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
+import { StoreUnavailable } from '../../errors/store-unavailable.ts'
+import { Checkpoints } from './sqlite-checkpoints.ts'
+import { type SyncFile, WalSync } from './wal-sync.ts'
+
+/** A cache of 32 MiB: a list of 100,000 rows has more pages than the default of 2 MiB holds. */
+const PRAGMAS = `
+  pragma fullfsync = on;
+  pragma checkpoint_fullfsync = on;
+  pragma foreign_keys = on;
+  pragma cache_size = -32768;
+`
+
+/** Five seconds in all, while this process goes on with everything else: SQLite's own wait would stop it. */
+const LOCK_ATTEMPTS = 1_000
+const LOCK_PAUSE_MS = 5
+
+/** More than the queries of the store that are always the same; filters of lists make others without end. */
+const KEPT_STATEMENTS = 500
+
+/** SQLite result codes; the upper bits only refine them. */
+export const SQLITE_BUSY = 5
+export const SQLITE_NOTADB = 26
+
+export class SqliteDriver implements Driver {
+  readonly #path: string
+  readonly #syncFile: SyncFile | undefined
+  #connection: Connection | undefined
+
+  constructor(path: string, syncFile?: SyncFile) {
+    this.#path = path
+    this.#syncFile = syncFile
+  }
+
+  async init(): Promise<void> {
+    const database = openFile(this.#path)
+    try {
+      const isWal = await patiently(database, () => prepare(database))
+      const wal = isWal ? new WalSync(`${this.#path}-wal`, this.#syncFile) : undefined
+      this.#connection = new Connection(database, this.#path, wal)
+    } catch (error) {
+      database.close()
+      if (resultCode(error) !== SQLITE_NOTADB) throw error
+      throw new StoreUnavailable(`${this.#path} is not a database of Latchkey`, { cause: error })
+    }
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    if (this.#connection === undefined) throw new StoreUnavailable(`${this.#path} is not open`)
+    return new Lease(this.#connection)
+  }
+
+  async releaseConnection(lease: DatabaseConnection): Promise<void> {
+    ;(lease as Lease).release()
+  }
+
+  beginTransaction(lease: DatabaseConnection): Promise<void> {
+    return (lease as Lease).begin()
+  }
+
+  commitTransaction(lease: DatabaseConnection): Promise<void> {
+    return (lease as Lease).commit()
+  }
+
+  rollbackTransaction(lease: DatabaseConnection): Promise<void> {
+    return (lease as Lease).rollback()
+  }
+
+  async destroy(): Promise<void> {
+    const connection = this.#connection
+    this.#connection = undefined
+    await connection?.close()
+  }
+}
+
+/** Returns whether the database has a WAL; one in memory has none, nor has one on some network file systems. */
+function prepare(database: DatabaseSync): boolean {
+  const mode = database.prepare('pragma journal_mode = wal').get()?.['journal_mode']
+  const isWal = mode === 'wal'
+  // Without a WAL of its own to sync, SQLite itself waits for the disk.
+  database.exec(`${PRAGMAS} pragma synchronous = ${isWal ? 'normal' : 'full'}`)
+  if (isWal) database.exec('pragma wal_autocheckpoint = 0')
+  return isWal
+}
+
+interface Prepared {
+  readonly statement: StatementSync
+  /** Also those that write can return rows. */
+  readonly returnsRows: boolean
+  readonly kind: Kind
+}
+
+/** `frame`: the beginning and the end of a transaction. `other`: for example a change of the tables. */
+type Kind = 'read' | 'change' | 'frame' | 'other'
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  select: 'read',
+  pragma: 'read',
+  insert: 'change',
+  update: 'change',
+  delete: 'change',
+  begin: 'frame',
+  commit: 'frame',
+}
+
+/** The connection and what belongs to it. */
+class Connection {
+  readonly database: DatabaseSync
+  readonly wal: WalSync | undefined
+  readonly checkpoints: Checkpoints | undefined
+  /** Throws if the open file is no longer the one with this name. */
+  readonly refuseLostFile: () => void
+  /** Prepared once, the longest unused first. */
+  readonly #statements = new Map<string, Prepared>()
+  #isTaken = false
+  readonly #waiting: (() => void)[] = []
+
+  constructor(database: DatabaseSync, path: string, wal: WalSync | undefined) {
+    this.database = database
+    this.wal = wal
+    this.refuseLostFile = watchFile(path)
+    this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
+  }
+
+  async takeTurn(): Promise<void> {
+    if (!this.#isTaken) this.#isTaken = true
+    // A turn that ends is handed to the next in line, so it stays taken.
+    else await new Promise<void>((begin) => this.#waiting.push(begin))
+  }
+
+  endTurn(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#isTaken = false
+    else next()
+  }
+
+  /** Returns when everything committed so far is on the disk. */
+  async finishCommits(): Promise<void> {
+    await this.wal?.finish()
+    if (this.wal !== undefined) this.checkpoints?.considerAfter(this.wal.commits)
+  }
+
+  prepare(sql: string): Prepared {
+    const prepared = this.#statements.get(sql) ?? this.#prepareNew(sql)
+    this.#statements.delete(sql)
+    this.#statements.set(sql, prepared)
+    const [oldest] = this.#statements.keys()
+    if (this.#statements.size > KEPT_STATEMENTS && oldest !== undefined) {
+      this.#statements.delete(oldest)
+    }
+    return prepared
+  }
+
+  #prepareNew(sql: string): Prepared {
+    const statement = this.database.prepare(sql)
+    const returnsRows = statement.columns().length > 0
+    const [word = ''] = sql.trimStart().split(/\s/, 1)
+    return { statement, returnsRows, kind: KINDS[word.toLowerCase()] ?? 'other' }
+  }
+
+  async #alone(work: () => Promise<void>): Promise<void> {
+    await this.takeTurn()
+    try {
+      await work()
+    } finally {
+      this.endTurn()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.checkpoints?.close()
+    await this.wal?.close()
+    this.database.close()
+  }
+}
+
+/** The connection, for one user: a statement, or a transaction. It has its turn until what it wrote is in the WAL. */
+class Lease implements DatabaseConnection {
+  readonly #connection: Connection
+  #hasTurn = false
+  /** Since the last commit. */
+  #hasWritten = false
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { database, refuseLostFile, wal } = this.#connection
+    await this.#takeTurn()
+    let kind: Kind = 'read'
+    const result = await patiently(database, () => {
+      if (!database.isTransaction) refuseLostFile()
+      const prepared = this.#connection.prepare(sql)
+      kind = prepared.kind
+      if (kind !== 'read') wal?.refuseAfterFailure()
+      return run<R>(prepared, parameters as SQLInputValue[])
+    })
+    this.#hasWritten ||= hasWritten(kind, result)
+    if (database.isTransaction || kind === 'read') return result
+    if (this.#hasWritten) wal?.count()
+    this.#hasWritten = false
+    // The next user goes on while this one waits for the disk: for its own commit and for those that it saw.
+    this.release()
+    await this.#connection.finishCommits()
+    return result
+  }
+
+  async begin(): Promise<void> {
+    await this.#takeTurn()
+    // Still open only after a rollback that failed, for example on a faulty disk.
+    await this.rollback()
+    await this.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+
+  async commit(): Promise<void> {
+    this.#connection.refuseLostFile()
+    await this.executeQuery(CompiledQuery.raw('commit'))
+  }
+
+  async rollback(): Promise<void> {
+    // Without the turn, an open transaction is somebody else's: this one was committed, and only its sync failed.
+    // A full disk rolls back by itself; rolling back again would hide the error that says so.
+    if (!this.#hasTurn || !this.#connection.database.isTransaction) return
+    this.#hasWritten = false
+    await patiently(this.#connection.database, () => this.#connection.database.exec('rollback'))
+  }
+
+  release(): void {
+    if (!this.#hasTurn) return
+    this.#hasTurn = false
+    this.#connection.endTurn()
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely asks for the method; the store reads no rows one by one.
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('not supported')
+  }
+
+  async #takeTurn(): Promise<void> {
+    if (this.#hasTurn) return
+    await this.#connection.takeTurn()
+    this.#hasTurn = true
+  }
+}
+
+/** Only a change of rows says whether there was one. */
+function hasWritten(kind: Kind, { rows, numAffectedRows = 0n }: QueryResult<unknown>): boolean {
+  if (kind === 'change') return rows.length > 0 || numAffectedRows > 0n
+  return kind === 'other'
+}
+
+function run<R>(
+  { statement, returnsRows }: Prepared,
+  parameters: readonly SQLInputValue[],
+): QueryResult<R> {
+  if (returnsRows) return { rows: statement.all(...parameters) as R[] }
+  return { numAffectedRows: BigInt(statement.run(...parameters).changes), rows: [] }
+}
+
+function openFile(path: string): DatabaseSync {
+  if (path !== ':memory:') {
+    try {
+      // Made here and not by SQLite, for its mode; SQLite gives the same mode to the files beside it.
+      closeSync(openSync(path, 'a', 0o600))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      throw new StoreUnavailable(`the folder of the database ${path} does not exist`, {
+        cause: error,
+      })
+    }
+  }
+  return new DatabaseSync(path, { timeout: 0 })
+}
+
+/**
+ * A file that was deleted or replaced stays open, and everything written to it is lost when this process ends. So the
+ * name is checked before each statement, each transaction and each commit (D-253); that costs a few microseconds.
+ */
+function watchFile(path: string): () => void {
+  if (path === ':memory:') return () => {}
+  const find = () => statSync(path, { bigint: true, throwIfNoEntry: false })
+  const open = find()
+  return () => {
+    const current = find()
+    if (current !== undefined && current.ino === open?.ino && current.dev === open.dev) return
+    throw new StoreUnavailable(
+      `the database file ${path} was ${current === undefined ? 'deleted' : 'replaced'} while it was in use; ` +
+        'stop the service, put the file back or restore a backup, and start again',
+    )
+  }
+}
+
+/**
+ * Waits while another process writes. Inside a transaction there is nothing to wait for, and a repeated
+ * statement could run after a rollback: there, the error ends the transaction.
+ */
+async function patiently<T>(database: DatabaseSync, step: () => T): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return step()
+    } catch (error) {
+      const isBusy = resultCode(error) === SQLITE_BUSY
+      if (!isBusy || database.isTransaction || attempt === LOCK_ATTEMPTS) throw error
+    }
+    await setTimeout(LOCK_PAUSE_MS)
+  }
+}
+
+export function resultCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown } | undefined)?.errcode
+  return typeof code === 'number' ? code & 0xff : undefined
+}

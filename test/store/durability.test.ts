@@ -1,0 +1,218 @@
+/**
+ * D-278: a commit in SQLite is answered after its sync. The tests replace the system call, so they see the order of
+ * commit, sync and answer, fail a sync, and cut the power at any moment.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { Kysely, sql } from 'kysely'
+import { StoreUnavailable } from '../../src/errors/store-unavailable.ts'
+import { guarded } from '../../src/store/dialects/guarded.ts'
+import { sqlite } from '../../src/store/dialects/sqlite.ts'
+import type { SyncFile } from '../../src/store/dialects/wal-sync.ts'
+import { eventually } from '../support/eventually.ts'
+import { sqliteOnDisk } from './databases.ts'
+
+interface Rows {
+  readonly rows: { readonly n: number }
+}
+
+async function open(t: TestContext) {
+  const { path } = await sqliteOnDisk.create(t)
+  let syncFile: SyncFile = async () => {}
+  const db = new Kysely<Rows>({
+    dialect: guarded(sqlite(path, (descriptor) => syncFile(descriptor))),
+  })
+  t.after(() => db.destroy())
+  await sql`create table rows (n integer primary key)`.execute(db)
+  return {
+    db,
+    path,
+    onSync: (replacement: SyncFile) => {
+      syncFile = replacement
+    },
+    insert: async (n: number) => {
+      await db.insertInto('rows').values({ n }).execute()
+    },
+    /** As another process sees them. */
+    committed: () => rowsIn(path),
+  }
+}
+
+function rowsIn(path: string): number[] {
+  const database = new DatabaseSync(path)
+  try {
+    assert.equal(database.prepare('pragma quick_check').get()?.['quick_check'], 'ok')
+    return database
+      .prepare('select n from rows order by n')
+      .all()
+      .map(({ n }) => Number(n))
+  } finally {
+    database.close()
+  }
+}
+
+/** A sync that ends when the test says so. */
+function heldSyncs(onSync: (syncFile: SyncFile) => void) {
+  const held: PromiseWithResolvers<void>[] = []
+  onSync(() => {
+    const sync = Promise.withResolvers<void>()
+    held.push(sync)
+    return sync.promise
+  })
+  const nth = (n: number) => eventually(() => held[n - 1], `sync ${n}`)
+  return { held, nth }
+}
+
+for (const [name, write] of [
+  ['a statement', (db: Kysely<Rows>, n: number) => db.insertInto('rows').values({ n }).execute()],
+  [
+    'a statement that returns rows',
+    (db: Kysely<Rows>, n: number) => db.insertInto('rows').values({ n }).returning('n').execute(),
+  ],
+  [
+    'a transaction',
+    (db: Kysely<Rows>, n: number) =>
+      db.transaction().execute((tx) => tx.insertInto('rows').values({ n }).execute()),
+  ],
+] as const) {
+  test(`${name}: commit, then sync, then answer`, async (t) => {
+    const { db, onSync, committed } = await open(t)
+    const { nth } = heldSyncs(onSync)
+    let isAnswered = false
+    const writing = write(db, 1).then(() => {
+      isAnswered = true
+    })
+    const sync = await nth(1)
+    assert.deepEqual(committed(), [1])
+    // Reading needs the connection, and so comes after whatever could have answered.
+    assert.equal((await db.selectFrom('rows').selectAll().execute()).length, 1)
+    assert.equal(isAnswered, false)
+    sync.resolve()
+    await writing
+  })
+}
+
+test('commits that wait at the same time share a sync', async (t) => {
+  const { onSync, insert, committed } = await open(t)
+  const { held, nth } = heldSyncs(onSync)
+  const writing = [insert(0)]
+  const first = await nth(1)
+  for (let n = 1; n <= 20; n++) writing.push(insert(n))
+  await eventually(() => (committed().length === 21 ? true : undefined), 'all commits')
+  first.resolve()
+  ;(await nth(2)).resolve()
+  await Promise.all(writing)
+  assert.equal(held.length, 2)
+})
+
+test('a statement that changed nothing waits for the commit that it saw', async (t) => {
+  const { db, onSync, insert } = await open(t)
+  const { held, nth } = heldSyncs(onSync)
+  const first = insert(1)
+  const sync = await nth(1)
+  let isAnswered = false
+  const second = db
+    .deleteFrom('rows')
+    .where('n', '=', 2)
+    .execute()
+    .then(() => {
+      isAnswered = true
+    })
+  await db.selectFrom('rows').selectAll().execute()
+  assert.equal(isAnswered, false)
+  sync.resolve()
+  await Promise.all([first, second])
+  assert.equal(held.length, 1)
+})
+
+test('a failed sync is an error for everyone who waits, and nothing is written after it', async (t) => {
+  const { db, onSync, insert, committed } = await open(t)
+  const { held, nth } = heldSyncs(onSync)
+  const writing = [insert(1)]
+  const first = await nth(1)
+  writing.push(insert(2))
+  await eventually(() => (committed().length === 2 ? true : undefined), 'both commits')
+  first.reject(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))
+  for (const outcome of await Promise.allSettled(writing)) {
+    assert.equal(outcome.status, 'rejected')
+    assert.ok(outcome.reason instanceof StoreUnavailable, String(outcome.reason))
+    assert.match(outcome.reason.message, /^the disk does not accept what was written to .*-wal/)
+  }
+  await assert.rejects(insert(3), StoreUnavailable)
+  await assert.rejects(
+    db.transaction().execute((tx) => tx.insertInto('rows').values({ n: 4 }).execute()),
+    StoreUnavailable,
+  )
+  assert.equal(held.length, 1)
+  assert.deepEqual(committed(), [1, 2])
+  assert.equal((await db.selectFrom('rows').selectAll().execute()).length, 2)
+})
+
+test('a failed sync does not roll back the transaction of somebody else', async (t) => {
+  const { db, onSync } = await open(t)
+  const { nth } = heldSyncs(onSync)
+  const first = db.transaction().execute((tx) => tx.insertInto('rows').values({ n: 1 }).execute())
+  const sync = await nth(1)
+  const gate = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const second = db.transaction().execute(async (tx) => {
+    await sql`select 1`.execute(tx)
+    begun.resolve()
+    await gate.promise
+    return tx.selectFrom('rows').selectAll().execute()
+  })
+  await begun.promise
+  sync.reject(new Error('EIO'))
+  await assert.rejects(first, StoreUnavailable)
+  gate.resolve()
+  // It still runs as a transaction; its commit fails, because the disk has.
+  await assert.rejects(second, StoreUnavailable)
+})
+
+const ROUNDS = 20
+
+test('what was answered is there after a power cut', async (t) => {
+  for (let round = 1; round <= ROUNDS; round++) {
+    const { db, path, onSync, insert } = await open(t)
+    let durable = { database: readFileSync(path), wal: readFileSync(`${path}-wal`) }
+    onSync(async () => {
+      // What the disk certainly has when the sync is done; what is written meanwhile may be missing.
+      const image = { database: readFileSync(path), wal: readFileSync(`${path}-wal`) }
+      await setTimeout(Math.random() * 2)
+      durable = image
+    })
+    const answered: number[] = []
+    let isOn = true
+    let last = 0
+    const write = async () => {
+      while (isOn) {
+        const n = ++last
+        await insert(n)
+        if (isOn) answered.push(n)
+      }
+    }
+    const writers = Array.from({ length: 8 }, write)
+    const wanted = 1 + Math.floor(Math.random() * 400)
+    await eventually(() => (answered.length >= wanted ? true : undefined), `${wanted} commits`)
+    isOn = false
+    const { database, wal } = durable
+    const expected = [...answered]
+    // Of what was not synced, any part may have reached the disk.
+    const now = readFileSync(`${path}-wal`).subarray(wal.length)
+    const rest = now.subarray(0, Math.floor(Math.random() * now.length))
+
+    const copy = join(await mkdtemp(join(dirname(path), 'cut-')), 'latchkey.db')
+    await writeFile(copy, database)
+    await writeFile(`${copy}-wal`, Buffer.concat([wal, rest]))
+    const found = new Set(rowsIn(copy))
+    for (const n of expected)
+      assert.ok(found.has(n), `round ${round}: ${n} was answered and is lost`)
+    await Promise.all(writers)
+    await db.destroy()
+  }
+})
