@@ -1,7 +1,6 @@
 /**
- * The lengths of time in the file: defaults, bounds, and the specification's rule that a violating
- * value is adjusted, not refused (SPEC Limits, D-43). Pure; the log and `config check` show what
- * was adjusted.
+ * The durations in the file: defaults, limits, and the specification's rule that a value that is too small is adjusted,
+ * not refused (SPEC Limits, D-43). Pure; the log and `config check` report what was adjusted.
  */
 import {
   type Duration,
@@ -16,18 +15,18 @@ import {
 import type { Timeouts } from './config.ts'
 
 export interface DurationRule {
-  /** What stands where the key is not given. */
+  /** The default. */
   readonly usual: string
-  /** Less is raised to this, with a warning. */
+  /** Smaller values are raised to this, with a warning. */
   readonly minimum: Duration
-  /** More is refused. */
+  /** Larger values are refused. */
   readonly maximum: Duration
 }
 
-// D-43: beyond this a value is a slip of the pen.
+// D-43: larger values are mistakes.
 const TEN_YEARS = days(3650)
 
-// Node's timers overflow after 24 days, and a connection that may wait for a day protects nobody.
+// Node's timers overflow after 24 days, and a connection that may wait for a day protects nothing.
 const LONGEST_TIMEOUT = days(1)
 
 export const DURATION_RULES = {
@@ -36,7 +35,7 @@ export const DURATION_RULES = {
   idTokenDuration: { usual: '30m', minimum: minutes(1), maximum: TEN_YEARS },
   // SPEC Limits: 24h; the minimum depends on the access token (`adjustDurations`).
   refreshTokenDuration: { usual: '24h', minimum: minutes(2), maximum: TEN_YEARS },
-  // D-27: off. A longer window would make every stolen token good for as long.
+  // D-27: off. A longer window would make every stolen token valid for as long.
   refreshRetryWindow: { usual: '0s', minimum: seconds(0), maximum: minutes(5) },
   // D-36: 30m, at least 1m.
   sessionTimeout: { usual: '30m', minimum: minutes(1), maximum: TEN_YEARS },
@@ -44,11 +43,11 @@ export const DURATION_RULES = {
   sessionCertificateDuration: { usual: '12h', minimum: minutes(1), maximum: TEN_YEARS },
   // D-27: 30 days.
   maxSessionDuration: { usual: '30d', minimum: minutes(1), maximum: TEN_YEARS },
-  // D-23: 90 days. Faster than hourly, verifiers that cache the key set would not keep up.
+  // D-23: 90 days. If keys rotated faster than hourly, verifiers that cache the key set would not keep up.
   keyRotation: { usual: '90d', minimum: hours(1), maximum: TEN_YEARS },
-  // D-102, D-134: 90 days. Who comes back after a night must still find what has happened.
+  // D-102, D-134: 90 days. At least one day, so that an overnight incident can still be investigated.
   auditRetention: { usual: '90d', minimum: days(1), maximum: TEN_YEARS },
-  // D-125: a day. Under a minute nobody could enroll; a token that is good for years is a password.
+  // D-125: a day. Under a minute, no user could enroll; a token that is valid for years is a password.
   enrollmentDuration: { usual: '24h', minimum: minutes(1), maximum: days(365) },
   // API 3.2: a year.
   enrollmentCertificateDuration: { usual: '365d', minimum: hours(1), maximum: TEN_YEARS },
@@ -64,7 +63,7 @@ export type DurationReading =
   | { readonly ok: true; readonly value: Duration }
   | { readonly ok: false; readonly problem: string }
 
-/** Reads one value of the file. Too small is no problem here: `adjustDurations` raises it. */
+/** Parses one value of the file. A value that is too small is not a problem here: `adjustDurations` raises it. */
 export function readDuration(text: string, rule: Pick<DurationRule, 'maximum'>): DurationReading {
   const value = parseDuration(text)
   if (value === undefined) {
@@ -93,7 +92,7 @@ export interface Durations {
   readonly timeouts: readonly Timeouts[]
 }
 
-/** One value that was too small, in words that an operator can search the file for. */
+/** One value that was too small, in words that an operator can search for in the file. */
 export interface Adjustment {
   readonly path: string
   readonly given: string
@@ -104,9 +103,7 @@ export function describeAdjustment({ path, given, used }: Adjustment): string {
   return `${path}: ${given} is too short; using ${used}`
 }
 
-/**
- * Raises what is under its minimum, and says so once for each. What is long enough stays as it is.
- */
+/** Raises each value that is below its minimum, and reports it. */
 export function adjustDurations(given: Durations): {
   readonly durations: Durations
   readonly adjustments: readonly Adjustment[]
@@ -126,7 +123,7 @@ export function adjustDurations(given: Durations): {
     const header = atLeast(`${path}.header`, values.header, DURATION_RULES.header.minimum)
     return {
       header,
-      // `header` has its own minimum by now, and `request` the same one.
+      // `header` and `request` have been raised to their own minimum by now.
       request: atLeast(`${path}.request`, values.request, header),
       idle: atLeast(`${path}.idle`, values.idle, DURATION_RULES.idle.minimum),
       write: atLeast(`${path}.write`, values.write, DURATION_RULES.write.minimum),
@@ -136,7 +133,7 @@ export function adjustDurations(given: Durations): {
   const api = (key: 'sessionTimeout' | 'sessionCertificateDuration'): Duration =>
     atLeast(`edge.api.${key}`, given[key], DURATION_RULES[key].minimum)
 
-  // In the order of the file, so that the warnings come in it too.
+  // In the order of the file, so that the warnings are too.
   const sessionTimeout = api('sessionTimeout')
   const sessionCertificateDuration = api('sessionCertificateDuration')
   const accessTokenDuration = oidc('accessTokenDuration')
@@ -145,14 +142,14 @@ export function adjustDurations(given: Durations): {
     sessionCertificateDuration,
     accessTokenDuration,
     idTokenDuration: oidc('idTokenDuration'),
-    // SPEC Limits: at least one minute longer than the access token; compared always, given or default.
+    // SPEC Limits: at least one minute longer than the access token; always compared, given or default.
     refreshTokenDuration: atLeast(
       'edge.oidc.refreshTokenDuration',
       given.refreshTokenDuration,
       milliseconds(accessTokenDuration + minutes(1)),
     ),
     refreshRetryWindow: oidc('refreshRetryWindow'),
-    // A session that ends before its first token would hand out tokens that are not what they say.
+    // A session that ends before its first token would issue tokens that claim a longer lifetime than they have.
     maxSessionDuration: atLeast(
       'edge.oidc.maxSessionDuration',
       given.maxSessionDuration,

@@ -1,7 +1,6 @@
 /**
- * File and environment → checked, frozen Config: read, fill in variables, check everything, adjust,
- * freeze. D-43: what is wrong is refused, all of it at once; what is too small is adjusted and
- * reported.
+ * File and environment → checked, frozen Config: read, substitute variables, check everything, adjust, freeze. D-43:
+ * invalid values are refused, all at once; values that are too small are adjusted and reported.
  */
 import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
@@ -25,21 +24,21 @@ import { readYamlFile } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
-/** The file in the home that is read where no other is named. */
+/** The file in the home that is read by default. */
 export const CONFIG_FILE = 'controller.yml'
 
 export interface LoadedConfig {
   readonly config: Config
-  /** Values that were too small, in the order of the file. Each is worth one warning. */
+  /** Values that were too small, in the order of the file. Each is logged as one warning. */
   readonly adjustments: readonly Adjustment[]
   /** The environment variables from which the configuration took secrets (D-243). */
   readonly secretVariables: readonly string[]
 }
 
-/** Throws ConfigProblems when the file cannot be used. Paths in the file count from the home. */
+/** Throws ConfigProblems if the file cannot be used. Paths in the file are relative to the home. */
 export async function loadConfig(from: {
   readonly home: string
-  /** Another file than `<home>/controller.yml`. */
+  /** A file other than `<home>/controller.yml`. */
   readonly file?: string
   readonly environment: Pick<Environment, 'variable'>
 }): Promise<LoadedConfig> {
@@ -198,13 +197,13 @@ function secretSource(
     : { kind: 'environment', variable: name, value: new Secret(value) }
 }
 
-/** For lists of which the schema has shown that there is an entry. */
+/** For lists that the schema has checked to be non-empty. */
 function nonEmpty<T>(list: readonly T[]): NonEmpty<T> {
   if (!isNonEmpty(list)) throw new Error('the schema let an empty list pass')
   return list
 }
 
-/** For lists that were made from the listeners, one for one. */
+/** For lists with one entry for each listener. */
 function at<T>(list: readonly T[], position: number): T {
   const entry = list[position]
   if (entry === undefined) throw new Error('a listener was lost on the way')
