@@ -15,7 +15,7 @@ import type { QueriesOf } from '../domain/login/outstanding-queries.ts'
 import type { FindRequest } from '../domain/login/request/find-request.ts'
 import type { StartLogin } from '../domain/login/start.ts'
 import type { SubmitPrimary } from '../domain/login/submit-primary.ts'
-import type { SubmitTotp } from '../domain/login/submit-totp.ts'
+import type { SubmitSecondFactor } from '../domain/login/submit-second-factor.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { Rules } from '../domain/policies/rules.ts'
 import type { AuthenticateLegacy } from '../domain/sessions/authenticate-legacy.ts'
@@ -87,7 +87,7 @@ export interface UseCases extends Management {
   readonly sendAway: SendAway
   readonly comeBack: ComeBack
   readonly keepPrimary: KeepPrimary
-  readonly submitTotp: SubmitTotp
+  readonly submitSecondFactor: SubmitSecondFactor
   readonly enrollInLogin: EnrollInLogin
   readonly queriesOf: QueriesOf
   readonly rules: Pick<Rules, 'signers'>

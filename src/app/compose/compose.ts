@@ -48,7 +48,7 @@ import {
 } from '../../domain/login/request/find-request.ts'
 import { startLogin } from '../../domain/login/start.ts'
 import { submitPrimary } from '../../domain/login/submit-primary.ts'
-import { submitTotp } from '../../domain/login/submit-totp.ts'
+import { submitSecondFactor } from '../../domain/login/submit-second-factor.ts'
 import { createRules } from '../../domain/policies/rules.ts'
 import { authenticateCall } from '../../domain/sessions/authenticate-call.ts'
 import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
@@ -218,7 +218,7 @@ export function compose(parts: Parts) {
     ...withPorts(ports, {
       startLogin,
       submitPrimary,
-      submitTotp,
+      submitSecondFactor,
       queriesOf,
       sendAway,
       keepPrimary,

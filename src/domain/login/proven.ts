@@ -4,6 +4,7 @@
  */
 import type { AuthenticatorId, CaId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import type { SecondFactorId } from '../../protocol/second-factors.ts'
 
 /** SPEC Authorization names them; the `method` hint and the login endpoints agree. */
 export const PRIMARY_METHODS = ['password', 'cert', 'ext-jwt'] as const
@@ -48,9 +49,10 @@ export interface CaTrust {
 
 /** Second factors proven beside the primary one, by the same identity. */
 export interface ProvenSecondary {
-  readonly totp: boolean
+  readonly factors: ReadonlySet<SecondFactorId>
   /** The signer of the external JWT that was shown beside the primary credential. */
   readonly extJwt: ExternalJwtSignerId | undefined
 }
 
-export const NOTHING_SECONDARY: ProvenSecondary = { totp: false, extJwt: undefined }
+export const NO_FACTORS: ReadonlySet<SecondFactorId> = new Set()
+export const NOTHING_SECONDARY: ProvenSecondary = { factors: NO_FACTORS, extJwt: undefined }

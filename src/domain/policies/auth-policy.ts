@@ -4,6 +4,7 @@
  */
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import { type FactorDemands, factorDemands } from '../../protocol/second-factors.ts'
 import type { Tags } from '../identities/identity.ts'
 
 export interface AuthPolicy {
@@ -30,8 +31,7 @@ export interface AuthPolicy {
       readonly lockoutDurationMinutes: number
     }
   }
-  readonly secondary: {
-    readonly requireTotp: boolean
+  readonly secondary: FactorDemands & {
     readonly requireExtJwt: ExternalJwtSignerId | undefined
   }
   readonly tags: Tags
@@ -83,7 +83,7 @@ function builtIn(
       extJwt: { allowed: true, allowedSigners: [] },
       updb: { allowed: allowsPasswords, ...POLICY_DEFAULTS },
     },
-    secondary: { requireTotp: false, requireExtJwt: undefined },
+    secondary: { ...factorDemands({}), requireExtJwt: undefined },
     tags: {},
     createdAt: now,
     updatedAt: now,

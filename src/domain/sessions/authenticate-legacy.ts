@@ -18,6 +18,7 @@ import type { ClientInfo, Identity } from '../identities/identity.ts'
 import { findDemands, outstandingQueries } from '../login/demands.ts'
 import { holdLogin } from '../login/hold-owner.ts'
 import { type PrimaryCredential, provePrimary } from '../login/prove-primary.ts'
+import { NO_FACTORS } from '../login/proven.ts'
 import { addConfigTypes } from '../login/request/read-ask.ts'
 import { demandJwt } from '../login/submit-primary.ts'
 import type { Stores } from '../stores.ts'
@@ -63,7 +64,7 @@ export async function authenticateLegacy(
   const { identity, policy, primary } = accepted
   const demands = await findDemands(ports, identity, policy)
   const extJwt = await demandJwt(ports, { accepted, demands, bearers, caller, where: 'legacy' })
-  const secondary = { totp: false, extJwt }
+  const secondary = { factors: NO_FACTORS, extJwt }
   const authQueries = outstandingQueries(demands, secondary, { brand, where: 'legacy' })
 
   const now = clock.now()
@@ -84,7 +85,7 @@ export async function authenticateLegacy(
     lastActivityAt: now,
     endsAt,
     expiresAt: earlier(plus(now, ports.sessionTimeout), endsAt),
-    isTotpDemanded: demands.totp.isDemanded,
+    demanded: new Set(demands.factors.map(({ id }) => id)),
   }
   const isAlive = await ports.transaction(async (tx) => {
     const held = await holdLogin(tx, accepted, now)

@@ -74,7 +74,7 @@ export function addAuthenticate(
       const detail = { session, identity, authQueries, isMfaComplete }
       const data: LegacyApiSession = {
         ...sessionBody(
-          { ...detail, isMfaRequired: session.isTotpDemanded },
+          { ...detail, isMfaRequired: session.demanded.size > 0 },
           session.expiresAt,
           use.clock,
         ),

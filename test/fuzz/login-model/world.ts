@@ -146,7 +146,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     totp: (id, code) =>
       step(async () => {
         const request = await findRequest.forTotp(id, PROGRAM)
-        return useCases.submitTotp({ request, code, caller })
+        return useCases.submitSecondFactor({ factor: 'totp', request, code, caller })
       }),
 
     startEnrollment: (id) =>

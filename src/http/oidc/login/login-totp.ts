@@ -4,7 +4,7 @@
 
 import type { QueriesOf } from '../../../domain/login/outstanding-queries.ts'
 import type { FindRequest } from '../../../domain/login/request/find-request.ts'
-import type { SubmitTotp } from '../../../domain/login/submit-totp.ts'
+import type { SubmitSecondFactor } from '../../../domain/login/submit-second-factor.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { totpPage } from '../../../web/login/pages/totp-page.ts'
 import { json } from '../../answer.ts'
@@ -28,7 +28,7 @@ export function addLoginTotp(
   router: Router,
   use: LoginRouteDependencies & {
     readonly findRequest: Pick<FindRequest, 'open' | 'forTotp'>
-    readonly submitTotp: SubmitTotp
+    readonly submitSecondFactor: SubmitSecondFactor
     readonly queriesOf: QueriesOf
   },
 ): void {
@@ -47,7 +47,12 @@ export function addLoginTotp(
     const code = codeField(fields)
     const form = (error: string) => totpPage({ authRequestId, canRecover: true, error })
     return withForm(call, { ...use, found, form }, async () => {
-      const step = await use.submitTotp({ request: found, code, caller: call.caller })
+      const step = await use.submitSecondFactor({
+        factor: 'totp',
+        request: found,
+        code,
+        caller: call.caller,
+      })
       return answerStep(call, { step, found, authRequestId })
     })
   })
