@@ -61,7 +61,7 @@ export async function proveTotp(
     const ask = ({ attempt }: CodeAsk) => enrollTotp({ attempt, provisioningUrl, recoveryCodes })
     return await untilRight(ask, (code) => steps.verifyEnrollment(code))
   } catch (error) {
-    // The person has not got it; the next login begins a fresh one in any case.
+    // The user did not get it; the next login starts a new enrollment anyway.
     await steps.cancelEnrollment().catch(() => undefined)
     throw error
   }
@@ -94,7 +94,7 @@ function readEnrollment(answer: WireAnswer): Omit<TotpEnrollment, 'attempt'> {
   return { provisioningUrl, recoveryCodes }
 }
 
-/** The JWT that is asked for, good for a header. */
+/** Returns the requested JWT, if it is safe in a header. */
 export async function obtainJwt(
   query: ExtJwtQuery,
   { secondaryJwt }: Factors,
@@ -104,7 +104,7 @@ export async function obtainJwt(
   return checkedJwt(await secondaryJwt(query))
 }
 
-/** What can stand behind `Bearer`. The text is not repeated: it may be a secret in the wrong place. */
+/** What may follow `Bearer`. The error does not quote the text: it may be a secret in the wrong place. */
 export function checkedJwt(jwt: string): string {
   if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) throw new TypeError('this is no JWT')
   return jwt
@@ -118,7 +118,7 @@ export function lacking(
   return new FactorRequired(message, { ...refusal, queries })
 }
 
-/** The `authQueries` of an answer, or of the `data` in it; what we do not know the kind of counts too. */
+/** Returns the `authQueries` of a response, or of its `data`; unknown types count too. */
 export function queriesOf(answer: WireAnswer): readonly AuthQuery[] {
   const body = jsonOf(answer)
   const queries = body?.['authQueries'] ?? asObject(body?.['data'])?.['authQueries'] ?? []
