@@ -21,12 +21,6 @@ import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { recordEvent } from '../../domain/audit/record.ts'
 import { createCountRenewal } from '../../domain/certificates/enrolled/renewal-limit.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
-import {
-  findSessionCertificate,
-  issueSessionCertificate,
-  listSessionCertificates,
-  removeSessionCertificate,
-} from '../../domain/certificates/session/issue.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
@@ -71,6 +65,14 @@ import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions
 import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
 import {
+  endAllSessions,
+  endSessionById,
+  endSessionsOf,
+  findSession,
+  listSessions,
+  listSessionsOf,
+} from '../../domain/sessions/manage-sessions.ts'
+import {
   endOtherSessions,
   endOwnSession,
   listOwnSessions,
@@ -91,6 +93,7 @@ import {
 import type { Store } from '../../domain/stores.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import { introspect } from '../../domain/tokens/introspect.ts'
+import { findKey, listKeys, rotateKeysOnDemand } from '../../domain/tokens/keys/manage-keys.ts'
 import {
   revokeOlderKeys,
   rotateKeys,
@@ -102,8 +105,6 @@ import { revokeToken } from '../../domain/tokens/revoke.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import { composeEnrollment } from './compose-enrollment.ts'
-import { composeManagement } from './compose-management.ts'
 import { withPorts } from './with-ports.ts'
 
 export interface Parts {
@@ -206,6 +207,7 @@ export function compose(parts: Parts) {
   }
 
   return {
+    ports,
     rules,
     signingKeys,
     signerKeys,
@@ -265,17 +267,6 @@ export function compose(parts: Parts) {
       countRecoveryCodes,
       renewRecoveryCodes,
     }),
-    sessionCertificates: {
-      ...withPorts(ports, {
-        issue: issueSessionCertificate,
-        list: listSessionCertificates,
-        find: findSessionCertificate,
-        remove: removeSessionCertificate,
-      }),
-      get caBundlePem() {
-        return authorities.caBundlePem
-      },
-    },
 
     // The page of the own account. D-161 to D-163.
     accountLogin: withPorts(ports, { begin: beginAccountLogin, finish: finishAccountLogin }),
@@ -295,9 +286,15 @@ export function compose(parts: Parts) {
       ...ports,
       ...withPorts(ports, { recordEvent, hashNewPassword, endSessionsWithin, provePrimary }),
     }),
-
-    ...composeEnrollment(ports),
-    management: composeManagement(ports),
+    manageSessions: withPorts(ports, {
+      list: listSessions,
+      listOf: listSessionsOf,
+      find: findSession,
+      end: endSessionById,
+      endAllOf: endSessionsOf,
+      endAll: endAllSessions,
+    }),
+    manageKeys: withPorts(ports, { list: listKeys, find: findKey, rotate: rotateKeysOnDemand }),
   }
 }
 
