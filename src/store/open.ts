@@ -22,6 +22,7 @@ import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
 import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
+import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
 import { sqlCas } from './rules/cas.ts'
@@ -119,33 +120,44 @@ async function databaseAt(address: StoreAddress): Promise<Database> {
   }
 }
 
+/** What every store is made of. */
+interface Ground {
+  readonly db: Kysely<Tables>
+  readonly lists: Database['lists']
+  readonly onEvent: (event: KeptEvent) => void
+}
+
+const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name] } = {
+  installation: ({ db }) => sqlInstallation(db),
+  sealedValues: ({ db }) => sqlSealedValues(db),
+  identities: ({ db, lists }) => sqlIdentities(db, lists),
+  authenticators: ({ db, lists }) => sqlAuthenticators(db, lists),
+  enrollments: ({ db, lists }) => sqlEnrollments(db, lists),
+  certificateRenewals: ({ db }) => sqlCertificateRenewals(db),
+  authPolicies: ({ db }) => sqlAuthPolicies(db),
+  externalJwtSigners: ({ db }) => sqlExternalJwtSigners(db),
+  cas: ({ db }) => sqlCas(db),
+  ruleVersions: ({ db }) => sqlRuleVersions(db),
+  totpEnrollments: ({ db }) => sqlTotpEnrollments(db),
+  codeGuesses: ({ db }) => sqlCodeGuesses(db),
+  passwordFailures: ({ db }) => sqlPasswordFailures(db),
+  authRequests: ({ db }) => sqlAuthRequests(db),
+  spentStates: ({ db }) => sqlSpentStates(db),
+  apiSessions: ({ db, lists }) => sqlApiSessions(db, lists),
+  refreshTokens: ({ db }) => sqlRefreshTokens(db),
+  sessionCertificates: ({ db }) => sqlSessionCertificates(db),
+  sessionEndings: ({ db }) => sqlSessionEndings(db),
+  signingKeys: ({ db }) => sqlSigningKeys(db),
+  authorities: ({ db }) => sqlAuthorities(db),
+  events: ({ db, lists, onEvent }) => sqlEvents(db, lists, onEvent),
+}
+const NAMES = Object.keys(MAKERS) as (keyof Stores)[]
+
 export function storesOn(
   db: Kysely<Tables>,
   { lists }: Pick<Database, 'lists'>,
   onEvent: (event: KeptEvent) => void,
 ): Stores {
-  return {
-    installation: sqlInstallation(db),
-    sealedValues: sqlSealedValues(db),
-    identities: sqlIdentities(db, lists),
-    authenticators: sqlAuthenticators(db, lists),
-    enrollments: sqlEnrollments(db, lists),
-    certificateRenewals: sqlCertificateRenewals(db),
-    authPolicies: sqlAuthPolicies(db),
-    externalJwtSigners: sqlExternalJwtSigners(db),
-    cas: sqlCas(db),
-    ruleVersions: sqlRuleVersions(db),
-    totpEnrollments: sqlTotpEnrollments(db),
-    codeGuesses: sqlCodeGuesses(db),
-    passwordFailures: sqlPasswordFailures(db),
-    authRequests: sqlAuthRequests(db),
-    spentStates: sqlSpentStates(db),
-    apiSessions: sqlApiSessions(db, lists),
-    refreshTokens: sqlRefreshTokens(db),
-    sessionCertificates: sqlSessionCertificates(db),
-    sessionEndings: sqlSessionEndings(db),
-    signingKeys: sqlSigningKeys(db),
-    authorities: sqlAuthorities(db),
-    events: sqlEvents(db, lists, onEvent),
-  }
+  const ground = { db, lists, onEvent }
+  return madeWhenUsed<Stores>(NAMES, (name) => MAKERS[name](ground))
 }

@@ -4,6 +4,7 @@
  * stay. So the end waits for every call under way, and refuses those that come later.
  */
 import type { Stores } from '../domain/stores.ts'
+import { madeWhenUsed } from './made-when-used.ts'
 
 /** Runs `work` and comes back only when none of its calls is under way any more. */
 export async function runAsWhole<T>(stores: Stores, work: (tx: Stores) => Promise<T>): Promise<T> {
@@ -33,9 +34,8 @@ export async function runAsWhole<T>(stores: Stores, work: (tx: Stores) => Promis
 type Method = (...args: unknown[]) => Promise<unknown>
 
 function mapMethods(stores: Stores, change: (method: Method) => Method): Stores {
-  const mapped = Object.entries(stores).map(([name, store]) => {
-    const methods = Object.entries<Method>(store).map(([key, method]) => [key, change(method)])
-    return [name, Object.fromEntries(methods)]
+  return madeWhenUsed<Stores>(Object.keys(stores) as (keyof Stores)[], (name) => {
+    const methods: [string, Method][] = Object.entries(stores[name])
+    return Object.fromEntries(methods.map(([key, method]) => [key, change(method)])) as never
   })
-  return Object.fromEntries(mapped)
 }

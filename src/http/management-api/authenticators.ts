@@ -3,7 +3,6 @@
 import type { z } from 'zod'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import {
@@ -14,13 +13,22 @@ import {
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
 import type * as domain from '../../domain/identities/authenticator.ts'
-import type { ManageAuthenticators } from '../../domain/identities/manage-authenticators.ts'
-import type { AuthenticatorDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
-import type {
-  AuthenticatorChange,
-  UpdateAuthenticator,
+import {
+  createAuthenticator,
+  removeAuthenticator,
+  unlockAuthenticator,
+} from '../../domain/identities/manage-authenticators.ts'
+import {
+  type AuthenticatorDetail,
+  findAuthenticator,
+  listAuthenticators,
+} from '../../domain/identities/manage-read.ts'
+import {
+  type AuthenticatorChange,
+  updateAuthenticator,
 } from '../../domain/identities/update-authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import {
   created,
@@ -50,17 +58,7 @@ const CREDENTIAL_CODES = [
   'SERVER_TOO_BUSY',
 ] as const
 
-export function addAuthenticators(
-  api: Api,
-  use: {
-    readonly manage: ManageAuthenticators
-    readonly update: UpdateAuthenticator
-    readonly read: ReadIdentities
-    readonly clock: Pick<Clock, 'now'>
-  },
-): void {
-  const { manage, update, read, clock } = use
-
+export function addAuthenticators(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -77,7 +75,7 @@ export function addAuthenticators(
         given.method === 'cert'
           ? { ...given, identityId }
           : { ...given, identityId, password: new Secret(given.password) }
-      return created('authenticators', await manage.create(authenticator, caller))
+      return created('authenticators', await createAuthenticator(ports, authenticator, caller))
     },
   )
 
@@ -91,8 +89,8 @@ export function addAuthenticators(
       answers: { 200: AuthenticatorListReply },
     },
     async ({ list }) => {
-      const now = clock.now()
-      const details = await read.listAuthenticators(list)
+      const now = ports.clock.now()
+      const details = await listAuthenticators(ports, list)
       return listed(AUTHENTICATOR_FIELDS, list, details, (detail) => authenticatorBody(detail, now))
     },
   )
@@ -106,7 +104,7 @@ export function addAuthenticators(
       answers: { 200: AuthenticatorReply },
     },
     async ({ path }) =>
-      found(authenticatorBody(await read.findAuthenticator(idIn(path)), clock.now())),
+      found(authenticatorBody(await findAuthenticator(ports, idIn(path)), ports.clock.now())),
   )
 
   api.add(
@@ -123,7 +121,7 @@ export function addAuthenticators(
     async ({ path, body, input, caller }) => {
       const replaced = (current: domain.Authenticator) =>
         changeOf(input(withFixed(fixedFields(current), body)))
-      await update(idIn<AuthenticatorId>(path), replaced, caller)
+      await updateAuthenticator(ports, idIn<AuthenticatorId>(path), replaced, caller)
       return done()
     },
   )
@@ -144,7 +142,7 @@ export function addAuthenticators(
         const fixed = withFixed(fixedFields(current), body)
         return changeOf(input(patched(chosenCredential(current), fixed)))
       }
-      await update(idIn<AuthenticatorId>(path), changed, caller)
+      await updateAuthenticator(ports, idIn<AuthenticatorId>(path), changed, caller)
       return done()
     },
   )
@@ -160,7 +158,7 @@ export function addAuthenticators(
       codes: ['LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<AuthenticatorId>(path), caller)
+      await removeAuthenticator(ports, idIn<AuthenticatorId>(path), caller)
       return done()
     },
   )
@@ -176,7 +174,7 @@ export function addAuthenticators(
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.unlock(idIn<AuthenticatorId>(path), caller)
+      await unlockAuthenticator(ports, idIn<AuthenticatorId>(path), caller)
       return done()
     },
   )

@@ -5,9 +5,17 @@ import type { CaId } from '../../base/ids.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/cas.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
-import type { InviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
-import type { ManageCas } from '../../domain/certificates/third-party/manage-cas.ts'
+import { inviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
+import {
+  createCa,
+  deleteCa,
+  findCa,
+  listCas,
+  updateCa,
+  verifyCa,
+} from '../../domain/certificates/third-party/manage-cas.ts'
 import { CA_FIELDS } from '../../domain/lists/fields.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { CA } from '../../entities/ca.ts'
 import { text } from '../answer.ts'
 import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
@@ -19,12 +27,7 @@ import { deferredBody, jsonBody, textBody } from '../reading/declared-body.ts'
 const ALL = '/cas'
 const ONE = `${ALL}/:id` as const
 
-export function addCas(
-  api: Api,
-  use: { readonly manage: ManageCas; readonly inviteByCa: InviteByCa },
-): void {
-  const { manage, inviteByCa } = use
-
+export function addCas(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -36,7 +39,7 @@ export function addCas(
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE', 'CERT_IN_USE', 'INVALID_CERT_PEM', 'CERTIFICATE_IS_NOT_CA'],
     },
-    async ({ input, caller }) => created('cas', await manage.create(chosenOf(input), caller)),
+    async ({ input, caller }) => created('cas', await createCa(ports, chosenOf(input), caller)),
   )
 
   api.add(
@@ -48,7 +51,7 @@ export function addCas(
       list: CA_FIELDS,
       answers: { 200: contract.CaListReply },
     },
-    async ({ list }) => listed(CA_FIELDS, list, await manage.list(list), caBody),
+    async ({ list }) => listed(CA_FIELDS, list, await listCas(ports, list), caBody),
   )
 
   api.add(
@@ -59,7 +62,7 @@ export function addCas(
       summary: 'Read a third-party CA',
       answers: { 200: contract.CaReply },
     },
-    async ({ path }) => found(caBody(await manage.find(idIn(path)))),
+    async ({ path }) => found(caBody(await findCa(ports, idIn(path)))),
   )
 
   api.add(
@@ -74,7 +77,7 @@ export function addCas(
     },
     async ({ path, body, input, caller }) => {
       const chosen = ({ certPem }: Ca) => chosenOf(input(withDefaults({ certPem }, body)))
-      await manage.update(idIn<CaId>(path), chosen, caller)
+      await updateCa(ports, idIn<CaId>(path), chosen, caller)
       return done()
     },
   )
@@ -91,7 +94,7 @@ export function addCas(
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: Ca) => chosenOf(input(patched(chosenOfCa(current), body)))
-      await manage.update(idIn<CaId>(path), changed, caller)
+      await updateCa(ports, idIn<CaId>(path), changed, caller)
       return done()
     },
   )
@@ -106,7 +109,7 @@ export function addCas(
       codes: ['LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<CaId>(path), caller)
+      await deleteCa(ports, idIn<CaId>(path), caller)
       return done()
     },
   )
@@ -130,7 +133,7 @@ export function addCas(
     },
     async ({ path, body, caller }) => {
       const pem = body.kind === 'text' ? body.text : ''
-      await manage.verify(idIn<CaId>(path), pem, caller)
+      await verifyCa(ports, idIn<CaId>(path), pem, caller)
       return done()
     },
   )
@@ -148,7 +151,7 @@ export function addCas(
       codes: ['COULD_NOT_VALIDATE'],
     },
     async ({ path }) => {
-      const jwt = await inviteByCa(idIn(path))
+      const jwt = await inviteByCa(ports, idIn(path))
       return text('application/jwt', jwt.reveal()) // RFC 7519 §10.3.1
     },
   )

@@ -12,9 +12,20 @@ import {
   isOpen,
 } from '../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../domain/enrollments/invite.ts'
-import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
-import type { EnrollmentDetail, ReadEnrollments } from '../../domain/enrollments/read.ts'
+import {
+  createEnrollment,
+  deleteEnrollment,
+  reEnroll,
+  refreshEnrollment,
+} from '../../domain/enrollments/manage.ts'
+import {
+  type EnrollmentDetail,
+  findEnrollment,
+  listEnrollments,
+  listEnrollmentsOf,
+} from '../../domain/enrollments/read.ts'
 import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
 import { done, found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -24,12 +35,7 @@ import { jsonBody } from '../reading/declared-body.ts'
 const ALL = '/enrollments'
 const ONE = `${ALL}/:id` as const
 
-export function addEnrollments(
-  api: Api,
-  use: { readonly manage: ManageEnrollments; readonly read: ReadEnrollments },
-): void {
-  const { manage, read } = use
-
+export function addEnrollments(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -48,7 +54,7 @@ export function addEnrollments(
         expiresAt: endOf(given),
         tags,
       }
-      return made(invitationBody(await manage.create(wanted, caller)))
+      return made(invitationBody(await createEnrollment(ports, wanted, caller)))
     },
   )
 
@@ -61,7 +67,8 @@ export function addEnrollments(
       list: ENROLLMENT_FIELDS,
       answers: { 200: contract.EnrollmentListReply },
     },
-    async ({ list }) => listed(ENROLLMENT_FIELDS, list, await read.list(list), enrollmentBody),
+    async ({ list }) =>
+      listed(ENROLLMENT_FIELDS, list, await listEnrollments(ports, list), enrollmentBody),
   )
 
   api.add(
@@ -72,7 +79,7 @@ export function addEnrollments(
       summary: 'Read an enrollment',
       answers: { 200: contract.EnrollmentReply },
     },
-    async ({ path }) => found(enrollmentBody(await read.find(idIn(path)))),
+    async ({ path }) => found(enrollmentBody(await findEnrollment(ports, idIn(path)))),
   )
 
   api.add(
@@ -85,7 +92,7 @@ export function addEnrollments(
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<EnrollmentId>(path), caller)
+      await deleteEnrollment(ports, idIn<EnrollmentId>(path), caller)
       return done()
     },
   )
@@ -102,7 +109,12 @@ export function addEnrollments(
       codes: ['ENROLLMENT_USED'],
     },
     async ({ path, input, caller }) => {
-      const invitation = await manage.refresh(idIn<EnrollmentId>(path), endOf(input), caller)
+      const invitation = await refreshEnrollment(
+        ports,
+        idIn<EnrollmentId>(path),
+        endOf(input),
+        caller,
+      )
       return found(invitationBody(invitation))
     },
   )
@@ -117,7 +129,7 @@ export function addEnrollments(
       answers: { 200: contract.EnrollmentListReply },
     },
     async ({ path, list }) => {
-      const own = await read.listOf(idIn(path), list)
+      const own = await listEnrollmentsOf(ports, idIn(path), list)
       return listed(ENROLLMENT_FIELDS, list, own, enrollmentBody)
     },
   )
@@ -134,7 +146,7 @@ export function addEnrollments(
       codes: ['ENROLLMENT_EXISTS', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, input, caller }) => {
-      const invitation = await manage.reEnroll(idIn<AuthenticatorId>(path), endOf(input), caller)
+      const invitation = await reEnroll(ports, idIn<AuthenticatorId>(path), endOf(input), caller)
       return made(invitationBody(invitation))
     },
   )

@@ -6,10 +6,18 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/external-jwt-signers.ts'
 import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
-import type { CheckSigner } from '../../domain/ext-jwt/check-signer.ts'
-import type { ManageExternalJwtSigners, SignerDetail } from '../../domain/ext-jwt/manage.ts'
+import { checkSigner, findCheckedSigner } from '../../domain/ext-jwt/check-signer.ts'
+import {
+  createSigner,
+  deleteSigner,
+  findSigner,
+  listSigners,
+  type SignerDetail,
+  updateSigner,
+} from '../../domain/ext-jwt/manage.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
 import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
 import { created, done, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -20,12 +28,7 @@ import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 const ALL = '/external-jwt-signers'
 const ONE = `${ALL}/:id` as const
 
-export function addManagedSigners(
-  api: Api,
-  use: { readonly manage: ManageExternalJwtSigners; readonly check: CheckSigner },
-): void {
-  const { manage, check } = use
-
+export function addManagedSigners(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -37,7 +40,7 @@ export function addManagedSigners(
       codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM'],
     },
     async ({ input, caller }) =>
-      created('external-jwt-signers', await manage.create(chosenOf(input), caller)),
+      created('external-jwt-signers', await createSigner(ports, chosenOf(input), caller)),
   )
 
   api.add(
@@ -49,7 +52,7 @@ export function addManagedSigners(
       list: SIGNER_FIELDS,
       answers: { 200: contract.ExternalJwtSignerListReply },
     },
-    async ({ list }) => listed(SIGNER_FIELDS, list, await manage.list(list), signerBody),
+    async ({ list }) => listed(SIGNER_FIELDS, list, await listSigners(ports, list), signerBody),
   )
 
   api.add(
@@ -60,7 +63,7 @@ export function addManagedSigners(
       summary: 'Read an External JWT Signer',
       answers: { 200: contract.ExternalJwtSignerReply },
     },
-    async ({ path }) => found(signerBody(await manage.find(idIn(path)))),
+    async ({ path }) => found(signerBody(await findSigner(ports, idIn(path)))),
   )
 
   api.add(
@@ -75,7 +78,7 @@ export function addManagedSigners(
     },
     async ({ path, body, input, caller }) => {
       const chosen = () => chosenOf(input(body))
-      await manage.update(idIn<ExternalJwtSignerId>(path), chosen, caller)
+      await updateSigner(ports, idIn<ExternalJwtSignerId>(path), chosen, caller)
       return done()
     },
   )
@@ -93,7 +96,7 @@ export function addManagedSigners(
     async ({ path, body, input, caller }) => {
       const changed = (current: ExternalJwtSigner) =>
         chosenOf(input(patched(chosenOfSigner(current), body)))
-      await manage.update(idIn<ExternalJwtSignerId>(path), changed, caller)
+      await updateSigner(ports, idIn<ExternalJwtSignerId>(path), changed, caller)
       return done()
     },
   )
@@ -108,7 +111,7 @@ export function addManagedSigners(
       codes: ['CAN_NOT_DELETE_REFERENCED_ENTITY', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<ExternalJwtSignerId>(path), caller)
+      await deleteSigner(ports, idIn<ExternalJwtSignerId>(path), caller)
       return done()
     },
   )
@@ -126,9 +129,9 @@ export function addManagedSigners(
       answers: { 200: CheckedJwtReply },
     },
     async ({ path, body, input }) => {
-      const signer = await check.find(idIn(path))
+      const signer = await findCheckedSigner(ports, idIn(path))
       const { jwt } = input(body)
-      const { passed, steps } = await check.check(signer, new Secret(jwt))
+      const { passed, steps } = await checkSigner(ports, signer, new Secret(jwt))
       return found({ passed, steps: [...steps] })
     },
   )

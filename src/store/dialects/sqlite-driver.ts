@@ -97,7 +97,20 @@ interface Prepared {
   readonly statement: StatementSync
   /** Also those that write can return rows. */
   readonly returnsRows: boolean
-  readonly isRead: boolean
+  readonly kind: Kind
+}
+
+/** `frame`: the beginning and the end of a transaction. `other`: for example a change of the tables. */
+type Kind = 'read' | 'change' | 'frame' | 'other'
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  select: 'read',
+  pragma: 'read',
+  insert: 'change',
+  update: 'change',
+  delete: 'change',
+  begin: 'frame',
+  commit: 'frame',
 }
 
 /** The connection and what belongs to it. */
@@ -151,7 +164,8 @@ class Connection {
   #prepareNew(sql: string): Prepared {
     const statement = this.database.prepare(sql)
     const returnsRows = statement.columns().length > 0
-    return { statement, returnsRows, isRead: returnsRows && /^\s*(select|pragma)\b/i.test(sql) }
+    const [word = ''] = sql.trimStart().split(/\s/, 1)
+    return { statement, returnsRows, kind: KINDS[word.toLowerCase()] ?? 'other' }
   }
 
   async #alone(work: () => Promise<void>): Promise<void> {
@@ -174,6 +188,8 @@ class Connection {
 class Lease implements DatabaseConnection {
   readonly #connection: Connection
   #hasTurn = false
+  /** Since the last commit. */
+  #hasWritten = false
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -182,16 +198,18 @@ class Lease implements DatabaseConnection {
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const { database, refuseLostFile, wal } = this.#connection
     await this.#takeTurn()
-    let isRead = false
+    let kind: Kind = 'read'
     const result = await patiently(database, () => {
       if (!database.isTransaction) refuseLostFile()
       const prepared = this.#connection.prepare(sql)
-      isRead = prepared.isRead
-      if (!isRead) wal?.refuseAfterFailure()
+      kind = prepared.kind
+      if (kind !== 'read') wal?.refuseAfterFailure()
       return run<R>(prepared, parameters as SQLInputValue[])
     })
-    if (isRead || database.isTransaction) return result
-    if (mayHaveWritten(sql, result)) wal?.count()
+    this.#hasWritten ||= hasWritten(kind, result)
+    if (database.isTransaction || kind === 'read') return result
+    if (this.#hasWritten) wal?.count()
+    this.#hasWritten = false
     // The next user goes on while this one waits for the disk: for its own commit and for those that it saw.
     this.release()
     await this.#connection.finishCommits()
@@ -214,6 +232,7 @@ class Lease implements DatabaseConnection {
     // Without the turn, an open transaction is somebody else's: this one was committed, and only its sync failed.
     // A full disk rolls back by itself; rolling back again would hide the error that says so.
     if (!this.#hasTurn || !this.#connection.database.isTransaction) return
+    this.#hasWritten = false
     await patiently(this.#connection.database, () => this.#connection.database.exec('rollback'))
   }
 
@@ -235,12 +254,10 @@ class Lease implements DatabaseConnection {
   }
 }
 
-/** Only a statement about rows says whether it changed any; the others, such as `commit`, do not. */
-function mayHaveWritten(
-  sql: string,
-  { rows, numAffectedRows = 0n }: QueryResult<unknown>,
-): boolean {
-  return !/^\s*(insert|update|delete)\b/i.test(sql) || rows.length > 0 || numAffectedRows > 0n
+/** Only a change of rows says whether there was one. */
+function hasWritten(kind: Kind, { rows, numAffectedRows = 0n }: QueryResult<unknown>): boolean {
+  if (kind === 'change') return rows.length > 0 || numAffectedRows > 0n
+  return kind === 'other'
 }
 
 function run<R>(
