@@ -4,7 +4,9 @@
  */
 import type { AuthenticatorId, CaId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { SecondFactorId } from '../../protocol/second-factors.ts'
+import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../protocol/second-factors.ts'
+
+export { SECOND_FACTOR_IDS, type SecondFactorId }
 
 /** SPEC Authorization names them; the `method` hint and the login endpoints agree. */
 export const PRIMARY_METHODS = ['password', 'cert', 'ext-jwt'] as const
