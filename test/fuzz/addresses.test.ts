@@ -14,9 +14,10 @@ import {
   parseNetwork,
 } from '../../src/base/network.ts'
 import { type AddressRules, refusalOf } from '../../src/outbound/address-rules.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const HOST = 'idp.example'
 const OPEN: AddressRules = { blockPrivateAddresses: false, allowed: [], denied: [] }

@@ -8,9 +8,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type FormFields, parseForm } from '../../src/base/form.ts'
 import { parseJson } from '../../src/base/json.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 /** Any text at all: halves of surrogate pairs too. */
 const anyText = fc.string({

@@ -7,9 +7,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import * as oauth from 'oauth4webapi'
 import { type Challenge, formatChallenges, parseChallenges } from '../../src/protocol/challenge.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const printable = fc.string({ unit: 'grapheme-ascii', maxLength: 40 })
 // Quotes, backslashes, commas and what looks like a further challenge, often.

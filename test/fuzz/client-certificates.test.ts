@@ -14,9 +14,10 @@ import {
   readLeafCertificate,
 } from '../../src/domain/certificates/third-party/prove-ca.ts'
 import { CA_EXTENSIONS, LEAF_EXTENSIONS, openOpenssl } from '../support/certificates/openssl.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

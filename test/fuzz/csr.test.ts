@@ -24,9 +24,10 @@ import {
   tlv,
 } from '../support/certificates/csr.ts'
 import { sessionCertificatesOn } from '../support/certificates/session-certificates.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const store = await openStore({ kind: 'sqlite', path: ':memory:' })
 const { authorities } = await sessionCertificatesOn(store, systemClock)

@@ -18,9 +18,10 @@ import {
   type Durations,
   readDuration,
 } from '../../src/config/durations.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const SECONDS_IN = { d: 86_400, h: 3_600, m: 60, s: 1 } as const
 const TEN_YEARS = 3_650 * SECONDS_IN.d

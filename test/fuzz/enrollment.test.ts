@@ -16,10 +16,11 @@ import {
   PASSWORD,
 } from '../support/certificates/enrollment.ts'
 import { administrate } from '../support/management.ts'
+import { rounds } from '../support/rounds.ts'
 import { startService } from '../support/service.ts'
 
 // Every run is a call over the wire. Short in CI, long on demand.
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 200)
+const numRuns = rounds(100)
 
 const TYPES = [
   'application/json',

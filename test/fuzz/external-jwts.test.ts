@@ -8,9 +8,10 @@ import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
 import { verifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'
 import { ManualClock } from '../support/clocks/manual-clock.ts'
 import { externalSigner, newIdpKey } from '../support/idp/external-idp.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 type Step = string | number
 

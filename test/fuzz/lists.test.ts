@@ -19,10 +19,11 @@ import { legacyToken } from '../support/login/legacy.ts'
 import { bearer } from '../support/login/login.ts'
 import { logInOffline } from '../support/login/refresh.ts'
 import { administrate, MANAGEMENT } from '../support/management.ts'
+import { rounds } from '../support/rounds.ts'
 import { startService } from '../support/service.ts'
 import { sql } from '../support/stores/sql.ts'
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1000)
+const RUNS = rounds(300)
 
 const FIELDS: Readonly<Record<string, ListFields>> = lists
 const anyList = fc.constantFrom(...Object.values(FIELDS).filter((one) => namesOf(one).length > 0))

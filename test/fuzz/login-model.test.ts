@@ -9,13 +9,14 @@
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { FILE, loadFile } from '../support/process/config-home.ts'
+import { rounds } from '../support/rounds.ts'
 import { loginCommands } from './login-model/commands.ts'
 import { Model } from './login-model/model.ts'
 import { makeSurroundings } from './login-model/surroundings.ts'
 import { openWorld } from './login-model/world.ts'
 
-// Short in CI, long on demand; a fifth of the others, because each is a whole life.
-const RUNS = Math.ceil(Number(process.env['FUZZ_RUNS'] ?? 1000) / 5)
+// Fewer than the others, because each is a whole life.
+const RUNS = rounds(50)
 
 test('no sequence of steps, whoever takes them and however many at once, breaks a promise of the login', async (t) => {
   // D-22 has its own tests; here every failure comes from one address.

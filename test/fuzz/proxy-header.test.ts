@@ -4,9 +4,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { LONGEST_PROXY_HEADER, readProxyHeader } from '../../src/https-server/proxy-header.ts'
 import { proxyHeader } from '../support/edge/proxy-header.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const byte = fc.integer({ min: 0, max: 255 })
 const source = fc.oneof(

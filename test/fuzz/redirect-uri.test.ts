@@ -12,9 +12,10 @@ import {
   parseRedirectPattern,
   type RedirectPattern,
 } from '../../src/protocol/redirect-uri.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 

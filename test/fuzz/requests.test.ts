@@ -14,10 +14,11 @@ import {
   pkce,
   REDIRECT_URI,
 } from '../support/login/login.ts'
+import { rounds } from '../support/rounds.ts'
 import { ADMIN, type Service, startService } from '../support/service.ts'
 
 // Every run is a call over the wire, and some hash a password. Short in CI, long on demand.
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 200)
+const numRuns = rounds(100)
 
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'

@@ -23,9 +23,10 @@ import type {
 import { openRequest, sealRequest } from '../../src/domain/login/request/sealed-request.ts'
 import type { VerifiedRedirect } from '../../src/domain/login/request/verified-redirect.ts'
 import { type Issuer, RESPONSE_MODES, SCOPES } from '../../src/protocol/oidc.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const secret = systemRandom.bytes(INSTALLATION_SECRET_BYTES)
 const vault = createVault(secret, systemRandom)

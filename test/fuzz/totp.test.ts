@@ -8,9 +8,10 @@ import { Secret, TOTP, URI } from 'otpauth'
 import { base32 } from '../../src/base/base32.ts'
 import { instant } from '../../src/base/time/instant.ts'
 import { provisioningUrl, totpCode, totpStep } from '../../src/protocol/totp.ts'
+import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) })
+fc.configureGlobal({ numRuns: rounds(300) })
 
 const secrets = fc.uint8Array({ minLength: 20, maxLength: 20 })
 /** From 1970 to the year 9999, in milliseconds. */

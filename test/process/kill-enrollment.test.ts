@@ -17,6 +17,7 @@ import { administrate } from '../support/management.ts'
 import { fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
+import { rounds } from '../support/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 const INVITED = 40
@@ -48,7 +49,7 @@ async function killRounds(t: TestContext, prepare: (home: string) => Promise<voi
   const csr = await makeCsr()
 
   let service = await startChild(t, { home })
-  for (let round = 1; round <= 2; round++) {
+  for (let round = 1; round <= rounds(1); round++) {
     const people = await enrollUntilKilled(service, csr)
     service = await startChild(t, { home })
     await checkAll(service, people, csr)

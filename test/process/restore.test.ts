@@ -22,6 +22,7 @@ import {
   backUp,
   emptyHome,
   environment,
+  homeAt,
   makeHome,
   PLACES,
   restore,
@@ -223,10 +224,9 @@ for (const place of PLACES) {
     })
 
     test('R114: a restore that is killed leaves the database empty or whole, and can be repeated', async (t) => {
-      const service = await startAt(t, place)
-      await service.stop()
-      const path = await backUp(t, service.home)
-      const home = await emptyHome(t, service.home, place)
+      const source = await homeAt(t, place)
+      const path = await backUp(t, source)
+      const home = await emptyHome(t, source, place)
       for (const step of ['rows', 'commit'] as const) {
         const killed = await runLatchkey(t, ['restore', path, '--home', home], {
           nodeArguments: ['--import', KILLER],

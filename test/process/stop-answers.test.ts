@@ -8,25 +8,26 @@ import { connectRaw, type RawReply } from '../support/edge/raw-connection.ts'
 import { logInOffline, type OfflineTokens, refresh } from '../support/login/refresh.ts'
 import { fixPort, homeWithDatabase } from '../support/process/child-home.ts'
 import { type ChildService, startChild } from '../support/process/child-service.ts'
+import { rounds } from '../support/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 /** The first four rounds differ in their moment. */
 const DATABASES = {
-  SQLite: { rounds: 6, open: async () => undefined },
-  PostgreSQL: { rounds: 3, open: async () => (await startPostgres()).freshDatabase() },
+  SQLite: { count: rounds(4), open: async () => undefined },
+  PostgreSQL: { count: rounds(1), open: async () => (await startPostgres()).freshDatabase() },
 }
 const CONNECTIONS = 2
 const PIPELINED = 6
 
 after(async () => (await startPostgres()).stop())
 
-for (const [database, { rounds, open }] of Object.entries(DATABASES)) {
+for (const [database, { count, open }] of Object.entries(DATABASES)) {
   test(`answers pipelined refreshes, or does not perform them, when SIGTERM arrives in between: ${database}`, async (t) => {
     const home = await homeWithDatabase(t, await open())
     await fixPort(home)
     let service = await startChild(t, { home })
     let answered = 0
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < count; round++) {
       const sent = await sendUntilStopped(service, round)
       service = await startChild(t, { home })
       for (const { token, answer } of sent) {
@@ -39,7 +40,7 @@ for (const [database, { rounds, open }] of Object.entries(DATABASES)) {
         }
       }
     }
-    assert.ok(answered >= rounds, `${answered} answers`)
+    assert.ok(answered >= count, `${answered} answers`)
     assert.equal((await service.stop()).code, 0)
   })
 }

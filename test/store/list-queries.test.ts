@@ -17,10 +17,11 @@ import { createReadEnrollments } from '../../src/domain/enrollments/read.ts'
 import { createReadIdentities } from '../../src/domain/identities/manage-read.ts'
 import type { ListQuery } from '../../src/domain/lists/list-query.ts'
 import type { PageOf } from '../../src/domain/paging.ts'
-import { createManageSessions } from '../../src/domain/sessions/manage-sessions.ts'
-import { createDescribeSessions } from '../../src/domain/sessions/session-detail.ts'
+import { listSessions } from '../../src/domain/sessions/manage-sessions.ts'
+import type { SessionPorts } from '../../src/domain/sessions/ports.ts'
 import type { Stores } from '../../src/domain/stores.ts'
 import { openMigrated, storesOn } from '../../src/store/open.ts'
+import { fakePorts } from '../support/fake-ports.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, type TestDatabase } from './databases.ts'
 import {
@@ -49,18 +50,20 @@ for (const database of ALL) {
       const readIdentities = createReadIdentities({ ...stores, clock })
       const readEnrollments = createReadEnrollments(stores)
       const rules = { policy: () => aPolicy() }
-      const manageSessions = createManageSessions({
-        ...stores,
+      const { apiSessions, identities, totpEnrollments } = stores
+      const ports = fakePorts<SessionPorts>({
+        brand: 'latchkey',
         clock,
-        describeSessions: createDescribeSessions({ ...stores, brand: 'latchkey', rules }),
-        transaction: async () => assert.fail('a list only reads'),
-        endSessionsWithin: async () => assert.fail('a list only reads'),
+        rules,
+        apiSessions,
+        identities,
+        totpEnrollments,
       })
       const lists: Readonly<Record<string, (query: ListQuery) => Promise<PageOf<object>>>> = {
         identities: readIdentities.list,
         authenticators: readIdentities.listAuthenticators,
         enrollments: readEnrollments.list,
-        sessions: manageSessions.list,
+        sessions: (query) => listSessions(ports, query),
       }
       for (const [name, list] of Object.entries(lists)) {
         await t.test(name, async () => {
@@ -102,7 +105,7 @@ for (const database of ALL) {
           })),
         ]
         for (const { identity, owner } of owned) assert.equal(identity.id, owner)
-        for (const detail of (await manageSessions.list(MANY)).rows) {
+        for (const detail of (await listSessions(ports, MANY)).rows) {
           assert.equal(detail.identity.id, detail.session.identityId)
           const isEnrolled = Number(detail.identity.name) % 3 === 0
           const [query] = detail.authQueries

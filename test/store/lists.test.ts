@@ -25,6 +25,7 @@ import type { ApiSession } from '../../src/domain/sessions/api-session.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { openStore } from '../../src/store/open.ts'
 import { anyFilter, anySort, NUMBERS, TAGS, TEXTS, TIMES } from '../support/filters.ts'
+import { rounds } from '../support/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, postgresql } from './databases.ts'
 import {
@@ -41,7 +42,7 @@ import {
 
 afterAll(async () => (await startPostgres()).stop())
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300)
+const RUNS = rounds(100)
 const ANOTHER = { id: 'another' as IdentityId, name: 'another' }
 const WHOLE = { limit: 500, offset: 0 }
 const FROM_THE_BEGINNING = instant(0)

@@ -7,6 +7,7 @@ import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, AuthPolicyId, CaId, IdentityId } from '../../src/base/ids.ts'
 import { lockRule } from '../../src/domain/factors/guessing/lock-rule.ts'
 import type { Store } from '../../src/domain/stores.ts'
+import { rounds } from '../support/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import {
@@ -30,7 +31,7 @@ const lockAfter = (maxAttempts: number) => ({
   lockUntil: () => after(100),
 })
 
-const ROUNDS = Array.from({ length: 10 }, (_, i) => i)
+const ROUNDS = Array.from({ length: rounds(5) }, (_, i) => i)
 const OTHER = anIdentity({ id: 'identity-2' as IdentityId, name: 'other', externalId: 'other' })
 const OTHERS = anAuthenticator({
   id: 'authenticator-2' as AuthenticatorId,

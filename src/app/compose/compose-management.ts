@@ -49,22 +49,20 @@ import {
   listPolicies,
   updatePolicy,
 } from '../../domain/policies/manage.ts'
-import type { EndSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
-import { createManageSessions } from '../../domain/sessions/manage-sessions.ts'
-import type { DescribeSessions } from '../../domain/sessions/session-detail.ts'
-import type { Stores } from '../../domain/stores.ts'
-import type { ManageKeys } from '../../domain/tokens/keys/manage-keys.ts'
+import {
+  endAllSessions,
+  endSessionById,
+  endSessionsOf,
+  findSession,
+  listSessions,
+  listSessionsOf,
+} from '../../domain/sessions/manage-sessions.ts'
+import { findKey, listKeys, rotateKeysOnDemand } from '../../domain/tokens/keys/manage-keys.ts'
+import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import type { Management } from '../../http/management-api/management.ts'
 import { withPorts } from './with-ports.ts'
 
-export function composeManagement(
-  ports: ManagementPorts & Pick<Stores, 'events'>,
-  others: {
-    readonly endSessionsWithin: EndSessionsWithin
-    readonly describeSessions: DescribeSessions
-    readonly manageKeys: ManageKeys
-  },
-): Management {
+export function composeManagement(ports: ManagementPorts & TokenPorts): Management {
   return {
     ...withPorts(ports, { updateIdentity, updateAuthenticator, inviteByCa }),
     manageIdentities: withPorts(ports, {
@@ -110,9 +108,16 @@ export function composeManagement(
       verify: verifyCa,
       remove: deleteCa,
     }),
-    manageSessions: createManageSessions({ ...ports, ...others }),
+    manageSessions: withPorts(ports, {
+      list: listSessions,
+      listOf: listSessionsOf,
+      find: findSession,
+      end: endSessionById,
+      endAllOf: endSessionsOf,
+      endAll: endAllSessions,
+    }),
     readEvents: withPorts(ports, { list: listEvents, find: findEvent }),
     checkSigner: withPorts(ports, { find: findCheckedSigner, check: checkSigner }),
-    manageKeys: others.manageKeys,
+    manageKeys: withPorts(ports, { list: listKeys, find: findKey, rotate: rotateKeysOnDemand }),
   }
 }

@@ -7,6 +7,8 @@ import type { LoginPorts } from '../login/ports.ts'
 import type { SigningKeys } from '../tokens/keys/signing-keys.ts'
 import type { EndedSessions } from './ending/ended-sessions.ts'
 import type { EndingPorts } from './ending/ports.ts'
+import type { LegacySessionCache } from './legacy-session-cache.ts'
+import type { ProvenRouters } from './routers/proven-routers.ts'
 
 export interface SessionPorts extends LoginPorts, EndingPorts {
   readonly endedSessions: EndedSessions
@@ -14,12 +16,16 @@ export interface SessionPorts extends LoginPorts, EndingPorts {
   readonly signingKeys: SigningKeys
   /** Every issuer of this controller; known once its listeners listen. */
   readonly issuers: () => readonly Issuer[]
+  /** `aud` of our tokens. */
+  readonly audience: string
   readonly trustDomain: string
   /** The CAs of our own PKI. */
   readonly authorities: CertificateAuthorities
   readonly sessionCertificateDuration: Duration
   /** Every CA of ours that has not expired; another one when a successor was made (D-129). */
   readonly caBundlePem: () => string
+  readonly legacySessionCache: LegacySessionCache
+  readonly provenRouters: ProvenRouters
   /** The idle time after which a legacy session ends. */
   readonly sessionTimeout: Duration
   readonly maxSessionDuration: Duration

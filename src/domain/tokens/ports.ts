@@ -3,8 +3,6 @@ import type { Duration } from '../../base/time/duration.ts'
 import type { SessionPorts } from '../sessions/ports.ts'
 
 export interface TokenPorts extends SessionPorts {
-  /** `aud` of our tokens. */
-  readonly audience: string
   readonly idTokenLife: Duration
   readonly refreshTokenDuration: Duration
   /** D-27: 0 is off. */

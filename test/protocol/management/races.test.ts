@@ -6,12 +6,13 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Reply } from '../../support/http-client.ts'
 import { type Administrator, administrate } from '../../support/management.ts'
+import { rounds } from '../../support/rounds.ts'
 import type { Service } from '../../support/service.ts'
 import { type Installation, installation } from '../../support/stores/instances.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 const PASSWORD = 'a password of somebody'
-const ROUNDS = 12
+const ROUNDS = rounds(4)
 
 const postgres = await startPostgres()
 after(() => postgres.stop())

@@ -9,6 +9,8 @@ import type { Sent } from './worst-requests.ts'
 export interface Meter {
   /** The status of the answer. */
   send(request: Sent): Promise<number>
+  /** Milliseconds for this one request. Its noise is added to the cost, and never taken away. */
+  glance(request: Sent): Promise<number>
   /** Milliseconds for one request, as a mean of `count` that are sent one after the other. */
   cost(request: Sent, count: number): Promise<number>
 }
@@ -45,6 +47,12 @@ export async function openMeter(t: TestContext, service: ChildService): Promise<
 
   return {
     send: async (request) => (await send(request)).status,
+    async glance(request) {
+      if (kept.length === 0) kept.push(await connect())
+      const before = await cpuMilliseconds(service)
+      await send(request)
+      return (await cpuMilliseconds(service)) - before
+    },
     async cost(request, count) {
       const { isClosed } = await send(request)
       const missing = (isClosed ? count : 1) - kept.length

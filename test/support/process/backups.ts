@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { temporaryFolder } from '../service.ts'
 import { startPostgres } from '../stores/postgres.ts'
-import { changeConfig, fixPort, installAnewIn } from './child-home.ts'
+import { changeConfig, fixPort, installAnewIn, missingHome } from './child-home.ts'
 import { type ChildService, startChild } from './child-service.ts'
-import { preparedHome } from './prepared-home.ts'
+import { preparedHome, startOnce } from './prepared-home.ts'
 import type { Finished } from './program.ts'
 import { runLatchkey } from './run-command.ts'
 
@@ -29,11 +29,20 @@ export const PLACES: readonly Place[] = [
 
 /** A running service that always listens at the same port: tokens are for an address. */
 export async function startAt(t: TestContext, place: Place): Promise<ChildService> {
-  const home = await preparedHome(t)
-  const db = await place.database()
-  if (db !== undefined) await installAnewIn(home, db)
+  const home = await homeAt(t, place)
   await fixPort(home)
   return startChild(t, { home })
+}
+
+/** An installed home in which nothing runs. */
+export async function homeAt(t: TestContext, place: Place): Promise<string> {
+  const home = await preparedHome(t)
+  const db = await place.database()
+  if (db !== undefined) {
+    await installAnewIn(home, db)
+    await startOnce(home)
+  }
+  return home
 }
 
 export function useDatabase(home: string, db: string): Promise<void> {
@@ -44,9 +53,8 @@ export function useDatabase(home: string, db: string): Promise<void> {
 
 /** A home of another installation than the prepared one, in which nothing runs. */
 export async function makeHome(t: TestContext): Promise<string> {
-  const home = join(await temporaryFolder(t), 'home')
-  const { code, stderr } = await runLatchkey(t, ['init', '--home', home], { environment })
-  assert.equal(code, 0, stderr)
+  const home = await missingHome(t)
+  await startOnce(home)
   return home
 }
 

@@ -28,14 +28,20 @@ export async function preparedHome(t: TestContext): Promise<string> {
 
 /** A copy at this path, which must not exist. */
 export async function copyPreparedHome(home: string): Promise<void> {
-  made ??= makeHome()
+  made ??= makeOnce()
   await cp(await made, home, { recursive: true })
 }
 
-async function makeHome(): Promise<string> {
+async function makeOnce(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-prepared-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const home = join(folder, 'home')
+  await startOnce(home)
+  return home
+}
+
+/** The first start in this home, which makes the home and the installation in its database, and a stop. */
+export async function startOnce(home: string): Promise<void> {
   const environment = readEnvironment({ LATCHKEY_ADDRESS: 'localhost:0' })
   const { config } = await openHome({ home, file: undefined, environment })
   const instance = await startInstance({
@@ -48,5 +54,4 @@ async function makeHome(): Promise<string> {
     hashStrength: CHEAP,
   })
   await instance.stop()
-  return home
 }

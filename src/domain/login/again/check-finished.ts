@@ -7,11 +7,11 @@ import type { TokenRefusalReason } from '../../audit/events.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Identity } from '../../identities/identity.ts'
 import { usernameAmong } from '../../identities/preferred-username.ts'
-import type { Authenticators } from '../../identities/stores.ts'
 import type { AuthPolicy } from '../../policies/auth-policy.ts'
 import type { Rules } from '../../policies/rules.ts'
-import type { CheckAgain } from '../check-again.ts'
+import { checkAgain } from '../check-again.ts'
 import { demandedSigner, isShortOf } from '../demands.ts'
+import type { LoginPorts } from '../ports.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../proven.ts'
 
 export interface Finished {
@@ -19,29 +19,22 @@ export interface Finished {
   readonly secondary: ProvenSecondary
 }
 
-export type CheckFinished = (
-  login: Finished,
+export async function checkFinished(
+  ports: Pick<LoginPorts, 'identities' | 'authenticators' | 'rules' | 'clock'>,
+  { primary, secondary }: Finished,
   of: 'login' | 'session',
-) => Promise<
+): Promise<
   | { readonly identity: Identity; readonly username: string }
   | { readonly refusal: TokenRefusalReason }
->
-
-export function createCheckFinished(deps: {
-  readonly checkAgain: CheckAgain
-  readonly authenticators: Pick<Authenticators, 'listOf'>
-  readonly rules: Pick<Rules, 'signer'>
-}): CheckFinished {
-  return async ({ primary, secondary }, of) => {
-    const owner = await deps.checkAgain(primary, of)
-    if ('refusal' in owner) return owner
-    const { identity, policy } = owner
-    if (isShortOf(policy, secondary)) return { refusal: 'more-demanded' }
-    if (isSecondaryWithdrawn(policy, deps.rules)) return { refusal: 'signer-disabled' }
-    const registered = await deps.authenticators.listOf(identity.id)
-    if (!isStillRegistered(primary, registered, of)) return { refusal: 'authenticator-removed' }
-    return { identity, username: usernameAmong(identity, registered) }
-  }
+> {
+  const owner = await checkAgain(ports, primary, of)
+  if ('refusal' in owner) return owner
+  const { identity, policy } = owner
+  if (isShortOf(policy, secondary)) return { refusal: 'more-demanded' }
+  if (isSecondaryWithdrawn(policy, ports.rules)) return { refusal: 'signer-disabled' }
+  const registered = await ports.authenticators.listOf(identity.id)
+  if (!isStillRegistered(primary, registered, of)) return { refusal: 'authenticator-removed' }
+  return { identity, username: usernameAmong(identity, registered) }
 }
 
 /** A disabled signer satisfies no policy, even if its token was accepted at the login. */

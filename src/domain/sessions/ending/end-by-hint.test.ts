@@ -1,56 +1,78 @@
 /** Logout on a client's word: everything is checked before anything ends. D-30, R049. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { JWTPayload } from 'jose'
+import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts'
+import { fakePorts } from '../../../../test/support/fake-ports.ts'
 import { CALLER, refusalOf } from '../../../../test/support/people.ts'
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
+import { systemRandom } from '../../../base/secrets/random.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
-import { instant } from '../../../base/time/instant.ts'
+import { minutes } from '../../../base/time/duration.ts'
 import { parseRedirectPattern } from '../../../protocol/redirect-uri.ts'
-import type { AccessToken } from '../../tokens/access-token.ts'
-import type { OwnTokens } from '../../tokens/own-token.ts'
-import { createEndByHint, type LogoutCall } from './end-by-hint.ts'
-import type { EndSession } from './end-session.ts'
+import { ACCESS_TOKEN_TYP, ACCESS_TOKEN_TYPE } from '../../../protocol/service-claims.ts'
+import type { AuditEvent } from '../../audit/events.ts'
+import { auditPorts } from '../../audit/ports.ts'
+import type { Stores } from '../../stores.ts'
+import { ID_TOKEN_TYP } from '../../tokens/id-token.ts'
+import type { SigningKeys } from '../../tokens/keys/signing-keys.ts'
+import type { SessionPorts } from '../ports.ts'
+import { endByHint, type LogoutCall } from './end-by-hint.ts'
 
 const identityId = 'identity-1' as IdentityId
 const named = (id: string) => ({ sessionId: id as ApiSessionId, identityId })
 
-/** Two ID tokens and one access token are ours; whatever else somebody has is not. */
-const OWN: OwnTokens = {
-  readIdToken: async (token) =>
-    token.reveal().startsWith('id-of-') ? named(token.reveal().slice(6)) : undefined,
-  readAccessToken: async (token) =>
-    token.reveal().startsWith('access-of-') ? accessTo(token.reveal().slice(10)) : undefined,
+/** ID tokens and access tokens that name their session are ours; every other text is not. */
+const verify: SigningKeys['verify'] = async (token, { typ }) => {
+  const idOf = /^id-of-(.*)$/.exec(token)?.[1]
+  const accessOf = /^access-of-(.*)$/.exec(token)?.[1]
+  if (idOf !== undefined && typ === ID_TOKEN_TYP) {
+    return { outcome: 'expired', payload: { sid: idOf, sub: identityId } }
+  }
+  if (accessOf !== undefined && typ === ACCESS_TOKEN_TYP) {
+    return { outcome: 'good', payload: accessTo(accessOf) }
+  }
+  return { outcome: 'invalid', why: 'not signed by us' }
 }
 
-function accessTo(session: string): AccessToken {
-  const claims = { ...named(session), tokenId: 'token-1', authPolicyId: 'policy-1' }
+function accessTo(session: string): JWTPayload {
   return {
-    ...(claims as Pick<AccessToken, 'sessionId' | 'identityId' | 'tokenId' | 'authPolicyId'>),
-    externalId: undefined,
-    isAdmin: false,
-    configTypes: [],
-    amr: [],
-    boundTo: undefined,
-    signerId: undefined,
-    caId: undefined,
-    issuer: 'https://localhost:1280/oidc',
-    clientId: 'service',
+    iss: 'https://localhost:1280/oidc',
+    sub: identityId,
+    jti: 'token-1',
+    iat: 0,
+    exp: 1,
+    client_id: 'service',
     scope: 'openid',
-    issuedAt: instant(0),
-    expiresAt: instant(1),
+    amr: [],
+    z_t: ACCESS_TOKEN_TYPE,
+    z_asid: session,
+    z_ia: false,
+    z_ct: [],
+    z_ap: 'policy-1',
   }
 }
 
 const BYE = 'https://app.example.com/bye'
 
 function world() {
-  const ended: Parameters<EndSession>[0][] = []
-  const endByHint = createEndByHint({
+  const ended: AuditEvent[] = []
+  const tx = {
+    apiSessions: { remove: async () => undefined },
+    refreshTokens: { removeOf: async () => {} },
+    sessionCertificates: { removeOf: async () => {} },
+    sessionEndings: { insert: async () => true },
+    events: { insert: async (event: AuditEvent) => void ended.push(event) },
+  }
+  const ports = fakePorts<SessionPorts>({
+    ...auditPorts({ clock: new ManualClock(), random: systemRandom }),
     clientId: 'service',
-    ownTokens: OWN,
-    endSession: async (end) => {
-      ended.push(end)
-    },
+    audience: 'service',
+    issuers: () => [],
+    signingKeys: { verify },
+    transaction: (work) => work(tx as unknown as Stores),
+    endedSessions: { add: () => {} },
+    accessTokenLife: minutes(30),
   })
   const reading = parseRedirectPattern(BYE)
   assert.ok(reading.ok)
@@ -62,10 +84,16 @@ function world() {
     allowedRedirects: [reading.pattern],
     caller: CALLER,
   }
+  const ends = () =>
+    ended.map((event) => {
+      assert.ok(event.type === 'session.ended')
+      const { sessionId, identityId, reason, caller } = event
+      return { sessionId, identityId, reason, caller }
+    })
   return {
-    logOut: (call: Partial<LogoutCall>) => endByHint({ ...nothing, ...call }),
-    ended: () => ended.map(({ sessionId }) => sessionId),
-    ends: ended,
+    logOut: (call: Partial<LogoutCall>) => endByHint(ports, { ...nothing, ...call }),
+    ended: () => ends().map(({ sessionId }) => sessionId),
+    ends,
   }
 }
 
@@ -73,7 +101,7 @@ test('a hint ends the session that it names, as a logout', async () => {
   const { logOut, ends } = world()
   const outcome = await logOut({ idTokenHint: new Secret('id-of-a') })
   assert.deepEqual(outcome, { isNamed: true, location: undefined })
-  assert.deepEqual(ends, [{ ...named('a'), reason: 'logout', caller: CALLER }])
+  assert.deepEqual(ends(), [{ ...named('a'), reason: 'logout', caller: CALLER }])
 })
 
 test('a bearer access token names a session too, and a hint goes before it', async () => {

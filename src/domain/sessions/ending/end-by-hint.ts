@@ -6,8 +6,11 @@ import type { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { matchesRedirect, type RedirectPattern } from '../../../protocol/redirect-uri.ts'
 import type { Caller } from '../../audit/events.ts'
-import type { OwnTokens } from '../../tokens/own-token.ts'
-import type { EndSession } from './end-session.ts'
+import type { Bound } from '../../bound.ts'
+import { readOwnAccessToken, readOwnIdToken } from '../../tokens/own-token.ts'
+import type { SessionPorts } from '../ports.ts'
+import { endSession } from './end-session.ts'
+import type { EndingPorts } from './ports.ts'
 
 export interface LogoutCall {
   readonly idTokenHint: Secret | undefined
@@ -26,38 +29,39 @@ export interface HintedEnd {
   readonly location: string | undefined
 }
 
-export type EndByHint = (call: LogoutCall) => Promise<HintedEnd>
+type HintPorts = Pick<
+  SessionPorts,
+  keyof EndingPorts | 'transaction' | 'clientId' | 'audience' | 'issuers' | 'signingKeys'
+>
 
-export function createEndByHint(deps: {
-  readonly clientId: string
-  readonly ownTokens: OwnTokens
-  readonly endSession: EndSession
-}): EndByHint {
-  const { ownTokens, endSession } = deps
-
-  return async (call) => {
-    const { idTokenHint, bearer, postLogoutRedirectUri: redirect, allowedRedirects, caller } = call
-    if (call.clientId !== undefined && call.clientId !== deps.clientId) {
-      throw new Failure('INVALID_CLIENT')
-    }
-    if (redirect !== undefined && !allowedRedirects.some((one) => matchesRedirect(one, redirect))) {
-      throw new Failure('INVALID_POST_LOGOUT_URI')
-    }
-    const named = await namedSession(idTokenHint, bearer)
-    if (named !== undefined) {
-      const { sessionId, identityId } = named
-      await endSession({ sessionId, identityId, reason: 'logout', caller })
-    }
-    return { isNamed: named !== undefined, location: redirect }
+/** Throws INVALID_CLIENT, INVALID_POST_LOGOUT_URI, INVALID_ID_TOKEN_HINT. */
+export async function endByHint(ports: HintPorts, call: LogoutCall): Promise<HintedEnd> {
+  const { postLogoutRedirectUri: redirect, allowedRedirects, caller } = call
+  if (call.clientId !== undefined && call.clientId !== ports.clientId) {
+    throw new Failure('INVALID_CLIENT')
   }
-
-  async function namedSession(idTokenHint: Secret | undefined, bearer: Secret | undefined) {
-    if (idTokenHint !== undefined) {
-      const hinted = await ownTokens.readIdToken(idTokenHint)
-      // R049: a foreign or unsigned hint is refused; an expired one is a hint all the same.
-      if (hinted === undefined) throw new Failure('INVALID_ID_TOKEN_HINT')
-      return hinted
-    }
-    return bearer && ownTokens.readAccessToken(bearer)
+  if (redirect !== undefined && !allowedRedirects.some((one) => matchesRedirect(one, redirect))) {
+    throw new Failure('INVALID_POST_LOGOUT_URI')
   }
+  const named = await namedSession(ports, call)
+  if (named !== undefined) {
+    const { sessionId, identityId } = named
+    await endSession(ports, { sessionId, identityId, reason: 'logout', caller })
+  }
+  return { isNamed: named !== undefined, location: redirect }
 }
+
+async function namedSession(
+  ports: HintPorts,
+  { idTokenHint, bearer }: Pick<LogoutCall, 'idTokenHint' | 'bearer'>,
+) {
+  if (idTokenHint !== undefined) {
+    const hinted = await readOwnIdToken(ports, idTokenHint)
+    // R049: a foreign or unsigned hint is refused; an expired one is a hint all the same.
+    if (hinted === undefined) throw new Failure('INVALID_ID_TOKEN_HINT')
+    return hinted
+  }
+  return bearer && readOwnAccessToken(ports, bearer)
+}
+
+export type EndByHint = Bound<typeof endByHint>

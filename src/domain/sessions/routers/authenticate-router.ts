@@ -4,40 +4,28 @@
  */
 
 import type { IdentityId } from '../../../base/ids.ts'
-import type { Clock } from '../../../base/time/clock.ts'
-import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { Caller } from '../../audit/events.ts'
+import type { Bound } from '../../bound.ts'
 import type { PresentedChain } from '../../certificates/presented-chain.ts'
-import type { ProvePrimary } from '../../login/prove-primary.ts'
+import { provePrimary } from '../../login/prove-primary.ts'
+import type { SessionPorts } from '../ports.ts'
 
-/** Thrown: INVALID_AUTH, FORBIDDEN when the identity is no router. */
-export type AuthenticateRouter = (
+/** Throws INVALID_AUTH, FORBIDDEN when the identity is no router. */
+export async function authenticateRouter(
+  ports: SessionPorts,
   chain: PresentedChain | undefined,
   caller: Caller,
-) => Promise<IdentityId>
-
-const KEPT_FOR: Duration = seconds(1)
-
-export function createAuthenticateRouter(deps: {
-  readonly clock: Pick<Clock, 'uptime'>
-  readonly provePrimary: ProvePrimary
-}): AuthenticateRouter {
-  const { clock, provePrimary } = deps
-  /** By the chain of a connection, which goes when the connection does. */
-  const kept = new WeakMap<PresentedChain, { readonly id: IdentityId; readonly at: Duration }>()
-
-  return async (chain, caller) => {
-    const known = chain && kept.get(chain)
-    if (known !== undefined && clock.uptime() - known.at < KEPT_FOR) return known.id
-    const at = clock.uptime()
-    const { identity } = await provePrimary({
-      credential: { method: 'cert', chain },
-      bearers: [],
-      caller,
-    })
-    if (identity.type !== 'Router') throw new Failure('FORBIDDEN')
-    if (chain !== undefined) kept.set(chain, { id: identity.id, at })
-    return identity.id
-  }
+): Promise<IdentityId> {
+  const { clock, provenRouters } = ports
+  const known = chain && provenRouters.find(chain)
+  if (known !== undefined) return known
+  const at = clock.uptime()
+  const credential = { method: 'cert', chain } as const
+  const { identity } = await provePrimary(ports, { credential, bearers: [], caller })
+  if (identity.type !== 'Router') throw new Failure('FORBIDDEN')
+  if (chain !== undefined) provenRouters.keep(chain, identity.id, at)
+  return identity.id
 }
+
+export type AuthenticateRouter = Bound<typeof authenticateRouter>

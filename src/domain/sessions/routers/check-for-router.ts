@@ -2,10 +2,9 @@
 import { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { LoginProof } from '../../../protocol/policy-demands.ts'
-import type { Identities } from '../../identities/stores.ts'
+import type { Bound } from '../../bound.ts'
 import type { CallSession } from '../call-session.ts'
-import type { LegacySessions } from '../legacy-sessions.ts'
-import type { ApiSessions } from '../stores.ts'
+import { authenticateLegacySession, type LegacyCallPorts } from '../legacy-sessions.ts'
 
 export interface CheckedSession {
   readonly session: CallSession
@@ -14,27 +13,24 @@ export interface CheckedSession {
   readonly proof: LoginProof
 }
 
-/** Undefined for every session that is not good, partial ones included. */
-export type CheckForRouter = (ztSession: string) => Promise<CheckedSession | undefined>
-
-export function createCheckForRouter(deps: {
-  readonly legacySessions: Pick<LegacySessions, 'authenticate'>
-  readonly identities: Pick<Identities, 'find'>
-  readonly apiSessions: Pick<ApiSessions, 'find'>
-}): CheckForRouter {
-  return async (ztSession) => {
-    try {
-      const session = await deps.legacySessions.authenticate(new Secret(ztSession), [], 'full')
-      const identity = await deps.identities.find(session.identityId)
-      const stored = await deps.apiSessions.find(session.sessionId)
-      if (stored === undefined) return undefined
-      const { amr, primary } = stored
-      const caId = primary.certificate?.trust?.caId
-      const proof = { amr, signerId: primary.signerId, caId }
-      return { session, externalId: identity?.externalId, proof }
-    } catch (error) {
-      if (error instanceof Failure && error.code === 'UNAUTHORIZED') return undefined
-      throw error
-    }
+/** Returns undefined for every session that is not good, partial ones included. */
+export async function checkForRouter(
+  ports: LegacyCallPorts,
+  ztSession: string,
+): Promise<CheckedSession | undefined> {
+  try {
+    const session = await authenticateLegacySession(ports, new Secret(ztSession), [], 'full')
+    const identity = await ports.identities.find(session.identityId)
+    const stored = await ports.apiSessions.find(session.sessionId)
+    if (stored === undefined) return undefined
+    const { amr, primary } = stored
+    const caId = primary.certificate?.trust?.caId
+    const proof = { amr, signerId: primary.signerId, caId }
+    return { session, externalId: identity?.externalId, proof }
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'UNAUTHORIZED') return undefined
+    throw error
   }
 }
+
+export type CheckForRouter = Bound<typeof checkForRouter>

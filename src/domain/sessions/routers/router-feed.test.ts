@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../../test/support/clocks/manual-clock.ts'
+import { fakePorts } from '../../../../test/support/fake-ports.ts'
 import type { ApiSessionId } from '../../../base/ids.ts'
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../base/secrets/vault.ts'
@@ -13,7 +14,8 @@ import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
 import type { SessionEnding } from '../api-session.ts'
 import { createEndedSessions } from '../ending/ended-sessions.ts'
-import { createRouterFeed, type FeedLine } from './router-feed.ts'
+import type { SessionPorts } from '../ports.ts'
+import { type FeedLine, openRouterFeed } from './router-feed.ts'
 
 const FOLLOW = milliseconds(400)
 
@@ -42,7 +44,7 @@ function instance(shared = installation()) {
       listAfter: async (after) => shared.committed.filter(({ sequence }) => sequence > after),
     },
   })
-  const open = createRouterFeed({
+  const ports = fakePorts<SessionPorts>({
     brand: 'service',
     trustDomain: 'latchkey',
     issuers: () => ['https://localhost:1280/oidc' as Issuer],
@@ -85,7 +87,7 @@ function instance(shared = installation()) {
     },
     connect(since?: string) {
       const lines: FeedLine[] = []
-      const feed = open(since, (line) => lines.push(line))
+      const feed = openRouterFeed(ports, since, (line) => lines.push(line))
       return { lines, feed, take: () => lines.splice(0) }
     },
   }

@@ -7,13 +7,12 @@
  * one, or with one from before a restore gets everything.
  */
 
-import type { SecretHash, Vault } from '../../../base/secrets/vault.ts'
-import type { Clock } from '../../../base/time/clock.ts'
+import type { SecretHash } from '../../../base/secrets/vault.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
-import type { Rules } from '../../policies/rules.ts'
-import type { SigningKeys } from '../../tokens/keys/signing-keys.ts'
-import type { EndedSessions, KnownEnding } from '../ending/ended-sessions.ts'
+import type { Bound } from '../../bound.ts'
+import type { KnownEnding } from '../ending/ended-sessions.ts'
+import type { SessionPorts } from '../ports.ts'
 
 export type FeedLine =
   | {
@@ -41,115 +40,110 @@ export interface RouterFeed {
   close(): void
 }
 
-export type OpenRouterFeed = (
-  since: string | undefined,
-  send: (line: FeedLine) => void,
-) => RouterFeed
-
 export const HEARTBEAT_SECONDS = 1
 
-export function createRouterFeed(deps: {
-  readonly brand: string
-  readonly trustDomain: string
-  readonly issuers: () => readonly Issuer[]
-  /** Every CA of ours that has not expired; another one when a successor was made (D-129). */
-  readonly caBundlePem: () => string
-  readonly signingKeys: Pick<SigningKeys, 'keySet'>
-  readonly endedSessions: Pick<EndedSessions, 'entries' | 'cursor' | 'latest' | 'onEnd' | 'isStale'>
-  readonly rules: Pick<Rules, 'isStale' | 'allDemands' | 'onChange'>
-  readonly vault: Vault
-  readonly clock: Clock
-}): OpenRouterFeed {
-  const { brand, trustDomain, endedSessions, signingKeys, rules, clock } = deps
+export function openRouterFeed(
+  ports: Pick<
+    SessionPorts,
+    | 'brand'
+    | 'trustDomain'
+    | 'issuers'
+    | 'caBundlePem'
+    | 'signingKeys'
+    | 'endedSessions'
+    | 'rules'
+    | 'vault'
+    | 'clock'
+  >,
+  since: string | undefined,
+  send: (line: FeedLine) => void,
+): RouterFeed {
+  const { brand, trustDomain, endedSessions, signingKeys, rules, clock } = ports
   // Numbers of another installation mean nothing here.
-  const here = deps.vault.hash('installation', 'router-feed')
+  const here = ports.vault.hash('installation', 'router-feed')
+  const writeCursor = () => `${prefixOf(here)}.${endedSessions.cursor() ?? 0}`
+  const after = readCursor(here, since)
+  const isSnapshot = after === undefined || after > endedSessions.latest()
+  let shownKeys = ''
+  let shownCas = ''
+  /** The last state sent for each policy. */
+  const shownPolicies = new Map<string, string>()
 
-  return (since, send) => {
-    const after = readCursor(since)
-    const isSnapshot = after === undefined || after > endedSessions.latest()
-    let shownKeys = ''
-    let shownCas = ''
-    /** The last state sent for each policy. */
-    const shownPolicies = new Map<string, string>()
+  function sendKeys(): void {
+    const { keys } = signingKeys.keySet()
+    const text = JSON.stringify(keys)
+    if (text === shownKeys) return
+    shownKeys = text
+    send({ type: 'keys', keys })
+  }
 
-    function sendKeys(): void {
-      const { keys } = signingKeys.keySet()
-      const text = JSON.stringify(keys)
-      if (text === shownKeys) return
-      shownKeys = text
-      send({ type: 'keys', keys })
+  function sendCas(): void {
+    const cas = ports.caBundlePem()
+    if (cas === shownCas) return
+    shownCas = cas
+    send({ type: 'cas', cas })
+  }
+
+  /** One line for each policy, so that no line grows with their number: D-232. */
+  function sendPolicies(): void {
+    const gone = new Set(shownPolicies.keys())
+    for (const demands of rules.allDemands()) {
+      gone.delete(demands.id)
+      const text = JSON.stringify(demands)
+      if (shownPolicies.get(demands.id) === text) continue
+      shownPolicies.set(demands.id, text)
+      send({ type: 'policy', ...demands })
     }
-
-    function sendCas(): void {
-      const cas = deps.caBundlePem()
-      if (cas === shownCas) return
-      shownCas = cas
-      send({ type: 'cas', cas })
-    }
-
-    /** One line for each policy, so that no line grows with their number: D-232. */
-    function sendPolicies(): void {
-      const gone = new Set(shownPolicies.keys())
-      for (const demands of rules.allDemands()) {
-        gone.delete(demands.id)
-        const text = JSON.stringify(demands)
-        if (shownPolicies.get(demands.id) === text) continue
-        shownPolicies.set(demands.id, text)
-        send({ type: 'policy', ...demands })
-      }
-      for (const id of gone) {
-        shownPolicies.delete(id)
-        send({ type: 'policy-removed', id })
-      }
-    }
-
-    // Before anything is read: what ends from here on is sent, whether or not it is in what follows.
-    const stopEnds = endedSessions.onEnd((ending) => send({ type: 'ended', ...ending }))
-    send({
-      type: 'hello',
-      version: 1,
-      brand,
-      trustDomain,
-      issuers: deps.issuers(),
-      heartbeatSeconds: HEARTBEAT_SECONDS,
-      isSnapshot,
-      epoch: prefixOf(here),
-    })
-    sendKeys()
-    sendCas()
-    sendPolicies()
-    for (const ending of endedSessions.entries(isSnapshot ? undefined : after)) {
-      send({ type: 'ended', ...ending })
-    }
-    send({ type: 'ready', cursor: writeCursor() })
-    // Immediately: routers must close what a policy forbids within a second.
-    const stopRules = rules.onChange(sendPolicies)
-
-    return {
-      beat() {
-        // A router that hears nothing refuses by itself: an instance that may not know of an end must keep still.
-        if (endedSessions.isStale() || rules.isStale()) return
-        sendKeys()
-        sendCas()
-        send({ type: 'heartbeat', cursor: writeCursor(), at: clock.now() })
-      },
-      close() {
-        stopEnds()
-        stopRules()
-      },
+    for (const id of gone) {
+      shownPolicies.delete(id)
+      send({ type: 'policy-removed', id })
     }
   }
 
-  function writeCursor(): string {
-    return `${prefixOf(here)}.${endedSessions.cursor() ?? 0}`
+  // Before anything is read: what ends from here on is sent, whether or not it is in what follows.
+  const stopEnds = endedSessions.onEnd((ending) => send({ type: 'ended', ...ending }))
+  send({
+    type: 'hello',
+    version: 1,
+    brand,
+    trustDomain,
+    issuers: ports.issuers(),
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    isSnapshot,
+    epoch: prefixOf(here),
+  })
+  sendKeys()
+  sendCas()
+  sendPolicies()
+  for (const ending of endedSessions.entries(isSnapshot ? undefined : after)) {
+    send({ type: 'ended', ...ending })
   }
+  send({ type: 'ready', cursor: writeCursor() })
+  // Immediately: routers must close what a policy forbids within a second.
+  const stopRules = rules.onChange(sendPolicies)
 
-  function readCursor(text: string | undefined): number | undefined {
-    const match = /^([\w-]{12})\.(\d{1,15})$/.exec(text ?? '')
-    return match?.[1] === prefixOf(here) ? Number(match[2]) : undefined
+  return {
+    beat() {
+      // A router that hears nothing refuses by itself: an instance that may not know of an end must keep still.
+      if (endedSessions.isStale() || rules.isStale()) return
+      sendKeys()
+      sendCas()
+      send({ type: 'heartbeat', cursor: writeCursor(), at: clock.now() })
+    },
+    close() {
+      stopEnds()
+      stopRules()
+    },
   }
+}
+
+function readCursor(here: SecretHash, text: string | undefined): number | undefined {
+  const match = /^([\w-]{12})\.(\d{1,15})$/.exec(text ?? '')
+  return match?.[1] === prefixOf(here) ? Number(match[2]) : undefined
 }
 
 function prefixOf(here: SecretHash): string {
   return here.slice(0, 12)
 }
+
+export type OpenRouterFeed = Bound<typeof openRouterFeed>
