@@ -1,7 +1,7 @@
 /** The use cases of the management API, for `http`: the part of `compose.ts` that only administrators reach. API 3.3. */
 
 import { findEvent, listEvents } from '../../domain/audit/read-events.ts'
-import { inviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
+import { inviteByCa } from '../../domain/management/ca-invitation.ts'
 import {
   createCa,
   deleteCa,
@@ -9,38 +9,38 @@ import {
   listCas,
   updateCa,
   verifyCa,
-} from '../../domain/certificates/third-party/manage-cas.ts'
+} from '../../domain/management/manage-cas.ts'
 import {
   createEnrollment,
   createEnrollmentWithIdentity,
   deleteEnrollment,
   reEnroll,
   refreshEnrollment,
-} from '../../domain/enrollments/manage.ts'
-import { createReadEnrollments } from '../../domain/enrollments/read.ts'
-import { checkSigner, findCheckedSigner } from '../../domain/ext-jwt/check-signer.ts'
+} from '../../domain/management/manage-enrollments.ts'
+import { createReadEnrollments } from '../../domain/management/read-enrollments.ts'
+import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
 import {
   createSigner,
   deleteSigner,
   findSigner,
   listSigners,
   updateSigner,
-} from '../../domain/ext-jwt/manage.ts'
+} from '../../domain/management/manage-signers.ts'
 import {
   createIdentity,
   deleteIdentity,
   disableIdentity,
   enableIdentity,
   removeMfa,
-} from '../../domain/identities/manage.ts'
+} from '../../domain/management/manage-identities.ts'
 import {
   createAuthenticator,
   removeAuthenticator,
   unlockAuthenticator,
-} from '../../domain/identities/manage-authenticators.ts'
-import { createReadIdentities } from '../../domain/identities/manage-read.ts'
-import { updateAuthenticator } from '../../domain/identities/update-authenticator.ts'
-import { updateIdentity } from '../../domain/identities/update-identity.ts'
+} from '../../domain/management/manage-authenticators.ts'
+import { createReadIdentities } from '../../domain/management/read-identities.ts'
+import { updateAuthenticator } from '../../domain/management/update-authenticator.ts'
+import { updateIdentity } from '../../domain/management/update-identity.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
 import {
   createPolicy,
@@ -48,7 +48,7 @@ import {
   findPolicy,
   listPolicies,
   updatePolicy,
-} from '../../domain/policies/manage.ts'
+} from '../../domain/management/manage-policies.ts'
 import {
   endAllSessions,
   endSessionById,
@@ -56,7 +56,7 @@ import {
   findSession,
   listSessions,
   listSessionsOf,
-} from '../../domain/sessions/manage-sessions.ts'
+} from '../../domain/management/manage-sessions.ts'
 import { findKey, listKeys, rotateKeysOnDemand } from '../../domain/tokens/keys/manage-keys.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import type { Management } from '../../http/management-api/management.ts'

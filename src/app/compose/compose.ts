@@ -19,7 +19,7 @@ import {
 } from '../../domain/account/session.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { recordEvent } from '../../domain/audit/record.ts'
-import { createCountRenewal } from '../../domain/certificates/enrolled/renewal-limit.ts'
+import { createCountRenewal } from '../../domain/enrollments/renewal/renewal-limit.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import {
   findSessionCertificate,
@@ -35,7 +35,7 @@ import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
 import { hashNewPassword } from '../../domain/factors/new-password.ts'
-import { createOwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
+import { createOwnAuthenticators } from '../../domain/account/own-authenticators.ts'
 import {
   cancelEnrollmentInLogin,
   pendingUrlInLogin,

@@ -1,6 +1,6 @@
 /** What enrollments, and renewals of what was enrolled, need from outside. Built once, in `app/compose`. */
 import type { Duration } from '../../base/time/duration.ts'
-import type { CountRenewal } from '../certificates/enrolled/renewal-limit.ts'
+import type { CountRenewal } from './renewal/renewal-limit.ts'
 import type { CertificatePorts } from '../certificates/ports.ts'
 import type { AddressFailures } from '../factors/guessing/failures.ts'
 import type { BeginGuess } from '../factors/guessing/guess-order.ts'

@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/time/clock.ts'
 import { readCertificates, validity } from '../../domain/certificates/certificate-chain.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
-import type { OwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
+import type { OwnAuthenticators } from '../../domain/account/own-authenticators.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { certificatesPage, type ShownCertificate } from '../../web/account/certificates-page.ts'
 import type { AccountRoutes } from './account-route.ts'

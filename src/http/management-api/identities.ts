@@ -15,12 +15,12 @@ import {
   IdentityReply,
   NewIdentity,
 } from '../../contract/management/identities.ts'
-import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
+import type { ManageEnrollments } from '../../domain/management/manage-enrollments.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
 import type * as domain from '../../domain/identities/identity.ts'
-import type { ManageIdentities } from '../../domain/identities/manage.ts'
-import type { IdentityDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
-import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
+import type { ManageIdentities } from '../../domain/management/manage-identities.ts'
+import type { IdentityDetail, ReadIdentities } from '../../domain/management/read-identities.ts'
+import type { UpdateIdentity } from '../../domain/management/update-identity.ts'
 import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
 import { IDENTITY } from '../../entities/identity.ts'
 import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'

@@ -8,7 +8,7 @@ import {
   ExtendedAuthenticatorReply,
   VerifyExtended,
 } from '../../../contract/renewal.ts'
-import type { RenewCertificate } from '../../../domain/certificates/enrolled/renew.ts'
+import type { RenewCertificate } from '../../../domain/enrollments/renewal/renew.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn } from '../answers.ts'
 import type { Api } from '../api.ts'

@@ -9,10 +9,10 @@ import type { Caller } from '../audit/events.ts'
 import type { Bound } from '../bound.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
-import { endSessionsWithin } from './ending/end-session.ts'
-import type { EndingPorts } from './ending/ports.ts'
-import type { SessionPorts } from './ports.ts'
-import { describeSessions, type SessionDetail } from './session-detail.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { SessionPorts } from '../sessions/ports.ts'
+import { describeSessions, type SessionDetail } from '../sessions/session-detail.ts'
 
 type ReadPorts = Pick<
   SessionPorts,

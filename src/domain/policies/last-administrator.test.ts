@@ -7,7 +7,7 @@ import { aPolicy } from '../../../test/support/people.ts'
 import type { CaId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
-import type { AuthPolicy } from '../policies/auth-policy.ts'
+import type { AuthPolicy } from './auth-policy.ts'
 import { canLogIn } from './last-administrator.ts'
 
 interface World {

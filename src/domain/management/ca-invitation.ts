@@ -2,12 +2,12 @@
  * The JWT that tells holders of a third-party CA's certificates where to enroll. API 3.3; D-132. It is no secret: what
  * it leads to asks for the certificate.
  */
-import type { CaId } from '../../../base/ids.ts'
-import type { Secret } from '../../../base/secrets/secret.ts'
-import type { Bound } from '../../bound.ts'
-import { type EnrollmentJwtPorts, signEnrollmentJwt } from '../../enrollments/enrollment-jwt.ts'
-import { invalid, notFound } from '../../refusals.ts'
-import type { Cas } from '../stores.ts'
+import type { CaId } from '../../base/ids.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import type { Bound } from '../bound.ts'
+import { type EnrollmentJwtPorts, signEnrollmentJwt } from '../enrollments/enrollment-jwt.ts'
+import { invalid, notFound } from '../refusals.ts'
+import type { Cas } from '../certificates/stores.ts'
 
 /** Throws NOT_FOUND, also if this instance has no client API to sign for (D-126); COULD_NOT_VALIDATE. */
 export async function inviteByCa(

@@ -14,11 +14,11 @@ import { type Instant, instant, minus, plus, toRfc3339 } from '../../base/time/i
 import type { Bound } from '../bound.ts'
 import { findOwner } from '../factors/external-jwt.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
-import type { ManagementPorts } from '../management/ports.ts'
+import type { ManagementPorts } from './ports.ts'
 import { allowsSigner } from '../policies/auth-policy.ts'
 import { notFound } from '../refusals.ts'
-import { claimedSubject } from './claim.ts'
-import type { ExternalJwtSigner } from './signer.ts'
+import { claimedSubject } from '../ext-jwt/claim.ts'
+import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
   audienceRule,
   issuerRule,
@@ -27,7 +27,7 @@ import {
   readIssuer,
   refusedTime,
   timeRule,
-} from './verify.ts'
+} from '../ext-jwt/verify.ts'
 
 /** In the order in which they are answered. */
 export const CHECK_STEPS = [

@@ -18,18 +18,18 @@ import type { Bound } from '../bound.ts'
 import { readCertificates } from '../certificates/certificate-chain.ts'
 import { hasIssued } from '../certificates/paths/find-paths.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
-import { createIdentity, type NewIdentity } from '../identities/manage.ts'
-import { removeAuthenticator } from '../identities/manage-authenticators.ts'
-import type { ManagementPorts } from '../management/ports.ts'
+import { createIdentity, type NewIdentity } from './manage-identities.ts'
+import { removeAuthenticator } from './manage-authenticators.ts'
+import type { ManagementPorts } from './ports.ts'
 import { invalid, notFound } from '../refusals.ts'
-import type { EnrollmentKind } from './enrollment.ts'
+import type { EnrollmentKind } from '../enrollments/enrollment.ts'
 import {
   type Invitation,
   insertEnrollmentWithin,
   prepareAgain,
   prepareInvitation,
   type WantedEnrollment,
-} from './invite.ts'
+} from '../enrollments/invite.ts'
 
 /** Throws what `prepareInvitation` and `insertEnrollmentWithin` throw, like all that follow. */
 export async function createEnrollment(

@@ -12,9 +12,9 @@ import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { AuthPolicies } from '../policies/stores.ts'
 import { notFound } from '../refusals.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
-import type { Authenticator } from './authenticator.ts'
-import { type Identity, ownersOf } from './identity.ts'
-import type { Authenticators, Identities } from './stores.ts'
+import type { Authenticator } from '../identities/authenticator.ts'
+import { type Identity, ownersOf } from '../identities/identity.ts'
+import type { Authenticators, Identities } from '../identities/stores.ts'
 
 export interface IdentityDetail {
   readonly identity: Identity

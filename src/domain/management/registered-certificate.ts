@@ -3,7 +3,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { readCertificates } from '../certificates/certificate-chain.ts'
 import { hasIssued } from '../certificates/paths/find-paths.ts'
 import { readLeafCertificate } from '../certificates/third-party/prove-ca.ts'
-import type { CertAuthenticator } from './authenticator.ts'
+import type { CertAuthenticator } from '../identities/authenticator.ts'
 
 export type RegisteredCertificate = Pick<
   CertAuthenticator,

@@ -15,9 +15,9 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { ChosenOfIdentity, Identity } from './identity.ts'
-import { keepAdministrator } from './last-administrator.ts'
-import type { NewIdentity } from './manage.ts'
+import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
+import type { NewIdentity } from './manage-identities.ts'
 
 /**
  * Replaces the identity by what `change` returns, which may be called again if another call was faster. Ends its sessions

@@ -16,8 +16,8 @@ import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { ChosenOfIdentity, Identity } from './identity.ts'
-import { keepAdministrator } from './last-administrator.ts'
+import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
 
 export type NewIdentity = Omit<ChosenOfIdentity, 'authPolicyId'> & {
   /** Undefined: the default one (API 4.1). */

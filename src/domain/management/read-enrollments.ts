@@ -6,8 +6,8 @@ import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
-import type { Enrollment } from './enrollment.ts'
-import type { Enrollments } from './stores.ts'
+import type { Enrollment } from '../enrollments/enrollment.ts'
+import type { Enrollments } from '../enrollments/stores.ts'
 
 export interface EnrollmentDetail {
   readonly enrollment: Enrollment

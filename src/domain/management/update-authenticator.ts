@@ -11,7 +11,7 @@ import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import { hashNewPassword } from '../factors/new-password.ts'
-import type { ManagementPorts } from '../management/ports.ts'
+import type { ManagementPorts } from './ports.ts'
 import { inUse, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
@@ -21,9 +21,9 @@ import {
   type CertAuthenticator,
   refuseLongUsername,
   type UpdbAuthenticator,
-} from './authenticator.ts'
-import type { Tags } from './identity.ts'
-import { keepAdministrator } from './last-administrator.ts'
+} from '../identities/authenticator.ts'
+import type { Tags } from '../identities/identity.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
 import { type RegisteredCertificate, registeredCertificate } from './registered-certificate.ts'
 
 /** Of the same method as the authenticator, always: that never changes, nor whose it is. */

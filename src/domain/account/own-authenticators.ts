@@ -21,10 +21,10 @@ import { invalid, notFound } from '../refusals.ts'
 import { type CallSession, sessionGone } from '../sessions/call-session.ts'
 import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import { type Authenticator, type UpdbAuthenticator, usernameKey } from './authenticator.ts'
-import type { Tags } from './identity.ts'
-import type { AuthenticatorDetail } from './manage-read.ts'
-import type { Authenticators, Identities } from './stores.ts'
+import { type Authenticator, type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'
+import type { Tags } from '../identities/identity.ts'
+import type { AuthenticatorDetail } from '../management/read-identities.ts'
+import type { Authenticators, Identities } from '../identities/stores.ts'
 
 /** A certificate is renewed, not set: only its tags are the person's. */
 export type OwnChange =
