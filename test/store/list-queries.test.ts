@@ -13,11 +13,11 @@ import type {
   TotpEnrollmentId,
 } from '../../src/base/ids.ts'
 import type { Duration } from '../../src/base/time/duration.ts'
+import type { ListQuery } from '../../src/domain/lists/list-query.ts'
+import { listSessions } from '../../src/domain/management/manage-sessions.ts'
 import { createReadEnrollments } from '../../src/domain/management/read-enrollments.ts'
 import { createReadIdentities } from '../../src/domain/management/read-identities.ts'
-import type { ListQuery } from '../../src/domain/lists/list-query.ts'
 import type { PageOf } from '../../src/domain/paging.ts'
-import { listSessions } from '../../src/domain/management/manage-sessions.ts'
 import type { SessionPorts } from '../../src/domain/sessions/ports.ts'
 import type { Stores } from '../../src/domain/stores.ts'
 import { openMigrated, storesOn } from '../../src/store/open.ts'

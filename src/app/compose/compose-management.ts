@@ -2,6 +2,12 @@
 
 import { findEvent, listEvents } from '../../domain/audit/read-events.ts'
 import { inviteByCa } from '../../domain/management/ca-invitation.ts'
+import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
+import {
+  createAuthenticator,
+  removeAuthenticator,
+  unlockAuthenticator,
+} from '../../domain/management/manage-authenticators.ts'
 import {
   createCa,
   deleteCa,
@@ -17,15 +23,6 @@ import {
   reEnroll,
   refreshEnrollment,
 } from '../../domain/management/manage-enrollments.ts'
-import { createReadEnrollments } from '../../domain/management/read-enrollments.ts'
-import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
-import {
-  createSigner,
-  deleteSigner,
-  findSigner,
-  listSigners,
-  updateSigner,
-} from '../../domain/management/manage-signers.ts'
 import {
   createIdentity,
   deleteIdentity,
@@ -33,15 +30,6 @@ import {
   enableIdentity,
   removeMfa,
 } from '../../domain/management/manage-identities.ts'
-import {
-  createAuthenticator,
-  removeAuthenticator,
-  unlockAuthenticator,
-} from '../../domain/management/manage-authenticators.ts'
-import { createReadIdentities } from '../../domain/management/read-identities.ts'
-import { updateAuthenticator } from '../../domain/management/update-authenticator.ts'
-import { updateIdentity } from '../../domain/management/update-identity.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
 import {
   createPolicy,
   deletePolicy,
@@ -57,6 +45,18 @@ import {
   listSessions,
   listSessionsOf,
 } from '../../domain/management/manage-sessions.ts'
+import {
+  createSigner,
+  deleteSigner,
+  findSigner,
+  listSigners,
+  updateSigner,
+} from '../../domain/management/manage-signers.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { createReadEnrollments } from '../../domain/management/read-enrollments.ts'
+import { createReadIdentities } from '../../domain/management/read-identities.ts'
+import { updateAuthenticator } from '../../domain/management/update-authenticator.ts'
+import { updateIdentity } from '../../domain/management/update-identity.ts'
 import { findKey, listKeys, rotateKeysOnDemand } from '../../domain/tokens/keys/manage-keys.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import type { Management } from '../../http/management-api/management.ts'

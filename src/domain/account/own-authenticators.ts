@@ -13,18 +13,22 @@ import type { RecordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
 import type { HashNewPassword } from '../factors/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
+import {
+  type Authenticator,
+  type UpdbAuthenticator,
+  usernameKey,
+} from '../identities/authenticator.ts'
+import type { Tags } from '../identities/identity.ts'
+import type { Authenticators, Identities } from '../identities/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { ProvePrimary } from '../login/prove-primary.ts'
+import type { AuthenticatorDetail } from '../management/read-identities.ts'
 import type { PageOf } from '../paging.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { type CallSession, sessionGone } from '../sessions/call-session.ts'
 import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import { type Authenticator, type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'
-import type { Tags } from '../identities/identity.ts'
-import type { AuthenticatorDetail } from '../management/read-identities.ts'
-import type { Authenticators, Identities } from '../identities/stores.ts'
 
 /** A certificate is renewed, not set: only its tags are the person's. */
 export type OwnChange =

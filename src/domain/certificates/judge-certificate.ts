@@ -7,7 +7,7 @@ import { X509Certificate } from 'node:crypto'
 import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import { PURPOSE } from '../../protocol/x509.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
-import type { CaTrust } from '../login/proven.ts'
+import type { CaTrust } from '../factors/proven.ts'
 import {
   fingerprintOf,
   readCertificates,

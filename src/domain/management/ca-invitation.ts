@@ -5,9 +5,9 @@
 import type { CaId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Bound } from '../bound.ts'
+import type { Cas } from '../certificates/stores.ts'
 import { type EnrollmentJwtPorts, signEnrollmentJwt } from '../enrollments/enrollment-jwt.ts'
 import { invalid, notFound } from '../refusals.ts'
-import type { Cas } from '../certificates/stores.ts'
 
 /** Throws NOT_FOUND, also if this instance has no client API to sign for (D-126); COULD_NOT_VALIDATE. */
 export async function inviteByCa(

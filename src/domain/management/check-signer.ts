@@ -12,11 +12,6 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'
 import { type Instant, instant, minus, plus, toRfc3339 } from '../../base/time/instant.ts'
 import type { Bound } from '../bound.ts'
-import { findOwner } from '../factors/external-jwt.ts'
-import { type Identity, isDisabled } from '../identities/identity.ts'
-import type { ManagementPorts } from './ports.ts'
-import { allowsSigner } from '../policies/auth-policy.ts'
-import { notFound } from '../refusals.ts'
 import { claimedSubject } from '../ext-jwt/claim.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
@@ -28,6 +23,11 @@ import {
   refusedTime,
   timeRule,
 } from '../ext-jwt/verify.ts'
+import { findOwner } from '../factors/external-jwt.ts'
+import { type Identity, isDisabled } from '../identities/identity.ts'
+import { allowsSigner } from '../policies/auth-policy.ts'
+import { notFound } from '../refusals.ts'
+import type { ManagementPorts } from './ports.ts'
 
 /** In the order in which they are answered. */
 export const CHECK_STEPS = [

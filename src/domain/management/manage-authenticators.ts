@@ -11,14 +11,18 @@ import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
 import { hashNewPassword } from '../factors/new-password.ts'
-import type { ManagementPorts } from './ports.ts'
+import {
+  type Authenticator,
+  type FreshAuthenticator,
+  refuseLongUsername,
+} from '../identities/authenticator.ts'
+import type { Tags } from '../identities/identity.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import { type Authenticator, type FreshAuthenticator, refuseLongUsername } from '../identities/authenticator.ts'
-import type { Tags } from '../identities/identity.ts'
-import { keepAdministrator } from '../policies/last-administrator.ts'
+import type { ManagementPorts } from './ports.ts'
 import { registeredCertificate } from './registered-certificate.ts'
 
 export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags: Tags } & (

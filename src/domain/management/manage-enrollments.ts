@@ -17,11 +17,6 @@ import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
 import { readCertificates } from '../certificates/certificate-chain.ts'
 import { hasIssued } from '../certificates/paths/find-paths.ts'
-import type { Authenticator } from '../identities/authenticator.ts'
-import { createIdentity, type NewIdentity } from './manage-identities.ts'
-import { removeAuthenticator } from './manage-authenticators.ts'
-import type { ManagementPorts } from './ports.ts'
-import { invalid, notFound } from '../refusals.ts'
 import type { EnrollmentKind } from '../enrollments/enrollment.ts'
 import {
   type Invitation,
@@ -30,6 +25,11 @@ import {
   prepareInvitation,
   type WantedEnrollment,
 } from '../enrollments/invite.ts'
+import type { Authenticator } from '../identities/authenticator.ts'
+import { invalid, notFound } from '../refusals.ts'
+import { removeAuthenticator } from './manage-authenticators.ts'
+import { createIdentity, type NewIdentity } from './manage-identities.ts'
+import type { ManagementPorts } from './ports.ts'
 
 /** Throws what `prepareInvitation` and `insertEnrollmentWithin` throw, like all that follow. */
 export async function createEnrollment(

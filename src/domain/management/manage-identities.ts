@@ -11,13 +11,13 @@ import type { Caller, SessionEndReason } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
+import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
-import { keepAdministrator } from '../policies/last-administrator.ts'
 
 export type NewIdentity = Omit<ChosenOfIdentity, 'authPolicyId'> & {
   /** Undefined: the default one (API 4.1). */

@@ -7,15 +7,15 @@ import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import type { Tags } from '../identities/identity.ts'
-import { keepAdministrator } from '../policies/last-administrator.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
-import type { Stores } from '../stores.ts'
 import { type AuthPolicy, isBuiltIn, POLICY_DEFAULTS } from '../policies/auth-policy.ts'
 import { changeRules } from '../policies/change-rules.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
 import type { PolicyPorts } from '../policies/ports.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import type { Stores } from '../stores.ts'
 
 /** A part that is left out is not allowed; what a part leaves out has its default. */
 export interface NewAuthPolicy {

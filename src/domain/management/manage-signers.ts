@@ -11,18 +11,18 @@ import {
   readLeafCertificate,
 } from '../certificates/third-party/prove-ca.ts'
 import { changedFields } from '../changes.ts'
-import { keepAdministrator } from '../policies/last-administrator.ts'
-import { listInMemory } from '../lists/evaluate.ts'
-import type { ListQuery } from '../lists/list-query.ts'
-import type { ManagementPorts } from './ports.ts'
-import type { PageOf } from '../paging.ts'
-import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { changeRules } from '../policies/change-rules.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
 import { isClaimsProperty } from '../ext-jwt/claim.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../ext-jwt/signer.ts'
 import type { KeySetStatus } from '../ext-jwt/signer-keys.ts'
 import { keyFromCertificate } from '../ext-jwt/verification-key.ts'
+import { listInMemory } from '../lists/evaluate.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
+import { changeRules } from '../policies/change-rules.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import type { ManagementPorts } from './ports.ts'
 
 export type NewExternalJwtSigner = Omit<ExternalJwtSigner, 'id' | 'createdAt' | 'updatedAt'>
 

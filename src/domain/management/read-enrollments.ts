@@ -1,13 +1,13 @@
 /** What an administrator sees of enrollments. API 3.3, 4.3. Reads only; no token is there to be read. */
 import type { EnrollmentId, IdentityId } from '../../base/ids.ts'
+import type { Enrollment } from '../enrollments/enrollment.ts'
+import type { Enrollments } from '../enrollments/stores.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
-import type { Enrollment } from '../enrollments/enrollment.ts'
-import type { Enrollments } from '../enrollments/stores.ts'
 
 export interface EnrollmentDetail {
   readonly enrollment: Enrollment

@@ -11,11 +11,6 @@ import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import { hashNewPassword } from '../factors/new-password.ts'
-import type { ManagementPorts } from './ports.ts'
-import { inUse, notFound } from '../refusals.ts'
-import { endSessionsWithin } from '../sessions/ending/end-session.ts'
-import type { EndingPorts } from '../sessions/ending/ports.ts'
-import type { Stores } from '../stores.ts'
 import {
   type Authenticator,
   type CertAuthenticator,
@@ -24,6 +19,11 @@ import {
 } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
+import { inUse, notFound } from '../refusals.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { Stores } from '../stores.ts'
+import type { ManagementPorts } from './ports.ts'
 import { type RegisteredCertificate, registeredCertificate } from './registered-certificate.ts'
 
 /** Of the same method as the authenticator, always: that never changes, nor whose it is. */

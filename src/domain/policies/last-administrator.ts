@@ -11,10 +11,10 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
-import type { AuthPolicy } from './auth-policy.ts'
-import type { Stores } from '../stores.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
+import type { Stores } from '../stores.ts'
+import type { AuthPolicy } from './auth-policy.ts'
 
 type Tx = Pick<
   Stores,

@@ -2,13 +2,13 @@
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
+import type { ProvenRouters } from '../calls/routers/proven-routers.ts'
 import type { CertificateAuthorities } from '../certificates/own/authorities.ts'
 import type { LoginPorts } from '../login/ports.ts'
 import type { SigningKeys } from '../tokens/keys/signing-keys.ts'
 import type { EndedSessions } from './ending/ended-sessions.ts'
 import type { EndingPorts } from './ending/ports.ts'
 import type { LegacySessionCache } from './legacy-session-cache.ts'
-import type { ProvenRouters } from './routers/proven-routers.ts'
 
 export interface SessionPorts extends LoginPorts, EndingPorts {
   readonly endedSessions: EndedSessions

@@ -12,9 +12,9 @@ import {
   isOpen,
 } from '../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../domain/enrollments/invite.ts'
+import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
 import type { ManageEnrollments } from '../../domain/management/manage-enrollments.ts'
 import type { EnrollmentDetail, ReadEnrollments } from '../../domain/management/read-enrollments.ts'
-import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
 import {
   done,
   entity,

@@ -6,10 +6,13 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/external-jwt-signers.ts'
 import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
-import type { CheckSigner } from '../../domain/management/check-signer.ts'
-import type { ManageExternalJwtSigners, SignerDetail } from '../../domain/management/manage-signers.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
 import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
+import type { CheckSigner } from '../../domain/management/check-signer.ts'
+import type {
+  ManageExternalJwtSigners,
+  SignerDetail,
+} from '../../domain/management/manage-signers.ts'
 import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'

@@ -15,13 +15,13 @@ import {
   IdentityReply,
   NewIdentity,
 } from '../../contract/management/identities.ts'
-import type { ManageEnrollments } from '../../domain/management/manage-enrollments.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
 import type * as domain from '../../domain/identities/identity.ts'
+import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
+import type { ManageEnrollments } from '../../domain/management/manage-enrollments.ts'
 import type { ManageIdentities } from '../../domain/management/manage-identities.ts'
 import type { IdentityDetail, ReadIdentities } from '../../domain/management/read-identities.ts'
 import type { UpdateIdentity } from '../../domain/management/update-identity.ts'
-import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
 import { IDENTITY } from '../../entities/identity.ts'
 import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'

@@ -13,7 +13,13 @@ import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Caller } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
 import type { Bound } from '../../bound.ts'
-import type { EnrollmentPorts } from '../ports.ts'
+import { fingerprintOf, readCertificates, validity } from '../../certificates/certificate-chain.ts'
+import { judgeCertificate } from '../../certificates/judge-certificate.ts'
+import {
+  type IdentityCertificate,
+  issueIdentityCertificate,
+} from '../../certificates/own/identity-certificate.ts'
+import type { PresentedChain } from '../../certificates/presented-chain.ts'
 import type { CertAuthenticator, PendingRenewal } from '../../identities/authenticator.ts'
 import { notFound } from '../../refusals.ts'
 import { type ApiSession, endingOf, type SessionEnding } from '../../sessions/api-session.ts'
@@ -21,10 +27,7 @@ import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
 import { endSessionsWithin } from '../../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../../sessions/ending/ports.ts'
 import type { Stores } from '../../stores.ts'
-import { fingerprintOf, readCertificates, validity } from '../../certificates/certificate-chain.ts'
-import { judgeCertificate } from '../../certificates/judge-certificate.ts'
-import { type IdentityCertificate, issueIdentityCertificate } from '../../certificates/own/identity-certificate.ts'
-import type { PresentedChain } from '../../certificates/presented-chain.ts'
+import type { EnrollmentPorts } from '../ports.ts'
 
 /**
  * The certificate that is renewed must be on the connection; another one, or none, is FORBIDDEN. Also throws NOT_FOUND,

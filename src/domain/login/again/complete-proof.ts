@@ -6,9 +6,9 @@
 import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
 import { hasIssued } from '../../certificates/paths/find-paths.ts'
 import type { Ca } from '../../certificates/third-party/ca.ts'
+import type { CaTrust, ProvenPrimary } from '../../factors/proven.ts'
 import type { Authenticators } from '../../identities/stores.ts'
 import type { Rules } from '../../policies/rules.ts'
-import type { CaTrust, ProvenPrimary } from '../proven.ts'
 
 export async function completeProof(
   primary: ProvenPrimary,

@@ -13,9 +13,9 @@ import {
   SessionCertificateListReply,
   SessionCertificateReply,
 } from '../../../contract/session-certificates.ts'
-import type { ManageSessionCertificates } from '../../../domain/certificates/session/issue.ts'
 import type { SessionCertificate } from '../../../domain/certificates/session/session-certificate.ts'
 import { NO_FIELDS } from '../../../domain/lists/fields.ts'
+import type { ManageSessionCertificates } from '../../../domain/sessions/session-certificates.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn, listed, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'

@@ -12,9 +12,9 @@ import { type Duration, milliseconds, minutes, seconds } from '../../../base/tim
 import { plus } from '../../../base/time/instant.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
-import type { SessionEnding } from '../api-session.ts'
-import { createEndedSessions } from '../ending/ended-sessions.ts'
-import type { SessionPorts } from '../ports.ts'
+import type { SessionEnding } from '../../sessions/api-session.ts'
+import { createEndedSessions } from '../../sessions/ending/ended-sessions.ts'
+import type { SessionPorts } from '../../sessions/ports.ts'
 import { type FeedLine, openRouterFeed } from './router-feed.ts'
 
 const FOLLOW = milliseconds(400)

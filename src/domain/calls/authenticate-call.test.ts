@@ -26,13 +26,13 @@ import { epochSeconds, instant } from '../../base/time/instant.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import { createSignerKeys } from '../ext-jwt/signer-keys.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
+import type { CallNeeds } from '../sessions/call-session.ts'
+import { createLegacySessionCache } from '../sessions/legacy-session-cache.ts'
+import type { SessionPorts } from '../sessions/ports.ts'
 import { certificateThumbprint } from '../tokens/access-token.ts'
 import type { StoredSigningKey } from '../tokens/keys/signing-key.ts'
 import { createSigningKeys } from '../tokens/keys/signing-keys.ts'
 import { authenticateCall, type CallCredentials } from './authenticate-call.ts'
-import type { CallNeeds } from './call-session.ts'
-import { createLegacySessionCache } from './legacy-session-cache.ts'
-import type { SessionPorts } from './ports.ts'
 
 const NOON = instant(1_800_000_000_000)
 const ISSUER = 'https://localhost:1280/oidc' as Issuer

@@ -2,15 +2,15 @@
  * /oidc/end_session: logout by a client on its user's behalf. D-30; OIDC RP-Initiated Logout §2. Everything is checked
  * before anything ends.
  */
-import type { Secret } from '../../../base/secrets/secret.ts'
-import { Failure } from '../../../errors/catalogue.ts'
-import { matchesRedirect, type RedirectPattern } from '../../../protocol/redirect-uri.ts'
-import type { Caller } from '../../audit/events.ts'
-import type { Bound } from '../../bound.ts'
-import { readOwnAccessToken, readOwnIdToken } from '../../tokens/own-token.ts'
-import type { SessionPorts } from '../ports.ts'
-import { endSession } from './end-session.ts'
-import type { EndingPorts } from './ports.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import { matchesRedirect, type RedirectPattern } from '../../protocol/redirect-uri.ts'
+import type { Caller } from '../audit/events.ts'
+import type { Bound } from '../bound.ts'
+import { endSession } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { SessionPorts } from '../sessions/ports.ts'
+import { readOwnAccessToken, readOwnIdToken } from './own-token.ts'
 
 export interface LogoutCall {
   readonly idTokenHint: Secret | undefined

@@ -3,26 +3,29 @@
  * Session Certificates; D-40, D-41.
  */
 
-import { sha256 } from '../../../base/encoding.ts'
-import { newId, type SessionCertificateId } from '../../../base/ids.ts'
-import { pem } from '../../../base/pem.ts'
-import { earlier, type Instant, minus, plus, wholeSeconds } from '../../../base/time/instant.ts'
-import { Failure } from '../../../errors/catalogue.ts'
-import { sessionCertificateUri } from '../../../protocol/spiffe-id.ts'
-import type { SubjectPart } from '../../../protocol/x509.ts'
-import type { Caller } from '../../audit/events.ts'
-import { recordEvent } from '../../audit/record.ts'
-import type { Bound } from '../../bound.ts'
-import { completeProof } from '../../login/again/complete-proof.ts'
-import { refuseProof } from '../../login/again/refuse-proof.ts'
-import type { Page, PageOf } from '../../paging.ts'
-import { type ApiSession, endingOf } from '../../sessions/api-session.ts'
-import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
-import type { SessionPorts } from '../../sessions/ports.ts'
-import type { Stores } from '../../stores.ts'
-import { BACKDATE, newSerial } from '../write-certificate.ts'
-import { readCsr } from './csr.ts'
-import { MOST_LIVE_CERTIFICATES, type SessionCertificate } from './session-certificate.ts'
+import { sha256 } from '../../base/encoding.ts'
+import { newId, type SessionCertificateId } from '../../base/ids.ts'
+import { pem } from '../../base/pem.ts'
+import { earlier, type Instant, minus, plus, wholeSeconds } from '../../base/time/instant.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import { sessionCertificateUri } from '../../protocol/spiffe-id.ts'
+import type { SubjectPart } from '../../protocol/x509.ts'
+import type { Caller } from '../audit/events.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
+import { readCsr } from '../certificates/session/csr.ts'
+import {
+  MOST_LIVE_CERTIFICATES,
+  type SessionCertificate,
+} from '../certificates/session/session-certificate.ts'
+import { BACKDATE, newSerial } from '../certificates/write-certificate.ts'
+import { completeProof } from '../login/again/complete-proof.ts'
+import { refuseProof } from '../login/again/refuse-proof.ts'
+import type { Page, PageOf } from '../paging.ts'
+import type { Stores } from '../stores.ts'
+import { type ApiSession, endingOf } from './api-session.ts'
+import { type CallSession, sessionGone } from './call-session.ts'
+import type { SessionPorts } from './ports.ts'
 
 /** What a proof is checked against again. */
 type ProofRules = Pick<SessionPorts['rules'], 'policy' | 'signer' | 'ca' | 'cas'>

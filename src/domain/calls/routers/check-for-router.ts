@@ -3,8 +3,8 @@ import { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { LoginProof } from '../../../protocol/policy-demands.ts'
 import type { Bound } from '../../bound.ts'
-import type { CallSession } from '../call-session.ts'
-import { authenticateLegacySession, type LegacyCallPorts } from '../legacy-sessions.ts'
+import type { CallSession } from '../../sessions/call-session.ts'
+import { authenticateLegacySession, type LegacyCallPorts } from '../../sessions/legacy-sessions.ts'
 
 export interface CheckedSession {
   readonly session: CallSession

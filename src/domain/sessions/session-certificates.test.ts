@@ -5,39 +5,33 @@
 import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
-import { makeCsr } from '../../../../test/support/certificates/csr.ts'
+import { makeCsr } from '../../../test/support/certificates/csr.ts'
 import {
   blocksOf,
   callOf,
   sessionCertificatesOn,
   validityOf,
-} from '../../../../test/support/certificates/session-certificates.ts'
-import { ManualClock, NOON } from '../../../../test/support/clocks/manual-clock.ts'
+} from '../../../test/support/certificates/session-certificates.ts'
+import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import {
   aLegacySession,
   anOidcSession,
   CALLER,
   refusalOf,
   wordsOf,
-} from '../../../../test/support/people.ts'
-import type { ApiSessionId } from '../../../base/ids.ts'
-import {
-  type Duration,
-  hours,
-  milliseconds,
-  minutes,
-  seconds,
-} from '../../../base/time/duration.ts'
-import { type Instant, plus } from '../../../base/time/instant.ts'
-import { openStore } from '../../../store/open.ts'
-import type { ApiSession } from '../../sessions/api-session.ts'
+} from '../../../test/support/people.ts'
+import type { ApiSessionId } from '../../base/ids.ts'
+import { type Duration, hours, milliseconds, minutes, seconds } from '../../base/time/duration.ts'
+import { type Instant, plus } from '../../base/time/instant.ts'
+import { openStore } from '../../store/open.ts'
+import { MOST_LIVE_CERTIFICATES } from '../certificates/session/session-certificate.ts'
+import type { ApiSession } from './api-session.ts'
 import {
   findSessionCertificate,
   issueSessionCertificate,
   listSessionCertificates,
   removeSessionCertificate,
-} from './issue.ts'
-import { MOST_LIVE_CERTIFICATES } from './session-certificate.ts'
+} from './session-certificates.ts'
 
 const { pem: CSR } = await makeCsr({ subject: '/C=CH/O=Example, Inc./CN=laptop \\+ "7" ' })
 const ALL = { limit: 500, offset: 0 }

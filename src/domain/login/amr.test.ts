@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proven } from '../../../test/support/people.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import type { ProvenPrimary, ProvenSecondary } from '../login/proven.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 import { amrOf } from './amr.ts'
 
 const ONE = 'signer-1' as ExternalJwtSignerId

@@ -2,7 +2,7 @@
  * How somebody logged in, in the words of RFC 8176 where it has one. D-25.
  */
 import { AMR_TOTP, AMR_WORDS } from '../../protocol/amr.ts'
-import type { ProvenPrimary, ProvenSecondary } from '../login/proven.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
 export function amrOf(primary: ProvenPrimary, secondary: ProvenSecondary): readonly string[] {
   const { totp, extJwt } = secondary

@@ -14,14 +14,14 @@ import {
 import { isBoundElsewhere } from '../../protocol/policy-demands.ts'
 import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
 import type { Bound } from '../bound.ts'
+import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import { MOST_BEARERS } from '../factors/external-jwt.ts'
+import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
+import { demandSecondaryJwt } from '../sessions/demand-secondary-jwt.ts'
+import { authenticateLegacySession, type LegacyCallPorts } from '../sessions/legacy-sessions.ts'
+import type { SessionPorts } from '../sessions/ports.ts'
 import { type AccessToken, certificateThumbprint, readAccessToken } from '../tokens/access-token.ts'
-import { claimedIssuer } from '../tokens/claimed-issuer.ts'
-import type { CallNeeds, CallSession } from './call-session.ts'
-import { demandSecondaryJwt } from './demand-secondary-jwt.ts'
-import { tokenEnd, unmetDemandOf } from './judge-token.ts'
-import { authenticateLegacySession, type LegacyCallPorts } from './legacy-sessions.ts'
-import type { SessionPorts } from './ports.ts'
+import { tokenEnd, unmetDemandOf } from '../tokens/judge-token.ts'
 
 export interface CallCredentials {
   /** Every bearer token of the request, in order (D-14). */

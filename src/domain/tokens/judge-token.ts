@@ -3,8 +3,8 @@
  * that the router feed sends to routers (D-34, D-52, D-232). It reads only copies in memory, never the database.
  */
 import { type LoginProof, type UnmetDemand, unmetDemand } from '../../protocol/policy-demands.ts'
-import type { AccessToken } from '../tokens/access-token.ts'
-import type { SessionPorts } from './ports.ts'
+import type { SessionPorts } from '../sessions/ports.ts'
+import type { AccessToken } from './access-token.ts'
 
 /** Returns why the token has ended, for the log; undefined if it has not. */
 export function tokenEnd(

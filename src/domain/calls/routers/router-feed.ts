@@ -11,8 +11,8 @@ import type { SecretHash } from '../../../base/secrets/vault.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
 import type { Bound } from '../../bound.ts'
-import type { KnownEnding } from '../ending/ended-sessions.ts'
-import type { SessionPorts } from '../ports.ts'
+import type { KnownEnding } from '../../sessions/ending/ended-sessions.ts'
+import type { SessionPorts } from '../../sessions/ports.ts'
 
 export type FeedLine =
   | {
