@@ -13,6 +13,7 @@ import type { RecordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
 import type { HashNewPassword } from '../factors/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
+import type { AuthenticatorDetail } from '../identities/authenticator.ts'
 import {
   type Authenticator,
   type UpdbAuthenticator,
@@ -23,7 +24,6 @@ import type { Authenticators, Identities } from '../identities/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { ProvePrimary } from '../login/prove-primary.ts'
-import type { AuthenticatorDetail } from '../management/read-identities.ts'
 import type { PageOf } from '../paging.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { type CallSession, sessionGone } from '../sessions/call-session.ts'

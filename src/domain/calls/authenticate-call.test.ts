@@ -28,11 +28,11 @@ import { createSignerKeys } from '../ext-jwt/signer-keys.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { CallNeeds } from '../sessions/call-session.ts'
 import { createLegacySessionCache } from '../sessions/legacy-session-cache.ts'
-import type { SessionPorts } from '../sessions/ports.ts'
 import { certificateThumbprint } from '../tokens/access-token.ts'
 import type { StoredSigningKey } from '../tokens/keys/signing-key.ts'
 import { createSigningKeys } from '../tokens/keys/signing-keys.ts'
 import { authenticateCall, type CallCredentials } from './authenticate-call.ts'
+import type { CallPorts } from './ports.ts'
 
 const NOON = instant(1_800_000_000_000)
 const ISSUER = 'https://localhost:1280/oidc' as Issuer
@@ -102,7 +102,7 @@ async function world(copy: Copies = {}) {
     tokenLife: minutes(30),
   })
   await signingKeys.rotate()
-  const ports = fakePorts<SessionPorts>({
+  const ports = fakePorts<CallPorts>({
     brand: 'service',
     vault,
     clock,

@@ -19,9 +19,9 @@ import { MOST_BEARERS } from '../factors/external-jwt.ts'
 import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
 import { demandSecondaryJwt } from '../sessions/demand-secondary-jwt.ts'
 import { authenticateLegacySession, type LegacyCallPorts } from '../sessions/legacy-sessions.ts'
-import type { SessionPorts } from '../sessions/ports.ts'
 import { type AccessToken, certificateThumbprint, readAccessToken } from '../tokens/access-token.ts'
 import { tokenEnd, unmetDemandOf } from '../tokens/judge-token.ts'
+import type { CallPorts } from './ports.ts'
 
 export interface CallCredentials {
   /** Every bearer token of the request, in order (D-14). */
@@ -33,7 +33,7 @@ export interface CallCredentials {
 
 /** Returns the session the call belongs to. Anything else is thrown: UNAUTHORIZED with the challenge that fits. */
 export async function authenticateCall(
-  ports: CallPorts,
+  ports: AuthenticationPorts,
   credentials: CallCredentials,
   needs: CallNeeds,
 ): Promise<CallSession> {
@@ -64,16 +64,16 @@ export async function authenticateCall(
   }
 }
 
-type CallPorts = LegacyCallPorts & Pick<SessionPorts, 'issuers' | 'signingKeys'>
+type AuthenticationPorts = LegacyCallPorts & Pick<CallPorts, 'issuers' | 'signingKeys'>
 
 /** D-34: an instance that may not know of an end refuses rather than guesses. */
-function refuseStale({ endedSessions, rules }: CallPorts): void {
+function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
   if (endedSessions.isStale() || rules.isStale()) {
     throw new Failure('NOT_READY', { retryAfterSeconds: 1 })
   }
 }
 
-async function verify(ports: CallPorts, token: Secret): Promise<AccessToken> {
+async function verify(ports: AuthenticationPorts, token: Secret): Promise<AccessToken> {
   const verification = await ports.signingKeys.verify(token.reveal(), {
     typ: ACCESS_TOKEN_TYP,
     audience: ports.brand,
@@ -90,7 +90,7 @@ async function verify(ports: CallPorts, token: Secret): Promise<AccessToken> {
 
 /** What the policy demands now, which may be more than the login had to prove (D-52). */
 async function checkPolicy(
-  ports: CallPorts,
+  ports: AuthenticationPorts,
   token: AccessToken,
   others: readonly Secret[],
   certificate: CallCredentials['certificate'],
@@ -112,7 +112,7 @@ async function checkPolicy(
 }
 
 /** The bearer token that claims to be ours. D-35: which word fits when there is none. */
-function ownToken(ports: CallPorts, bearers: readonly Secret[]): Secret {
+function ownToken(ports: AuthenticationPorts, bearers: readonly Secret[]): Secret {
   if (bearers.length > MOST_BEARERS) throw invalid(ports, 'too many bearer tokens')
   const issuers: readonly string[] = ports.issuers()
   const claims = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
@@ -126,7 +126,7 @@ function ownToken(ports: CallPorts, bearers: readonly Secret[]): Secret {
   throw unauthorized(missingToken(ports.brand), 'no token of ours')
 }
 
-function invalid({ brand }: CallPorts, detail: string): Failure {
+function invalid({ brand }: AuthenticationPorts, detail: string): Failure {
   return unauthorized([bearerInvalid(brand)], detail)
 }
 

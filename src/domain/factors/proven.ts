@@ -2,12 +2,10 @@
  * What has been proven on a login, and by whom. A factor of one identity never counts for another: everything here
  * belongs to the identity of the primary factor (D-13).
  */
-import type { AuthenticatorId, CaId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
+import type { AuthenticatorId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-
-/** SPEC Authorization names them; the `method` hint and the login endpoints agree. */
-export const PRIMARY_METHODS = ['password', 'cert', 'ext-jwt'] as const
-export type PrimaryMethod = (typeof PRIMARY_METHODS)[number]
+import type { CaTrust } from '../certificates/judge-certificate.ts'
+import type { PrimaryMethod } from '../identities/primary-methods.ts'
 
 /** A primary factor that was proven, and by whom. */
 export interface ProvenPrimary {
@@ -34,16 +32,6 @@ export interface ProvenCertificate {
   readonly notAfter: Instant | undefined
   /** Why it counted. Undefined for a certificate of our own PKI, and if the login is older than this field. */
   readonly trust: CaTrust | undefined
-}
-
-/** Why a certificate of a third-party CA counted, so that this can be checked again (D-225). */
-export interface CaTrust {
-  /** The CA at the end of its path. */
-  readonly caId: CaId
-  /** Registered CAs between the two: each can be disabled separately (D-21). */
-  readonly throughCaIds: readonly CaId[]
-  /** When the first CA of the path expires. No policy accepts an expired CA. */
-  readonly casEndAt: Instant
 }
 
 /** Second factors proven beside the primary one, by the same identity. */

@@ -6,7 +6,7 @@ import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { LONGEST_NAME } from '../../protocol/limits.ts'
 import { invalid } from '../refusals.ts'
-import type { Tags } from './identity.ts'
+import type { Identity, Tags } from './identity.ts'
 
 interface Common {
   readonly id: AuthenticatorId
@@ -65,4 +65,10 @@ export function usernameKey(username: string): string {
 export function refuseLongUsername(username: string): void {
   if (usernameKey(username).length <= LONGEST_NAME) return
   throw invalid('username', `must have at most ${LONGEST_NAME} characters`)
+}
+
+/** An authenticator as it is shown, with whose it is. */
+export interface AuthenticatorDetail {
+  readonly authenticator: Authenticator
+  readonly identity: Pick<Identity, 'id' | 'name'>
 }

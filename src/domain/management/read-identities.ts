@@ -5,7 +5,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Enrollment } from '../enrollments/enrollment.ts'
 import type { Enrollments } from '../enrollments/stores.ts'
 import type { TotpEnrollments } from '../factors/stores.ts'
-import type { Authenticator } from '../identities/authenticator.ts'
+import type { Authenticator, AuthenticatorDetail } from '../identities/authenticator.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
 import type { Authenticators, Identities } from '../identities/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
@@ -24,11 +24,6 @@ export interface IdentityDetail {
   readonly enrollments: readonly Enrollment[]
   readonly isMfaEnabled: boolean
   readonly hasApiSession: boolean
-}
-
-export interface AuthenticatorDetail {
-  readonly authenticator: Authenticator
-  readonly identity: Pick<Identity, 'id' | 'name'>
 }
 
 /** What is asked for by an id that nobody has is NOT_FOUND. */

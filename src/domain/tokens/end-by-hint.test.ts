@@ -13,11 +13,11 @@ import { parseRedirectPattern } from '../../protocol/redirect-uri.ts'
 import { ACCESS_TOKEN_TYP, ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
 import type { AuditEvent } from '../audit/events.ts'
 import { auditPorts } from '../audit/ports.ts'
-import type { SessionPorts } from '../sessions/ports.ts'
 import type { Stores } from '../stores.ts'
 import { endByHint, type LogoutCall } from './end-by-hint.ts'
 import { ID_TOKEN_TYP } from './id-token.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
+import type { TokenPorts } from './ports.ts'
 
 const identityId = 'identity-1' as IdentityId
 const named = (id: string) => ({ sessionId: id as ApiSessionId, identityId })
@@ -64,7 +64,7 @@ function world() {
     sessionEndings: { insert: async () => true },
     events: { insert: async (event: AuditEvent) => void ended.push(event) },
   }
-  const ports = fakePorts<SessionPorts>({
+  const ports = fakePorts<TokenPorts>({
     ...auditPorts({ clock: new ManualClock(), random: systemRandom }),
     clientId: 'service',
     audience: 'service',

@@ -9,8 +9,8 @@ import type { Caller } from '../audit/events.ts'
 import type { Bound } from '../bound.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
-import type { SessionPorts } from '../sessions/ports.ts'
 import { readOwnAccessToken, readOwnIdToken } from './own-token.ts'
+import type { TokenPorts } from './ports.ts'
 
 export interface LogoutCall {
   readonly idTokenHint: Secret | undefined
@@ -30,7 +30,7 @@ export interface HintedEnd {
 }
 
 type HintPorts = Pick<
-  SessionPorts,
+  TokenPorts,
   keyof EndingPorts | 'transaction' | 'clientId' | 'audience' | 'issuers' | 'signingKeys'
 >
 

@@ -14,12 +14,10 @@ import {
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
 import type * as domain from '../../domain/identities/authenticator.ts'
+import type { AuthenticatorDetail } from '../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
 import type { ManageAuthenticators } from '../../domain/management/manage-authenticators.ts'
-import type {
-  AuthenticatorDetail,
-  ReadIdentities,
-} from '../../domain/management/read-identities.ts'
+import type { ReadIdentities } from '../../domain/management/read-identities.ts'
 import type {
   AuthenticatorChange,
   UpdateAuthenticator,

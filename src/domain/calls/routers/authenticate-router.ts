@@ -9,11 +9,11 @@ import type { Caller } from '../../audit/events.ts'
 import type { Bound } from '../../bound.ts'
 import type { PresentedChain } from '../../certificates/presented-chain.ts'
 import { provePrimary } from '../../login/prove-primary.ts'
-import type { SessionPorts } from '../../sessions/ports.ts'
+import type { CallPorts } from '../ports.ts'
 
 /** Throws INVALID_AUTH, FORBIDDEN when the identity is no router. */
 export async function authenticateRouter(
-  ports: SessionPorts,
+  ports: CallPorts,
   chain: PresentedChain | undefined,
   caller: Caller,
 ): Promise<IdentityId> {

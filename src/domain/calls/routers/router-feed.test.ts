@@ -14,7 +14,7 @@ import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
 import type { SessionEnding } from '../../sessions/api-session.ts'
 import { createEndedSessions } from '../../sessions/ending/ended-sessions.ts'
-import type { SessionPorts } from '../../sessions/ports.ts'
+import type { CallPorts } from '../ports.ts'
 import { type FeedLine, openRouterFeed } from './router-feed.ts'
 
 const FOLLOW = milliseconds(400)
@@ -44,7 +44,7 @@ function instance(shared = installation()) {
       listAfter: async (after) => shared.committed.filter(({ sequence }) => sequence > after),
     },
   })
-  const ports = fakePorts<SessionPorts>({
+  const ports = fakePorts<CallPorts>({
     brand: 'service',
     trustDomain: 'latchkey',
     issuers: () => ['https://localhost:1280/oidc' as Issuer],

@@ -12,7 +12,7 @@ import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
 import type { Bound } from '../../bound.ts'
 import type { KnownEnding } from '../../sessions/ending/ended-sessions.ts'
-import type { SessionPorts } from '../../sessions/ports.ts'
+import type { CallPorts } from '../ports.ts'
 
 export type FeedLine =
   | {
@@ -44,7 +44,7 @@ export const HEARTBEAT_SECONDS = 1
 
 export function openRouterFeed(
   ports: Pick<
-    SessionPorts,
+    CallPorts,
     | 'brand'
     | 'trustDomain'
     | 'issuers'

@@ -16,8 +16,8 @@ import {
 } from '../../../contract/management/authenticators.ts'
 import type { OwnAuthenticators, OwnChange } from '../../../domain/account/own-authenticators.ts'
 import type * as domain from '../../../domain/identities/authenticator.ts'
+import type { AuthenticatorDetail } from '../../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../../domain/lists/fields.ts'
-import type { AuthenticatorDetail } from '../../../domain/management/read-identities.ts'
 import {
   authenticatorBody,
   chosenFields,
