@@ -86,7 +86,7 @@ const home = {
   negotiator: 'http',
   kysely: 'store',
   pg: 'store',
-  jose: '(domain/(tokens|ext-jwt|enrollments)|router|client|demo/idp)',
+  jose: '(domain/(tokens|ext-jwt|enrollments|management)|router|client|demo/idp)',
   '@node-rs/argon2': 'domain/factors',
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',

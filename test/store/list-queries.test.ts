@@ -15,8 +15,8 @@ import type {
 import type { Duration } from '../../src/base/time/duration.ts'
 import type { ListQuery } from '../../src/domain/lists/list-query.ts'
 import { listSessions } from '../../src/domain/management/manage-sessions.ts'
-import { createReadEnrollments } from '../../src/domain/management/read-enrollments.ts'
-import { createReadIdentities } from '../../src/domain/management/read-identities.ts'
+import { listEnrollments } from '../../src/domain/management/read-enrollments.ts'
+import { listAuthenticators, listIdentities } from '../../src/domain/management/read-identities.ts'
 import type { PageOf } from '../../src/domain/paging.ts'
 import type { SessionPorts } from '../../src/domain/sessions/ports.ts'
 import type { Stores } from '../../src/domain/stores.ts'
@@ -47,8 +47,7 @@ for (const database of ALL) {
       const { stores, queriesOf } = await countingStores(t, await database.create(t))
       await fill(stores)
       const clock = { now: () => NOON, uptime: () => 0 as Duration }
-      const readIdentities = createReadIdentities({ ...stores, clock })
-      const readEnrollments = createReadEnrollments(stores)
+      const reads = { ...stores, clock }
       const rules = { policy: () => aPolicy() }
       const { apiSessions, identities, totpEnrollments } = stores
       const ports = fakePorts<SessionPorts>({
@@ -60,9 +59,9 @@ for (const database of ALL) {
         totpEnrollments,
       })
       const lists: Readonly<Record<string, (query: ListQuery) => Promise<PageOf<object>>>> = {
-        identities: readIdentities.list,
-        authenticators: readIdentities.listAuthenticators,
-        enrollments: readEnrollments.list,
+        identities: (query) => listIdentities(reads, query),
+        authenticators: (query) => listAuthenticators(reads, query),
+        enrollments: (query) => listEnrollments(reads, query),
         sessions: (query) => listSessions(ports, query),
       }
       for (const [name, list] of Object.entries(lists)) {
@@ -79,7 +78,7 @@ for (const database of ALL) {
       }
 
       await t.test('each row gets what belongs to it', async () => {
-        const { rows } = await readIdentities.list(MANY)
+        const { rows } = await listIdentities(reads, MANY)
         for (const { identity, authenticators, enrollments, ...rest } of rows) {
           const n = Number(identity.name)
           assert.deepEqual(
@@ -95,11 +94,11 @@ for (const database of ALL) {
           assert.equal(rest.policy.name, aPolicy().name)
         }
         const owned = [
-          ...(await readIdentities.listAuthenticators(MANY)).rows.map((row) => ({
+          ...(await listAuthenticators(reads, MANY)).rows.map((row) => ({
             ...row,
             owner: row.authenticator.identityId,
           })),
-          ...(await readEnrollments.list(MANY)).rows.map((row) => ({
+          ...(await listEnrollments(reads, MANY)).rows.map((row) => ({
             ...row,
             owner: row.enrollment.identityId,
           })),

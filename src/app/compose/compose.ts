@@ -54,6 +54,14 @@ import {
 import { startLogin } from '../../domain/login/start.ts'
 import { submitPrimary } from '../../domain/login/submit-primary.ts'
 import { submitTotp } from '../../domain/login/submit-totp.ts'
+import {
+  endAllSessions,
+  endSessionById,
+  endSessionsOf,
+  findSession,
+  listSessions,
+  listSessionsOf,
+} from '../../domain/management/manage-sessions.ts'
 import { createRules } from '../../domain/policies/rules.ts'
 import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
 import {
@@ -73,12 +81,6 @@ import {
   listOwnSessions,
 } from '../../domain/sessions/own-sessions.ts'
 import {
-  findSessionCertificate,
-  issueSessionCertificate,
-  listSessionCertificates,
-  removeSessionCertificate,
-} from '../../domain/sessions/session-certificates.ts'
-import {
   countRecoveryCodes,
   proveInSession,
   readEnrollmentInSession,
@@ -91,6 +93,7 @@ import type { Store } from '../../domain/stores.ts'
 import { endByHint } from '../../domain/tokens/end-by-hint.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import { introspect } from '../../domain/tokens/introspect.ts'
+import { findKey, listKeys, rotateKeysOnDemand } from '../../domain/tokens/keys/manage-keys.ts'
 import {
   revokeOlderKeys,
   rotateKeys,
@@ -102,8 +105,6 @@ import { revokeToken } from '../../domain/tokens/revoke.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import { composeEnrollment } from './compose-enrollment.ts'
-import { composeManagement } from './compose-management.ts'
 import { withPorts } from './with-ports.ts'
 
 export interface Parts {
@@ -206,6 +207,7 @@ export function compose(parts: Parts) {
   }
 
   return {
+    ports,
     rules,
     signingKeys,
     signerKeys,
@@ -265,17 +267,6 @@ export function compose(parts: Parts) {
       countRecoveryCodes,
       renewRecoveryCodes,
     }),
-    sessionCertificates: {
-      ...withPorts(ports, {
-        issue: issueSessionCertificate,
-        list: listSessionCertificates,
-        find: findSessionCertificate,
-        remove: removeSessionCertificate,
-      }),
-      get caBundlePem() {
-        return authorities.caBundlePem
-      },
-    },
 
     // The page of the own account. D-161 to D-163.
     accountLogin: withPorts(ports, { begin: beginAccountLogin, finish: finishAccountLogin }),
@@ -295,9 +286,15 @@ export function compose(parts: Parts) {
       ...ports,
       ...withPorts(ports, { recordEvent, hashNewPassword, endSessionsWithin, provePrimary }),
     }),
-
-    ...composeEnrollment(ports),
-    management: composeManagement(ports),
+    manageSessions: withPorts(ports, {
+      list: listSessions,
+      listOf: listSessionsOf,
+      find: findSession,
+      end: endSessionById,
+      endAllOf: endSessionsOf,
+      endAll: endAllSessions,
+    }),
+    manageKeys: withPorts(ports, { list: listKeys, find: findKey, rotate: rotateKeysOnDemand }),
   }
 }
 

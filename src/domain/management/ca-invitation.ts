@@ -4,7 +4,6 @@
  */
 import type { CaId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Bound } from '../bound.ts'
 import type { Cas } from '../certificates/stores.ts'
 import { type EnrollmentJwtPorts, signEnrollmentJwt } from '../enrollments/enrollment-jwt.ts'
 import { invalid, notFound } from '../refusals.ts'
@@ -24,6 +23,3 @@ export async function inviteByCa(
   if (jwt === undefined) throw notFound()
   return jwt
 }
-
-/** For `http`, until it takes ports. */
-export type InviteByCa = Bound<typeof inviteByCa>

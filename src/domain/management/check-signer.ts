@@ -11,7 +11,6 @@ import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'
 import { type Instant, instant, minus, plus, toRfc3339 } from '../../base/time/instant.ts'
-import type { Bound } from '../bound.ts'
 import { claimedSubject } from '../ext-jwt/claim.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
@@ -114,12 +113,6 @@ export async function checkSigner(
   outcomes.identity = checkIdentity({ signer, subject, now }, owner)
   if (owner !== undefined) outcomes.policy = checkPolicy(ports, signer, owner)
   return summary(outcomes)
-}
-
-/** For `http`, until it takes ports. */
-export interface CheckSigner {
-  readonly find: Bound<typeof findCheckedSigner>
-  readonly check: Bound<typeof checkSigner>
 }
 
 async function checkSignature(

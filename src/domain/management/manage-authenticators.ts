@@ -9,7 +9,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { hashNewPassword } from '../factors/new-password.ts'
 import {
   type Authenticator,
@@ -113,13 +112,6 @@ export function unlockAuthenticator(
     const unlocked = { type: 'authenticator.unlocked', identityId, details: { id } } as const
     await tx.events.insert(recordEvent(ports, caller, unlocked))
   })
-}
-
-/** For `http`, until it takes ports. */
-export interface ManageAuthenticators {
-  readonly create: Bound<typeof createAuthenticator>
-  readonly remove: Bound<typeof removeAuthenticator>
-  readonly unlock: Bound<typeof unlockAuthenticator>
 }
 
 /** What proves the identity: the hash of the password, or the certificate in our own form. */

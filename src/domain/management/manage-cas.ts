@@ -5,7 +5,6 @@ import { type CaId, newId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import { proveCa, readCaCertificate } from '../certificates/third-party/prove-ca.ts'
 import { changedFields } from '../changes.ts'
@@ -123,14 +122,4 @@ export function deleteCa(ports: Ports, id: CaId, caller: Caller): Promise<void> 
     const deleted = { type: 'ca.deleted', details: { id, name: ca.name } } as const
     await tx.events.insert(recordEvent(ports, caller, deleted))
   })
-}
-
-/** For `http`, until it takes ports. */
-export interface ManageCas {
-  readonly find: Bound<typeof findCa>
-  readonly list: Bound<typeof listCas>
-  readonly create: Bound<typeof createCa>
-  readonly update: Bound<typeof updateCa>
-  readonly verify: Bound<typeof verifyCa>
-  readonly remove: Bound<typeof deleteCa>
 }

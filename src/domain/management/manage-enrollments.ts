@@ -14,7 +14,6 @@ import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { readCertificates } from '../certificates/certificate-chain.ts'
 import { hasIssued } from '../certificates/paths/find-paths.ts'
 import type { EnrollmentKind } from '../enrollments/enrollment.ts'
@@ -122,15 +121,6 @@ export async function reEnroll(
     return insertEnrollmentWithin(ports, tx, current, caller)
   })
   return invitation
-}
-
-/** For `http`, until it takes ports. */
-export interface ManageEnrollments {
-  readonly create: Bound<typeof createEnrollment>
-  readonly createWithIdentity: Bound<typeof createEnrollmentWithIdentity>
-  readonly refresh: Bound<typeof refreshEnrollment>
-  readonly remove: Bound<typeof deleteEnrollment>
-  readonly reEnroll: Bound<typeof reEnroll>
 }
 
 /** What the holder of the authenticator enrolls with the next time: the same kind of thing (D-128). */

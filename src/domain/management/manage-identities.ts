@@ -10,7 +10,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, SessionEndReason } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
@@ -120,15 +119,6 @@ export function removeMfa(
     const removed = { type: 'mfa.removed', identityId: id } as const
     await tx.events.insert(recordEvent(ports, caller, removed))
   })
-}
-
-/** For `http`, until it takes ports. */
-export interface ManageIdentities {
-  readonly create: Bound<typeof createIdentity>
-  readonly remove: Bound<typeof deleteIdentity>
-  readonly disable: Bound<typeof disableIdentity>
-  readonly enable: Bound<typeof enableIdentity>
-  readonly removeMfa: Bound<typeof removeMfa>
 }
 
 /** Takes an identity out of service, and everything that it has begun. */

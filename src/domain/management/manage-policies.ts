@@ -4,7 +4,6 @@ import { type AuthPolicyId, type ExternalJwtSignerId, newId } from '../../base/i
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import type { Tags } from '../identities/identity.ts'
 import { listInMemory } from '../lists/evaluate.ts'
@@ -107,15 +106,6 @@ export function deletePolicy(ports: PolicyPorts, id: AuthPolicyId, caller: Calle
     const deleted = { type: 'policy.deleted', details: { id, name } } as const
     await tx.events.insert(recordEvent(ports, caller, deleted))
   })
-}
-
-/** For `http`, until it takes ports. */
-export interface ManageAuthPolicies {
-  readonly find: Bound<typeof findPolicy>
-  readonly list: Bound<typeof listPolicies>
-  readonly create: Bound<typeof createPolicy>
-  readonly update: Bound<typeof updatePolicy>
-  readonly remove: Bound<typeof deletePolicy>
 }
 
 function complete({

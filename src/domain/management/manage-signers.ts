@@ -5,7 +5,6 @@ import { type ExternalJwtSignerId, newId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import {
   type HandedInCertificate,
   readLeafCertificate,
@@ -140,15 +139,6 @@ export function deleteSigner(ports: Ports, id: ExternalJwtSignerId, caller: Call
     const deleted = { type: 'external-jwt-signer.deleted', details } as const
     await tx.events.insert(recordEvent(ports, caller, deleted))
   })
-}
-
-/** For `http`, until it takes ports. */
-export interface ManageExternalJwtSigners {
-  readonly find: Bound<typeof findSigner>
-  readonly list: Bound<typeof listSigners>
-  readonly create: Bound<typeof createSigner>
-  readonly update: Bound<typeof updateSigner>
-  readonly remove: Bound<typeof deleteSigner>
 }
 
 function refersTo({ primary, secondary }: AuthPolicy, id: ExternalJwtSignerId): boolean {

@@ -14,47 +14,51 @@ export interface EnrollmentDetail {
   readonly identity: Pick<Identity, 'id' | 'name'>
 }
 
-/** What is asked for by an id that nothing has is NOT_FOUND. */
-export interface ReadEnrollments {
-  find(id: EnrollmentId): Promise<EnrollmentDetail>
-  list(query: ListQuery): Promise<PageOf<EnrollmentDetail>>
-  listOf(id: IdentityId, query: ListQuery): Promise<PageOf<EnrollmentDetail>>
-}
-
-export function createReadEnrollments(deps: {
+interface ReadPorts {
   readonly enrollments: Pick<Enrollments, 'find' | 'list' | 'listOf'>
   readonly identities: Pick<Identities, 'find' | 'findMany'>
-}): ReadEnrollments {
-  const { enrollments, identities } = deps
+}
 
-  async function existing(id: IdentityId): Promise<Identity> {
-    const identity = await identities.find(id)
-    if (identity === undefined) throw notFound()
-    return identity
-  }
+/** Throws NOT_FOUND. */
+export async function findEnrollment(
+  ports: ReadPorts,
+  id: EnrollmentId,
+): Promise<EnrollmentDetail> {
+  const enrollment = await ports.enrollments.find(id)
+  if (enrollment === undefined) throw notFound()
+  return { enrollment, identity: await existing(ports, enrollment.identityId) }
+}
 
-  return {
-    async find(id) {
-      const enrollment = await enrollments.find(id)
-      if (enrollment === undefined) throw notFound()
-      return { enrollment, identity: await existing(enrollment.identityId) }
-    },
+export async function listEnrollments(
+  { enrollments, identities }: ReadPorts,
+  query: ListQuery,
+): Promise<PageOf<EnrollmentDetail>> {
+  const { rows, totalCount } = await enrollments.list(query)
+  const owners = await identities.findMany(ownersOf(rows))
+  const details = rows.flatMap((enrollment) => {
+    const identity = owners.get(enrollment.identityId)
+    // Deleted between the two queries, and its enrollments with it.
+    return identity === undefined ? [] : [{ enrollment, identity }]
+  })
+  return { rows: details, totalCount }
+}
 
-    async list(query) {
-      const { rows, totalCount } = await enrollments.list(query)
-      const owners = await identities.findMany(ownersOf(rows))
-      const details = rows.flatMap((enrollment) => {
-        const identity = owners.get(enrollment.identityId)
-        // Deleted between the two queries, and its enrollments with it.
-        return identity === undefined ? [] : [{ enrollment, identity }]
-      })
-      return { rows: details, totalCount }
-    },
+/** Throws NOT_FOUND. */
+export async function listEnrollmentsOf(
+  ports: ReadPorts,
+  id: IdentityId,
+  query: ListQuery,
+): Promise<PageOf<EnrollmentDetail>> {
+  const identity = await existing(ports, id)
+  const { rows, totalCount } = listInMemory(await ports.enrollments.listOf(id), query)
+  return { rows: rows.map((enrollment) => ({ enrollment, identity })), totalCount }
+}
 
-    async listOf(id, query) {
-      const identity = await existing(id)
-      const { rows, totalCount } = listInMemory(await enrollments.listOf(id), query)
-      return { rows: rows.map((enrollment) => ({ enrollment, identity })), totalCount }
-    },
-  }
+async function existing(
+  { identities }: Pick<ReadPorts, 'identities'>,
+  id: IdentityId,
+): Promise<Identity> {
+  const identity = await identities.find(id)
+  if (identity === undefined) throw notFound()
+  return identity
 }

@@ -26,16 +26,7 @@ export interface IdentityDetail {
   readonly hasApiSession: boolean
 }
 
-/** What is asked for by an id that nobody has is NOT_FOUND. */
-export interface ReadIdentities {
-  find(id: IdentityId): Promise<IdentityDetail>
-  list(query: ListQuery): Promise<PageOf<IdentityDetail>>
-  authenticatorsOf(id: IdentityId, query: ListQuery): Promise<PageOf<AuthenticatorDetail>>
-  findAuthenticator(id: AuthenticatorId): Promise<AuthenticatorDetail>
-  listAuthenticators(query: ListQuery): Promise<PageOf<AuthenticatorDetail>>
-}
-
-export function createReadIdentities(deps: {
+interface ReadPorts {
   readonly identities: Pick<Identities, 'find' | 'findMany' | 'list'>
   readonly authenticators: Pick<Authenticators, 'find' | 'list' | 'listOf' | 'listOfMany'>
   readonly enrollments: Pick<Enrollments, 'listUnusedOfMany'>
@@ -43,75 +34,92 @@ export function createReadIdentities(deps: {
   readonly totpEnrollments: Pick<TotpEnrollments, 'listVerified'>
   readonly apiSessions: Pick<ApiSessions, 'listHoldersOfLive'>
   readonly clock: Pick<Clock, 'now'>
-}): ReadIdentities {
-  const { identities, authenticators, enrollments, authPolicies, totpEnrollments } = deps
-  const { apiSessions, clock } = deps
+}
 
-  /** Reads what belongs to a page of identities with one query for each kind of thing. */
-  async function describe(page: readonly Identity[]): Promise<readonly IdentityDetail[]> {
-    const ids = page.map(({ id }) => id)
-    const [policies, owned, unused, withTotp, withSession] = await Promise.all([
-      authPolicies.list(),
-      authenticators.listOfMany(ids),
-      enrollments.listUnusedOfMany(ids),
-      totpEnrollments.listVerified(ids),
-      apiSessions.listHoldersOfLive(ids, clock.now()),
-    ])
-    const policyOf = new Map(policies.map((policy) => [policy.id, policy]))
-    const authenticatorsOf = Map.groupBy(owned, ({ identityId }) => identityId)
-    const enrollmentsOf = Map.groupBy(unused, ({ identityId }) => identityId)
-    return page.map((identity) => {
-      const { id, authPolicyId } = identity
-      return {
-        identity,
-        // Missing only if both were deleted between the two queries.
-        policy: policyOf.get(authPolicyId) ?? { id: authPolicyId, name: '' },
-        authenticators: authenticatorsOf.get(id) ?? [],
-        enrollments: enrollmentsOf.get(id) ?? [],
-        isMfaEnabled: withTotp.has(id),
-        hasApiSession: withSession.has(id),
-      }
-    })
-  }
+/** Throws NOT_FOUND. */
+export async function findIdentity(ports: ReadPorts, id: IdentityId): Promise<IdentityDetail> {
+  const [detail] = await describe(ports, [await existing(ports, id)])
+  return detail as IdentityDetail
+}
 
-  async function existing(id: IdentityId): Promise<Identity> {
-    const identity = await identities.find(id)
-    if (identity === undefined) throw notFound()
-    return identity
-  }
+export async function listIdentities(
+  ports: ReadPorts,
+  query: ListQuery,
+): Promise<PageOf<IdentityDetail>> {
+  const { rows, totalCount } = await ports.identities.list(query)
+  return { rows: await describe(ports, rows), totalCount }
+}
 
-  return {
-    async find(id) {
-      const [detail] = await describe([await existing(id)])
-      return detail as IdentityDetail
-    },
+/** Throws NOT_FOUND. */
+export async function listAuthenticatorsOf(
+  ports: Pick<ReadPorts, 'identities' | 'authenticators'>,
+  id: IdentityId,
+  query: ListQuery,
+): Promise<PageOf<AuthenticatorDetail>> {
+  const identity = await existing(ports, id)
+  const { rows, totalCount } = listInMemory(await ports.authenticators.listOf(id), query)
+  return { rows: rows.map((authenticator) => ({ authenticator, identity })), totalCount }
+}
 
-    async list(query) {
-      const { rows, totalCount } = await identities.list(query)
-      return { rows: await describe(rows), totalCount }
-    },
+/** Throws NOT_FOUND. */
+export async function findAuthenticator(
+  ports: Pick<ReadPorts, 'identities' | 'authenticators'>,
+  id: AuthenticatorId,
+): Promise<AuthenticatorDetail> {
+  const authenticator = await ports.authenticators.find(id)
+  if (authenticator === undefined) throw notFound()
+  return { authenticator, identity: await existing(ports, authenticator.identityId) }
+}
 
-    async authenticatorsOf(id, query) {
-      const identity = await existing(id)
-      const { rows, totalCount } = listInMemory(await authenticators.listOf(id), query)
-      return { rows: rows.map((authenticator) => ({ authenticator, identity })), totalCount }
-    },
+export async function listAuthenticators(
+  { identities, authenticators }: Pick<ReadPorts, 'identities' | 'authenticators'>,
+  query: ListQuery,
+): Promise<PageOf<AuthenticatorDetail>> {
+  const { rows, totalCount } = await authenticators.list(query)
+  const owners = await identities.findMany(ownersOf(rows))
+  const details = rows.flatMap((authenticator) => {
+    const identity = owners.get(authenticator.identityId)
+    // Deleted between the two queries, and its authenticators with it.
+    return identity === undefined ? [] : [{ authenticator, identity }]
+  })
+  return { rows: details, totalCount }
+}
 
-    async findAuthenticator(id) {
-      const authenticator = await authenticators.find(id)
-      if (authenticator === undefined) throw notFound()
-      return { authenticator, identity: await existing(authenticator.identityId) }
-    },
+/** Reads what belongs to a page of identities with one query for each kind of thing. */
+async function describe(
+  ports: ReadPorts,
+  page: readonly Identity[],
+): Promise<readonly IdentityDetail[]> {
+  const ids = page.map(({ id }) => id)
+  const [policies, owned, unused, withTotp, withSession] = await Promise.all([
+    ports.authPolicies.list(),
+    ports.authenticators.listOfMany(ids),
+    ports.enrollments.listUnusedOfMany(ids),
+    ports.totpEnrollments.listVerified(ids),
+    ports.apiSessions.listHoldersOfLive(ids, ports.clock.now()),
+  ])
+  const policyOf = new Map(policies.map((policy) => [policy.id, policy]))
+  const authenticatorsOf = Map.groupBy(owned, ({ identityId }) => identityId)
+  const enrollmentsOf = Map.groupBy(unused, ({ identityId }) => identityId)
+  return page.map((identity) => {
+    const { id, authPolicyId } = identity
+    return {
+      identity,
+      // Missing only if both were deleted between the two queries.
+      policy: policyOf.get(authPolicyId) ?? { id: authPolicyId, name: '' },
+      authenticators: authenticatorsOf.get(id) ?? [],
+      enrollments: enrollmentsOf.get(id) ?? [],
+      isMfaEnabled: withTotp.has(id),
+      hasApiSession: withSession.has(id),
+    }
+  })
+}
 
-    async listAuthenticators(query) {
-      const { rows, totalCount } = await authenticators.list(query)
-      const owners = await identities.findMany(ownersOf(rows))
-      const details = rows.flatMap((authenticator) => {
-        const identity = owners.get(authenticator.identityId)
-        // Deleted between the two queries, and its authenticators with it.
-        return identity === undefined ? [] : [{ authenticator, identity }]
-      })
-      return { rows: details, totalCount }
-    },
-  }
+async function existing(
+  { identities }: Pick<ReadPorts, 'identities'>,
+  id: IdentityId,
+): Promise<Identity> {
+  const identity = await identities.find(id)
+  if (identity === undefined) throw notFound()
+  return identity
 }

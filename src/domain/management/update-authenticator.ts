@@ -8,7 +8,6 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import { hashNewPassword } from '../factors/new-password.ts'
 import {
@@ -159,9 +158,6 @@ function withoutIt(
 ): CertAuthenticator {
   return renewal?.fingerprint === fingerprint ? former : { ...former, renewal }
 }
-
-/** For `http`, until it takes ports. */
-export type UpdateAuthenticator = Bound<typeof updateAuthenticator>
 
 async function readOwned(tx: Stores, id: AuthenticatorId) {
   const authenticator = await tx.authenticators.find(id)

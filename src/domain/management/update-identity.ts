@@ -7,7 +7,6 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
 import { endsSessions } from '../login/hold-owner.ts'
@@ -73,9 +72,6 @@ async function replace(
   await tx.events.insert(recordEvent(ports, caller, updated))
   return 'updated'
 }
-
-/** For `http`, until it takes ports. */
-export type UpdateIdentity = Bound<typeof updateIdentity>
 
 function inTheWay(obstacle: 'name-in-use' | 'external-id-in-use'): Failure {
   return inUse(obstacle === 'name-in-use' ? 'name' : 'externalId')

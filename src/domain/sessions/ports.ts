@@ -13,6 +13,8 @@ export interface SessionPorts extends LoginPorts, EndingPorts {
   /** The CAs of our own PKI. */
   readonly authorities: CertificateAuthorities
   readonly sessionCertificateDuration: Duration
+  /** Every CA of ours that has not expired; another one when a successor was made (D-129). */
+  readonly caBundlePem: () => string
   readonly legacySessionCache: LegacySessionCache
   /** The idle time after which a legacy session ends. */
   readonly sessionTimeout: Duration

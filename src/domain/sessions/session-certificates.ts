@@ -12,7 +12,6 @@ import { sessionCertificateUri } from '../../protocol/spiffe-id.ts'
 import type { SubjectPart } from '../../protocol/x509.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { readCsr } from '../certificates/session/csr.ts'
 import {
   MOST_LIVE_CERTIFICATES,
@@ -157,16 +156,6 @@ export async function removeSessionCertificate(
     return true
   })
   if (!isRemoved) throw new Failure('NOT_FOUND')
-}
-
-/** For `http`, until it takes ports. */
-export interface ManageSessionCertificates {
-  readonly issue: Bound<typeof issueSessionCertificate>
-  readonly list: Bound<typeof listSessionCertificates>
-  readonly find: Bound<typeof findSessionCertificate>
-  readonly remove: Bound<typeof removeSessionCertificate>
-  /** The bundle that is needed to check them (R103), as it is now. */
-  readonly caBundlePem: string
 }
 
 /** D-40: the absolute end of the session; for one that cannot be refreshed, the end of its access token. */

@@ -3,7 +3,6 @@
 import type { z } from 'zod'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import {
@@ -14,13 +13,21 @@ import {
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
 import type * as domain from '../../domain/identities/authenticator.ts'
-import type { AuthenticatorDetail } from '../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManageAuthenticators } from '../../domain/management/manage-authenticators.ts'
-import type { ReadIdentities } from '../../domain/management/read-identities.ts'
-import type {
-  AuthenticatorChange,
-  UpdateAuthenticator,
+import {
+  createAuthenticator,
+  removeAuthenticator,
+  unlockAuthenticator,
+} from '../../domain/management/manage-authenticators.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import {
+  type AuthenticatorDetail,
+  findAuthenticator,
+  listAuthenticators,
+} from '../../domain/management/read-identities.ts'
+import {
+  type AuthenticatorChange,
+  updateAuthenticator,
 } from '../../domain/management/update-authenticator.ts'
 import {
   created,
@@ -49,17 +56,7 @@ const CREDENTIAL_CODES = [
   'SERVER_TOO_BUSY',
 ] as const
 
-export function addAuthenticators(
-  api: Api,
-  use: {
-    readonly manage: ManageAuthenticators
-    readonly update: UpdateAuthenticator
-    readonly read: ReadIdentities
-    readonly clock: Pick<Clock, 'now'>
-  },
-): void {
-  const { manage, update, read, clock } = use
-
+export function addAuthenticators(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -76,7 +73,7 @@ export function addAuthenticators(
         given.method === 'cert'
           ? { ...given, identityId }
           : { ...given, identityId, password: new Secret(given.password) }
-      return created('authenticators', await manage.create(authenticator, caller))
+      return created('authenticators', await createAuthenticator(ports, authenticator, caller))
     },
   )
 
@@ -90,8 +87,8 @@ export function addAuthenticators(
       answers: { 200: AuthenticatorListReply },
     },
     async ({ list }) => {
-      const now = clock.now()
-      const details = await read.listAuthenticators(list)
+      const now = ports.clock.now()
+      const details = await listAuthenticators(ports, list)
       return listed(AUTHENTICATOR_FIELDS, list, details, (detail) => authenticatorBody(detail, now))
     },
   )
@@ -105,7 +102,7 @@ export function addAuthenticators(
       answers: { 200: AuthenticatorReply },
     },
     async ({ path }) =>
-      found(authenticatorBody(await read.findAuthenticator(idIn(path)), clock.now())),
+      found(authenticatorBody(await findAuthenticator(ports, idIn(path)), ports.clock.now())),
   )
 
   api.add(
@@ -122,7 +119,7 @@ export function addAuthenticators(
     async ({ path, body, input, caller }) => {
       const replaced = (current: domain.Authenticator) =>
         changeOf(input(withFixed(fixedFields(current), body)))
-      await update(idIn<AuthenticatorId>(path), replaced, caller)
+      await updateAuthenticator(ports, idIn<AuthenticatorId>(path), replaced, caller)
       return done()
     },
   )
@@ -143,7 +140,7 @@ export function addAuthenticators(
         const fixed = withFixed(fixedFields(current), body)
         return changeOf(input(patched(chosenFields(current), fixed)))
       }
-      await update(idIn<AuthenticatorId>(path), changed, caller)
+      await updateAuthenticator(ports, idIn<AuthenticatorId>(path), changed, caller)
       return done()
     },
   )
@@ -159,7 +156,7 @@ export function addAuthenticators(
       codes: ['LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<AuthenticatorId>(path), caller)
+      await removeAuthenticator(ports, idIn<AuthenticatorId>(path), caller)
       return done()
     },
   )
@@ -175,7 +172,7 @@ export function addAuthenticators(
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.unlock(idIn<AuthenticatorId>(path), caller)
+      await unlockAuthenticator(ports, idIn<AuthenticatorId>(path), caller)
       return done()
     },
   )

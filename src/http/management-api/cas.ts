@@ -6,8 +6,16 @@ import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/cas.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
 import { CA_FIELDS } from '../../domain/lists/fields.ts'
-import type { InviteByCa } from '../../domain/management/ca-invitation.ts'
-import type { ManageCas } from '../../domain/management/manage-cas.ts'
+import { inviteByCa } from '../../domain/management/ca-invitation.ts'
+import {
+  createCa,
+  deleteCa,
+  findCa,
+  listCas,
+  updateCa,
+  verifyCa,
+} from '../../domain/management/manage-cas.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { text } from '../answer.ts'
 import { created, done, entity, found, idIn, listed } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -17,12 +25,7 @@ import { deferredBody, jsonBody, textBody } from '../reading/declared-body.ts'
 const ALL = '/cas'
 const ONE = `${ALL}/:id` as const
 
-export function addCas(
-  api: Api,
-  use: { readonly manage: ManageCas; readonly inviteByCa: InviteByCa },
-): void {
-  const { manage, inviteByCa } = use
-
+export function addCas(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -34,7 +37,7 @@ export function addCas(
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE', 'CERT_IN_USE', 'INVALID_CERT_PEM', 'CERTIFICATE_IS_NOT_CA'],
     },
-    async ({ input, caller }) => created('cas', await manage.create(chosenOf(input), caller)),
+    async ({ input, caller }) => created('cas', await createCa(ports, chosenOf(input), caller)),
   )
 
   api.add(
@@ -46,7 +49,7 @@ export function addCas(
       list: CA_FIELDS,
       answers: { 200: contract.CaListReply },
     },
-    async ({ list }) => listed(CA_FIELDS, list, await manage.list(list), caBody),
+    async ({ list }) => listed(CA_FIELDS, list, await listCas(ports, list), caBody),
   )
 
   api.add(
@@ -57,7 +60,7 @@ export function addCas(
       summary: 'Read a third-party CA',
       answers: { 200: contract.CaReply },
     },
-    async ({ path }) => found(caBody(await manage.find(idIn(path)))),
+    async ({ path }) => found(caBody(await findCa(ports, idIn(path)))),
   )
 
   api.add(
@@ -72,7 +75,7 @@ export function addCas(
     },
     async ({ path, body, input, caller }) => {
       const chosen = ({ certPem }: Ca) => chosenOf(input(withDefaults({ certPem }, body)))
-      await manage.update(idIn<CaId>(path), chosen, caller)
+      await updateCa(ports, idIn<CaId>(path), chosen, caller)
       return done()
     },
   )
@@ -89,7 +92,7 @@ export function addCas(
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: Ca) => chosenOf(input(patched(chosenFields(current), body)))
-      await manage.update(idIn<CaId>(path), changed, caller)
+      await updateCa(ports, idIn<CaId>(path), changed, caller)
       return done()
     },
   )
@@ -104,7 +107,7 @@ export function addCas(
       codes: ['LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<CaId>(path), caller)
+      await deleteCa(ports, idIn<CaId>(path), caller)
       return done()
     },
   )
@@ -128,7 +131,7 @@ export function addCas(
     },
     async ({ path, body, caller }) => {
       const pem = body.kind === 'text' ? body.text : ''
-      await manage.verify(idIn<CaId>(path), pem, caller)
+      await verifyCa(ports, idIn<CaId>(path), pem, caller)
       return done()
     },
   )
@@ -146,7 +149,7 @@ export function addCas(
       codes: ['COULD_NOT_VALIDATE'],
     },
     async ({ path }) => {
-      const jwt = await inviteByCa(idIn(path))
+      const jwt = await inviteByCa(ports, idIn(path))
       return text('application/jwt', jwt.reveal()) // RFC 7519 §10.3.1
     },
   )

@@ -13,8 +13,19 @@ import {
 } from '../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../domain/enrollments/invite.ts'
 import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManageEnrollments } from '../../domain/management/manage-enrollments.ts'
-import type { EnrollmentDetail, ReadEnrollments } from '../../domain/management/read-enrollments.ts'
+import {
+  createEnrollment,
+  deleteEnrollment,
+  reEnroll,
+  refreshEnrollment,
+} from '../../domain/management/manage-enrollments.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import {
+  type EnrollmentDetail,
+  findEnrollment,
+  listEnrollments,
+  listEnrollmentsOf,
+} from '../../domain/management/read-enrollments.ts'
 import {
   done,
   entity,
@@ -32,12 +43,7 @@ import { jsonBody } from '../reading/declared-body.ts'
 const ALL = '/enrollments'
 const ONE = `${ALL}/:id` as const
 
-export function addEnrollments(
-  api: Api,
-  use: { readonly manage: ManageEnrollments; readonly read: ReadEnrollments },
-): void {
-  const { manage, read } = use
-
+export function addEnrollments(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -56,7 +62,7 @@ export function addEnrollments(
         expiresAt: endOf(given),
         tags,
       }
-      return made(invitationBody(await manage.create(wanted, caller)))
+      return made(invitationBody(await createEnrollment(ports, wanted, caller)))
     },
   )
 
@@ -69,7 +75,8 @@ export function addEnrollments(
       list: ENROLLMENT_FIELDS,
       answers: { 200: contract.EnrollmentListReply },
     },
-    async ({ list }) => listed(ENROLLMENT_FIELDS, list, await read.list(list), enrollmentBody),
+    async ({ list }) =>
+      listed(ENROLLMENT_FIELDS, list, await listEnrollments(ports, list), enrollmentBody),
   )
 
   api.add(
@@ -80,7 +87,7 @@ export function addEnrollments(
       summary: 'Read an enrollment',
       answers: { 200: contract.EnrollmentReply },
     },
-    async ({ path }) => found(enrollmentBody(await read.find(idIn(path)))),
+    async ({ path }) => found(enrollmentBody(await findEnrollment(ports, idIn(path)))),
   )
 
   api.add(
@@ -93,7 +100,7 @@ export function addEnrollments(
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<EnrollmentId>(path), caller)
+      await deleteEnrollment(ports, idIn<EnrollmentId>(path), caller)
       return done()
     },
   )
@@ -110,7 +117,12 @@ export function addEnrollments(
       codes: ['ENROLLMENT_USED'],
     },
     async ({ path, input, caller }) => {
-      const invitation = await manage.refresh(idIn<EnrollmentId>(path), endOf(input), caller)
+      const invitation = await refreshEnrollment(
+        ports,
+        idIn<EnrollmentId>(path),
+        endOf(input),
+        caller,
+      )
       return found(invitationBody(invitation))
     },
   )
@@ -125,7 +137,7 @@ export function addEnrollments(
       answers: { 200: contract.EnrollmentListReply },
     },
     async ({ path, list }) => {
-      const own = await read.listOf(idIn(path), list)
+      const own = await listEnrollmentsOf(ports, idIn(path), list)
       return listed(ENROLLMENT_FIELDS, list, own, enrollmentBody)
     },
   )
@@ -142,7 +154,7 @@ export function addEnrollments(
       codes: ['ENROLLMENT_EXISTS', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, input, caller }) => {
-      const invitation = await manage.reEnroll(idIn<AuthenticatorId>(path), endOf(input), caller)
+      const invitation = await reEnroll(ports, idIn<AuthenticatorId>(path), endOf(input), caller)
       return made(invitationBody(invitation))
     },
   )

@@ -8,11 +8,16 @@ import * as contract from '../../contract/management/external-jwt-signers.ts'
 import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
 import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
-import type { CheckSigner } from '../../domain/management/check-signer.ts'
-import type {
-  ManageExternalJwtSigners,
-  SignerDetail,
+import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
+import {
+  createSigner,
+  deleteSigner,
+  findSigner,
+  listSigners,
+  type SignerDetail,
+  updateSigner,
 } from '../../domain/management/manage-signers.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
@@ -22,12 +27,7 @@ import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 const ALL = '/external-jwt-signers'
 const ONE = `${ALL}/:id` as const
 
-export function addManagedSigners(
-  api: Api,
-  use: { readonly manage: ManageExternalJwtSigners; readonly check: CheckSigner },
-): void {
-  const { manage, check } = use
-
+export function addManagedSigners(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -39,7 +39,7 @@ export function addManagedSigners(
       codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM'],
     },
     async ({ input, caller }) =>
-      created('external-jwt-signers', await manage.create(chosenOf(input), caller)),
+      created('external-jwt-signers', await createSigner(ports, chosenOf(input), caller)),
   )
 
   api.add(
@@ -51,7 +51,7 @@ export function addManagedSigners(
       list: SIGNER_FIELDS,
       answers: { 200: contract.ExternalJwtSignerListReply },
     },
-    async ({ list }) => listed(SIGNER_FIELDS, list, await manage.list(list), signerBody),
+    async ({ list }) => listed(SIGNER_FIELDS, list, await listSigners(ports, list), signerBody),
   )
 
   api.add(
@@ -62,7 +62,7 @@ export function addManagedSigners(
       summary: 'Read an External JWT Signer',
       answers: { 200: contract.ExternalJwtSignerReply },
     },
-    async ({ path }) => found(signerBody(await manage.find(idIn(path)))),
+    async ({ path }) => found(signerBody(await findSigner(ports, idIn(path)))),
   )
 
   api.add(
@@ -77,7 +77,7 @@ export function addManagedSigners(
     },
     async ({ path, body, input, caller }) => {
       const chosen = () => chosenOf(input(body))
-      await manage.update(idIn<ExternalJwtSignerId>(path), chosen, caller)
+      await updateSigner(ports, idIn<ExternalJwtSignerId>(path), chosen, caller)
       return done()
     },
   )
@@ -95,7 +95,7 @@ export function addManagedSigners(
     async ({ path, body, input, caller }) => {
       const changed = (current: ExternalJwtSigner) =>
         chosenOf(input(patched(chosenFields(current), body)))
-      await manage.update(idIn<ExternalJwtSignerId>(path), changed, caller)
+      await updateSigner(ports, idIn<ExternalJwtSignerId>(path), changed, caller)
       return done()
     },
   )
@@ -110,7 +110,7 @@ export function addManagedSigners(
       codes: ['CAN_NOT_DELETE_REFERENCED_ENTITY', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<ExternalJwtSignerId>(path), caller)
+      await deleteSigner(ports, idIn<ExternalJwtSignerId>(path), caller)
       return done()
     },
   )
@@ -128,9 +128,9 @@ export function addManagedSigners(
       answers: { 200: CheckedJwtReply },
     },
     async ({ path, body, input }) => {
-      const signer = await check.find(idIn(path))
+      const signer = await findCheckedSigner(ports, idIn(path))
       const { jwt } = input(body)
-      const { passed, steps } = await check.check(signer, new Secret(jwt))
+      const { passed, steps } = await checkSigner(ports, signer, new Secret(jwt))
       return found({ passed, steps: [...steps] })
     },
   )

@@ -12,7 +12,6 @@ import { Failure } from '../../../errors/catalogue.ts'
 import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Caller } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
-import type { Bound } from '../../bound.ts'
 import { fingerprintOf, readCertificates, validity } from '../../certificates/certificate-chain.ts'
 import { judgeCertificate } from '../../certificates/judge-certificate.ts'
 import {
@@ -95,12 +94,6 @@ export async function confirmRenewal(
     const renewed = { type: 'authenticator.renewed', identityId, details } as const
     await tx.events.insert(recordEvent(ports, caller, renewed))
   })
-}
-
-/** For `http`, until it takes ports. */
-export interface RenewCertificate {
-  readonly extend: Bound<typeof extendCertificate>
-  readonly verify: Bound<typeof confirmRenewal>
 }
 
 async function findOwn(

@@ -18,13 +18,15 @@ import {
   EnrolledReply,
 } from '../../../contract/enroll.ts'
 import { DoneReply } from '../../../contract/envelope.ts'
-import type { Enroll } from '../../../domain/enrollments/enroll.ts'
-import type { EnrollByCa } from '../../../domain/enrollments/enroll-by-ca.ts'
+import { enrollByCsr, enrollByPassword } from '../../../domain/enrollments/enroll.ts'
+import { enrollByCaAlone, enrollByCaAndToken } from '../../../domain/enrollments/enroll-by-ca.ts'
+import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
 import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Call } from '../../call.ts'
 import { type Body, bodyFields } from '../../reading/body.ts'
 import { fieldsBody } from '../../reading/declared-body.ts'
 import { type Fields, invalid, passwordCredentials, textField } from '../../reading/fields.ts'
+import type { OutcomeCounters } from '../../request-observer.ts'
 import { done, found } from '../answers.ts'
 import type { Api } from '../api.ts'
 
@@ -45,30 +47,34 @@ type EnrollCall = Pick<Call, 'query' | 'body' | 'caller' | 'certificateChain'>
 
 export function addEnroll(
   api: Api,
-  use: { readonly enroll: Enroll; readonly enrollByCa: EnrollByCa },
+  ports: EnrollmentPorts,
+  { counters }: { readonly counters: OutcomeCounters },
 ): void {
   /** By the name that `method` has for them. */
   const ways = {
     async ott({ query, body, caller }: EnrollCall) {
       const clientCsr = csrOf(body)
       const token = tokenOf(query, body)
-      const certificate = await use.enroll.byCsr({ token, clientCsr }, caller)
+      const enrolled = enrollByCsr(ports, { token, clientCsr }, caller)
+      const certificate = await counters.countEnrolled(enrolled)
       return found({ cert: certificate.chainPem, ca: certificate.caBundlePem })
     },
     async updb({ query, body, caller }: EnrollCall) {
       const { username, password } = passwordCredentials(bodyFields(body))
       const token = tokenOf(query, body)
-      return found({ username: await use.enroll.byPassword({ token, username, password }, caller) })
+      return found({
+        username: await enrollByPassword(ports, { token, username, password }, caller),
+      })
     },
     async ottca({ query, body, caller, certificateChain }: EnrollCall) {
       const token = tokenOf(query, body)
-      await use.enrollByCa.withToken({ token, shown: certificateChain() }, caller)
+      await enrollByCaAndToken(ports, { token, shown: certificateChain() }, caller)
       return done()
     },
     /** Reads only the certificate. */
     async ca({ caller, certificateChain }: EnrollCall) {
       const shown = certificateChain()
-      return found({ id: await use.enrollByCa.withoutToken({ shown }, caller) })
+      return found({ id: await enrollByCaAlone(ports, { shown }, caller) })
     },
   }
 
