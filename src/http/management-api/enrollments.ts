@@ -26,18 +26,10 @@ import {
   listEnrollments,
   listEnrollmentsOf,
 } from '../../domain/management/read-enrollments.ts'
-import {
-  done,
-  entity,
-  found,
-  idIn,
-  listed,
-  made,
-  reference,
-  selfLink,
-  timeOrNull,
-} from '../edge-api/answers.ts'
+import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
+import { done, found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
+import { managedFields } from '../edge-api/described-body.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
 const ALL = '/enrollments'
@@ -211,11 +203,9 @@ function invitationBody({ enrollment, token, jwt }: Invitation): contract.Invita
 
 function enrollmentBody({ enrollment, identity }: EnrollmentDetail): contract.Enrollment {
   return {
-    ...entity('enrollments', enrollment),
-    identityId: identity.id,
+    ...managedFields(ENROLLMENT_OF_ANY_METHOD, enrollment),
     identity: reference('identities', identity),
-    expiresAt: toRfc3339(enrollment.expiresAt),
-    usedAt: timeOrNull(enrollment.usedAt),
+    _links: selfLink(`enrollments/${enrollment.id}`),
     ...kindOf(enrollment),
   }
 }

@@ -20,7 +20,7 @@ import type { AuthenticatorDetail } from '../../../domain/identities/authenticat
 import { AUTHENTICATOR_FIELDS } from '../../../domain/lists/fields.ts'
 import {
   authenticatorBody,
-  chosenFields,
+  chosenCredential,
   fixedFields,
   secretOf,
 } from '../../management-api/authenticators.ts'
@@ -105,7 +105,7 @@ export function addCurrentIdentityAuthenticators(
     async ({ path, body, input, session, caller }) => {
       const changed = (current: domain.Authenticator) => {
         const fixed = withFixed(stays(current), body)
-        return changeOf(input(patched(chosenFields(current), fixed)))
+        return changeOf(input(patched(chosenCredential(current), fixed)))
       }
       await ownAuthenticators.update(session, idIn<AuthenticatorId>(path), changed, caller)
       return done()
