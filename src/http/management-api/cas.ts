@@ -34,7 +34,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       path: ALL,
       access: 'admin',
       summary: 'Register a third-party CA',
-      description: 'It counts for nothing before it is verified.',
+      description: 'It has no effect until it is verified.',
       body: jsonBody(contract.NewCa),
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE', 'CERT_IN_USE', 'INVALID_CERT_PEM', 'CERTIFICATE_IS_NOT_CA'],
@@ -119,7 +119,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       method: 'POST',
       path: `${ONE}/verify`,
       access: 'admin',
-      summary: 'Prove that somebody holds the key of a CA',
+      summary: 'Prove that you have the key of a CA',
       body: textBody(
         'A certificate in PEM that the CA has signed, with the `verificationToken` as its common name.',
       ),
@@ -144,7 +144,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       method: 'GET',
       path: `${ONE}/jwt`,
       access: 'admin',
-      summary: 'Read the invitation to enroll by certificates of a CA',
+      summary: 'Read the JWT for enrolling with certificates of a CA',
       answers: {
         200: { types: ['application/jwt'], about: 'A JWT with `em: "ca"`, signed by this server.' },
       },

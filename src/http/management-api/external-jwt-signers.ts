@@ -122,9 +122,9 @@ export function addManagedSigners(api: Api, ports: ManagementPorts): void {
       method: 'POST',
       path: `${ONE}/check`,
       access: 'admin',
-      summary: 'Try a JWT against a signer',
+      summary: 'Check a JWT against a signer',
       description:
-        'A dry run: every step of a login with it, with what was expected and what was received. Nobody is logged in.',
+        'A dry run: every step of a login with it, with expected and received values. It does not log in.',
       body: deferredBody(SignerCheck),
       answers: { 200: CheckedJwtReply },
     },

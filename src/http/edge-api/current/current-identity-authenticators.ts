@@ -35,8 +35,8 @@ const ONE = `${ALL}/:id` as const
 /** What a change of the own password says about itself. */
 const OWN_PASSWORD = {
   description:
-    'Needs `currentPassword`. Your other sessions end. The username stays, but for its spelling: an administrator changes ' +
-    'it. A certificate is renewed by `extend` instead.',
+    'Needs `currentPassword`. Your other sessions end. Only the spelling of the username can change; administrators change ' +
+    'the name. A certificate is renewed by `extend` instead.',
   codes: ['RATE_LIMITED', 'SERVER_TOO_BUSY'],
 } as const
 
