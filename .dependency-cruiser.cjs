@@ -115,14 +115,16 @@ module.exports = {
         { path: '^src/', pathNot: `^src/(${[folder, ...allowed].join('|')})/` },
       ),
     ),
-    ...domainOrder.slice(0, -1).map((folder, i) =>
-      rule(
-        `order-of-domain-${folder}`,
-        `src/domain/${folder} imports only from folders before it in domainOrder`,
-        { path: `^src/domain/${folder}/`, pathNot: '[.]test[.]ts$' },
-        { path: `^src/domain/(${domainOrder.slice(i + 1).join('|')})/` },
+    ...domainOrder
+      .slice(0, -1)
+      .map((folder, i) =>
+        rule(
+          `order-of-domain-${folder}`,
+          `src/domain/${folder} imports only from folders before it in domainOrder`,
+          { path: `^src/domain/${folder}/`, pathNot: '[.]test[.]ts$' },
+          { path: `^src/domain/(${domainOrder.slice(i + 1).join('|')})/` },
+        ),
       ),
-    ),
     rule(
       'every-domain-folder-ordered',
       'a new folder of src/domain gets its place in domainOrder before it gets a file',
