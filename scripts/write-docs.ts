@@ -16,17 +16,17 @@ const INTRODUCTION = `# Configuration
 <!-- Written by \`npm run docs\` from src/config/schema.ts. Change it there. -->
 
 Latchkey reads one YAML file, \`controller.yml\` in its home folder, or the file that \`--config\` names. A new home
-gets one with every key explained. \`latchkey config check\` prints every problem and every adjustment and starts
+gets one that explains every key. \`latchkey config check\` prints every problem and every adjustment, and starts
 nothing.
 
-- **Paths** count from the home folder.
-- **Durations** are written \`90s\`, \`30m\`, \`24h\`, \`1h30m\`, \`7d\`. One that is too short is raised to its minimum, with a
-  warning that names the key, the given and the used value. Ten years (\`3650d\`) is the longest.
+- **Paths** are relative to the home folder.
+- **Durations** are written \`90s\`, \`30m\`, \`24h\`, \`1h30m\`, \`7d\`. A duration that is too short is raised to its minimum, with a
+  warning that names the key, the given value and the used value. Ten years (\`3650d\`) is the longest.
 - **Variables:** \`\${NAME}\` anywhere in a value is read from the environment; \`$\${\` stands for a plain \`\${\`. A variable
   fills in a value and can never add a key.
-- **Sections** may be left empty: each key in them has its default then.
-- **Problems** – an unknown key, a value of the wrong kind, an unset variable, a missing file, a key that is there twice – are
-  all named in one message, and nothing starts (exit code 78).
+- **Sections** may be empty: each key in them then has its default.
+- **Problems** (an unknown key, a value of the wrong type, an unset variable, a missing file, a duplicate key) are
+  all reported in one message, and nothing starts (exit code 78).
 
 ## A smaller file
 
@@ -47,7 +47,7 @@ web:
 ## OIDC on a listener of its own
 
 Tokens are issued for the address that a client connects to: the issuer here is \`https://login.example.com:8443/oidc\`.
-Because \`edge-oidc\` is listed, it is added nowhere else.
+Because \`edge-oidc\` is listed here, it is not added anywhere else.
 
 \`\`\`yaml
 v: 1

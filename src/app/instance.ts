@@ -129,7 +129,6 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const useCases = {
       ...composed,
       refresh: metrics.countRefreshes(composed.refresh),
-      enroll: metrics.countEnrolled(composed.enroll),
       checkHealth: createCheckHealth({ ...store, ...composed, clock, stopping: stopping.signal }),
     }
     const { signingKeys, endedSessions, rules } = useCases

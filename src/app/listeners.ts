@@ -17,7 +17,7 @@ import { APIS } from '../http/edge-api/api.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
-import type { RequestObserver } from '../http/request-observer.ts'
+import type { OutcomeCounters, RequestObserver } from '../http/request-observer.ts'
 import type { Route } from '../http/route.ts'
 import type { RouteDependencies } from '../http/router.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
@@ -56,7 +56,7 @@ export interface ListenerDependencies {
   readonly random: Random
   readonly log: Log
   readonly stopping: AbortSignal
-  readonly metrics: ShownMetrics
+  readonly metrics: ShownMetrics & OutcomeCounters
   /** The limit for all listeners together. */
   readonly limit: ConnectionLimit
   readonly observer: RequestObserver
@@ -148,6 +148,7 @@ async function openListener(
         addresses: () => addresses,
         version: () => describeVersion(deps.build, all()),
         metrics: deps.metrics,
+        counters: deps.metrics,
         stopping: deps.stopping,
       }),
   )

@@ -9,17 +9,16 @@ import { atMostEvery } from '../base/time/rarely.ts'
 import { EVENT_TYPES } from '../domain/audit/event-types.ts'
 import type { EventType } from '../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../domain/audit/fold-repeats.ts'
-import type { Enroll } from '../domain/enrollments/enroll.ts'
 import type { FetchOutcome } from '../domain/ext-jwt/signer-keys.ts'
 import type { HashingLoad } from '../domain/factors/hashing.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
-import { PRIMARY_METHODS } from '../domain/login/proven.ts'
+import { PRIMARY_METHODS } from '../domain/identities/primary-methods.ts'
 import type { EndedSessions } from '../domain/sessions/ending/ended-sessions.ts'
 import type { ApiSessions } from '../domain/sessions/stores.ts'
 import type { RefreshTokensOf } from '../domain/tokens/refresh.ts'
 import { Failure } from '../errors/catalogue.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
-import type { AnsweredRequest } from '../http/request-observer.ts'
+import type { AnsweredRequest, OutcomeCounters } from '../http/request-observer.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
 import type { KeptEvent } from '../store/events.ts'
 import { createMetrics, METRICS_CONTENT_TYPE, type Metrics } from '../telemetry/metrics.ts'
@@ -27,14 +26,12 @@ import { addProcessMetrics } from '../telemetry/process-metrics.ts'
 import type { BuildInfo } from './build-info.ts'
 import type { JumpDirection } from './clock-watch.ts'
 
-export interface ServiceMetrics extends ShownMetrics {
+export interface ServiceMetrics extends ShownMetrics, OutcomeCounters {
   countEvents(events: readonly KeptEvent[]): void
   countRequest(request: AnsweredRequest): void
   countKeyFetch(outcome: FetchOutcome): void
   countClockJump(direction: JumpDirection): void
   countRefreshes(refresh: RefreshTokensOf): RefreshTokensOf
-  /** An enrollment's event does not tell whether the certificate is one of ours. */
-  countEnrolled(enroll: Enroll): Enroll
   /** What is asked when somebody reads; known once everything is put together. */
   watch(sources: MetricSources): void
   stop(): void
@@ -163,14 +160,11 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
       }
     },
 
-    countEnrolled: (enroll) => ({
-      ...enroll,
-      byCsr: async (given, caller) => {
-        const certificate = await enroll.byCsr(given, caller)
-        certificates({ kind: 'enrolled' })
-        return certificate
-      },
-    }),
+    countEnrolled: async (enrolled) => {
+      const certificate = await enrolled
+      certificates({ kind: 'enrolled' })
+      return certificate
+    },
 
     watch: (sources) => addReadings(metrics, sources, clock),
   }

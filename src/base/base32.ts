@@ -1,4 +1,4 @@
-/** Base32 of RFC 4648 §6: the alphabet that people can read out, and that authenticator apps expect. */
+/** Base32 of RFC 4648 §6: the alphabet that authenticator apps expect and that is easy to read out. */
 
 /** 32 characters: five bits each, without 0, 1, 8 and 9, which look like letters. */
 export const BASE32_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
@@ -37,6 +37,6 @@ export function fromBase32(text: string): Uint8Array | undefined {
     }
   }
   const read = Uint8Array.from(bytes)
-  // Some lengths belong to no bytes, and bits that are left over are zero: only a text that comes back the same was one.
+  // Some lengths encode no whole bytes, and left-over bits must be zero: only accept text that encodes back to itself.
   return base32(read) === text ? read : undefined
 }

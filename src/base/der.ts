@@ -1,13 +1,13 @@
 /**
- * DER (X.690 §8 to §11): strictly read, plainly written. Only what X.509 structures need: definite lengths in their
- * shortest form, tags of one byte. Meant for bytes of strangers: nothing recurses, and every length is checked against
- * what is there.
+ * A strict reader and a plain writer of DER (X.690 §8 to §11), for X.509 structures only: definite lengths in their
+ * shortest form, tags of one byte. It reads untrusted bytes: nothing recurses, and every length is checked against the
+ * bytes that are there.
  */
 
 export interface DerValue {
   readonly tag: number
   readonly content: Uint8Array
-  /** The value with its tag and length, as it stood. */
+  /** The value with its tag and length, as it was read. */
   readonly raw: Uint8Array
 }
 
@@ -27,13 +27,13 @@ export const TAG = {
   bmpString: 0x1e,
 } as const
 
-/** The one value that these bytes are; undefined when they are none, or more. */
+/** Returns the one value that these bytes encode; undefined if they do not encode exactly one. */
 export function readDer(bytes: Uint8Array): DerValue | undefined {
   const value = readValue(bytes, 0)
   return value?.raw.length === bytes.length ? value : undefined
 }
 
-/** The values inside a constructed one of this tag, `most` at the most; undefined when it is not what it should be. */
+/** Returns the values inside a constructed value of this tag, at most `most`; undefined if it is not one. */
 export function readChildren(
   value: DerValue | undefined,
   tag: number,
@@ -51,7 +51,7 @@ export function readChildren(
   return children
 }
 
-/** The bytes of a BIT STRING without unused bits, which is all that X.509 has for keys and signatures. */
+/** Returns the bytes of a BIT STRING without unused bits; X.509 keys and signatures have none. */
 export function readBits(value: DerValue | undefined): Uint8Array | undefined {
   if (value?.tag !== TAG.bitString || value.content[0] !== 0) return undefined
   return value.content.subarray(1)
@@ -64,7 +64,7 @@ export function der(tag: number, ...contents: readonly Uint8Array[]): Uint8Array
 
 const encodedOids = new Map<string, Uint8Array>()
 
-/** The encoding of an object identifier: `oid('2.5.4.3')`. For constants: each is encoded once and then kept. */
+/** Returns the encoding of an object identifier: `oid('2.5.4.3')`. For constants: each is encoded once and cached. */
 export function oid(dotted: string): Uint8Array {
   const known = encodedOids.get(dotted)
   if (known !== undefined) return known
@@ -82,17 +82,17 @@ export function isOid(value: DerValue | undefined, dotted: string): boolean {
 function readValue(bytes: Uint8Array, start: number): DerValue | undefined {
   const tag = bytes[start]
   const first = bytes[start + 1]
-  // 31 in the low bits announces a tag of several bytes, 0x80 a length without end: neither is in what we read.
+  // 31 in the low bits means a tag of several bytes, 0x80 an indefinite length. DER for X.509 needs neither.
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined
   let length = first
   let at = start + 2
   if (first >= 0x80) {
     const count = first & 0x7f
-    // Three bytes of length are 16 MiB, far more than anything that is read here.
+    // Three bytes of length are 16 MiB, far more than anything read here.
     if (count === 0 || count > 3) return undefined
     length = 0
     for (let i = 0; i < count; i++) length = length * 256 + (bytes[at + i] ?? 0)
-    // X.690 §10.1: the shortest form, so that there is one way to write each value.
+    // X.690 §10.1: only the shortest form, so that each value has one encoding.
     if (length < 0x80 || length < 256 ** (count - 1)) return undefined
     at += count
   }

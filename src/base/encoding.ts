@@ -5,10 +5,10 @@ export function base64url(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64url')
 }
 
-/** The bytes of canonical, unpadded base64url; undefined for any other text. */
+/** Returns the bytes of canonical, unpadded base64url; undefined for any other text. */
 export function fromBase64url(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64url')
-  // Buffer skips what it does not know; only a text that comes back the same was base64url.
+  // Buffer skips unknown characters, so only accept text that encodes back to itself.
   return bytes.toString('base64url') === text ? new Uint8Array(bytes) : undefined
 }
 
@@ -16,7 +16,7 @@ export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** The text of valid UTF-8; undefined for any other bytes. */
+/** Returns the text of valid UTF-8; undefined for any other bytes. */
 export function fromUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

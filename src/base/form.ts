@@ -14,7 +14,7 @@ export function countFields(text: string): number {
   return count
 }
 
-/** The fields of a form text, or undefined when it is not one. */
+/** Returns the fields of a form, or undefined if the text is not one. */
 export function parseForm(text: string): FormFields | undefined {
   const fields = new Map<string, string[]>()
   for (const pair of text.split('&')) {
@@ -32,7 +32,7 @@ export function parseForm(text: string): FormFields | undefined {
 }
 
 function decode(text: string): string | undefined {
-  // A shortcut: most names and many values have nothing to decode.
+  // Most names and many values need no decoding.
   if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(plusToSpace(text))
@@ -41,7 +41,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** In place and not by `replaceAll`, which takes eight times as long for a value of nothing but plus signs (D-211). */
+/** Works in place, because `replaceAll` takes eight times as long for a value of only plus signs (D-211). */
 function plusToSpace(text: string): string {
   if (!text.includes('+')) return text
   // UTF-16 keeps half a surrogate pair as it is.

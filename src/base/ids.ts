@@ -1,6 +1,5 @@
 /**
- * The identifiers of the product, one type each, so that one cannot be handed over for another.
- * How they look is decided here; who they name is not.
+ * The identifiers of the product, with one type each, so that one cannot be passed in place of another.
  */
 import type { Brand } from './brand.ts'
 import type { Random } from './secrets/random.ts'
@@ -23,9 +22,9 @@ export type RequestId = Brand<string, 'RequestId'>
 const ID_BYTES = 12
 const ID_LENGTH = 19
 
-/** A fresh identifier: generated, never derived from what it names (API 1). Lower-case letters and digits. */
+/** Returns a new identifier: random, never derived from what it names (API 1). Lower-case letters and digits. */
 export function newId<Id extends Brand<string, string>>(random: Random): Id {
   const number = random.bytes(ID_BYTES).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
-  // No dash in front that a command line would take for an option, no case to get wrong when it is read out.
+  // No leading dash, which a command line would parse as an option, and no upper case to get wrong.
   return number.toString(36).padStart(ID_LENGTH, '0') as string as Id
 }

@@ -1,6 +1,6 @@
 /**
- * Reading JSON from strangers: bounded depth (D-44), and no member named twice, because two readers would
- * choose differently (R014, R059).
+ * Parses untrusted JSON: limited depth (D-44), and no duplicate members, because two parsers would choose different
+ * ones (R014, R059).
  */
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -48,7 +48,7 @@ export function shapeOf(text: string): JsonShape {
   return { depth, entries }
 }
 
-/** The value of a JSON text; undefined when it is none, is nested too deeply or repeats a member. */
+/** Returns the value of a JSON text; undefined if it is not valid, is nested too deeply or repeats a member. */
 export function parseJson(text: string, deepest: number): { readonly value: unknown } | undefined {
   if (shapeOf(text).depth > deepest) return undefined
   let value: unknown
@@ -68,7 +68,7 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Walks a text that is known to be JSON, so it need only look at brackets, commas and strings. */
+/** Walks a text that is known to be valid JSON, so it checks only brackets, commas and strings. */
 function hasDistinctNames(text: string): boolean {
   /** One entry for each open bracket: the member names so far, or undefined for an array. */
   const open: (Set<string> | undefined)[] = []
@@ -98,10 +98,7 @@ function hasDistinctNames(text: string): boolean {
   return true
 }
 
-/**
- * Where the string that begins at `start` has ended. Not a RegExp: those give up on strings of some
- * megabytes.
- */
+/** Returns where the string that begins at `start` ends. Not a RegExp: those fail on strings of some megabytes. */
 function endOfString(text: string, start: number): number {
   let at = start + 1
   for (let character = text.charCodeAt(at); at < text.length && character !== QUOTE; ) {

@@ -1,4 +1,4 @@
-/** What a part of the program may say to the operator. Fields first, one sentence second; never a secret. */
+/** How a part of the program logs messages for the operator: fields first, then one sentence; never a secret. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void

@@ -1,7 +1,6 @@
 /**
- * Addresses and networks of IPv4 and IPv6 as values that can be compared: `10.1.2.3`, `10.0.0.0/8`,
- * `fd00::/8`. However an address is spelled, it comes out the same; an IPv4 address inside IPv6 (RFC 4291
- * §2.5.5.2) is the IPv4 address. What a network means is decided elsewhere.
+ * Addresses and networks of IPv4 and IPv6 as comparable values: `10.1.2.3`, `10.0.0.0/8`, `fd00::/8`. All spellings of
+ * an address compare equal; an IPv4 address inside IPv6 (RFC 4291 §2.5.5.2) is the IPv4 address.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import { parseHostPort } from './host-port.ts'
@@ -25,16 +24,13 @@ const MAPPED: Network = {
   prefix: 96,
 }
 
-/** Undefined for any other text. The zone of a scoped address (`fe80::1%eth0`) is not part of it. */
+/** Parses an address; undefined for any other text. The zone of a scoped address (`fe80::1%eth0`) is ignored. */
 export function parseAddress(text: string): Address | undefined {
   const bytes = addressBytes(text)
   return bytes !== undefined && isIn(bytes, MAPPED) ? bytes.slice(12) : bytes
 }
 
-/**
- * An address with or without a prefix length. Undefined for any other text, also where bits behind the prefix are
- * set.
- */
+/** Parses an address with or without a prefix length; undefined for any other text, and if bits after it are set. */
 export function parseNetwork(text: string): Network | undefined {
   const match = /^([0-9a-f:.]+)(?:\/(0|[1-9][0-9]{0,2}))?$/i.exec(text)
   const written = match?.[1] === undefined ? undefined : addressBytes(match[1])
@@ -47,7 +43,7 @@ export function parseNetwork(text: string): Network | undefined {
     : { address: written, prefix }
 }
 
-/** A name, an address or a network; undefined for any other text, also for a host with a port. */
+/** Parses a name, an address or a network; undefined for any other text, also for a host with a port. */
 export function parseHostOrNetwork(text: string): HostOrNetwork | undefined {
   const network = parseNetwork(text)
   if (network !== undefined) return { kind: 'network', network }
@@ -86,13 +82,13 @@ function isClearBehind(address: Address, prefix: number): boolean {
   return address.every((byte, i) => (byte & ~maskOf(prefix, i) & 0xff) === 0)
 }
 
-/** Its bytes as written: an IPv4 address inside IPv6 stays one of 16. Undefined for any other text. */
+/** Returns the bytes as written: an IPv4 address inside IPv6 keeps its 16 bytes. Undefined for any other text. */
 export function addressBytes(text: string): Address | undefined {
   if (isIPv4(text)) return text.split('.').map(Number)
   return isIPv6(text) ? ipv6Bytes(text.replace(/%.*$/s, '')) : undefined
 }
 
-/** Of a text that is known to be IPv6. */
+/** Expects a valid IPv6 address. */
 function ipv6Bytes(text: string): Address {
   const [front = '', back] = text.split('::')
   const head = groupBytes(front)

@@ -1,4 +1,4 @@
-/** A list with at least one element, where nothing less makes sense. */
+/** A list with at least one element. */
 export type NonEmpty<T> = readonly [T, ...T[]]
 
 export function isNonEmpty<T>(list: readonly T[]): list is NonEmpty<T> {

@@ -1,6 +1,6 @@
-/** PEM, RFC 7468: bytes between two lines that say what they are. */
+/** PEM, RFC 7468: base64 between two lines that name the type. */
 
-/** Returns one block, with lines of 64 characters and a line end behind it. */
+/** Returns one block, with lines of 64 characters and a final line end. */
 export function pem(label: 'CERTIFICATE' | 'CERTIFICATE REQUEST', bytes: Uint8Array): string {
   const lines = Buffer.from(bytes)
     .toString('base64')

@@ -14,8 +14,8 @@ export interface ListedApi {
 }
 
 /**
- * The APIs of each listener, in the order of the listeners. `edge-oidc` joins every listener that
- * hosts `edge-client`, unless that is switched off or `edge-oidc` is listed anywhere.
+ * Returns the APIs of each listener, in the order of the listeners. `edge-oidc` is added to every listener with
+ * `edge-client`, unless that is disabled or `edge-oidc` is listed on any listener.
  */
 export function bindApis(
   listeners: readonly NonEmpty<ListedApi>[],

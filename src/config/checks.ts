@@ -1,7 +1,6 @@
 /**
- * Rules that span several keys, and those that need the disk or the environment. They read the tree
- * as it was written and pass over what they cannot read, so that they speak up even when other
- * parts are wrong: all problems in one message (D-43).
+ * Rules that span several keys, and those that need the disk or the environment. They work on the tree as written and
+ * skip what they cannot parse, so that all problems are in one message even if other parts are wrong (D-43).
  */
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
@@ -27,7 +26,7 @@ export function spanningProblems(
   ]
 }
 
-/** PEM files that are named and not there. Relative paths count from the home. */
+/** Reports PEM files that do not exist. Relative paths are relative to the home. */
 export async function missingFiles(tree: unknown, home: string): Promise<readonly Problem[]> {
   const identities = [{ value: tree, path: [] as Path }, ...entriesOf(tree, 'web')]
   const named = identities.flatMap(({ value, path }) =>
@@ -60,7 +59,7 @@ function* secretProblems(
   }
 }
 
-/** Clients that are sent there must find the client API. */
+/** Clients are sent to this address, so it must have the client API. */
 function* apiAddressProblems(tree: unknown): Iterable<Problem> {
   const given = get(get(get(tree, 'edge'), 'api'), 'address')
   const address = typeof given === 'string' ? parseHostPort(given) : undefined
@@ -77,7 +76,7 @@ function* apiAddressProblems(tree: unknown): Iterable<Problem> {
   yield problem(['edge', 'api', 'address'], 'is no address of a listener with edge-client')
 }
 
-/** A credential in plain http to another machine is everybody's on the way (D-139). */
+/** A credential in plain http to another machine can be read on the way (D-139). */
 function* collectorProblems(traces: unknown): Iterable<Problem> {
   const endpoint = get(traces, 'endpoint')
   const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
@@ -87,14 +86,14 @@ function* collectorProblems(traces: unknown): Iterable<Problem> {
   yield problem(['telemetry', 'traces', 'endpoint'], message)
 }
 
-/** Something a listener calls its own, with the place where it says so. */
+/** A value that must be unique among listeners, with its place in the file. */
 interface Claim {
   readonly listener: number
   readonly value: string
   readonly path: Path
 }
 
-/** One problem for each claim that an earlier listener has made. */
+/** Reports each value that an earlier listener already has. */
 function repeats(claims: readonly Claim[], what: string, advice: string): readonly Problem[] {
   const owners = new Map<string, number>()
   return claims.flatMap(({ listener, value, path }) => {
@@ -113,7 +112,7 @@ function listenerNames(tree: unknown): readonly Claim[] {
   })
 }
 
-/** Free ports are different ports each time, so nobody claims one. */
+/** Port 0 is a different free port each time, so it never conflicts. */
 function places(tree: unknown, key: 'interface' | 'address'): readonly Claim[] {
   return entriesOf(tree, 'web').flatMap((listener, position) =>
     entriesOf(listener.value, 'bindPoints', listener.path).flatMap(({ value, path }) => {
@@ -163,7 +162,7 @@ function bindPointOf(value: unknown): { interface: HostPort; address: HostPort }
   return { interface: place, address: withPortOf(place, address) }
 }
 
-/** Port 0 in an address is the port of its interface. */
+/** Port 0 in an address means the port of its interface. */
 export function withPortOf(place: HostPort, address: HostPort): HostPort {
   return address.port === 0 ? { ...address, port: place.port } : address
 }

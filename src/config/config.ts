@@ -1,7 +1,6 @@
 /**
- * The checked configuration, as everybody else sees it: complete, with parsed values and absolute
- * paths, deeply frozen. How people write it is schema.ts; how one becomes the other is load.ts.
- * D-46.
+ * The checked configuration for the rest of the program: complete, with parsed values and absolute paths, deeply
+ * frozen. schema.ts has the form that operators write; load.ts turns one into the other. D-46.
  */
 
 import type { HostPort } from '../base/host-port.ts'
@@ -23,7 +22,7 @@ export interface Config {
   /** SPIFFE trust domain of the certificates that we issue (D-40). */
   readonly trustDomain: string
   readonly api: {
-    /** Where enrollment JWTs lead (D-126); undefined: the first address of the client API. */
+    /** The address in enrollment JWTs (D-126); undefined means the first address of the client API. */
     readonly address: HostPort | undefined
     readonly corsOrigins: readonly string[]
     /** D-36: the idle end of a legacy session. */
@@ -39,16 +38,16 @@ export interface Config {
     readonly maxSessionDuration: Duration
   }
   readonly keys: { readonly algorithm: SigningAlgorithm; readonly rotation: Duration }
-  /** API 3.2: how long a token waits for its holder, and how long the certificate lasts that he gets. */
+  /** API 3.2: how long an enrollment token is valid, and how long the certificate lasts that it is exchanged for. */
   readonly enrollment: { readonly duration: Duration; readonly certificateDuration: Duration }
   readonly passwords: {
-    /** How many are hashed at the same time; `auto` leaves it to the number of cores. */
+    /** How many passwords are hashed at the same time; `auto` depends on the number of cores. */
     readonly hashing: number | 'auto'
     readonly queue: number
     /** R074. */
     readonly rejectCommon: boolean
   }
-  /** D-19: the issuer that authenticator apps show; undefined: the host of the bind point. */
+  /** D-19: the issuer that authenticator apps show; undefined means the host of the bind point. */
   readonly totp: { readonly hostname: string | undefined }
   readonly limits: {
     /** D-22: wrong passwords per minute, and wrong enrollment tokens per minute; 0 means no limit. */
@@ -59,7 +58,7 @@ export interface Config {
   readonly audit: { readonly retention: Duration; readonly output: AuditOutput }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
   readonly telemetry: {
-    /** D-139: where spans go; undefined: nowhere, and none are made. */
+    /** D-139: where spans go; undefined means that none are made. */
     readonly traces: TraceExport | undefined
   }
 }
@@ -69,7 +68,7 @@ export interface TraceExport {
   readonly endpoint: URL
   /** They may carry a credential. */
   readonly headers: Readonly<Record<string, Secret>>
-  /** Which part of the requests is traced, 0 to 1. */
+  /** The fraction of requests to trace, 0 to 1. */
   readonly sampleRatio: number
 }
 
@@ -84,11 +83,11 @@ export interface FetchRules {
   readonly blockPrivateAddresses: boolean
   /** Exceptions to `blockPrivateAddresses`. */
   readonly allowed: readonly HostOrNetwork[]
-  /** Wins over everything. */
+  /** Overrides everything else. */
   readonly denied: readonly HostOrNetwork[]
 }
 
-/** Where events go besides the database (D-134). */
+/** Where events go in addition to the database (D-134). */
 export type AuditOutput =
   | { readonly kind: 'none' | 'stdout' }
   | { readonly kind: 'file'; readonly path: string }
@@ -97,7 +96,7 @@ export type SecretSource =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'environment'; readonly variable: string; readonly value: Secret }
 
-/** PEM files. Absent where one stands: the listener gets a certificate of our own PKI. */
+/** PEM files. If there are none, the listener gets a certificate of our own PKI. */
 export interface IdentityFiles {
   readonly cert: string
   readonly key: string
@@ -107,7 +106,7 @@ export interface IdentityFiles {
 export interface Listener {
   readonly name: string
   readonly bindPoints: NonEmpty<BindPoint>
-  /** Its own, or else the one of the whole file. */
+  /** Its own, or else the one at the top of the file. */
   readonly identity?: IdentityFiles
   readonly tls: { readonly minVersion: TlsVersion; readonly maxVersion: TlsVersion }
   /** D-200. */
@@ -119,9 +118,9 @@ export interface Listener {
 }
 
 /**
- * Where to listen, and the address that clients use for it and that makes its issuer (D-2). Several
- * bind points of one listener may share an interface: one socket with several addresses. Port 0 in
- * an interface is a free port; in an address it is the port that the interface got.
+ * Where to listen, and the address that clients use for it, which determines its issuer (D-2). Several bind points of
+ * one listener may share an interface: one socket with several addresses. Port 0 in an interface is a free port; in an
+ * address it is the port that the interface got.
  */
 export interface BindPoint {
   readonly interface: HostPort
@@ -130,7 +129,7 @@ export interface BindPoint {
 
 export interface Timeouts {
   readonly header: Duration
-  /** Never shorter than `header`: Node refuses that. */
+  /** Never shorter than `header`, because Node refuses that. */
   readonly request: Duration
   readonly idle: Duration
   /** How long a peer may accept no byte of a response (D-196). */
@@ -157,7 +156,7 @@ export const BINDINGS = [
 ] as const
 export type Binding = (typeof BINDINGS)[number]
 
-/** As people write them, and as `node:tls` does. */
+/** As operators write them, and as `node:tls` does. */
 export const TLS_VERSIONS = { 'TLS1.2': 'TLSv1.2', 'TLS1.3': 'TLSv1.3' } as const
 export type TlsVersion = (typeof TLS_VERSIONS)[keyof typeof TLS_VERSIONS]
 

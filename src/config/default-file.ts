@@ -1,7 +1,6 @@
 /**
- * The commented `controller.yml` that is written into a new home: the listener for one address, and
- * every other key with its default, commented out. The words come from schema.ts, so that they are
- * said once.
+ * The commented `controller.yml` for a new home: the listener for one address, and every other key with its default,
+ * commented out. The texts come from schema.ts.
  */
 import { stringify } from 'yaml'
 import {
@@ -15,7 +14,7 @@ import { DEFAULT_ADDRESS } from './environment.ts'
 import { allKeys, KEYS, type Key } from './keys.ts'
 import { ConfigProblems } from './problems.ts'
 
-/** Throws ConfigProblems when the address is none that clients could connect to. */
+/** Throws ConfigProblems if clients cannot connect to the address. */
 export function defaultConfigFile({ address }: { readonly address: string }): string {
   const parsed = parseHostPort(address)
   if (parsed === undefined || isWildcardHost(parsed.host)) {
@@ -35,7 +34,7 @@ const HEADER =
   `\${VARIABLE} in a value is read from the environment. The command "latchkey config check" ` +
   'names every problem.'
 
-/** What a new file sets, by the names of keys. */
+/** The values that a new file sets, by key. */
 interface Given {
   readonly [name: string]: string | number | readonly Given[]
 }
@@ -52,9 +51,9 @@ function listenerAt(address: HostPort): Given {
 }
 
 /**
- * A local address listens on loopback only and answers to every name of this machine, its own
- * first. Any other listens on all interfaces: of IPv4, because not every machine can open an IPv6
- * socket, unless IPv6 is asked for.
+ * A local address listens on loopback only and answers to every name of this machine, the given one first. Any other
+ * address listens on all interfaces: of IPv4, because not every machine can open an IPv6 socket, unless the address is
+ * IPv6.
  */
 function bindPointsFor(address: HostPort): { interface: HostPort; address: HostPort }[] {
   const { host, port } = address
@@ -68,7 +67,7 @@ function bindPointsFor(address: HostPort): { interface: HostPort; address: HostP
   }))
 }
 
-/** A key with its explanation: as given, or hidden behind a # with its default or an example. */
+/** A key with its explanation: set to a value, or commented out with its default or an example. */
 function render(key: Key, given: Given[string] | undefined, indent: string): string[] {
   const { facts } = key
   const words = explain(
@@ -86,8 +85,8 @@ function render(key: Key, given: Given[string] | undefined, indent: string): str
     return [...words, name, ...entries, ...(key.path === 'web[].apis' ? oidcEntry(inner) : [])]
   }
   if (given !== undefined) return [...words, ...yamlLines({ [key.name]: given }, indent)]
-  // An empty section is fine, so its keys can be uncovered one by one. One without a default is all
-  // or nothing.
+  // An empty section is valid, so its keys can be uncommented one by one. A section without a default is all or
+  // nothing.
   if (key.children.length > 0 && key.usual !== undefined) {
     return [...words, name, ...key.children.flatMap((child) => render(child, undefined, inner))]
   }
@@ -96,7 +95,7 @@ function render(key: Key, given: Given[string] | undefined, indent: string): str
 
 const OIDC_OPTIONS = 'web[].apis[].options'
 
-/** The first entry of a list explains its keys and shows also those that are not set. */
+/** The first entry of a list explains its keys, including those that are not set. */
 function renderFirst(list: Key, given: Given, indent: string): string[] {
   const lines = list.children
     .filter((key) => key.path !== OIDC_OPTIONS)
@@ -108,7 +107,7 @@ function renderFirst(list: Key, given: Given, indent: string): string[] {
   })
 }
 
-/** `edge-oidc` joins by itself (SPEC Authentication 8); an entry is needed only for its options. */
+/** `edge-oidc` is added automatically (SPEC Authentication 8); an entry is needed only for its options. */
 function oidcEntry(indent: string): string[] {
   const options = allKeys().filter((key) => key.path.startsWith(OIDC_OPTIONS))
   const entry = { binding: 'edge-oidc', options: options[0] && exampleOf(options[0]) }
@@ -134,7 +133,7 @@ function hide(lines: readonly string[], indent: string): string[] {
 
 const WIDTH = 100
 
-/** Comment lines. The marks for code in the documentation would be noise here. */
+/** Returns comment lines, without the backticks of the documentation. */
 function explain(text: string, indent: string): string[] {
   const lines: string[] = []
   for (const word of text.replaceAll('`', '').split(' ')) {

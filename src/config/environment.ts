@@ -14,26 +14,26 @@ export interface Environment {
   readonly address: string | undefined
   /** LATCHKEY_ADMIN_PASSWORD */
   readonly adminPassword: Secret | undefined
-  /** The value of a variable that the configuration names; undefined when it is not set. */
+  /** The value of a variable that the configuration names; undefined if it is not set. */
   variable(name: string): string | undefined
   /** Removes a variable that holds a secret from the environment of the process. `variable` still returns it. */
   conceal(name: string): void
 }
 
-/** Where no home is named. Counts from the working directory. */
+/** If no home is named. Relative to the working directory. */
 export const DEFAULT_HOME = 'latchkey-data'
-/** Where no address is named for a new home. */
+/** If no address is named for a new home. */
 export const DEFAULT_ADDRESS = 'localhost:1280'
 
 /** Our own variables, for `docs/configuration.md`. */
 export const VARIABLES = {
-  LATCHKEY_HOME: `The home folder, where \`--home\` is not given. Default \`./${DEFAULT_HOME}\`.`,
+  LATCHKEY_HOME: `The home folder, if \`--home\` is not given. Default \`./${DEFAULT_HOME}\`.`,
   LATCHKEY_ADDRESS:
-    'The address that is written into a new `controller.yml`. Read only when a home is made. ' +
+    'The address for a new `controller.yml`. Read only when a home is created. ' +
     `Default \`${DEFAULT_ADDRESS}\`.`,
   LATCHKEY_ADMIN_PASSWORD:
-    "The first administrator's password. Read only when a home is made; without it a random one " +
-    'is made. No child process inherits it.',
+    "The first administrator's password. Read only when a home is created; without it, a random one " +
+    'is generated. No child process inherits it.',
 } as const
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -46,7 +46,7 @@ conceal('LATCHKEY_ADMIN_PASSWORD')
 
 export function readEnvironment(variables: Variables = AT_START): Environment {
   const variable = (name: string): string | undefined =>
-    // Names come from a file: `toString` must not find what every object inherits.
+    // Names come from a file: `toString` must not find an inherited property.
     Object.hasOwn(variables, name) ? variables[name] : undefined
   const ours = (name: keyof typeof VARIABLES): string | undefined => variable(name) || undefined
   const password = ours('LATCHKEY_ADMIN_PASSWORD')
@@ -63,11 +63,11 @@ function conceal(name: string): void {
   delete process.env[name]
 }
 
-/** What the command line of a person asks of his surroundings; none of these variables is ours. */
+/** What the command line reads from its environment; none of these variables is ours. */
 export interface UserEnvironment {
-  /** XDG_CONFIG_HOME, which counts only when it is absolute, or APPDATA of Windows. */
+  /** XDG_CONFIG_HOME, which counts only if it is absolute, or APPDATA on Windows. */
   readonly configFolder: string | undefined
-  /** NO_COLOR is not set, or empty (https://no-color.org). */
+  /** NO_COLOR is unset or empty (https://no-color.org). */
   readonly wantsColour: boolean
   /** DISPLAY or WAYLAND_DISPLAY: a window can be opened. */
   readonly hasDisplay: boolean

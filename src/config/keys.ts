@@ -1,20 +1,23 @@
 /**
- * The keys of `controller.yml` as plain data, taken from schema.ts: for the documentation, for the
- * file in a new home, and for messages that name the nearest known key.
+ * The keys of `controller.yml` as plain data, derived from schema.ts: for the documentation, for the file in a new
+ * home, and for messages that suggest the nearest key.
  */
 import { z } from 'zod'
+import type { DurationRule } from './durations.ts'
 import { ControllerFile } from './schema.ts'
-import { type KeyFacts, keyFacts } from './values.ts'
+import { durationRules, type KeyFacts, keyFacts } from './values.ts'
 
 export interface Key {
   readonly name: string
-  /** From the top of the file: `web[].bindPoints[].address`. */
+  /** From the root of the file: `web[].bindPoints[].address`. */
   readonly path: string
   readonly facts: KeyFacts
-  /** As people would write it. Undefined: there is none. */
+  /** The default as operators would write it; undefined if there is none. */
   readonly usual: unknown
   readonly mayBeLeftOut: boolean
   readonly isList: boolean
+  /** Undefined for any other kind of value. */
+  readonly duration: DurationRule | undefined
   /** The keys of a section, or of each entry of a list of sections. */
   readonly children: readonly Key[]
 }
@@ -26,7 +29,7 @@ export function allKeys(keys: readonly Key[] = KEYS): readonly Key[] {
   return keys.flatMap((key) => [key, ...allKeys(key.children)])
 }
 
-/** The key at a path of a parsed file, list positions included; undefined for none of ours. */
+/** Returns the key at a path of a parsed file, including list positions; undefined for an unknown key. */
 export function keyAt(path: readonly PropertyKey[]): Key | undefined {
   let children = KEYS
   let key: Key | undefined
@@ -39,10 +42,7 @@ export function keyAt(path: readonly PropertyKey[]): Key | undefined {
   return key
 }
 
-/**
- * `web[0].name`. Names that are none of ours are shortened and quoted where they could confuse a
- * terminal.
- */
+/** Returns `web[0].name`. Unknown names are shortened, and quoted if they could confuse a terminal. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`
@@ -53,8 +53,8 @@ export function formatPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * What to say about an unknown key: the place of its name elsewhere in the file, the nearest key
- * beside it, or the keys that are known there.
+ * Returns what to say about an unknown key: where that name is valid, the nearest key beside it, or the keys that are
+ * valid there.
  */
 export function suggestKey(path: readonly PropertyKey[]): string {
   const parent = path.slice(0, -1)
@@ -75,10 +75,10 @@ export function suggestKey(path: readonly PropertyKey[]): string {
   return `known here: ${beside.join(', ')}`
 }
 
-// Longer than every key of ours; the work for longer names would be wasted.
+// Longer than every key of ours; comparing longer names would be wasted work.
 const MAX_COMPARED = 64
 
-/** How many letters must be added, dropped, replaced or swapped with their neighbour. */
+/** Returns how many letters must be added, dropped, replaced or swapped with their neighbor. */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   const cell = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
@@ -95,17 +95,16 @@ function editDistance(a: string, b: string): number {
   return cell(a.length, b.length)
 }
 
-/**
- * Takes off what zod wraps around a value, collecting what it says, until a section, a list or a
- * value is left.
- */
+/** Unwraps a zod type, collecting its metadata, until a section, a list or a value is left. */
 function look(name: string, path: string, schema: z.core.$ZodType): Key {
   let facts: KeyFacts | undefined
+  let duration: DurationRule | undefined
   let usual: unknown
   let mayBeLeftOut = false
   let inner = schema
   for (;;) {
     facts ??= keyFacts.get(inner)
+    duration ??= durationRules.get(inner)
     if (inner instanceof z.ZodPrefault) {
       usual = inner.def.defaultValue
       mayBeLeftOut = true
@@ -114,13 +113,14 @@ function look(name: string, path: string, schema: z.core.$ZodType): Key {
       mayBeLeftOut = true
       inner = inner.def.innerType
     } else if (inner instanceof z.ZodPipe) {
-      // A preprocessed value is at the end of its pipe, a transformed one at the beginning.
+      // The value is at the end of the pipe of a preprocessed type, and at the beginning of a transformed one.
       inner = inner.def.in instanceof z.ZodTransform ? inner.def.out : inner.def.in
     } else break
   }
   if (facts === undefined) throw new Error(`the key ${path} has no facts in schema.ts`)
   const isList = inner instanceof z.ZodArray
-  return { name, path, facts, usual, mayBeLeftOut, isList, children: childrenOf(path, inner) }
+  const children = childrenOf(path, inner)
+  return { name, path, facts, usual, mayBeLeftOut, isList, duration, children }
 }
 
 function childrenOf(path: string, schema: z.core.$ZodType): readonly Key[] {

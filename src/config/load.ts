@@ -1,11 +1,11 @@
 /**
- * File and environment → checked, frozen Config: read, fill in variables, check everything, adjust,
- * freeze. D-43: what is wrong is refused, all of it at once; what is too small is adjusted and
- * reported.
+ * File and environment → checked, frozen Config: read, substitute variables, check everything, adjust, freeze. D-43:
+ * invalid values are refused, all at once; values that are too small are adjusted and reported.
  */
 import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { Secret } from '../base/secrets/secret.ts'
+import { adjustDurations } from './adjust-durations.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
 import { get, missingFiles, spanningProblems, withPortOf } from './checks.ts'
 import {
@@ -18,28 +18,28 @@ import {
   TLS_VERSIONS,
   type TraceExport,
 } from './config.ts'
-import { type Adjustment, adjustDurations } from './durations.ts'
+import type { Adjustment } from './durations.ts'
 import type { Environment } from './environment.ts'
 import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
 import { readYamlFile } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
-/** The file in the home that is read where no other is named. */
+/** The file in the home that is read by default. */
 export const CONFIG_FILE = 'controller.yml'
 
 export interface LoadedConfig {
   readonly config: Config
-  /** Values that were too small, in the order of the file. Each is worth one warning. */
+  /** Values that were too small, in the order of the file. Each is logged as one warning. */
   readonly adjustments: readonly Adjustment[]
   /** The environment variables from which the configuration took secrets (D-243). */
   readonly secretVariables: readonly string[]
 }
 
-/** Throws ConfigProblems when the file cannot be used. Paths in the file count from the home. */
+/** Throws ConfigProblems if the file cannot be used. Paths in the file are relative to the home. */
 export async function loadConfig(from: {
   readonly home: string
-  /** Another file than `<home>/controller.yml`. */
+  /** A file other than `<home>/controller.yml`. */
   readonly file?: string
   readonly environment: Pick<Environment, 'variable'>
 }): Promise<LoadedConfig> {
@@ -78,20 +78,12 @@ function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly stri
 }
 
 function build(
-  file: CheckedFile,
+  written: CheckedFile,
   home: string,
   variable: Environment['variable'],
 ): Pick<LoadedConfig, 'config' | 'adjustments'> {
+  const { file, adjustments } = adjustDurations(written)
   const { edge, web } = file
-  const { durations, adjustments } = adjustDurations({
-    ...edge.oidc,
-    sessionTimeout: edge.api.sessionTimeout,
-    sessionCertificateDuration: edge.api.sessionCertificateDuration,
-    enrollmentDuration: edge.enrollment.duration,
-    enrollmentCertificateDuration: edge.enrollment.certificateDuration,
-    auditRetention: edge.audit.retention,
-    timeouts: web.map((listener) => listener.options.timeouts),
-  })
   const apis = bindApis(
     web.map((listener) => nonEmpty(listener.apis.map(listedApi))),
     edge.api.disableOidcAutoBinding,
@@ -112,11 +104,13 @@ function build(
         maxVersion: TLS_VERSIONS[listener.options.maxTLSVersion],
       },
       strictTransportSecurity: listener.options.strictTransportSecurity,
-      timeouts: at(durations.timeouts, i),
+      timeouts: listener.options.timeouts,
       ...(listener.proxyProtocol === undefined ? {} : { proxyProtocol: listener.proxyProtocol }),
       apis: at(apis, i),
     }
   })
+  const { disableOidcAutoBinding: _, ...api } = edge.api
+  const { signingAlgorithm, keyRotation, ...tokens } = edge.oidc
   const config: Config = {
     home,
     db: databaseIn(home, file.db),
@@ -124,29 +118,15 @@ function build(
     listeners: nonEmpty(listeners),
     brand: edge.brand,
     trustDomain: file.trustDomain,
-    api: {
-      address: edge.api.address,
-      corsOrigins: edge.api.corsOrigins,
-      sessionTimeout: durations.sessionTimeout,
-      sessionCertificateDuration: durations.sessionCertificateDuration,
-    },
-    tokens: {
-      accessTokenDuration: durations.accessTokenDuration,
-      idTokenDuration: durations.idTokenDuration,
-      refreshTokenDuration: durations.refreshTokenDuration,
-      refreshRetryWindow: durations.refreshRetryWindow,
-      maxSessionDuration: durations.maxSessionDuration,
-    },
-    keys: { algorithm: edge.oidc.signingAlgorithm, rotation: durations.keyRotation },
-    enrollment: {
-      duration: durations.enrollmentDuration,
-      certificateDuration: durations.enrollmentCertificateDuration,
-    },
+    api: { ...api, address: api.address },
+    tokens,
+    keys: { algorithm: signingAlgorithm, rotation: keyRotation },
+    enrollment: edge.enrollment,
     passwords: edge.passwords,
     totp: { hostname: edge.totp.hostname },
     limits: edge.limits,
     externalJwtSigners: edge.externalJwtSigners,
-    audit: { retention: durations.auditRetention, output: outputIn(home, edge.audit.output) },
+    audit: { ...edge.audit, output: outputIn(home, edge.audit.output) },
     log: file.log,
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }
@@ -198,13 +178,13 @@ function secretSource(
     : { kind: 'environment', variable: name, value: new Secret(value) }
 }
 
-/** For lists of which the schema has shown that there is an entry. */
+/** For lists that the schema has checked to be non-empty. */
 function nonEmpty<T>(list: readonly T[]): NonEmpty<T> {
   if (!isNonEmpty(list)) throw new Error('the schema let an empty list pass')
   return list
 }
 
-/** For lists that were made from the listeners, one for one. */
+/** For lists with one entry for each listener. */
 function at<T>(list: readonly T[], position: number): T {
   const entry = list[position]
   if (entry === undefined) throw new Error('a listener was lost on the way')

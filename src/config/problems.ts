@@ -1,22 +1,22 @@
 /**
- * What is wrong with a configuration, all of it in one message (D-43). Values are shown only where
- * the reader of a value chose to: a file may hold passwords (R108).
+ * The problems of a configuration, all in one message (D-43). Values are shown only if the parser of the value allows
+ * it: a file may contain passwords (R108).
  */
 import type { z } from 'zod'
 import { formatPath, keyAt, suggestKey } from './keys.ts'
 
 export interface Problem {
-  /** `web[0].name`; `line 3` where there is no key yet; empty for the file as a whole. */
+  /** `web[0].name`; `line 3` if there is no key yet; empty for the file as a whole. */
   readonly path: string
   readonly message: string
 }
 
-/** Thrown when a configuration cannot be used. The message names every problem. */
+/** Thrown if a configuration cannot be used. The message names every problem. */
 export class ConfigProblems extends Error {
   override readonly name = 'ConfigProblems'
   readonly problems: readonly Problem[]
 
-  /** `source` is what the problems are in: the path of a file, the name of a variable. */
+  /** `source` is where the problems are: the path of a file, the name of a variable. */
   constructor(source: string, problems: readonly Problem[]) {
     const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`
     super([`${source} has ${count}:`, ...problems.map(describeProblem)].join('\n  '))
@@ -28,10 +28,7 @@ export function describeProblem({ path, message }: Problem): string {
   return path === '' ? message : `${path}: ${message}`
 }
 
-/**
- * All problems, group by group. Of a path that an earlier group has named, the first word is the
- * reason for the rest.
- */
+/** Returns all problems, group by group, and for each path only those of the first group that names it. */
 export function mergeProblems(...groups: readonly (readonly Problem[])[]): readonly Problem[] {
   const named = new Set<string>()
   return groups.flatMap((group) => {
@@ -41,7 +38,7 @@ export function mergeProblems(...groups: readonly (readonly Problem[])[]): reado
   })
 }
 
-/** The findings of the schema, in our words. `tree` is what was read. */
+/** Translates the findings of the schema into our words. `tree` is the parsed file. */
 export function schemaProblems(
   issues: readonly z.core.$ZodIssue[],
   tree: unknown,
@@ -61,11 +58,11 @@ function unknownKey(path: readonly PropertyKey[]): Problem {
 function messageOf(issue: z.core.$ZodIssue, tree: unknown): string {
   const { path } = issue
   if (path.length > 0 && valueAt(tree, path) === undefined) return 'is missing'
-  // A reader of text says itself what is wrong; zod's own sentences would speak of types.
+  // Parsers of text have their own messages; zod's sentences would talk about types.
   if (issue.code === 'custom' && issue.message !== 'Invalid input') return issue.message
   if (path.length === 0) return 'must be a map of keys'
   const key = keyAt(path)
-  // Entries of a list have no facts of their own.
+  // Entries of a list have no description of their own.
   const isEntry = typeof path.at(-1) === 'number'
   if (isEntry) return key?.children.length === 0 ? 'must be text' : 'must be a map of keys'
   return `must be ${key?.facts.type ?? 'another value'}`

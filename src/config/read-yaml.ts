@@ -1,6 +1,6 @@
 /**
- * A YAML file → plain values, within bounds: size, aliases and depth, so that no file can exhaust
- * the process. What the values mean is not known here.
+ * A YAML file → plain values, with limits on size, aliases and depth, so that no file can exhaust the process. It does
+ * not interpret the values.
  */
 import { createReadStream } from 'node:fs'
 import {
@@ -16,23 +16,20 @@ import { fromUtf8 } from '../base/encoding.ts'
 import type { Problem } from './problems.ts'
 
 export type Tree =
-  /**
-   * `repeated`: keys that are there twice. The rest can still be checked, but nothing may start
-   * from it.
-   */
+  /** `repeated`: duplicate keys. The rest can still be checked, but nothing may start from such a file. */
   | { readonly ok: true; readonly tree: unknown; readonly repeated: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 const MAX_BYTES = 1024 * 1024
 const MAX_ALIASES = 20
 const MAX_DEPTH = 32
-// After the first few, a parser only reports what follows from them.
+// Later errors usually only follow from the first few.
 const MAX_SYNTAX_PROBLEMS = 10
 
 export async function readYamlFile(path: string): Promise<Tree> {
   const chunks: Buffer[] = []
   try {
-    // One byte more than allowed, whatever the file claims to be: a device has no size.
+    // Read one byte more than allowed, whatever size the file claims: a device has none.
     for await (const chunk of createReadStream(path, { end: MAX_BYTES })) chunks.push(chunk)
   } catch (error) {
     return refuse({ path: '', message: whyUnreadable(error) })
@@ -46,13 +43,12 @@ export async function readYamlFile(path: string): Promise<Tree> {
 export function parseYaml(text: string): Tree {
   const lines = new LineCounter()
   const document = parseDocument(text, {
-    // Pretty errors quote the line, and a line may hold a password.
+    // Pretty errors quote the line, and a line may contain a password.
     prettyErrors: false,
     lineCounter: lines,
     stringKeys: true,
     resolveKnownTags: false,
-    // Looked for below: the library compares each key with every other, minutes of work for a large
-    // file.
+    // Checked below: the library compares each key with every other, which takes minutes for a large file.
     uniqueKeys: false,
   })
   const lineOf = (offset: number): string => `line ${lines.linePos(offset).line}`
@@ -87,19 +83,19 @@ function sentenceOf(fault: YAMLError): string {
     return 'a second document begins here; one file is one document'
   if (fault.message.startsWith('Maximum call stack')) return TOO_DEEP.message
   if (TAG_FAULTS.has(fault.code)) return 'tags and directives have no meaning in this file'
-  // What follows the colon is taken from the file.
+  // What follows the colon is quoted from the file.
   const what = `is not valid YAML: ${fault.message.split(': ')[0]}`
   return fault.code === 'UNEXPECTED_TOKEN' ? `${what}; a value with brackets needs quotes` : what
 }
 
-// Their sentences quote the file.
+// These messages quote the file.
 const TAG_FAULTS: ReadonlySet<string> = new Set([
   'BAD_COLLECTION_TYPE',
   'BAD_DIRECTIVE',
   'TAG_RESOLVE_FAILED',
 ])
 
-/** The rest of a line only follows from what is said first. */
+/** The rest of a line only follows from its first part. */
 function firstOfEachLine(problems: readonly Problem[]): readonly Problem[] {
   return [...Map.groupBy(problems, ({ path }) => path).values()].flatMap((all) => all.slice(0, 1))
 }
@@ -119,9 +115,7 @@ function repeatedKeys(document: Document): readonly Scalar[] {
   return repeated
 }
 
-/**
- * Goes down first and stops at the first find, so that a map that contains itself ends here too.
- */
+/** Goes depth first and stops at the first match, so that a map that contains itself ends here too. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((child) => isDeeperThan(child, levels - 1))

@@ -1,16 +1,15 @@
 /**
- * The file `controller.yml`, as people write it: every key with its kind of value, its default and
- * what people are told about it. `docs/configuration.md` and the file in a new home are made from
+ * The file `controller.yml`, as operators write it: every key with its type, its default and its
+ * description. `docs/configuration.md` and the file in a new home are generated from
  * this. D-46.
  *
- * A key is here only when some code reads it. A new key has a default that keeps yesterday's file
+ * A key is here only if some code reads it. A new key has a default that keeps existing files
  * working.
  */
 import { z } from 'zod'
-import { formatDuration } from '../base/time/duration.ts'
+import { days, formatDuration, hours, minutes, seconds } from '../base/time/duration.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { BINDINGS, LOG_FORMATS, LOG_LEVELS, STRICT_TRANSPORT } from './config.ts'
-import { DURATION_RULES } from './durations.ts'
 import {
   auditOutput,
   collectorUrl,
@@ -46,20 +45,32 @@ const identity = (rule: string, folder: string) =>
     ).optional(),
   }).optional()
 
-const LONGEST_TIMEOUT = formatDuration(DURATION_RULES.header.maximum)
+// Node's timers overflow after 24 days, and a connection that may wait for a day protects nothing.
+const LONGEST_TIMEOUT = days(1)
 
-const timeouts = section(`Time-outs of connections, ${LONGEST_TIMEOUT} at most.`, {
+const timeouts = section(`Timeouts of connections, at most ${formatDuration(LONGEST_TIMEOUT)}.`, {
+  // D-44: 10 s for the header, 30 s for the request.
   header: duration(
-    DURATION_RULES.header,
+    { usual: '10s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
     'Limit for the TLS handshake, and for the header of a request.',
   ),
+  // Node refuses one that is shorter than `header`.
   request: duration(
-    DURATION_RULES.request,
-    'Until a whole request is there. At least as long as `header`.',
+    {
+      usual: '30s',
+      minimum: seconds(1),
+      longerThan: { key: 'header', by: seconds(0) },
+      maximum: LONGEST_TIMEOUT,
+    },
+    'Limit for a whole request. At least as long as `header`.',
   ),
-  idle: duration(DURATION_RULES.idle, 'How long a connection may wait for its next request.'),
+  idle: duration(
+    { usual: '60s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
+    'How long a connection may wait for its next request.',
+  ),
+  // D-196.
   write: duration(
-    DURATION_RULES.write,
+    { usual: '30s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
     'How long a client may accept no byte of a response that is being sent to it.',
   ),
 }).prefault({})
@@ -68,26 +79,26 @@ const bindPoint = section('One place to listen.', {
   interface: hostPort(
     'interface',
     'Where to listen. `0.0.0.0` is every IPv4 interface, `[::]` every interface (IPv6 in ' +
-      'quotes: YAML reads brackets as a list). Port 0 is a free port. No two listeners share one.',
+      'quotes: YAML reads brackets as a list). Port 0 is a free port. Unique among listeners.',
   ),
   address: hostPort(
     'address',
-    'What clients connect to. It makes the issuer `https://<address>/oidc`. Port 0 is the port ' +
-      'of the interface. No two listeners share one.',
+    'What clients connect to. The issuer is `https://<address>/oidc`. Port 0 is the port ' +
+      'of the interface. Unique among listeners.',
   ),
 })
 
 const api = section('One API.', {
   binding: oneOf(
     BINDINGS,
-    'Which API. Each at most once on a listener. `metrics` is for a listener that only your ' +
-      'monitoring reaches: whoever reaches it may read.',
+    'Which API. Each at most once on a listener. Bind `metrics` only where just your monitoring ' +
+      'can connect: any caller may read them.',
   ),
-  options: section('`edge-oidc` alone has options. It needs to be listed only to set them.', {
+  options: section('Only `edge-oidc` has options. List it only to set them.', {
     redirectURIs: list(
       {
         rule:
-          'Callbacks that clients may name. `*` may stand for the port; `http` only to this ' +
+          'Callbacks that clients may use. `*` may stand for the port; `http` only to this ' +
           'machine. A list replaces the default: `http` and `https` to `localhost`, ' +
           '`127.0.0.1` and `[::1]`, any port, any path.',
         example: ['https://app.example.com/callback', 'http://127.0.0.1:*/callback'],
@@ -96,7 +107,7 @@ const api = section('One API.', {
     ).optional(),
     postLogoutURIs: list(
       {
-        rule: 'Where a logout may lead. The same form and the same default as `redirectURIs`.',
+        rule: 'Where a logout may redirect to. The same form and the same default as `redirectURIs`.',
         example: ['https://app.example.com/signed-out'],
       },
       redirectPattern(),
@@ -105,26 +116,33 @@ const api = section('One API.', {
 })
 
 const listener = section('One listener.', {
-  name: token('For logs and messages. No two listeners share one.'),
-  bindPoints: list({ rule: 'Where the listener listens, and how clients call it.' }, bindPoint),
+  name: token('For logs and messages. Unique among listeners.'),
+  bindPoints: list(
+    { rule: 'Where the listener listens, and its addresses for clients.' },
+    bindPoint,
+  ),
   identity: identity(
-    'A certificate for this listener alone, a public one for instance. Without it: the one at ' +
-      'the top of the file. PEM files; `ca` may be left out.',
+    'A certificate for this listener only, for example a public one. Default: the one at ' +
+      'the top of the file. PEM files; `ca` is optional.',
     'public',
   ),
-  options: section('How connections are treated.', {
-    minTLSVersion: oneOf(['TLS1.2', 'TLS1.3'], 'The oldest TLS that is spoken.').prefault('TLS1.2'),
-    maxTLSVersion: oneOf(['TLS1.2', 'TLS1.3'], 'The newest TLS that is spoken.').prefault('TLS1.3'),
+  options: section('Settings of connections.', {
+    minTLSVersion: oneOf(['TLS1.2', 'TLS1.3'], 'The oldest TLS version that is accepted.').prefault(
+      'TLS1.2',
+    ),
+    maxTLSVersion: oneOf(['TLS1.2', 'TLS1.3'], 'The newest TLS version that is accepted.').prefault(
+      'TLS1.3',
+    ),
     strictTransportSecurity: oneOf(
       STRICT_TRANSPORT,
       'Whether to tell browsers to use only https for this host (HSTS), for a year. `auto`: if ' +
-        'the certificate chains to a public root. It counts for every port of the host.',
+        'the certificate chains to a public root. It applies to every port of the host.',
     ).prefault('auto'),
     timeouts,
   }).prefault({}),
   proxyProtocol: section(
-    'For a load balancer that passes TLS on: each connection begins with a PROXY header of version 2, ' +
-      'which has the address of the client.',
+    'For a load balancer that passes TLS through: each connection begins with a PROXY header of version 2, ' +
+      'which contains the address of the client.',
     {
       trustedSources: list(
         {
@@ -157,10 +175,10 @@ const edge = section('The service itself.', {
     address: hostPort(
       'address',
       'The address that enrollment JWTs send clients to: an `address` of a listener with ' +
-        '`edge-client`. Without it: the first one.',
+        '`edge-client`. Default: the first one.',
       'id.example.com:1280',
     ).optional(),
-    disableOidcAutoBinding: flag('When true, OIDC is only where `edge-oidc` is listed.').prefault(
+    disableOidcAutoBinding: flag('If true, OIDC is only where `edge-oidc` is listed.').prefault(
       false,
     ),
     corsOrigins: list(
@@ -172,77 +190,100 @@ const edge = section('The service itself.', {
       },
       origin(),
     ).prefault([]),
+    // D-36: 30m, at least 1m.
     sessionTimeout: duration(
-      DURATION_RULES.sessionTimeout,
-      'How long a `zt-session` lives without a call.',
+      { usual: '30m', minimum: minutes(1) },
+      'How long a `zt-session` lasts without a call.',
     ),
+    // D-40: 12h.
     sessionCertificateDuration: duration(
-      DURATION_RULES.sessionCertificateDuration,
-      'Life of an API session certificate; never longer than its session.',
+      { usual: '12h', minimum: minutes(1) },
+      'Lifetime of an API session certificate; never longer than its session.',
     ),
   }).prefault({}),
   oidc: section('Tokens and the keys that sign them.', {
-    accessTokenDuration: duration(DURATION_RULES.accessTokenDuration, 'Life of an access token.'),
-    idTokenDuration: duration(DURATION_RULES.idTokenDuration, 'Life of an ID token.'),
+    // SPEC Limits: 30m, at least 1m.
+    accessTokenDuration: duration(
+      { usual: '30m', minimum: minutes(1) },
+      'Lifetime of an access token.',
+    ),
+    idTokenDuration: duration({ usual: '30m', minimum: minutes(1) }, 'Lifetime of an ID token.'),
+    // SPEC Limits: 24h, and at least one minute longer than the access token; always compared, given or default.
     refreshTokenDuration: duration(
-      DURATION_RULES.refreshTokenDuration,
-      'Life of a refresh token; each refresh gives a new one. At least one minute longer than ' +
+      {
+        usual: '24h',
+        minimum: minutes(2),
+        longerThan: { key: 'accessTokenDuration', by: minutes(1) },
+      },
+      'Lifetime of a refresh token; each refresh returns a new one. At least one minute longer than ' +
         '`accessTokenDuration`.',
     ),
+    // D-27: off. A longer window would make every stolen token valid for as long.
     refreshRetryWindow: duration(
-      DURATION_RULES.refreshRetryWindow,
-      'How long a refresh whose answer was lost may be repeated with the same token. 0s is off.',
+      { usual: '0s', minimum: seconds(0), maximum: minutes(5) },
+      'How long a refresh whose response was lost may be repeated with the same token. 0s is off.',
     ),
+    // D-27: 30 days. A session that ends before its first token would issue tokens that claim a longer lifetime.
     maxSessionDuration: duration(
-      DURATION_RULES.maxSessionDuration,
-      'When a session ends for good, counted from its login, however busy it is. At least as ' +
+      {
+        usual: '30d',
+        minimum: minutes(1),
+        longerThan: { key: 'accessTokenDuration', by: seconds(0) },
+      },
+      'When a session ends at the latest, counted from its login. At least as ' +
         'long as `accessTokenDuration`.',
     ),
     signingAlgorithm: oneOf(
       SIGNING_ALGORITHMS,
       'How tokens are signed. A change takes effect with a new key.',
     ).prefault('ES256'),
-    keyRotation: duration(DURATION_RULES.keyRotation, 'Age at which a signing key is replaced.'),
+    // D-23: 90 days. If keys rotated faster than hourly, verifiers that cache the key set would not keep up.
+    keyRotation: duration(
+      { usual: '90d', minimum: hours(1) },
+      'Age at which a signing key is replaced.',
+    ),
   }).prefault({}),
   totp: section('Time-based one-time passwords.', {
     hostname: hostName(
-      'What authenticator apps show as the issuer. Without it: the host that the client calls.',
+      'What authenticator apps show as the issuer. Default: the host that the client uses.',
       'id.example.com',
     ).optional(),
   }).prefault({}),
   enrollment: section('How identities get their first credential.', {
+    // D-125: a day. Under a minute, no user could enroll; a token that is valid for years is a password.
     duration: duration(
-      DURATION_RULES.enrollmentDuration,
-      'How long an enrollment token is good, where the administrator does not say until when.',
+      { usual: '24h', minimum: minutes(1), maximum: days(365) },
+      'How long an enrollment token is valid, unless the administrator sets another expiry.',
     ),
+    // API 3.2: a year.
     certificateDuration: duration(
-      DURATION_RULES.enrollmentCertificateDuration,
-      'Life of a certificate that an identity gets for its token; never past the CA that issues it.',
+      { usual: '365d', minimum: hours(1) },
+      'Lifetime of a certificate from an enrollment; never beyond that of its CA.',
     ),
   }).prefault({}),
   passwords: section('Hashing of passwords, the most expensive thing the service does.', {
     hashing: count(
       { from: 1, to: 64, or: 'auto' },
-      'How many at the same time. `auto`: one for each core, three at most.',
+      'How many at the same time. `auto`: one for each core, at most three.',
     ).prefault('auto'),
     queue: count(
       { from: 0, to: 10_000 },
-      'How many may wait, served in turn for each network. Beyond that the longest line is shed, and answered 503.',
+      'How many may wait, served in turn for each network. If it is full, the last request of the longest line gets 503.',
     ).prefault(64),
-    rejectCommon: flag(
-      'Whether passwords that many people use, or that are made of the name, are refused.',
-    ).prefault(true),
+    rejectCommon: flag('Whether to refuse common passwords and those made from the name.').prefault(
+      true,
+    ),
   }).prefault({}),
-  limits: section('Limits for strangers.', {
+  limits: section('Limits for callers without a credential.', {
     failuresPerAddress: count(
       { from: 0, to: 1_000_000 },
-      'How many wrong passwords a minute one address may send, and how many wrong enrollment tokens. 0 is no limit.',
+      'How many wrong passwords one address may send in a minute, and how many wrong enrollment tokens. 0 means no limit.',
     ).prefault(60),
     trustedProxies: list(
       {
         rule:
-          'Addresses or networks of reverse proxies, like `10.0.0.0/8`. From them alone the ' +
-          'field `X-Forwarded-For` is believed.',
+          'Addresses or networks of reverse proxies, like `10.0.0.0/8`. Only their ' +
+          '`X-Forwarded-For` is trusted.',
         mayBeEmpty: true,
       },
       network(),
@@ -251,18 +292,16 @@ const edge = section('The service itself.', {
   externalJwtSigners: section('Signers of external JWTs.', {
     fetch: section(
       'Where keys of signers may be fetched. Link-local addresses and those of cloud metadata ' +
-        'services are refused, whatever stands here.',
+        'services are always refused.',
       {
-        allowHttp: flag('When true, plain `http` is allowed to other machines too.').prefault(
-          false,
-        ),
+        allowHttp: flag('If true, plain `http` is allowed to other machines too.').prefault(false),
         blockPrivateAddresses: flag(
-          'When true, private addresses and those of this machine are refused.',
+          'If true, private addresses and those of this machine are refused.',
         ).prefault(false),
         allowed: list(
           {
             rule:
-              'Hosts, addresses or networks that `blockPrivateAddresses` does not count for, ' +
+              'Hosts, addresses or networks that `blockPrivateAddresses` does not apply to, ' +
               'like `idp.example.com` or `10.1.2.0/24`.',
             mayBeEmpty: true,
           },
@@ -270,7 +309,7 @@ const edge = section('The service itself.', {
         ).prefault([]),
         denied: list(
           {
-            rule: 'Hosts, addresses or networks that are refused, whatever else stands here.',
+            rule: 'Hosts, addresses or networks that are always refused.',
             mayBeEmpty: true,
           },
           hostOrNetwork(),
@@ -278,14 +317,15 @@ const edge = section('The service itself.', {
       },
     ).prefault({}),
   }).prefault({}),
-  audit: section('The audit log: who got in, who did not and why, and what was changed.', {
+  audit: section('The audit log: logins, refused logins with the reason, and changes.', {
+    // D-102, D-134: 90 days. At least one day, so that an overnight incident can still be investigated.
     retention: duration(
-      DURATION_RULES.auditRetention,
+      { usual: '90d', minimum: days(1) },
       'How long events are kept in the database. Older ones are removed.',
     ),
     output: auditOutput(
-      'Where each event is written besides, as one line of JSON: nowhere, to standard output, or ' +
-        'to the end of a file, which is opened anew at SIGHUP.',
+      'Where else to write each event, as one line of JSON: nowhere, to standard output, or ' +
+        'to the end of a file, which is reopened at SIGHUP.',
     ).prefault('none'),
   }).prefault({}),
 }).prefault({})
@@ -298,13 +338,13 @@ export const ControllerFile = section('', {
   ).prefault('latchkey.db'),
   trustDomain: trustDomain(
     'The SPIFFE trust domain that certificates name: lower-case letters, digits, dots, dashes and ' +
-      'underscores. Certificates of before a change are refused.',
+      'underscores. After a change, earlier certificates are refused.',
     'example.com',
   ).prefault('latchkey'),
   secret: section(
-    'Where the installation secret is, under which signing keys are encrypted. One of the two.',
+    'Where the installation secret is, which encrypts signing keys. One of the two.',
     {
-      file: filePath('A file. Made when a home is made.', 'secret').prefault('secret'),
+      file: filePath('A file. Created with the home.', 'secret').prefault('secret'),
       environment: variableName(
         'An environment variable, instead of a file.',
         'LATCHKEY_SECRET',
@@ -312,27 +352,27 @@ export const ControllerFile = section('', {
     },
   ).prefault({}),
   identity: identity(
-    "The certificate of listeners that have none of their own. Without it: one of the home's " +
-      'own PKI. PEM files; `ca` may be left out.',
+    "The certificate of listeners that have none of their own. Default: one of the home's " +
+      'own PKI. PEM files; `ca` is optional.',
     'identity',
   ),
   web: list({ rule: 'The listeners.' }, listener),
   edge,
-  log: section('What is logged.', {
-    level: oneOf(LOG_LEVELS, 'The least important lines that are written.').prefault('info'),
-    format: oneOf(LOG_FORMATS, 'For machines or for people.').prefault('json'),
+  log: section('The log.', {
+    level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
+    format: oneOf(LOG_FORMATS, '`json` for machines, `text` for people.').prefault('json'),
   }).prefault({}),
-  telemetry: section('What is told to other programs.', {
-    traces: section('Spans for a collector that takes OTLP over HTTP, as JSON. Without it: none.', {
+  telemetry: section('Data for other programs.', {
+    traces: section('Spans for a collector that takes OTLP over HTTP, as JSON. Default: none.', {
       endpoint: collectorUrl(
-        'The whole URL. With `headers` it is https, or on this machine.',
+        'The whole URL. With `headers` it must be https, or on this machine.',
         'https://collector.example.com:4318/v1/traces',
       ),
-      headers: headerFields('Header fields to send along, a credential for instance.', {
+      headers: headerFields('Header fields to send, for example a credential.', {
         authorization: 'Bearer TOKEN',
       }).optional(),
       sampleRatio: ratio(
-        'Which part of the requests is traced. Without it: 1, all of them.',
+        'The fraction of requests to trace. Default: 1, all of them.',
         0.1,
       ).optional(),
     }).optional(),

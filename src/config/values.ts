@@ -1,7 +1,6 @@
 /**
- * The kinds of value that a key of the file may have. Each reads what YAML gives into its final
- * type and carries the words that the documentation, the new file and the error messages use for
- * it.
+ * The types of value that a key of the file may have. Each parses what YAML returns into its final type and carries the
+ * words that the documentation, the new file and the error messages use for it.
  */
 import { z } from 'zod'
 import { type HostPort, isLoopbackHost, isWildcardHost, parseHostPort } from '../base/host-port.ts'
@@ -17,32 +16,33 @@ import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect
 import type { AuditOutput, Database } from './config.ts'
 import { type DurationRule, readDuration } from './durations.ts'
 
-/** What people are told about one key. */
+/** The description of one key. */
 export interface KeyFacts {
-  /** Finishes the sentence "must be …". */
+  /** Completes the sentence "must be …". */
   readonly type: string
-  /** The type is a choice of words or numbers, worth telling even where there is little room. */
+  /** The type is a choice of words or numbers, which is shown even if there is little room. */
   readonly isChoice?: true
-  /** What the key does and what holds for it; whole sentences. */
+  /** What the key does and which rules apply to it; whole sentences. */
   readonly rule: string
-  /** Shown in a new file where there is no default to show. */
+  /** Shown in a new file if there is no default. */
   readonly example?: string | number | readonly string[] | Readonly<Record<string, string>>
 }
 
 /** Where `keys.ts` finds the facts of each schema. */
 export const keyFacts = z.registry<KeyFacts>()
 
+/** The same for the bounds of durations. */
+export const durationRules = new WeakMap<z.core.$ZodType, DurationRule>()
+
 type Reading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string }
 
-// Longer than any path or URL that means something.
+// Longer than any real path or URL.
 const MAX_TEXT = 4096
 const MAX_LIST = 256
 
-/**
- * A map of keys. A section whose lines are all commented out is null in YAML, and as good as empty.
- */
+/** A map of keys. A section whose lines are all commented out is null in YAML, and counts as empty. */
 export function section<Shape extends z.ZodRawShape>(rule: string, shape: Shape) {
   return z
     .preprocess((value) => (value === null ? {} : value), z.strictObject(shape))
@@ -67,22 +67,21 @@ export function list<Entry extends z.ZodType>(
 }
 
 export function duration(rule: DurationRule, about: string) {
-  return (
-    z
-      // YAML reads `0` as a number; D-43 counts it as a duration that is too small.
-      .preprocess(
-        (value) => (value === 0 ? '0' : value),
-        text((given) => readDuration(given, rule)),
-      )
-      .register(keyFacts, {
-        type: 'a duration',
-        rule: rule.minimum > 0 ? `${about} At least ${formatDuration(rule.minimum)}.` : about,
-      })
-      .prefault(rule.usual)
-  )
+  const schema = z
+    // YAML reads `0` as a number; D-43 counts it as a duration that is too small.
+    .preprocess(
+      (value) => (value === 0 ? '0' : value),
+      text((given) => readDuration(given, rule)),
+    )
+    .register(keyFacts, {
+      type: 'a duration',
+      rule: rule.minimum > 0 ? `${about} At least ${formatDuration(rule.minimum)}.` : about,
+    })
+  durationRules.set(schema, rule)
+  return schema.prefault(rule.usual)
 }
 
-/** Also the words `true` and `false`, which is what `${VAR}` gives. */
+/** Also accepts the words `true` and `false`, which `${VAR}` produces. */
 export function flag(rule: string) {
   return z
     .preprocess(
@@ -92,7 +91,7 @@ export function flag(rule: string) {
     .register(keyFacts, { type: '`true` or `false`', rule, isChoice: true })
 }
 
-/** A whole number, also as digits in a text, which is what `${VAR}` gives; and perhaps one word. */
+/** An integer, also as a string of digits, which `${VAR}` produces; optionally one word. */
 export function count<Word extends string = never>(
   bounds: { readonly from: number; readonly to: number; readonly or?: Word },
   rule: string,
@@ -111,7 +110,7 @@ export function count<Word extends string = never>(
     .register(keyFacts, { type, rule, isChoice: true })
 }
 
-/** A part of a whole, also as digits in a text, which is what `${VAR}` gives. */
+/** A fraction, also as a string of digits, which `${VAR}` produces. */
 export function ratio(rule: string, example: number) {
   return z
     .preprocess(
@@ -144,7 +143,7 @@ export function filePath(rule: string, example: string) {
   return text(readPath).register(keyFacts, { type: 'a path', rule, example })
 }
 
-/** A word, or a file; `./stdout` is a file of that name. */
+/** A word, or a file; `./stdout` is a file with that name. */
 export function auditOutput(rule: string) {
   return text((given): Reading<AuditOutput> => {
     if (given === 'none' || given === 'stdout') return { ok: true, value: { kind: given } }
@@ -204,7 +203,7 @@ export function trustDomain(rule: string, example: string) {
   ).register(keyFacts, { type: 'a trust domain', rule, example })
 }
 
-/** One address, or all that begin with the same bits. */
+/** One address, or a network. */
 export function network() {
   return text((given): Reading<Network> => {
     const value = parseNetwork(given)
@@ -239,9 +238,7 @@ export function origin() {
   return text(readOrigin).register(keyFacts, { type: 'an origin', rule: '' })
 }
 
-/**
- * A path, or the URL of a PostgreSQL server. Never quoted in a problem: it may carry a password.
- */
+/** A path, or the URL of a PostgreSQL server. Never quoted in a problem: it may contain a password. */
 export function database(rule: string) {
   return text(readDatabase, 'never show').register(keyFacts, {
     type: 'a path or a `postgres://` URL',
@@ -254,7 +251,7 @@ export function collectorUrl(rule: string, example: string) {
   return text(readCollectorUrl, 'never show').register(keyFacts, { type: 'a URL', rule, example })
 }
 
-/** Names and values of header fields. A problem shows names alone: a value may be a credential. */
+/** Names and values of header fields. A problem shows only names: a value may be a credential. */
 export function headerFields(rule: string, example: Readonly<Record<string, string>>) {
   return z
     .unknown()
@@ -270,10 +267,7 @@ export function headerFields(rule: string, example: Readonly<Record<string, stri
     .register(keyFacts, { type: 'a map of header fields', rule, example })
 }
 
-/**
- * Text that `read` accepts. A problem begins with the quoted text, unless that is a secret or in it
- * already.
- */
+/** Text that `read` accepts. A problem begins with the quoted text, unless that is a secret or already contains it. */
 function text<T>(
   read: (given: string) => Reading<T>,
   quoting: 'quote' | 'names itself' | 'never show' = 'quote',
@@ -310,7 +304,7 @@ function readOrigin(given: string): Reading<string> {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { ok: false, problem: 'is neither https nor http' }
   }
-  // A browser compares nothing, we do: only the text that it sends can ever match.
+  // Browsers send this text, so only its exact form can ever match.
   if (url.origin !== given) {
     return { ok: false, problem: `is not an exact origin; write ${quote(url.origin)}` }
   }
@@ -336,7 +330,7 @@ function readCollectorUrl(given: string): Reading<URL> {
 
 const MAX_HEADERS = 16
 
-/** Those that make the message, and not what is said with it (RFC 9110 §7.6.1). */
+/** Fields that frame the message instead of carrying content (RFC 9110 §7.6.1). */
 const FRAMING = ['connection', 'content-length', 'content-type', 'host', 'transfer-encoding']
 
 function headerProblem(given: unknown): string | undefined {
@@ -361,8 +355,7 @@ function readDatabase(given: string): Reading<Database> {
       ? { ok: true, value: { kind: 'postgres', url: new Secret(given) } }
       : { ok: false, problem: 'is not a URL; percent-encode what is special in user and password' }
   }
-  // `:memory:` and `file:` mean something to SQLite, and other schemes other databases. One letter
-  // is a drive.
+  // SQLite interprets `:memory:` and `file:`, and other schemes are other databases. One letter is a drive.
   if (/^(?:[A-Za-z][A-Za-z0-9+.-]+)?:/.test(given)) {
     return { ok: false, problem: 'is neither a path nor a postgres:// URL' }
   }

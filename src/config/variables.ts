@@ -1,16 +1,13 @@
 /**
- * `${VAR}` in the values of the file. Variables are put into parsed values, never into the text of
- * the file, so that nothing in the environment can add a key. `$${` stands for a plain `${`.
+ * `${VAR}` in the values of the file. Variables are substituted in parsed values, never in the text of the file, so
+ * that nothing in the environment can add a key. `$${` stands for a plain `${`.
  */
 import { formatPath } from './keys.ts'
 import type { Problem } from './problems.ts'
 
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
 
-/**
- * A copy of the tree with its variables filled in, and a problem for each value that names an unset
- * one.
- */
+/** Returns a copy of the tree with its variables substituted, and a problem for each value that names an unset one. */
 export function fillIn(
   tree: unknown,
   variable: (name: string) => string | undefined,

@@ -4,13 +4,12 @@
 import type { Clock } from '../base/time/clock.ts'
 import type { Version } from '../contract/version.ts'
 import type { AccountLogin } from '../domain/account/login.ts'
+import type { OwnAuthenticators } from '../domain/account/own-authenticators.ts'
 import type { AccountSessions } from '../domain/account/session.ts'
-import type { RenewCertificate } from '../domain/certificates/enrolled/renew.ts'
-import type { ManageSessionCertificates } from '../domain/certificates/session/issue.ts'
-import type { Enroll } from '../domain/enrollments/enroll.ts'
-import type { EnrollByCa } from '../domain/enrollments/enroll-by-ca.ts'
+import type { AuthenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
+import type { CheckForRouter } from '../domain/calls/routers/check-for-router.ts'
+import type { OpenRouterFeed } from '../domain/calls/routers/router-feed.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
-import type { OwnAuthenticators } from '../domain/identities/own-authenticators.ts'
 import type { EnrollInLogin } from '../domain/login/enroll-totp.ts'
 import type { ComeBack } from '../domain/login/external/come-back.ts'
 import type { KeepPrimary } from '../domain/login/external/kept-primary.ts'
@@ -20,6 +19,7 @@ import type { FindRequest } from '../domain/login/request/find-request.ts'
 import type { StartLogin } from '../domain/login/start.ts'
 import type { SubmitPrimary } from '../domain/login/submit-primary.ts'
 import type { SubmitTotp } from '../domain/login/submit-totp.ts'
+import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { Rules } from '../domain/policies/rules.ts'
 import type { AuthenticateLegacy } from '../domain/sessions/authenticate-legacy.ts'
 import type {
@@ -28,12 +28,11 @@ import type {
   LogOut,
   UserinfoOf,
 } from '../domain/sessions/current-session.ts'
-import type { EndByHint } from '../domain/sessions/ending/end-by-hint.ts'
 import type { OwnSessions } from '../domain/sessions/own-sessions.ts'
-import type { AuthenticateRouter } from '../domain/sessions/routers/authenticate-router.ts'
-import type { CheckForRouter } from '../domain/sessions/routers/check-for-router.ts'
-import type { OpenRouterFeed } from '../domain/sessions/routers/router-feed.ts'
+import type { SessionPorts } from '../domain/sessions/ports.ts'
 import type { SessionMfa } from '../domain/sessions/session-mfa.ts'
+import type { Stores } from '../domain/stores.ts'
+import type { EndByHint } from '../domain/tokens/end-by-hint.ts'
 import type { ExchangeCode } from '../domain/tokens/exchange-code.ts'
 import type { Introspect } from '../domain/tokens/introspect.ts'
 import type { SigningKeys } from '../domain/tokens/keys/signing-keys.ts'
@@ -74,9 +73,14 @@ import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
 import type { RequestHead } from './reading/header-fields.ts'
+import type { OutcomeCounters } from './request-observer.ts'
 import type { Router } from './router.ts'
 
-export interface UseCases {
+/** What the use cases need that handlers call: everything that is replaceable. */
+export type HttpPorts = SessionPorts & ManagementPorts & Pick<Stores, 'events'>
+
+export interface UseCases extends Management {
+  readonly ports: HttpPorts
   readonly startLogin: StartLogin
   readonly findRequest: FindRequest
   readonly submitPrimary: SubmitPrimary
@@ -96,7 +100,6 @@ export interface UseCases {
   readonly signingKeys: Pick<SigningKeys, 'keySet' | 'algorithms'>
   readonly authenticateLegacy: AuthenticateLegacy
   readonly sessionMfa: SessionMfa
-  readonly sessionCertificates: ManageSessionCertificates
   readonly currentSession: CurrentSession
   readonly logOut: LogOut
   readonly currentIdentity: CurrentIdentityOf
@@ -107,12 +110,7 @@ export interface UseCases {
   readonly openRouterFeed: OpenRouterFeed
   readonly authenticateRouter: AuthenticateRouter
   readonly checkForRouter: CheckForRouter
-  readonly caBundlePem: () => string
-  readonly management: Management
   readonly checkHealth: CheckHealth
-  readonly enroll: Enroll
-  readonly enrollByCa: EnrollByCa
-  readonly renewCertificate: RenewCertificate
 }
 
 export type BoundApi =
@@ -136,17 +134,18 @@ export function addBoundApis(
     readonly addresses: () => ListenerAddresses
     readonly version: () => Version
     readonly metrics: ShownMetrics
+    readonly counters: OutcomeCounters
     /** Aborted when the service stops. */
     readonly stopping: AbortSignal
   },
 ): void {
-  const { addresses } = given
+  const { addresses, ports } = given
   const totpHostname = (head: RequestHead) => given.totpHostname ?? addresses().hostnameOf(head)
   const use = { ...given, totpHostname }
   if (apis.some(({ binding }) => binding.startsWith('edge-'))) {
     const root = apiAt(router, '')
     addVersion(root, use)
-    addEstCaCerts(root, use)
+    addEstCaCerts(root, ports)
   }
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, use)
@@ -172,21 +171,21 @@ export function addBoundApis(
       const { binding } = api
       const edge = apiAt(router, APIS[binding].prefix)
       addVersion(edge, use)
-      addEstCaCerts(edge, use)
+      addEstCaCerts(edge, ports)
       addOpenApi(edge, binding, use)
       addAuthenticate(edge, use)
       addCurrentApiSession(edge, use)
       addCurrentIdentity(edge, use)
       addCurrentIdentityAuthenticators(edge, use)
       addCurrentIdentityMfa(edge, use)
-      addExtend(edge, use)
+      addExtend(edge, ports)
       if (binding === 'edge-client') {
         addExternalJwtSigners(edge, use)
-        addEnroll(edge, use)
-        addSessionCertificates(edge, use)
+        addEnroll(edge, ports, given)
+        addSessionCertificates(edge, ports)
         addRouterFeed(edge, use)
         addRouterChecks(edge, use)
-      } else addManagementApi(edge, { ...use.management, clock: use.clock })
+      } else addManagementApi(edge, ports, use)
     }
   }
 }

@@ -24,6 +24,12 @@ export interface RequestTrace {
   end(status: number, code: string | undefined): void
 }
 
+/** Counts outcomes that no audit event tells. Resolves and rejects as the promise does. */
+export interface OutcomeCounters {
+  /** Certificates of ours that were issued for an enrollment. */
+  countEnrolled<T>(enrolled: Promise<T>): Promise<T>
+}
+
 export interface RequestObserver {
   answered(request: AnsweredRequest): void
   /** Absent where nothing is traced. Undefined: this request is not. */

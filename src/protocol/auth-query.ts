@@ -1,8 +1,6 @@
-/**
- * Authentication queries: what is still to be proven, and where to send it. SPEC Authentication Query; D-14, D-15.
- */
+/** Authentication queries: what is still to be proven, and where to send it. SPEC Authentication Query; D-14, D-15. */
 
-/** As it travels in `authQueries`. */
+/** An entry of `authQueries`. */
 export type AuthQuery = TotpQuery | ExtJwtQuery
 
 export interface TotpQuery {
@@ -13,7 +11,7 @@ export interface TotpQuery {
   readonly minLength: 6
   readonly maxLength: 6
   readonly provider: string
-  /** Whether a code can be given at once, or an enrollment comes first. */
+  /** Whether the user can enter a code, or must enroll first. */
   readonly isTotpEnrolled: boolean
 }
 
@@ -21,7 +19,7 @@ export interface ExtJwtQuery {
   readonly typeId: 'EXT-JWT'
   readonly provider: 'url'
   readonly httpMethod: 'GET'
-  /** The signer's `externalAuthUrl`; empty when it has none. */
+  /** The signer's `externalAuthUrl`; empty if it has none. */
   readonly httpUrl: string
   /** The External JWT Signer that must be satisfied. */
   readonly id: string
@@ -30,7 +28,7 @@ export interface ExtJwtQuery {
   readonly scopes: readonly string[]
 }
 
-/** Where a code goes: in an OIDC login, and in a legacy session (D-51). */
+/** Where to send a code: in an OIDC login, and in a legacy session (D-51). */
 export const TOTP_URLS = { oidc: '/oidc/login/totp', legacy: './authenticate/mfa' } as const
 
 export function totpQuery(

@@ -1,6 +1,6 @@
 /**
- * What a 401 says in `WWW-Authenticate`: the rows of the table in SPEC 401 challenges as data, one function
- * that writes them into a header field, and one that reads such a field.
+ * The `WWW-Authenticate` field of a 401: the rows of the table in SPEC 401 challenges as data, one function that writes
+ * them into a header field, and one that parses such a field.
  * D-1 for the realms, D-37 for the form; RFC 9110 §11 for the grammar, RFC 6750 §3 for the attributes.
  */
 
@@ -15,7 +15,7 @@ export interface Challenge {
   readonly issuer?: string
 }
 
-/** SPEC: no supported token provided. Also where no other row fits (D-37). `zt-session` comes first. */
+/** SPEC: no supported token provided. Also used if no other row fits (D-37). `zt-session` comes first. */
 export function missingToken(brand: string): readonly Challenge[] {
   const fault = { error: 'missing', errorDescription: DESCRIPTIONS.missing } as const
   return [
@@ -46,7 +46,7 @@ export function primaryExtJwt(brand: string, fault: Fault, signer: ChallengedSig
   return extJwt(`${brand}-primary-ext-jwt`, fault, signer)
 }
 
-/** SPEC: a secondary external JWT is demanded and absent, expired or invalid. */
+/** SPEC: a secondary external JWT is required and absent, expired or invalid. */
 export function secondaryExtJwt(brand: string, fault: Fault, signer: ChallengedSigner): Challenge {
   return extJwt(`${brand}-secondary-ext-jwt`, fault, signer)
 }
@@ -70,7 +70,7 @@ const ZT_SESSION = { scheme: 'zt-session', realm: 'zt-session' } as const
 const INVALID = { error: 'invalid', errorDescription: DESCRIPTIONS.invalid } as const
 const bearer = (brand: string) => ({ scheme: 'Bearer', realm: `${brand}-oidc` }) as const
 
-/** The value of the one header field (D-37). Printable ASCII, whatever the challenges hold. */
+/** Returns the value of the one header field (D-37). Always printable ASCII. */
 export function formatChallenges(challenges: readonly Challenge[]): string {
   return challenges
     .map(({ scheme, realm, error, errorDescription, id, issuer }) => {
@@ -90,9 +90,9 @@ export function formatChallenges(challenges: readonly Challenge[]): string {
 }
 
 /**
- * RFC 9110 §5.6.4. Line breaks and control characters must not reach a header (R066), and beyond ASCII its
- * encoding is undefined: such characters are percent-encoded as UTF-8, which is what RFC 3987 §3.1 makes of
- * an issuer that is not yet a URI.
+ * RFC 9110 §5.6.4. Line breaks and control characters must not reach a header (R066), and beyond ASCII its encoding is
+ * undefined. So such characters are percent-encoded as UTF-8, as RFC 3987 §3.1 does for an issuer that is not yet a
+ * URI.
  */
 function quotedString(value: string): string {
   const printable = value.replace(/[^ -~]+/gu, (run) =>
@@ -101,18 +101,18 @@ function quotedString(value: string): string {
   return `"${printable.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** One challenge as anybody may send it. Which schemes and parameters make sense is the reader's matter. */
+/** One challenge from any server. The caller decides which schemes and parameters it supports. */
 export interface ReceivedChallenge {
   readonly scheme: string
   /** The credentials of schemes such as Negotiate; then there are no parameters. */
   readonly token68: string | undefined
-  /** By name in lower case: RFC 9110 §11.2 compares names without case. */
+  /** By lower-case name: names are case-insensitive (RFC 9110 §11.2). */
   readonly parameters: ReadonlyMap<string, string>
 }
 
 /**
- * Reads a `WWW-Authenticate` value, RFC 9110 §11.6.1, from any server; several fields joined with a comma
- * are one value. Undefined when the text breaks the grammar or repeats a parameter in one challenge.
+ * Parses a `WWW-Authenticate` value, RFC 9110 §11.6.1, from any server; several fields joined with a comma are one
+ * value. Undefined if the text breaks the grammar or repeats a parameter in one challenge.
  */
 export function parseChallenges(header: string): readonly ReceivedChallenge[] | undefined {
   let at = 0
@@ -124,8 +124,8 @@ export function parseChallenges(header: string): readonly ReceivedChallenge[] | 
   }
 
   const challenges: ReceivedChallenge[] = []
-  // Where a parameter goes. A comma separates parameters and challenges alike, so only its form tells one
-  // from a scheme; undefined where no parameter may follow.
+  // Where a parameter is stored; undefined if none may follow. A comma separates both parameters and challenges, so
+  // only the form distinguishes a parameter from a scheme.
   let parameters: Map<string, string> | undefined
 
   take(LEADING_COMMAS)
@@ -153,8 +153,8 @@ export function parseChallenges(header: string): readonly ReceivedChallenge[] | 
   return challenges
 }
 
-// RFC 9110 §5.6.1 lets a recipient skip empty list elements, §5.6.2 and §5.6.4 define token and
-// quoted-string, §11.2 token68. The last may hold what looks like the start of a parameter: what follows tells.
+// RFC 9110 §5.6.1 lets a recipient skip empty list elements, §5.6.2 and §5.6.4 define token and quoted-string, §11.2
+// token68. A token68 may look like the start of a parameter: only what follows distinguishes them.
 const TOKEN_SOURCE = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const QUOTED_SOURCE = String.raw`"((?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*)"`
 const LEADING_COMMAS = /[ \t,]*/y

@@ -1,15 +1,15 @@
-/** Names of the header fields that are ours, in the lower case in which Node reads and writes them. */
+/** Names of our own header fields, in lower case, as Node reads and writes them. */
 
-/** Carries the auth request id beside the redirect and the login answers (D-4). */
+/** Carries the auth request id on the authorization redirect and on login responses (D-4). */
 export const AUTH_REQUEST_ID_HEADER = 'auth-request-id'
 
 /** SPEC Response headers: whole seconds until the session ends (D-39). */
 export const EXPIRATION_SECONDS_HEADER = 'expiration-seconds'
 
-/** SPEC Response headers: the same moment as a datetime (D-39). */
+/** SPEC Response headers: the same time as a datetime (D-39). */
 export const EXPIRES_AT_HEADER = 'expires-at'
 
-/** On every answer, and the same id in the error body and the log (D-39). */
+/** On every response, and the same id in the error body and the log (D-39). */
 export const REQUEST_ID_HEADER = 'x-request-id'
 
 /** SPEC Response headers: a login needs a TOTP code. */

@@ -1,12 +1,12 @@
 /**
- * Words of OAuth 2.0 that we use as values: error names and grant types.
- * RFC 6749 §4.1.2.1 (authorization), §5.2 (token); OIDC Core §3.1.2.6 for the ones OpenID adds.
+ * Values of OAuth 2.0: error names and grant types.
+ * RFC 6749 §4.1.2.1 (authorization), §5.2 (token); OIDC Core §3.1.2.6 for those that OpenID adds.
  */
 
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const
 export type GrantType = (typeof GRANT_TYPES)[number]
 
-/** What an OAuth endpoint may answer: D-28, and RFC 6750 §3.1 where a bearer token is shown. */
+/** The errors of OAuth endpoints: D-28, and RFC 6750 §3.1 for bearer tokens. */
 export const TOKEN_ERRORS = [
   'invalid_request',
   'invalid_client',
@@ -20,7 +20,7 @@ export const TOKEN_ERRORS = [
 ] as const
 export type TokenError = (typeof TOKEN_ERRORS)[number]
 
-/** What goes back over the redirect (D-5), and when; docs/errors.md is written from it. */
+/** The errors that go back over the redirect (D-5), and when; docs/errors.md is generated from it. */
 export const AUTHORIZATION_ERRORS = {
   invalid_request:
     'A parameter is missing, repeated or malformed: the PKCE challenge is absent or not 43 base64url characters, its method is not `S256`, `method` or `response_mode` is unknown, or everything together is too long.',

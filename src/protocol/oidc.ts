@@ -1,5 +1,5 @@
 /**
- * Words of OpenID Connect and OAuth that we use as values: scopes, response modes, the issuer.
+ * Values of OpenID Connect and OAuth: scopes, response modes, the issuer.
  * OIDC Core, OIDC Discovery, OAuth 2.0 Form Post Response Mode.
  */
 import type { Brand } from '../base/brand.ts'
@@ -7,7 +7,7 @@ import type { Brand } from '../base/brand.ts'
 /** `https://<address>/oidc`, one for each bind point. A closed set, computed at start (D-2). */
 export type Issuer = Brand<string, 'Issuer'>
 
-/** The path under which the provider lives: SPEC OIDC client. */
+/** The path of the provider: SPEC OIDC client. */
 export const PROVIDER_PREFIX = '/oidc'
 
 export const SCOPES = ['openid', 'profile', 'offline_access'] as const

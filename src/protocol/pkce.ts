@@ -1,6 +1,4 @@
-/**
- * Proof Key for Code Exchange with the one method we know, S256: RFC 7636 §4.
- */
+/** Proof Key for Code Exchange with the one supported method, S256: RFC 7636 §4. */
 import { base64url, sha256 } from '../base/encoding.ts'
 import { equalInConstantTime } from '../base/secrets/vault.ts'
 
@@ -14,7 +12,7 @@ export function isCodeVerifier(text: string): boolean {
   return /^[A-Za-z0-9._~-]{43,128}$/.test(text)
 }
 
-/** RFC 7636 §4.6. A text that is no verifier matches nothing, whatever its hash (R032). */
+/** RFC 7636 §4.6. A text that is not a valid verifier matches nothing, whatever its hash (R032). */
 export function verifierMatches(verifier: string, challenge: string): boolean {
   return isCodeVerifier(verifier) && equalInConstantTime(base64url(sha256(verifier)), challenge)
 }

@@ -1,14 +1,14 @@
 /**
- * Which redirect URIs a client may name: the patterns of `redirectURIs`, read at configuration time, and
- * the question of every authorization request, whether a URI matches one.
+ * Which redirect URIs a client may use: parses the patterns of `redirectURIs` when the configuration is loaded, and
+ * checks at every authorization request whether a URI matches one.
  * SPEC Authentication 10, D-8; RFC 8252 §7 for native clients, RFC 9700 §2.1 for exact matching.
  *
  * Nothing here throws, whatever the text.
  */
 
-/** Plain data, so that a checked configuration can hold it. Read from text by `parseRedirectPattern`. */
+/** Plain data, so that a checked configuration can contain it. Parsed by `parseRedirectPattern`. */
 export type RedirectPattern =
-  /** Nothing is free. `uri` is the serialisation, with the trailing `/` that may be left out. */
+  /** No wildcard. `uri` is the serialization, with the trailing `/` that may be omitted. */
   | { readonly free: 'nothing'; readonly uri: string }
   /** `*` stood for the port. `target` is the path and the query. */
   | {
@@ -17,7 +17,7 @@ export type RedirectPattern =
       readonly host: string
       readonly target: string
     }
-  /** Only among the defaults: configuration has no way to write it. */
+  /** Only in the defaults: the configuration cannot express it. */
   | { readonly free: 'port-and-target'; readonly scheme: WebScheme; readonly host: string }
 
 type WebScheme = 'http:' | 'https:'
@@ -29,7 +29,7 @@ export type PatternReading =
 // RFC 8252 §7.3: the literals and, for clients that need it, the name.
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'] as const
 
-/** D-8: where the option is not given, callbacks to this machine on any port and any path. */
+/** D-8: the default, callbacks to this machine on any port and any path. */
 export const DEFAULT_REDIRECT_PATTERNS: readonly RedirectPattern[] = LOOPBACK_HOSTS.flatMap(
   (host) =>
     (['http:', 'https:'] as const).map((scheme) => ({
@@ -40,8 +40,8 @@ export const DEFAULT_REDIRECT_PATTERNS: readonly RedirectPattern[] = LOOPBACK_HO
 )
 
 /**
- * Reads one entry of `redirectURIs`. The problem is a sentence for the operator that names the entry and
- * says what to do (R010, R011).
+ * Parses one entry of `redirectURIs`. A problem is a sentence for the operator that names the entry and says what to do
+ * (R010, R011).
  */
 export function parseRedirectPattern(text: string): PatternReading {
   const refuse = (problem: string): PatternReading => ({
@@ -91,7 +91,7 @@ export function parseRedirectPattern(text: string): PatternReading {
   }
 }
 
-/** Whether a client may name this URI. The text is compared as given; nothing is repaired. */
+/** Returns whether a client may use this URI. The text is compared as given; nothing is normalized. */
 export function matchesRedirect(pattern: RedirectPattern, text: string): boolean {
   const reading = readUri(text)
   if (!reading.ok) return false
@@ -102,14 +102,14 @@ export function matchesRedirect(pattern: RedirectPattern, text: string): boolean
 }
 
 /**
- * What `form-action` must name so that a browser may follow the last redirect to this URI (D-50): the
- * origin, or the scheme of a custom one. A text that is no URI adds nothing to what pages always allow.
+ * Returns what `form-action` must name so that a browser may follow the last redirect to this URI (D-50): the origin,
+ * or the scheme of a custom one. A text that is not a URI adds nothing.
  */
 export function formActionSource(redirectUri: string): string {
   const url = URL.parse(redirectUri)
   if (url === null) return "'self'"
   if (!isWebScheme(url.protocol)) return url.protocol
-  // CSP has no way to write an IPv6 literal (CSP3 §2.3.1): browsers drop such a source. The port still binds.
+  // CSP has no way to write an IPv6 literal (CSP3 §2.3.1): browsers drop such a source. The port still restricts it.
   if (url.hostname.startsWith('[')) {
     return url.port === '' ? `${url.protocol}//*` : `${url.protocol}//*:${url.port}`
   }
@@ -121,17 +121,17 @@ const MAX_LENGTH = 2048
 
 type Reading =
   | { readonly ok: true; readonly url: URL }
-  /** `normal` is the URI that URL made of the text, where that differs. */
+  /** `normal` is the URI that URL made of the text, if it differs. */
   | { readonly ok: false; readonly problem: string; readonly normal?: URL }
 
 /**
- * D-8: a URI is taken only when it is its own serialisation, so that we, the browser and every parser
- * between see the same host. URL alone would quietly repair tabs, backslashes, `127.1` and capitals.
+ * D-8: a URI is accepted only if it equals its own serialization, so that we, the browser and every parser in between
+ * see the same host. URL alone would silently repair tabs, backslashes, `127.1` and capitals.
  */
 function readUri(text: string): Reading {
   const refuse = (problem: string): Reading => ({ ok: false, problem })
   if (text.length > MAX_LENGTH) return refuse(`is longer than ${MAX_LENGTH} characters; shorten it`)
-  // RFC 3986 §2. URL keeps some others, a backslash in a query for one, and browsers differ there.
+  // RFC 3986 §2. URL keeps some other characters, for example a backslash in a query, and browsers differ there.
   if (!/^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/.test(text)) {
     return refuse(
       'has a character that no URI may have; percent-encode it, or use the xn-- form of a host',
@@ -155,7 +155,7 @@ function readUri(text: string): Reading {
   return { ok: true, url }
 }
 
-/** Path and query. `search` would not do: it does not tell `/?` from `/`. */
+/** Returns path and query. `search` does not distinguish `/?` from `/`. */
 function targetOf(url: URL): string {
   return url.href.slice(`${url.protocol}//${url.host}`.length)
 }

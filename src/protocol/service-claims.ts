@@ -1,6 +1,6 @@
 /**
- * The claims of an access token, with the types they have on the wire. SPEC Access token; D-24; RFC 9068 §2.2.
- * The one place that knows the `z_` names.
+ * The claims of an access token, with their types in the JWT. SPEC Access token; D-24; RFC 9068 §2.2.
+ * Only this file knows the `z_` names.
  */
 export interface AccessTokenClaims {
   readonly iss: string
@@ -17,21 +17,21 @@ export interface AccessTokenClaims {
   readonly z_asid: string
   /** The identity is an administrator. */
   readonly z_ia: boolean
-  /** Configuration type ids asked for during authentication (D-9). */
+  /** Configuration type ids requested during authentication (D-9). */
   readonly z_ct: readonly string[]
   /** `a` means access token. */
   readonly z_t: typeof ACCESS_TOKEN_TYPE
   /** The API session certificate is extendable (D-26). */
   readonly z_ice: boolean
-  /** External id of the identity, when it has one. */
+  /** External id of the identity, if it has one. */
   readonly z_eid?: string
-  /** Authentication policy id, so that a call needs no look-up. */
+  /** Authentication policy id, so that a call needs no lookup. */
   readonly z_ap: string
   /** Id of the External JWT Signer that vouched for the login, if any: it may be disabled later (D-232). */
   readonly z_ejs?: string
   /** Id of the third-party CA that issued the certificate of the login, if any: it may be disabled later (D-232). */
   readonly z_ca?: string
-  /** RFC 8705 §3.1: the certificate of the login, for those who ask for it beside the token (D-24). */
+  /** RFC 8705 §3.1: the certificate of the login, for services that require it together with the token (D-24). */
   readonly cnf?: { readonly 'x5t#S256': string }
 }
 

@@ -1,6 +1,5 @@
 /**
- * SPIFFE ids of identities and of API session certificates: what a certificate names, for whoever checks it against a
- * token. D-40, API 3.2.
+ * SPIFFE ids of identities and of API session certificates, for checks of a certificate against a token. D-40, API 3.2.
  */
 import type { ApiSessionId, IdentityId, SessionCertificateId } from '../base/ids.ts'
 
@@ -9,7 +8,7 @@ export interface IdentityName {
   readonly identityId: IdentityId
 }
 
-/** Of an enrolled certificate: it is the identity's, and no session's. */
+/** The id in an enrolled certificate, which belongs to the identity and to no session. */
 export function identityUri({ trustDomain, identityId }: IdentityName): string {
   return `spiffe://${trustDomain}/identity/${identityId}`
 }
@@ -26,11 +25,11 @@ export function sessionCertificateUri(name: SessionCertificateName): string {
   return `spiffe://${trustDomain}/identity/${identityId}/apiSession/${sessionId}/apiSessionCertificate/${certificateId}`
 }
 
-/** SPIFFE-ID §2: letters, digits, dots, dashes and underscores, and nothing that one reader sees and another does not. */
+/** SPIFFE-ID §2: letters, digits, dots, dashes and underscores; nothing that two parsers could read differently. */
 const SESSION_CERTIFICATE =
   /^spiffe:\/\/([\w.-]+)\/identity\/([\w.-]+)\/apiSession\/([\w.-]+)\/apiSessionCertificate\/([\w.-]+)$/
 
-/** Undefined for any other text. */
+/** Parses an id; undefined for any other text. */
 export function parseSessionCertificateUri(text: string): SessionCertificateName | undefined {
   const [, trustDomain, identityId, sessionId, certificateId] = SESSION_CERTIFICATE.exec(text) ?? []
   if (trustDomain === undefined || identityId === undefined) return undefined

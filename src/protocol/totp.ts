@@ -1,6 +1,6 @@
 /**
  * Time-based one-time codes: RFC 6238 over RFC 4226, with SHA-1, 6 digits and steps of 30 seconds, which every
- * authenticator app knows (D-17, R084). Which steps are accepted, and how often, is decided in domain/factors.
+ * authenticator app supports (D-17, R084). domain/factors decides which steps are accepted, and how often.
  */
 import { createHmac } from 'node:crypto'
 import { base32 } from '../base/base32.ts'
@@ -9,7 +9,7 @@ import { epochSeconds, type Instant } from '../base/time/instant.ts'
 const STEP_SECONDS = 30
 const DIGITS = 6
 
-/** RFC 6238 §4.2: the number of the time step that an instant lies in. */
+/** RFC 6238 §4.2: returns the number of the time step of an instant. */
 export function totpStep(at: Instant): number {
   return Math.floor(epochSeconds(at) / STEP_SECONDS)
 }
@@ -26,8 +26,9 @@ export function totpCode(secret: Uint8Array, step: number): string {
 }
 
 /**
- * What a QR code carries to the authenticator app (SPEC TOTP enrollment record, D-19). Everything is percent-encoded:
- * a colon in the name would otherwise move the border between issuer and name, a `?` end the label (R091).
+ * Returns the content of the QR code for the authenticator app (SPEC TOTP enrollment record, D-19). Everything is
+ * percent-encoded: a colon in the name would otherwise move the boundary between issuer and name, and a `?` would end
+ * the label (R091).
  */
 export function provisioningUrl(account: {
   readonly issuer: string

@@ -48,9 +48,9 @@ export const PURPOSE = {
 
 export interface SignatureAlgorithm {
   readonly oid: string
-  /** What Node calls the keys that sign with it. */
+  /** Node's name for the keys that sign with it. */
   readonly keyType: string
-  /** Null where the algorithm has its own. */
+  /** Null if the algorithm includes its own hash. */
   readonly hash: string | null
 }
 
@@ -80,7 +80,7 @@ export const LONGEST_COMMON_NAME = 64
 
 const NULL = der(0x05)
 
-/** RFC 4055 §5: with RSA there is a NULL behind the identifier, with the others nothing. */
+/** RFC 4055 §5: RSA has a NULL after the identifier, the others have nothing. */
 export function encodeAlgorithm({ oid: id, keyType }: SignatureAlgorithm): Uint8Array {
   return der(TAG.sequence, oid(id), ...(keyType === 'rsa' ? [NULL] : []))
 }

@@ -9,13 +9,14 @@ import { base64url } from '../../src/base/encoding.ts'
 import type { ExternalJwtSignerId, IdentityId } from '../../src/base/ids.ts'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { epochSeconds } from '../../src/base/time/instant.ts'
-import { checkSigner } from '../../src/domain/ext-jwt/check-signer.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
 import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
-import { verifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'
-import { createExternalJwtFactor } from '../../src/domain/factors/external-jwt.ts'
+import { proveByExternalJwt } from '../../src/domain/factors/external-jwt.ts'
+import type { FactorPorts } from '../../src/domain/factors/ports.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
+import { checkSigner } from '../../src/domain/management/check-signer.ts'
 import { ManualClock } from '../support/clocks/manual-clock.ts'
+import { fakePorts } from '../support/fake-ports.ts'
 import { externalSigner, type IdpKey, newIdpKey } from '../support/idp/external-idp.ts'
 import { anIdentity, aPolicy, rulesOf } from '../support/people.ts'
 import { rounds } from '../support/rounds.ts'
@@ -125,9 +126,13 @@ function surroundings(given: {
     identities,
     clock,
     signerKeys,
-    verifyExternalJwt: verifyExternalJwt.bind(null, { clock, signerKeys }),
   }
-  return { signer, ports: deps, factor: createExternalJwtFactor(deps) }
+  return {
+    signer,
+    ports: deps,
+    factor: (bearers: readonly Secret[]) =>
+      proveByExternalJwt(fakePorts<FactorPorts>(deps), bearers),
+  }
 }
 
 test('D-136: check passes exactly for those tokens that a login accepts', async () => {

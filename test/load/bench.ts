@@ -12,11 +12,11 @@ import { createVault, INSTALLATION_SECRET_BYTES } from '../../src/base/secrets/v
 import { systemClock } from '../../src/base/time/clock.ts'
 import { days, hours, minutes } from '../../src/base/time/duration.ts'
 import { plus } from '../../src/base/time/instant.ts'
+import { authenticateCall } from '../../src/domain/calls/authenticate-call.ts'
+import type { CallPorts } from '../../src/domain/calls/ports.ts'
 import { readCsr } from '../../src/domain/certificates/session/csr.ts'
-import { issueSessionCertificate } from '../../src/domain/certificates/session/issue.ts'
-import { createAuthenticateCall } from '../../src/domain/sessions/authenticate-call.ts'
-import { createDemandSecondaryJwt } from '../../src/domain/sessions/demand-secondary-jwt.ts'
 import { createEndedSessions } from '../../src/domain/sessions/ending/ended-sessions.ts'
+import { issueSessionCertificate } from '../../src/domain/sessions/session-certificates.ts'
 import { accessTokenClaims } from '../../src/domain/tokens/access-token.ts'
 import { createSigningKeys } from '../../src/domain/tokens/keys/signing-keys.ts'
 import { ACCESS_TOKEN_TYP } from '../../src/protocol/service-claims.ts'
@@ -24,6 +24,7 @@ import { sessionCertificateUri } from '../../src/protocol/spiffe-id.ts'
 import { openStore } from '../../src/store/open.ts'
 import { derOf, type KEYS, makeCsr } from '../support/certificates/csr.ts'
 import { callOf, sessionCertificatesOn } from '../support/certificates/session-certificates.ts'
+import { fakePorts } from '../support/fake-ports.ts'
 import { anIdentity, anOidcSession, aPolicy, CALLER, rulesOf } from '../support/people.ts'
 import { slowestPages } from './lists.ts'
 
@@ -44,7 +45,7 @@ interface Row {
 
 const clock = systemClock
 const store = await openStore({ kind: 'sqlite', path: ':memory:' })
-const { ports, authorities } = await sessionCertificatesOn(store, clock)
+const { ports: certificatePorts, authorities } = await sessionCertificatesOn(store, clock)
 
 const rows: Row[] = []
 for (const key of ['P-256', 'RSA 2048', 'Ed25519'] as const) rows.push(await issuing(key))
@@ -102,7 +103,7 @@ async function wholeIssue(): Promise<Row> {
       })
       await store.apiSessions.insert(session)
     }
-    await issueSessionCertificate(ports, callOf(session), pem, CALLER)
+    await issueSessionCertificate(certificatePorts, callOf(session), pem, CALLER)
   }
   const ratio = await compare(issue, bareIssue(pem))
   const what = 'the same and stored, with its event (SQLite in memory)'
@@ -141,18 +142,12 @@ async function bearerCall(): Promise<Row> {
     tokenLife: minutes(30),
   })
   await signingKeys.rotate()
-  const authenticateCall = createAuthenticateCall({
+  const ports = fakePorts<CallPorts>({
     brand: 'service',
     issuers: () => [issuer],
     signingKeys,
     endedSessions: { has: endedSessions.has, isStale: () => false },
     rules,
-    legacySessions: { authenticate: () => Promise.reject(new Error('there is no zt-session')) },
-    demandSecondaryJwt: createDemandSecondaryJwt({
-      brand: 'service',
-      rules,
-      checkSecondaryJwt: () => Promise.reject(new Error('no JWT is demanded')),
-    }),
   })
   const claims = accessTokenClaims(
     {
@@ -176,7 +171,7 @@ async function bearerCall(): Promise<Row> {
   const signed = Buffer.from(`${header}.${payload}`)
   const bytes = Buffer.from(signature, 'base64url')
   const ratio = await compare(
-    () => authenticateCall(credentials, 'full'),
+    () => authenticateCall(ports, credentials, 'full'),
     () => {
       const isGood = verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, bytes)
       if (!isGood) throw new Error('the signature is wrong')

@@ -13,14 +13,15 @@ import type {
   TotpEnrollmentId,
 } from '../../src/base/ids.ts'
 import type { Duration } from '../../src/base/time/duration.ts'
-import { createReadEnrollments } from '../../src/domain/enrollments/read.ts'
-import { createReadIdentities } from '../../src/domain/identities/manage-read.ts'
 import type { ListQuery } from '../../src/domain/lists/list-query.ts'
+import { listSessions } from '../../src/domain/management/manage-sessions.ts'
+import { listEnrollments } from '../../src/domain/management/read-enrollments.ts'
+import { listAuthenticators, listIdentities } from '../../src/domain/management/read-identities.ts'
 import type { PageOf } from '../../src/domain/paging.ts'
-import { createManageSessions } from '../../src/domain/sessions/manage-sessions.ts'
-import { createDescribeSessions } from '../../src/domain/sessions/session-detail.ts'
+import type { SessionPorts } from '../../src/domain/sessions/ports.ts'
 import type { Stores } from '../../src/domain/stores.ts'
 import { openMigrated, storesOn } from '../../src/store/open.ts'
+import { fakePorts } from '../support/fake-ports.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, type TestDatabase } from './databases.ts'
 import {
@@ -46,21 +47,22 @@ for (const database of ALL) {
       const { stores, queriesOf } = await countingStores(t, await database.create(t))
       await fill(stores)
       const clock = { now: () => NOON, uptime: () => 0 as Duration }
-      const readIdentities = createReadIdentities({ ...stores, clock })
-      const readEnrollments = createReadEnrollments(stores)
+      const reads = { ...stores, clock }
       const rules = { policy: () => aPolicy() }
-      const manageSessions = createManageSessions({
-        ...stores,
+      const { apiSessions, identities, totpEnrollments } = stores
+      const ports = fakePorts<SessionPorts>({
+        brand: 'latchkey',
         clock,
-        describeSessions: createDescribeSessions({ ...stores, brand: 'latchkey', rules }),
-        transaction: async () => assert.fail('a list only reads'),
-        endSessionsWithin: async () => assert.fail('a list only reads'),
+        rules,
+        apiSessions,
+        identities,
+        totpEnrollments,
       })
       const lists: Readonly<Record<string, (query: ListQuery) => Promise<PageOf<object>>>> = {
-        identities: readIdentities.list,
-        authenticators: readIdentities.listAuthenticators,
-        enrollments: readEnrollments.list,
-        sessions: manageSessions.list,
+        identities: (query) => listIdentities(reads, query),
+        authenticators: (query) => listAuthenticators(reads, query),
+        enrollments: (query) => listEnrollments(reads, query),
+        sessions: (query) => listSessions(ports, query),
       }
       for (const [name, list] of Object.entries(lists)) {
         await t.test(name, async () => {
@@ -76,7 +78,7 @@ for (const database of ALL) {
       }
 
       await t.test('each row gets what belongs to it', async () => {
-        const { rows } = await readIdentities.list(MANY)
+        const { rows } = await listIdentities(reads, MANY)
         for (const { identity, authenticators, enrollments, ...rest } of rows) {
           const n = Number(identity.name)
           assert.deepEqual(
@@ -92,17 +94,17 @@ for (const database of ALL) {
           assert.equal(rest.policy.name, aPolicy().name)
         }
         const owned = [
-          ...(await readIdentities.listAuthenticators(MANY)).rows.map((row) => ({
+          ...(await listAuthenticators(reads, MANY)).rows.map((row) => ({
             ...row,
             owner: row.authenticator.identityId,
           })),
-          ...(await readEnrollments.list(MANY)).rows.map((row) => ({
+          ...(await listEnrollments(reads, MANY)).rows.map((row) => ({
             ...row,
             owner: row.enrollment.identityId,
           })),
         ]
         for (const { identity, owner } of owned) assert.equal(identity.id, owner)
-        for (const detail of (await manageSessions.list(MANY)).rows) {
+        for (const detail of (await listSessions(ports, MANY)).rows) {
           assert.equal(detail.identity.id, detail.session.identityId)
           const isEnrolled = Number(detail.identity.name) % 3 === 0
           const [query] = detail.authQueries

@@ -3,8 +3,8 @@
 import { systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { createRecordEvent } from '../../domain/audit/record.ts'
-import { createRotateKeys } from '../../domain/tokens/keys/rotate-keys.ts'
+import { auditPorts } from '../../domain/audit/ports.ts'
+import { revokeOlderKeys, rotateKeys } from '../../domain/tokens/keys/rotate-keys.ts'
 import type { StoredSigningKey } from '../../domain/tokens/keys/signing-key.ts'
 import { composeSigningKeys } from '../compose/compose.ts'
 import { openPrepared } from './prepare.ts'
@@ -20,11 +20,9 @@ export async function rotateSigningKey(
   try {
     const signingKeys = composeSigningKeys({ config, store, vault, clock })
     const { transaction } = store
-    const recordEvent = createRecordEvent({ clock, random })
-    const rotateKeys = createRotateKeys({ signingKeys, transaction, recordEvent, clock })
-    return await (revokes === 'nothing'
-      ? rotateKeys.next(undefined)
-      : rotateKeys.revokeOlder(undefined))
+    const ports = { ...auditPorts({ clock, random }), signingKeys, transaction }
+    const rotate = revokes === 'nothing' ? rotateKeys : revokeOlderKeys
+    return await rotate(ports, undefined)
   } finally {
     await store.close()
   }

@@ -1,6 +1,6 @@
 /**
- * Something encrypted for whoever knows a passphrase: scrypt (RFC 7914) makes a key of it, slowly, and AES-256-GCM does
- * the rest. For secrets that leave the machine.
+ * Encrypts a value under a passphrase: scrypt (RFC 7914) derives the key, slowly, and AES-256-GCM encrypts. For secrets
+ * that leave the machine.
  */
 import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto'
 import { base64url, fromBase64url } from '../encoding.ts'
@@ -14,14 +14,14 @@ export interface PassphraseBox {
   readonly sealed: string
 }
 
-/** 128 MiB and some tenths of a second for each guess. They are part of the format. */
+/** 128 MiB and some tenths of a second for each guess. These parameters are part of the format. */
 const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 2 ** 20 } as const
 
 const SALT_BYTES = 16
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** `context` must be given again to open. */
+/** Encrypts. `context` must be given again to open. */
 export async function sealWithPassphrase(
   passphrase: Secret,
   plain: Uint8Array,
@@ -37,7 +37,7 @@ export async function sealWithPassphrase(
   return { salt: base64url(salt), sealed: base64url(sealed) }
 }
 
-/** Undefined for another passphrase, another context and anything that was changed. */
+/** Returns the value; undefined for a wrong passphrase or context, and for anything that was changed. */
 export async function openWithPassphrase(
   passphrase: Secret,
   box: PassphraseBox,
@@ -62,7 +62,7 @@ export async function openWithPassphrase(
 }
 
 function deriveKey(passphrase: Secret, salt: Uint8Array): Promise<Buffer> {
-  // NFKC: the same keys on another keyboard are the same passphrase.
+  // NFKC: the same passphrase typed on another keyboard must match.
   const text = passphrase.reveal().normalize('NFKC')
   return new Promise((resolve, reject) => {
     scrypt(text, salt, 32, COST, (error, key) => (error === null ? resolve(key) : reject(error)))

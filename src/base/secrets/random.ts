@@ -1,6 +1,4 @@
-/**
- * Where chance comes from. Everything that draws takes a Random.
- */
+/** The source of randomness. Code that needs random values takes a Random, so that tests can control them. */
 import { randomBytes } from 'node:crypto'
 
 export interface Random {

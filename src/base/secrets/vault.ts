@@ -1,10 +1,10 @@
 /**
- * What the installation secret is used for: encrypting what must be read back (signing keys, CA keys, auth
- * requests in the hands of strangers) and hashing what must only be recognised (codes, tokens). Hashes cannot be made
- * again, so they have a secret of their own, which outlives the installation secret (D-141).
+ * The uses of the installation secret: encrypting values that must be read back (signing keys, CA keys, auth requests
+ * that callers hold) and hashing values that must only be recognized (codes, tokens). Hashes cannot be made again, so
+ * they have a separate secret, which outlives the installation secret (D-141).
  *
- * Every purpose has a key of its own, derived with HKDF (RFC 5869), so that a value made for one purpose
- * means nothing for another. Encryption is AES-256-GCM with a random 96-bit nonce.
+ * Every purpose has its own key, derived with HKDF (RFC 5869), so that a value made for one purpose is not valid for
+ * another. Encryption is AES-256-GCM with a random 96-bit nonce.
  */
 import {
   createCipheriv,
@@ -41,13 +41,13 @@ export type Purpose =
   | 'hashing-secret'
   | 'installation'
 
-/** A keyed hash of a random value. Safe to store: it opens nothing. */
+/** A keyed hash of a random value. Safe to store: it grants nothing. */
 export type SecretHash = Brand<string, 'SecretHash'>
 
 export interface Vault {
   /** Encrypts and authenticates; the result is base64url. `context` must be given again to open. */
   seal(purpose: Purpose, plain: Uint8Array, context?: string): string
-  /** The bytes that were sealed for this purpose and context; undefined for everything else. */
+  /** Returns the bytes that were sealed for this purpose and context; undefined for everything else. */
   open(purpose: Purpose, sealed: string, context?: string): Uint8Array | undefined
   /** HMAC-SHA-256 under the purpose's key: the form in which single-use values are stored. */
   hash(purpose: Purpose, value: string): SecretHash
@@ -55,7 +55,7 @@ export interface Vault {
 
 export const INSTALLATION_SECRET_BYTES = 32
 
-/** In the hands of strangers and stored nowhere: they end with the hashing secret too, which a restore replaces (D-159). */
+/** Held by callers and not stored: a restore, which replaces the hashing secret, must void them too (D-159). */
 const STORED_NOWHERE: readonly Purpose[] = [
   'auth-request',
   'idp-round-trip',
@@ -66,7 +66,7 @@ const STORED_NOWHERE: readonly Purpose[] = [
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Without a `hashingSecret` of its own it hashes under the installation secret. */
+/** Without a `hashingSecret`, it hashes under the installation secret. */
 export function createVault(
   installationSecret: Uint8Array,
   random: Random,
@@ -120,7 +120,7 @@ export function createVault(
   }
 }
 
-/** Compares without telling by its time where two texts differ. */
+/** Compares in constant time. */
 export function equalInConstantTime(a: string, b: string): boolean {
   const left = Buffer.from(a)
   const right = Buffer.from(b)

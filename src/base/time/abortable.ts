@@ -1,8 +1,8 @@
-/** Waiting that a signal can end. */
+/** Waits that a signal can end. */
 
 /**
- * Waits for `work` until the signal aborts; then throws its reason. The work itself goes on, for others may wait for it
- * too, and a failure of it that comes later is ignored.
+ * Waits for `work` until the signal aborts; then throws its reason. The work itself continues, because other callers
+ * may wait for it too, and a later failure of it is ignored.
  */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work

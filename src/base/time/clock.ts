@@ -1,13 +1,11 @@
-/**
- * Where the time comes from. Everything that decides by time takes a Clock, so that tests can move it.
- */
+/** The source of time. Code that depends on time takes a Clock, so that tests can move it. */
 import { type Duration, milliseconds } from './duration.ts'
 import { type Instant, instant } from './instant.ts'
 
 export interface Clock {
-  /** The time of day, as the world tells it. It can jump. */
+  /** The time of day. It can jump. */
   now(): Instant
-  /** Time since some fixed point in the past. It never jumps (R115): for ages and intervals inside a process. */
+  /** The time since some fixed point in the past. It never jumps (R115): for ages and intervals inside a process. */
   uptime(): Duration
 }
 

@@ -1,6 +1,4 @@
-/**
- * A length of time in milliseconds, and the way people write one: `90s`, `30m`, `24h`, `1h30m`, `7d` (D-43).
- */
+/** A length of time in milliseconds, and its text form: `90s`, `30m`, `24h`, `1h30m`, `7d` (D-43). */
 import type { Brand } from '../brand.ts'
 
 export type Duration = Brand<number, 'Duration'>
@@ -25,9 +23,8 @@ export function inSeconds(duration: Duration): number {
 const SHAPE = /^(-)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/
 
 /**
- * Reads a duration as people write it; undefined when the text is none. Zero and negative ones are
- * durations (the rules for a key decide whether they are too small), and so is `0` without a unit.
- * Numbers too large to be exact are none.
+ * Parses a duration; undefined if the text is not valid. Zero and negative durations are valid (the rules for a key
+ * decide whether they are too small), and so is `0` without a unit. Numbers that are too large to be exact are not.
  */
 export function parseDuration(text: string): Duration | undefined {
   if (text === '0') return milliseconds(0)
@@ -40,7 +37,7 @@ export function parseDuration(text: string): Duration | undefined {
   return milliseconds(sign === undefined || total === 0 ? total : -total)
 }
 
-/** The shortest text that `parseDuration` reads back to the same whole seconds. */
+/** Returns the shortest text that `parseDuration` parses back to the same whole seconds. */
 export function formatDuration(duration: Duration): string {
   let rest = Math.abs(Math.trunc(duration / 1_000)) * 1_000
   if (rest === 0) return '0s'

@@ -32,7 +32,7 @@ export function epochSeconds(at: Instant): number {
   return Math.floor(at / 1000)
 }
 
-/** Without its milliseconds, as certificates and JWTs tell time. */
+/** Returns the instant without its milliseconds, as certificates and JWTs write it. */
 export function wholeSeconds(at: Instant): Instant {
   return (epochSeconds(at) * 1000) as Instant
 }
@@ -44,12 +44,12 @@ export function toRfc3339(at: Instant): string {
 
 const RFC3339 = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** A time as RFC 3339 writes it, whatever its offset; what is finer than a millisecond is cut off. */
+/** Parses an RFC 3339 time with any offset; digits beyond milliseconds are cut off. */
 export function fromRfc3339(text: string): Instant | undefined {
   const date = RFC3339.exec(text)?.[1]
   const at = date === undefined ? Number.NaN : Date.parse(text)
   if (date === undefined || Number.isNaN(at)) return undefined
-  // The platform takes 30 February for a day in March.
+  // The platform accepts 30 February as a day in March.
   const isDay = new Date(`${date}T00:00:00Z`).toISOString().startsWith(date)
   return isDay ? instant(at) : undefined
 }

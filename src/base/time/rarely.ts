@@ -1,11 +1,11 @@
-/** An answer that is expensive and that many may ask for: found once in an interval, and kept in between. */
+/** Caches an expensive answer that many callers ask for: computed once in an interval. */
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 import type { Duration } from './duration.ts'
 
 /**
- * The answer of `ask`, at most `interval` old. One is under way at a time; whoever waits longer than `timeLimit` for it
- * gets a rejection, and so does everybody when `ask` fails.
+ * Returns the answer of `ask`, at most `interval` old. Only one `ask` runs at a time. A caller that waits longer than
+ * `timeLimit` gets a rejection, and so do all waiting callers if `ask` fails.
  */
 export function atMostEvery<T>(
   limits: { readonly interval: Duration; readonly timeLimit: Duration; readonly clock: Clock },
@@ -27,7 +27,7 @@ export function atMostEvery<T>(
       asking = undefined
     })
     const waiting = new AbortController()
-    // A timer, not a clock: it only ends the wait.
+    // A timer, not the clock: it only ends the wait.
     const tooLate = setTimeout(timeLimit, undefined, { signal: waiting.signal }).then(() => {
       throw new Error('it took too long')
     })

@@ -7,27 +7,23 @@
 
 import { base64url, fromUtf8, sha256, utf8 } from '../../base/encoding.ts'
 import type { IdentityId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { Caller } from '../audit/events.ts'
-import { AUTH_REQUEST_LIFE, type StartedLogin, type StartLogin } from '../login/start.ts'
-import type { ExchangeCode } from '../tokens/exchange-code.ts'
+import type { Bound } from '../bound.ts'
+import { AUTH_REQUEST_LIFE, type StartedLogin, startLogin } from '../login/start.ts'
+import { exchangeCode } from '../tokens/exchange-code.ts'
+import type { AccountPorts } from './ports.ts'
 
-export interface AccountLogin {
-  /** `callback` is the address that the browser comes back to; `to` is the page that it wanted. */
-  begin(wish: {
-    readonly issuer: Issuer
-    readonly callback: string
-    readonly hasCertificate: boolean
-    readonly to: string
-  }): BegunAccountLogin
-  /** Thrown: INVALID_AUTH_REQUEST for what this browser did not begin, and spends nothing; INVALID_GRANT. */
-  finish(answer: AccountAnswer): Promise<FinishedAccountLogin>
+export interface AccountWish {
+  readonly issuer: Issuer
+  /** The address that the browser comes back to. */
+  readonly callback: string
+  readonly hasCertificate: boolean
+  /** The page that it wanted. */
+  readonly to: string
 }
 
 export interface BegunAccountLogin {
@@ -71,71 +67,72 @@ interface Kept {
   readonly expiresAt: Instant
 }
 
-export function createAccountLogin(deps: {
-  readonly clientId: string
-  readonly vault: Vault
-  readonly random: Random
-  readonly clock: Clock
-  readonly startLogin: StartLogin
-  readonly exchangeCode: ExchangeCode
-}): AccountLogin {
-  const { clientId, vault, random, clock, startLogin, exchangeCode } = deps
+export function beginAccountLogin(
+  ports: Pick<AccountPorts, 'clientId' | 'vault' | 'random' | 'clock'>,
+  { issuer, callback, hasCertificate, to }: AccountWish,
+): BegunAccountLogin {
+  const { clientId, vault, random, clock } = ports
+  const state = base64url(random.bytes(STATE_BYTES))
+  const verifier = base64url(random.bytes(VERIFIER_BYTES))
+  const login = startLogin(ports, {
+    issuer,
+    // Allowed here and nowhere else: `redirectURIs` is the operator's list, and stays what it is.
+    allowedRedirects: [{ free: 'nothing', uri: callback }],
+    // Without offline_access: the session ends with its access token (D-53).
+    parameters: new Map([
+      ['response_type', ['code']],
+      ['client_id', [clientId]],
+      ['redirect_uri', [callback]],
+      ['scope', ['openid']],
+      // D-183: who changes credentials here proves himself now, at an IdP too.
+      ['prompt', ['login']],
+      ['state', [state]],
+      ['code_challenge', [base64url(sha256(verifier))]],
+      ['code_challenge_method', ['S256']],
+    ]),
+    isBrowser: true,
+    hasCertificate,
+  })
+  if (login.next !== 'login') throw new Error('our own authorization request was refused')
+  const expiresAt = plus(clock.now(), AUTH_REQUEST_LIFE)
+  const kept: Kept = { verifier, to, expiresAt }
+  const sealed = vault.seal('account-login', utf8(JSON.stringify(kept)), `${callback} ${state}`)
+  return { state, kept: sealed, login }
+}
 
+/** Throws INVALID_AUTH_REQUEST for what this browser did not begin, and spends nothing; INVALID_GRANT. */
+export async function finishAccountLogin(
+  ports: AccountPorts,
+  { issuer, callback, state, kept: sealed, iss, code, caller }: AccountAnswer,
+): Promise<FinishedAccountLogin> {
+  const { clientId, vault, clock } = ports
+  const bytes = sealed && vault.open('account-login', sealed, `${callback} ${state}`)
+  const plain = bytes && fromUtf8(bytes)
+  if (!plain) throw refuse('the login was not begun in this browser')
+  const kept = JSON.parse(plain) as Kept
+  if (kept.expiresAt <= clock.now()) throw refuse('the login took too long')
+  if (iss !== issuer) throw refuse('the answer names another issuer')
+  if (code === undefined) throw refuse('the login was refused')
+  const tokens = await exchangeCode(ports, {
+    clientId,
+    code,
+    redirectUri: callback,
+    codeVerifier: new Secret(kept.verifier),
+    caller,
+  })
   return {
-    begin({ issuer, callback, hasCertificate, to }) {
-      const state = base64url(random.bytes(STATE_BYTES))
-      const verifier = base64url(random.bytes(VERIFIER_BYTES))
-      const login = startLogin({
-        issuer,
-        // Allowed here and nowhere else: `redirectURIs` is the operator's list, and stays what it is.
-        allowedRedirects: [{ free: 'nothing', uri: callback }],
-        // Without offline_access: the session ends with its access token (D-53).
-        parameters: new Map([
-          ['response_type', ['code']],
-          ['client_id', [clientId]],
-          ['redirect_uri', [callback]],
-          ['scope', ['openid']],
-          // D-183: who changes credentials here proves himself now, at an IdP too.
-          ['prompt', ['login']],
-          ['state', [state]],
-          ['code_challenge', [base64url(sha256(verifier))]],
-          ['code_challenge_method', ['S256']],
-        ]),
-        isBrowser: true,
-        hasCertificate,
-      })
-      if (login.next !== 'login') throw new Error('our own authorization request was refused')
-      const expiresAt = plus(clock.now(), AUTH_REQUEST_LIFE)
-      const kept: Kept = { verifier, to, expiresAt }
-      const sealed = vault.seal('account-login', utf8(JSON.stringify(kept)), `${callback} ${state}`)
-      return { state, kept: sealed, login }
-    },
-
-    async finish({ issuer, callback, state, kept: sealed, iss, code, caller }) {
-      const bytes = sealed && vault.open('account-login', sealed, `${callback} ${state}`)
-      const plain = bytes && fromUtf8(bytes)
-      if (!plain) throw refuse('the login was not begun in this browser')
-      const kept = JSON.parse(plain) as Kept
-      if (kept.expiresAt <= clock.now()) throw refuse('the login took too long')
-      if (iss !== issuer) throw refuse('the answer names another issuer')
-      if (code === undefined) throw refuse('the login was refused')
-      const tokens = await exchangeCode({
-        clientId,
-        code,
-        redirectUri: callback,
-        codeVerifier: new Secret(kept.verifier),
-        caller,
-      })
-      return {
-        accessToken: new Secret(tokens.accessToken),
-        lifeSeconds: tokens.expiresInSeconds,
-        identityId: tokens.identityId,
-        to: kept.to,
-      }
-    },
+    accessToken: new Secret(tokens.accessToken),
+    lifeSeconds: tokens.expiresInSeconds,
+    identityId: tokens.identityId,
+    to: kept.to,
   }
 }
 
 function refuse(detail: string): Failure {
   return new Failure('INVALID_AUTH_REQUEST', { detail })
+}
+
+export interface AccountLogin {
+  readonly begin: Bound<typeof beginAccountLogin>
+  readonly finish: Bound<typeof finishAccountLogin>
 }

@@ -1,18 +1,49 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
-import { anOidcSession, refusalOf } from '../../../test/support/people.ts'
+import { fakePorts } from '../../../test/support/fake-ports.ts'
+import { anOidcSession, aPolicy, refusalOf, rulesOf } from '../../../test/support/people.ts'
+import { base64url, utf8 } from '../../base/encoding.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { createVault } from '../../base/secrets/vault.ts'
 import { milliseconds } from '../../base/time/duration.ts'
+import { epochSeconds } from '../../base/time/instant.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
+import { ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
 import type { ApiSession } from '../sessions/api-session.ts'
 import type { CallSession } from '../sessions/call-session.ts'
-import { createAccountSessions, FRESH } from './session.ts'
+import type { AccountPorts } from './ports.ts'
+import {
+  authenticateAccount,
+  FRESH,
+  formToken,
+  isFormToken,
+  isFreshLogin,
+  sealAccountSession,
+} from './session.ts'
 
 const ISSUER = 'https://localhost:1280/oidc' as Issuer
 const OTHER = 'https://localhost:1281/oidc' as Issuer
+
+/** Readable as a token of ours; whether it is good is decided by the keys. */
+const TOKEN = `${base64url(utf8('{}'))}.${base64url(utf8(JSON.stringify({ iss: ISSUER })))}.AA`
+
+const claimsOf = ({ id, identityId, expiresAt }: ApiSession) => ({
+  iss: ISSUER,
+  sub: identityId,
+  jti: 'token-1',
+  iat: 0,
+  exp: epochSeconds(expiresAt),
+  client_id: 'service',
+  scope: 'openid',
+  amr: ['pwd'],
+  z_t: ACCESS_TOKEN_TYPE,
+  z_asid: id,
+  z_ia: false,
+  z_ct: [],
+  z_ap: 'policy-1',
+})
 
 function world() {
   const clock = new ManualClock()
@@ -29,59 +60,64 @@ function world() {
     expiresAt: session.expiresAt,
     isPartial: undefined,
   }
-  const sessions = createAccountSessions({
+  const ports = fakePorts<AccountPorts>({
     brand: 'service',
     vault: createVault(new Uint8Array(32), systemRandom),
     clock,
-    authenticateCall: async ({ bearers, ztSession }) => {
-      assert.equal(ztSession, undefined)
-      shown.push(...bearers.map((one) => one.reveal()))
-      return call
+    issuers: () => [ISSUER],
+    signingKeys: {
+      verify: async (token) => {
+        shown.push(token)
+        return { outcome: 'good', payload: claimsOf(session) }
+      },
     },
+    endedSessions: { has: () => false, isStale: () => false },
+    rules: { ...rulesOf({ policies: [aPolicy()] }), isStale: () => false },
     apiSessions: { find: async (id) => stored.get(id) },
   })
-  return { clock, sessions, call, shown, stored }
+  return { clock, ports, call, shown, stored }
 }
 
 const certificate = () => undefined
 
 test('the sealed token is judged like a bearer token, at the address that it was sealed for', async () => {
-  const { sessions, shown } = world()
-  const cookie = sessions.seal(new Secret('a token'), ISSUER)
-  assert.ok(!Buffer.from(cookie, 'base64url').includes('a token'))
-  await sessions.authenticate({ cookie, issuer: ISSUER, certificate }, 'full')
-  assert.deepEqual(shown, ['a token'])
+  const { ports, call, shown } = world()
+  const cookie = sealAccountSession(ports, new Secret(TOKEN), ISSUER)
+  assert.ok(!Buffer.from(cookie, 'base64url').includes(TOKEN))
+  const good = { cookie, issuer: ISSUER, certificate }
+  assert.deepEqual(await authenticateAccount(ports, good, 'full'), call)
+  assert.deepEqual(shown, [TOKEN])
   for (const [bad, issuer] of [
     [cookie, OTHER],
     [undefined, ISSUER],
     ['', ISSUER],
-    ['a token', ISSUER],
+    [TOKEN, ISSUER],
     [`${cookie}A`, ISSUER],
   ] as const) {
-    const call = sessions.authenticate({ cookie: bad, issuer, certificate }, 'full')
-    assert.equal((await refusalOf(call)).code, 'UNAUTHORIZED')
+    const refused = authenticateAccount(ports, { cookie: bad, issuer, certificate }, 'full')
+    assert.equal((await refusalOf(refused)).code, 'UNAUTHORIZED')
   }
-  assert.deepEqual(shown, ['a token'])
+  assert.deepEqual(shown, [TOKEN])
 })
 
 test('the token of a form is that of its session and of no other form', () => {
-  const { sessions, call } = world()
-  const token = sessions.formToken(call, '/account/password')
-  assert.equal(sessions.isFormToken(call, '/account/password', token), true)
-  assert.equal(sessions.isFormToken(call, '/account/totp', token), false)
+  const { ports, call } = world()
+  const token = formToken(ports, call, '/account/password')
+  assert.equal(isFormToken(ports, call, '/account/password', token), true)
+  assert.equal(isFormToken(ports, call, '/account/totp', token), false)
   const other = { ...call, sessionId: 'session-2' as CallSession['sessionId'] }
-  assert.equal(sessions.isFormToken(other, '/account/password', token), false)
+  assert.equal(isFormToken(ports, other, '/account/password', token), false)
   for (const bad of ['', token.slice(1), `${token}x`, 'é'.repeat(token.length)]) {
-    assert.equal(sessions.isFormToken(call, '/account/password', bad), false)
+    assert.equal(isFormToken(ports, call, '/account/password', bad), false)
   }
 })
 
 test('a login is fresh for five minutes, and an ended session never is', async () => {
-  const { sessions, call, clock, stored } = world()
+  const { ports, call, clock, stored } = world()
   clock.pass(milliseconds(FRESH - 1))
-  assert.equal(await sessions.isFresh(call), true)
+  assert.equal(await isFreshLogin(ports, call), true)
   clock.pass(milliseconds(1))
-  assert.equal(await sessions.isFresh(call), false)
+  assert.equal(await isFreshLogin(ports, call), false)
   stored.clear()
-  assert.equal((await refusalOf(sessions.isFresh(call))).code, 'UNAUTHORIZED')
+  assert.equal((await refusalOf(isFreshLogin(ports, call))).code, 'UNAUTHORIZED')
 })

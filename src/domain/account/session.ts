@@ -8,73 +8,83 @@
 
 import { fromUtf8, utf8 } from '../../base/encoding.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import { equalInConstantTime, type Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
+import { equalInConstantTime } from '../../base/secrets/vault.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import type { AuthenticateCall } from '../sessions/authenticate-call.ts'
+import type { Bound } from '../bound.ts'
+import { authenticateCall } from '../calls/authenticate-call.ts'
 import { type CallNeeds, type CallSession, sessionGone } from '../sessions/call-session.ts'
-import type { ApiSessions } from '../sessions/stores.ts'
+import type { AccountPorts } from './ports.ts'
 
 /** D-162: for so long a login counts as fresh. */
 export const FRESH: Duration = minutes(5)
 
-export interface AccountSessions {
-  seal(accessToken: Secret, issuer: Issuer): string
-  /** Thrown: UNAUTHORIZED, with the secondary challenge where that is what is missing; NOT_READY. */
-  authenticate(
-    shown: {
-      readonly cookie: string | undefined
-      readonly issuer: Issuer
-      readonly certificate: () => string | undefined
-    },
-    needs: CallNeeds,
-  ): Promise<CallSession>
-  /** Whether the login behind it was just now. Thrown: UNAUTHORIZED when the session has ended meanwhile. */
-  isFresh(call: CallSession): Promise<boolean>
-  /** `form` names what the form does. */
-  formToken(call: CallSession, form: string): string
-  isFormToken(call: CallSession, form: string, given: string): boolean
+/** What a browser shows with a request. */
+export interface ShownAccountSession {
+  readonly cookie: string | undefined
+  readonly issuer: Issuer
+  readonly certificate: () => string | undefined
 }
 
-export function createAccountSessions(deps: {
-  readonly brand: string
-  readonly vault: Vault
-  readonly clock: Clock
-  readonly authenticateCall: AuthenticateCall
-  readonly apiSessions: Pick<ApiSessions, 'find'>
-}): AccountSessions {
-  const { brand, vault, clock, authenticateCall, apiSessions } = deps
+export function sealAccountSession(
+  { vault }: Pick<AccountPorts, 'vault'>,
+  accessToken: Secret,
+  issuer: Issuer,
+): string {
+  return vault.seal('account-session', utf8(accessToken.reveal()), issuer)
+}
 
-  const formToken: AccountSessions['formToken'] = ({ sessionId }, form) =>
-    vault.hash('account-form', `${sessionId} ${form}`)
-
-  return {
-    formToken,
-
-    isFormToken: (call, form, given) => equalInConstantTime(formToken(call, form), given),
-
-    seal: (accessToken, issuer) =>
-      vault.seal('account-session', utf8(accessToken.reveal()), issuer),
-
-    async authenticate({ cookie, issuer, certificate }, needs) {
-      const bytes = cookie && vault.open('account-session', cookie, issuer)
-      const token = bytes && fromUtf8(bytes)
-      if (!token) {
-        const challenges = [bearerInvalid(brand)]
-        throw new Failure('UNAUTHORIZED', { challenges, detail: 'no session of the account page' })
-      }
-      const bearers = [new Secret(token)]
-      return authenticateCall({ bearers, ztSession: undefined, certificate }, needs)
-    },
-
-    async isFresh(call) {
-      const session = await apiSessions.find(call.sessionId)
-      if (session === undefined) throw sessionGone(brand, call)
-      return plus(session.primary.at, FRESH) > clock.now()
-    },
+/** Throws UNAUTHORIZED, with the secondary challenge where that is what is missing; NOT_READY. */
+export async function authenticateAccount(
+  ports: AccountPorts,
+  { cookie, issuer, certificate }: ShownAccountSession,
+  needs: CallNeeds,
+): Promise<CallSession> {
+  const bytes = cookie && ports.vault.open('account-session', cookie, issuer)
+  const token = bytes && fromUtf8(bytes)
+  if (!token) {
+    const challenges = [bearerInvalid(ports.brand)]
+    throw new Failure('UNAUTHORIZED', { challenges, detail: 'no session of the account page' })
   }
+  const bearers = [new Secret(token)]
+  return authenticateCall(ports, { bearers, ztSession: undefined, certificate }, needs)
+}
+
+/** Whether the login behind it was just now. Throws UNAUTHORIZED when the session has ended meanwhile. */
+export async function isFreshLogin(
+  { brand, clock, apiSessions }: Pick<AccountPorts, 'brand' | 'clock' | 'apiSessions'>,
+  call: CallSession,
+): Promise<boolean> {
+  const session = await apiSessions.find(call.sessionId)
+  if (session === undefined) throw sessionGone(brand, call)
+  return plus(session.primary.at, FRESH) > clock.now()
+}
+
+/** `form` names what the form does. */
+export function formToken(
+  { vault }: Pick<AccountPorts, 'vault'>,
+  { sessionId }: CallSession,
+  form: string,
+): string {
+  return vault.hash('account-form', `${sessionId} ${form}`)
+}
+
+export function isFormToken(
+  ports: Pick<AccountPorts, 'vault'>,
+  call: CallSession,
+  form: string,
+  given: string,
+): boolean {
+  return equalInConstantTime(formToken(ports, call, form), given)
+}
+
+export interface AccountSessions {
+  readonly seal: Bound<typeof sealAccountSession>
+  readonly authenticate: Bound<typeof authenticateAccount>
+  readonly isFresh: Bound<typeof isFreshLogin>
+  readonly formToken: Bound<typeof formToken>
+  readonly isFormToken: Bound<typeof isFormToken>
 }

@@ -1,6 +1,5 @@
 /** The audit log, for administrators: API 3.3, 4.8. */
 import type { EventId } from '../../base/ids.ts'
-import type { Bound } from '../bound.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
@@ -24,10 +23,4 @@ export async function findEvent({ events }: ReadPorts, id: EventId): Promise<Rec
   const event = await events.find(id)
   if (event === undefined) throw notFound()
   return event
-}
-
-/** For `http`, until it takes ports. */
-export interface ReadEvents {
-  readonly list: Bound<typeof listEvents>
-  readonly find: Bound<typeof findEvent>
 }

@@ -14,7 +14,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import { LONGEST_NAME } from '../../protocol/limits.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import { oneAfterTheOther } from '../factors/guessing/guess-order.ts'
@@ -88,12 +87,6 @@ export async function enrollByCaAlone(
     await tx.events.insert(recordEvent(ports, caller, created))
   })
   return identityId
-}
-
-/** For `http`, until it takes ports. */
-export interface EnrollByCa {
-  readonly withToken: Bound<typeof enrollByCaAndToken>
-  readonly withoutToken: Bound<typeof enrollByCaAlone>
 }
 
 interface Attempt {

@@ -4,7 +4,6 @@
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
-import type { Bound } from '../bound.ts'
 import {
   type IdentityCertificate,
   issueIdentityCertificate,
@@ -53,10 +52,4 @@ export async function enrollByPassword(
   const credential = { method: 'updb', username, passwordHash, lockedUntil: undefined } as const
   await takeEnrollment(ports, shown, identity.id, credential)
   return username
-}
-
-/** For `http`, until it takes ports. */
-export interface Enroll {
-  readonly byCsr: Bound<typeof enrollByCsr>
-  readonly byPassword: Bound<typeof enrollByPassword>
 }

@@ -4,9 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { chainOf, openOpenssl } from '../../../test/support/certificates/openssl.ts'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { fakePorts } from '../../../test/support/fake-ports.ts'
 import { anIdentity, aPolicy, rulesOf } from '../../../test/support/people.ts'
 import type { AuthenticatorId, CaId, IdentityId } from '../../base/ids.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import { days } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import type { CertificateVerdict, TrustedCertificate } from '../certificates/judge-certificate.ts'
@@ -15,9 +18,9 @@ import type { Ca } from '../certificates/third-party/ca.ts'
 import type { CertAuthenticator } from '../identities/authenticator.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { createCertificateFactor } from './client-certificate.ts'
+import { proveByCertificate, proveByJudged } from './client-certificate.ts'
+import type { FactorPorts } from './ports.ts'
 
-const CHAIN: PresentedChain = { leaf: Uint8Array.of(48, 0), others: [] }
 const FINGERPRINT = 'ab'.repeat(32)
 const POLICY = aPolicy()
 const ZOE = anIdentity()
@@ -76,15 +79,10 @@ interface World {
   readonly policy?: AuthPolicy
 }
 
-function factorOn(world: World = {}) {
-  const { judged = trusted(), authenticators = [AUTHENTICATOR] } = world
+function portsOf(world: World) {
+  const { authenticators = [AUTHENTICATOR] } = world
   const { identities = [ZOE, BOB], policy = POLICY } = world
-  const seen: (readonly [PresentedChain, readonly Ca[]])[] = []
-  const factor = createCertificateFactor({
-    judgeCertificate: async (chain, cas) => {
-      seen.push([chain, cas])
-      return judged
-    },
+  return fakePorts<FactorPorts>({
     authenticators: {
       findCert: async (fingerprint) =>
         authenticators.find((one) => one.fingerprint === fingerprint),
@@ -93,13 +91,12 @@ function factorOn(world: World = {}) {
       find: async (id) => identities.find((identity) => identity.id === id),
       findByExternalId: async (id) => identities.find(({ externalId }) => externalId === id),
     },
-    rules: rulesOf({ policies: [policy], cas: [CA] }),
+    rules: rulesOf({ policies: [policy] }),
     clock: new ManualClock(),
   })
-  return { factor, seen }
 }
 
-const judge = (world: World = {}) => factorOn(world).factor(CHAIN)
+const judge = (world: World = {}) => proveByJudged(portsOf(world), world.judged ?? trusted())
 
 test('a certificate of our own PKI names the identity of its authenticator', async () => {
   assert.deepEqual(await judge(), {
@@ -124,10 +121,30 @@ test('a certificate of our own PKI names the identity of its authenticator', asy
   })
 })
 
-test('the chain of the connection is judged, with the CAs of the rules', async () => {
-  const { factor, seen } = factorOn()
-  await factor(CHAIN)
-  assert.deepEqual(seen, [[CHAIN, [CA]]])
+test('the chain of the connection is judged, with the CAs of the rules and our own', async (t) => {
+  const openssl = await openOpenssl()
+  t.after(() => openssl.close())
+  const [root, partner] = [await openssl.makeCa(), await openssl.makeCa()]
+  const sub = await openssl.makeCa({ subject: '/CN=Partner Sub', issuer: partner })
+  const ports = (cas: readonly Ca[]) =>
+    fakePorts<FactorPorts>({
+      authenticators: { findCert: async () => undefined },
+      ownAnchors: () => [root.pem],
+      rules: rulesOf({ cas }),
+      clock: systemClock,
+    })
+  const registered = ports([{ ...CA, certPem: partner.pem }])
+  const prove = async (using: FactorPorts, chain: PresentedChain) => {
+    const verdict = await proveByCertificate(using, chain)
+    return verdict.verdict === 'rejected' ? verdict.reason : verdict.verdict
+  }
+  // Trusted, and nobody's: the judgement came before the look-up.
+  const own = chainOf(await openssl.makeLeaf(root))
+  assert.equal(await prove(registered, own), 'certificate-unknown')
+  const theirs = await openssl.makeLeaf(sub)
+  assert.equal(await prove(registered, chainOf(theirs, sub)), 'certificate-unknown')
+  assert.equal(await prove(registered, chainOf(theirs)), 'certificate-untrusted')
+  assert.equal(await prove(ports([]), chainOf(theirs, sub)), 'certificate-untrusted')
 })
 
 test('D-21: through the claim of its CA a certificate names an identity without an authenticator', async () => {
@@ -197,8 +214,8 @@ for (const [what, [reason, world, identityId]] of Object.entries(REFUSED)) {
 
 test('D-12: a certificate that is not trusted is refused as it was judged, and nobody is looked up for it', async () => {
   const judged = { verdict: 'rejected', reason: 'certificate-wrong-usage', why: 'no EKU' } as const
-  const { factor } = factorOn({ judged })
-  assert.deepEqual(await factor(CHAIN), {
+  const nobody = fakePorts<FactorPorts>({ clock: new ManualClock() })
+  assert.deepEqual(await proveByJudged(nobody, judged), {
     verdict: 'rejected',
     reason: 'certificate-wrong-usage',
     identityId: undefined,
@@ -207,13 +224,11 @@ test('D-12: a certificate that is not trusted is refused as it was judged, and n
 })
 
 test('D-12: a connection without a certificate is refused, and nothing is judged', async () => {
-  const { factor, seen } = factorOn()
-  assert.deepEqual(await factor(undefined), {
+  assert.deepEqual(await proveByCertificate(fakePorts<FactorPorts>({}), undefined), {
     verdict: 'rejected',
     reason: 'no-certificate',
     identityId: undefined,
   })
-  assert.deepEqual(seen, [])
 })
 
 test('API 4.4: an expired certificate is taken where the policy says so', async () => {

@@ -13,8 +13,15 @@ import { seconds } from '../../base/time/duration.ts'
 import { instant, plus } from '../../base/time/instant.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthRequestKey } from '../login/request/auth-request.ts'
-import { createTotpEnrollments, type EnrollmentProof } from './enroll-totp.ts'
-import { type CodeVerdict, createCheckCode } from './totp.ts'
+import {
+  cancelEnrollment,
+  type EnrollmentProof,
+  newRecoveryCodesOf,
+  proveEnrollment,
+  readEnrollment,
+  startEnrollment,
+} from './enroll-totp.ts'
+import { type CodeVerdict, checkCode } from './totp.ts'
 import { loginOwner, sessionOwner } from './totp-enrollment.ts'
 
 /** The first moment of a step. */
@@ -50,15 +57,14 @@ function world() {
   let now = NOON
   const clock = { now: () => now, uptime: () => assert.fail('codes go by the time of day') }
   const { transaction, totpEnrollments, codeGuesses } = stores
-  const deps = { vault, clock, totpEnrollments, codeGuesses }
+  const random = systemRandom
+  const ports = { vault, random, clock, transaction, totpEnrollments, codeGuesses }
   const advance = (by: number) => {
     now = plus(now, seconds(by))
   }
-  const enroll = createTotpEnrollments({ ...deps, random: systemRandom, transaction })
-  const check = createCheckCode(deps)
 
   async function start(owner = LOGIN) {
-    const started = await enroll.start(ADA, owner, HOST)
+    const started = await startEnrollment(ports, ADA, owner, HOST)
     assert.ok(started !== 'exists')
     const app = URI.parse(started.provisioningUrl)
     assert.ok(app instanceof TOTP)
@@ -71,10 +77,13 @@ function world() {
   /** An enrollment that is verified. */
   async function enrolled() {
     const started = await start()
-    assert.equal(await accept(await enroll.prove(ADA.id, LOGIN, started.code()), stores), true)
+    assert.equal(
+      await accept(await proveEnrollment(ports, ADA.id, LOGIN, started.code()), stores),
+      true,
+    )
     return started
   }
-  return { ...stores, enroll, check, start, enrolled, advance }
+  return { ...stores, ports, start, enrolled, advance }
 }
 
 type Verdict = EnrollmentProof | CodeVerdict
@@ -117,7 +126,7 @@ test('R084: the secret has 160 bits, is another one each time, and is not stored
 test('a code of the app proves the enrollment, and verifies it when it is taken', async () => {
   const use = world()
   const { enrollment, code } = await use.start()
-  const proof = await use.enroll.prove(ADA.id, LOGIN, code())
+  const proof = await proveEnrollment(use.ports, ADA.id, LOGIN, code())
   assert.equal(proof.verdict, 'matches')
   assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
   assert.equal(await accept(proof, use), true)
@@ -129,7 +138,7 @@ test('a code of the app proves the enrollment, and verifies it when it is taken'
 })
 
 test('D-17: a code of the step before or after proves the app too, and none further away', async () => {
-  const { start, enroll } = world()
+  const { start, ports } = world()
   const { code } = await start()
   for (const [ahead, verdict] of [
     [-60, 'wrong'],
@@ -137,55 +146,59 @@ test('D-17: a code of the step before or after proves the app too, and none furt
     [30, 'matches'],
     [60, 'wrong'],
   ] as const) {
-    assert.equal((await enroll.prove(ADA.id, LOGIN, code(ahead))).verdict, verdict, String(ahead))
+    assert.equal(
+      (await proveEnrollment(ports, ADA.id, LOGIN, code(ahead))).verdict,
+      verdict,
+      String(ahead),
+    )
   }
 })
 
 test('D-17: verifying burns nothing: the same code is good for the login', async () => {
   const use = world()
   const { code } = await use.enrolled()
-  assert.equal(await accept(await use.check(ADA.id, code()), use), true)
+  assert.equal(await accept(await checkCode(use.ports, ADA.id, code()), use), true)
 })
 
 test('D-17: the recovery codes that were shown are good for a login afterwards', async () => {
   const use = world()
   const { recoveryCodes } = await use.enrolled()
   for (const text of recoveryCodes) {
-    assert.equal(await accept(await use.check(ADA.id, text), use), true, text)
+    assert.equal(await accept(await checkCode(use.ports, ADA.id, text), use), true, text)
   }
   assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 0)
 })
 
 test('R089: a wrong code leaves the enrollment pending', async () => {
-  const { start, enroll, totpEnrollments } = world()
+  const { start, ports, totpEnrollments } = world()
   const { enrollment } = await start()
-  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, WRONG), { verdict: 'wrong' })
+  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, WRONG), { verdict: 'wrong' })
   assert.deepEqual(await totpEnrollments.find(ADA.id), enrollment)
 })
 
 test('D-17: a recovery code proves no app', async () => {
   // Attack: who has seen the codes enrolls a secret that the owner's app does not have.
-  const { start, enroll } = world()
+  const { start, ports } = world()
   const { recoveryCodes } = await start()
   for (const text of recoveryCodes.slice(0, 3)) {
-    assert.deepEqual(await enroll.prove(ADA.id, LOGIN, text), { verdict: 'wrong' })
+    assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, text), { verdict: 'wrong' })
   }
 })
 
 test('R089: starting again replaces what is pending, and the first app is worth nothing', async () => {
-  const { start, enroll } = world()
+  const { start, ports } = world()
   const first = await start()
   const second = await start()
   assert.notEqual(first.enrollment.id, second.enrollment.id)
-  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, first.code()), { verdict: 'wrong' })
-  assert.equal((await enroll.prove(ADA.id, LOGIN, second.code())).verdict, 'matches')
+  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, first.code()), { verdict: 'wrong' })
+  assert.equal((await proveEnrollment(ports, ADA.id, LOGIN, second.code())).verdict, 'matches')
 })
 
 test('R089: the recovery codes of a replaced enrollment are worth nothing', async () => {
   const use = world()
   const { recoveryCodes } = await use.start()
   await use.enrolled()
-  const verdict = await use.check(ADA.id, recoveryCodes[0] ?? '')
+  const verdict = await checkCode(use.ports, ADA.id, recoveryCodes[0] ?? '')
   assert.equal(await accept(verdict, use), false)
 })
 
@@ -193,7 +206,7 @@ test('R089: an enrollment that is replaced between proof and taking is not verif
   // Attack: somebody starts his own enrollment while the owner sends a code, and has his verified by it.
   const use = world()
   const { code } = await use.start()
-  const proof = await use.enroll.prove(ADA.id, LOGIN, code())
+  const proof = await proveEnrollment(use.ports, ADA.id, LOGIN, code())
   await use.start()
   assert.equal(await accept(proof, use), false)
   assert.equal((await use.totpEnrollments.find(ADA.id))?.isVerified, false)
@@ -202,21 +215,21 @@ test('R089: an enrollment that is replaced between proof and taking is not verif
 test('of two proofs at the same moment one verifies', async () => {
   const use = world()
   const { code } = await use.start()
-  const prove = () => use.enroll.prove(ADA.id, LOGIN, code())
+  const prove = () => proveEnrollment(use.ports, ADA.id, LOGIN, code())
   const proofs = await Promise.all([prove(), prove()])
   const accepted = await Promise.all(proofs.map((proof) => accept(proof, use)))
   assert.deepEqual(accepted.toSorted(), [false, true])
 })
 
 test('R089: there is nothing to verify before the start, after the end and after cancelling', async () => {
-  const { enroll, enrolled, start, guesses } = world()
+  const { ports, enrolled, start, guesses } = world()
   const notStarted = { verdict: 'not-started' }
-  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, WRONG), notStarted)
+  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, WRONG), notStarted)
   const cancelled = await start()
-  assert.equal(await enroll.cancel(ADA.id, LOGIN), 'cancelled')
-  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, cancelled.code()), notStarted)
+  assert.equal(await cancelEnrollment(ports, ADA.id, LOGIN), 'cancelled')
+  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, cancelled.code()), notStarted)
   const { code } = await enrolled()
-  assert.deepEqual(await enroll.prove(ADA.id, LOGIN, code()), notStarted)
+  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, code()), notStarted)
   assert.equal(guesses.get(ADA.id), undefined)
 })
 
@@ -224,13 +237,13 @@ test('R086: wrong codes for an enrollment count with those of a login, and a rig
   const use = world()
   const { code } = await use.start()
   for (let guess = 1; guess <= 5; guess += 1) {
-    assert.deepEqual(await use.check(ADA.id, WRONG), { verdict: 'not-enrolled' })
-    assert.deepEqual(await use.enroll.prove(ADA.id, LOGIN, WRONG), { verdict: 'wrong' })
+    assert.deepEqual(await checkCode(use.ports, ADA.id, WRONG), { verdict: 'not-enrolled' })
+    assert.deepEqual(await proveEnrollment(use.ports, ADA.id, LOGIN, WRONG), { verdict: 'wrong' })
   }
   const blocked = { verdict: 'blocked', retryAfterSeconds: 30 }
-  assert.deepEqual(await use.enroll.prove(ADA.id, LOGIN, code()), blocked)
+  assert.deepEqual(await proveEnrollment(use.ports, ADA.id, LOGIN, code()), blocked)
   use.advance(30)
-  assert.equal(await accept(await use.enroll.prove(ADA.id, LOGIN, code()), use), true)
+  assert.equal(await accept(await proveEnrollment(use.ports, ADA.id, LOGIN, code()), use), true)
   assert.equal(use.guesses.get(ADA.id), undefined)
 })
 
@@ -238,20 +251,20 @@ test('R090: a verified enrollment is neither replaced nor cancelled', async () =
   // Attack: somebody with the stolen password, half logged in, puts his own app in the place of the owner's.
   const use = world()
   const { enrollment, code } = await use.enrolled()
-  assert.equal(await use.enroll.start(ADA, LOGIN, HOST), 'exists')
-  assert.equal(await use.enroll.cancel(ADA.id, LOGIN), 'verified')
+  assert.equal(await startEnrollment(use.ports, ADA, LOGIN, HOST), 'exists')
+  assert.equal(await cancelEnrollment(use.ports, ADA.id, LOGIN), 'verified')
   assert.equal((await use.totpEnrollments.find(ADA.id))?.id, enrollment.id)
   assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 20)
-  assert.equal((await use.check(ADA.id, code())).verdict, 'matches')
+  assert.equal((await checkCode(use.ports, ADA.id, code())).verdict, 'matches')
 })
 
 test('R089: cancelling removes what is pending, once', async () => {
-  const { start, enroll, totpEnrollments } = world()
-  assert.equal(await enroll.cancel(ADA.id, LOGIN), 'not-started')
+  const { start, ports, totpEnrollments } = world()
+  assert.equal(await cancelEnrollment(ports, ADA.id, LOGIN), 'not-started')
   await start()
-  assert.equal(await enroll.cancel(ADA.id, LOGIN), 'cancelled')
+  assert.equal(await cancelEnrollment(ports, ADA.id, LOGIN), 'cancelled')
   assert.equal(await totpEnrollments.find(ADA.id), undefined)
-  assert.equal(await enroll.cancel(ADA.id, LOGIN), 'not-started')
+  assert.equal(await cancelEnrollment(ports, ADA.id, LOGIN), 'not-started')
 })
 
 for (const other of [OTHER_LOGIN, SESSION]) {
@@ -260,38 +273,44 @@ for (const other of [OTHER_LOGIN, SESSION]) {
     // login.
     const use = world()
     const { enrollment, code } = await use.start()
-    assert.equal(await use.enroll.read(ADA, other, HOST), undefined)
-    assert.deepEqual(await use.enroll.prove(ADA.id, other, code()), { verdict: 'not-started' })
-    assert.deepEqual(await use.enroll.prove(ADA.id, other, WRONG), { verdict: 'not-started' })
+    assert.equal(await readEnrollment(use.ports, ADA, other, HOST), undefined)
+    assert.deepEqual(await proveEnrollment(use.ports, ADA.id, other, code()), {
+      verdict: 'not-started',
+    })
+    assert.deepEqual(await proveEnrollment(use.ports, ADA.id, other, WRONG), {
+      verdict: 'not-started',
+    })
     assert.equal(use.guesses.get(ADA.id), undefined)
-    assert.equal(await use.enroll.cancel(ADA.id, other), 'not-started')
+    assert.equal(await cancelEnrollment(use.ports, ADA.id, other), 'not-started')
     assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
-    assert.equal(await accept(await use.enroll.prove(ADA.id, LOGIN, code()), use), true)
+    assert.equal(await accept(await proveEnrollment(use.ports, ADA.id, LOGIN, code()), use), true)
   })
 
   test(`D-240: an enrollment that ${other} starts voids the one of ${LOGIN}`, async () => {
     const use = world()
     await use.start()
     const { enrollment, code } = await use.start(other)
-    assert.equal(await use.enroll.read(ADA, LOGIN, HOST), undefined)
-    assert.deepEqual(await use.enroll.prove(ADA.id, LOGIN, code()), { verdict: 'not-started' })
-    assert.equal(await use.enroll.cancel(ADA.id, LOGIN), 'not-started')
+    assert.equal(await readEnrollment(use.ports, ADA, LOGIN, HOST), undefined)
+    assert.deepEqual(await proveEnrollment(use.ports, ADA.id, LOGIN, code()), {
+      verdict: 'not-started',
+    })
+    assert.equal(await cancelEnrollment(use.ports, ADA.id, LOGIN), 'not-started')
     assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
   })
 }
 
 test('what is pending can be read with the same URL as at the start', async () => {
-  const { start, enroll } = world()
-  assert.equal(await enroll.read(ADA, LOGIN, HOST), undefined)
+  const { start, ports } = world()
+  assert.equal(await readEnrollment(ports, ADA, LOGIN, HOST), undefined)
   const { enrollment, provisioningUrl } = await start()
-  assert.deepEqual(await enroll.read(ADA, LOGIN, HOST), { enrollment, provisioningUrl })
+  assert.deepEqual(await readEnrollment(ports, ADA, LOGIN, HOST), { enrollment, provisioningUrl })
 })
 
 test('R090: what is verified can be read, and its secret cannot', async () => {
   // Attack: a stolen session copies the app of the owner.
-  const { enrolled, enroll } = world()
+  const { enrolled, ports } = world()
   const { enrollment } = await enrolled()
-  assert.deepEqual(await enroll.read(ADA, LOGIN, HOST), {
+  assert.deepEqual(await readEnrollment(ports, ADA, LOGIN, HOST), {
     enrollment: { ...enrollment, isVerified: true, owner: undefined },
     provisioningUrl: undefined,
   })
@@ -300,9 +319,9 @@ test('R090: what is verified can be read, and its secret cannot', async () => {
 test('R087: new recovery codes take the place of all that are left, when they are taken', async () => {
   const use = world()
   const old = await use.enrolled()
-  const fresh = use.enroll.renewRecoveryCodes(ADA.id)
+  const fresh = newRecoveryCodesOf(use.ports, ADA.id)
   assert.equal(fresh.recoveryCodes.length, 20)
-  const isGood = async (text = '') => accept(await use.check(ADA.id, text), use)
+  const isGood = async (text = '') => accept(await checkCode(use.ports, ADA.id, text), use)
   assert.equal(await isGood(fresh.recoveryCodes[0]), false)
   assert.equal(await isGood(old.recoveryCodes[0]), true)
   await use.transaction((tx) => fresh.take(tx))

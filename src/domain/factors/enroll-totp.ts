@@ -5,15 +5,12 @@
  */
 
 import { type IdentityId, newId, type TotpEnrollmentId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { provisioningUrl } from '../../protocol/totp.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { Stores, Transaction } from '../stores.ts'
+import type { Stores } from '../stores.ts'
+import type { FactorPorts } from './ports.ts'
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts'
-import type { CodeGuesses, TotpEnrollments } from './stores.ts'
-import { type Blocked, countGuess, matchingStep, openTotpSecret } from './totp.ts'
+import { type Blocked, type CodePorts, countGuess, matchingStep, openTotpSecret } from './totp.ts'
 import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 
 export interface StartedEnrollment {
@@ -45,117 +42,114 @@ export interface FreshRecoveryCodes {
   take(tx: Pick<Stores, 'totpEnrollments'>): Promise<void>
 }
 
-/** A pending enrollment is visible only to its owner (D-240). */
-export interface TotpEnrolling {
-  /**
-   * Replaces a pending enrollment of any owner, but never a verified one (R090). `hostname` is the issuer that the app
-   * displays.
-   */
-  start(
-    identity: Identity,
-    owner: EnrollmentOwner,
-    hostname: string,
-  ): Promise<StartedEnrollment | 'exists'>
-  read(
-    identity: Pick<Identity, 'id' | 'name'>,
-    owner: EnrollmentOwner,
-    hostname: string,
-  ): Promise<ReadEnrollment | undefined>
-  /** Whether this is a code of the pending enrollment's app. Recovery codes prove no app; no step is burnt (D-17). */
-  prove(identityId: IdentityId, owner: EnrollmentOwner, code: string): Promise<EnrollmentProof>
-  /** A verified one stays: it is removed only from a full session (D-19). */
-  cancel(
-    identityId: IdentityId,
-    owner: EnrollmentOwner,
-  ): Promise<'cancelled' | 'not-started' | 'verified'>
-  /** The caller has asked for a code first (API 3.1). */
-  renewRecoveryCodes(identityId: IdentityId): FreshRecoveryCodes
-}
-
 /** R084: 160 bits, as long as the hash (RFC 4226 §4 R6). */
 const SECRET_BYTES = 20
 
-export function createTotpEnrollments(deps: {
-  readonly vault: Vault
-  readonly random: Random
-  readonly clock: Clock
-  readonly transaction: Transaction
-  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
-  readonly codeGuesses: Pick<CodeGuesses, 'take'>
-}): TotpEnrolling {
-  const { vault, random, clock, transaction, totpEnrollments, codeGuesses } = deps
+/** A pending enrollment is visible only to its owner (D-240). */
+type EnrollPorts = CodePorts & Pick<FactorPorts, 'random' | 'transaction'>
 
-  const freshCodes = (identityId: IdentityId) => {
-    const recoveryCodes = newRecoveryCodes(random)
-    const hashes = recoveryCodes.map((code) => recoveryCodeHash(vault, identityId, code))
-    return { recoveryCodes, hashes }
+/**
+ * Replaces a pending enrollment of any owner, but never a verified one (R090). `hostname` is the issuer that the app
+ * displays.
+ */
+export async function startEnrollment(
+  ports: EnrollPorts,
+  { id: identityId, name }: Identity,
+  owner: EnrollmentOwner,
+  hostname: string,
+): Promise<StartedEnrollment | 'exists'> {
+  const { vault, random, clock } = ports
+  const id = newId<TotpEnrollmentId>(random)
+  const secret = random.bytes(SECRET_BYTES)
+  const enrollment: TotpEnrollment = {
+    id,
+    identityId,
+    isVerified: false,
+    owner,
+    sealedSecret: vault.seal('totp-secret', secret, id),
+    createdAt: clock.now(),
   }
+  const { recoveryCodes, hashes } = freshCodes(ports, identityId)
+  const stored = await ports.transaction((tx) =>
+    tx.totpEnrollments.replacePending(enrollment, hashes),
+  )
+  if (!stored) return 'exists'
+  const url = provisioningUrl({ issuer: hostname, name, secret })
+  return { enrollment, provisioningUrl: url, recoveryCodes }
+}
 
+export async function readEnrollment(
+  { vault, totpEnrollments }: Pick<EnrollPorts, 'vault' | 'totpEnrollments'>,
+  { id: identityId, name }: Pick<Identity, 'id' | 'name'>,
+  owner: EnrollmentOwner,
+  hostname: string,
+): Promise<ReadEnrollment | undefined> {
+  const enrollment = await totpEnrollments.find(identityId)
+  if (enrollment === undefined) return undefined
+  if (enrollment.isVerified) return { enrollment, provisioningUrl: undefined }
+  if (enrollment.owner !== owner) return undefined
+  const secret = openTotpSecret(vault, enrollment)
+  const url = provisioningUrl({ issuer: hostname, name, secret })
+  return { enrollment, provisioningUrl: url }
+}
+
+/** Whether this is a code of the pending enrollment's app. Recovery codes prove no app; no step is burnt (D-17). */
+export async function proveEnrollment(
+  { vault, clock, totpEnrollments, codeGuesses }: CodePorts,
+  identityId: IdentityId,
+  owner: EnrollmentOwner,
+  code: string,
+): Promise<EnrollmentProof> {
+  const now = clock.now()
+  const enrollment = await totpEnrollments.find(identityId)
+  // There is nothing to guess here, so nothing is counted: otherwise one login could make the owner of another
+  // wait.
+  const isPending = enrollment?.isVerified === false && enrollment.owner === owner
+  if (!isPending) return { verdict: 'not-started' }
+  const blocked = await countGuess(codeGuesses, identityId, now)
+  if (blocked !== undefined) return blocked
+  const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
+  if (step === undefined) return { verdict: 'wrong' }
   return {
-    async start({ id: identityId, name }, owner, hostname) {
-      const id = newId<TotpEnrollmentId>(random)
-      const secret = random.bytes(SECRET_BYTES)
-      const enrollment: TotpEnrollment = {
-        id,
-        identityId,
-        isVerified: false,
-        owner,
-        sealedSecret: vault.seal('totp-secret', secret, id),
-        createdAt: clock.now(),
-      }
-      const { recoveryCodes, hashes } = freshCodes(identityId)
-      const stored = await transaction((tx) =>
-        tx.totpEnrollments.replacePending(enrollment, hashes),
-      )
-      if (!stored) return 'exists'
-      const url = provisioningUrl({ issuer: hostname, name, secret })
-      return { enrollment, provisioningUrl: url, recoveryCodes }
-    },
-
-    async read({ id: identityId, name }, owner, hostname) {
-      const enrollment = await totpEnrollments.find(identityId)
-      if (enrollment === undefined) return undefined
-      if (enrollment.isVerified) return { enrollment, provisioningUrl: undefined }
-      if (enrollment.owner !== owner) return undefined
-      const secret = openTotpSecret(vault, enrollment)
-      const url = provisioningUrl({ issuer: hostname, name, secret })
-      return { enrollment, provisioningUrl: url }
-    },
-
-    async prove(identityId, owner, code) {
-      const now = clock.now()
-      const enrollment = await totpEnrollments.find(identityId)
-      // There is nothing to guess here, so nothing is counted: otherwise one login could make the owner of another
-      // wait.
-      const isPending = enrollment?.isVerified === false && enrollment.owner === owner
-      if (!isPending) return { verdict: 'not-started' }
-      const blocked = await countGuess(codeGuesses, identityId, now)
-      if (blocked !== undefined) return blocked
-      const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
-      if (step === undefined) return { verdict: 'wrong' }
-      return {
-        verdict: 'matches',
-        take: async (tx) => {
-          if (!(await tx.totpEnrollments.markVerified(enrollment, now))) return false
-          await tx.codeGuesses.clear(identityId)
-          return true
-        },
-      }
-    },
-
-    cancel: (identityId, owner) =>
-      transaction(async (tx) => {
-        if (await tx.totpEnrollments.removePending(identityId, owner)) return 'cancelled'
-        const left = await tx.totpEnrollments.find(identityId)
-        return left?.isVerified ? 'verified' : 'not-started'
-      }),
-
-    renewRecoveryCodes(identityId) {
-      const { recoveryCodes, hashes } = freshCodes(identityId)
-      return {
-        recoveryCodes,
-        take: (tx) => tx.totpEnrollments.replaceRecoveryCodes(identityId, hashes),
-      }
+    verdict: 'matches',
+    take: async (tx) => {
+      if (!(await tx.totpEnrollments.markVerified(enrollment, now))) return false
+      await tx.codeGuesses.clear(identityId)
+      return true
     },
   }
+}
+
+/** A verified one stays: it is removed only from a full session (D-19). */
+export function cancelEnrollment(
+  { transaction }: Pick<EnrollPorts, 'transaction'>,
+  identityId: IdentityId,
+  owner: EnrollmentOwner,
+): Promise<'cancelled' | 'not-started' | 'verified'> {
+  return transaction(async (tx) => {
+    if (await tx.totpEnrollments.removePending(identityId, owner)) return 'cancelled'
+    const left = await tx.totpEnrollments.find(identityId)
+    return left?.isVerified ? 'verified' : 'not-started'
+  })
+}
+
+/** The caller has asked for a code first (API 3.1). */
+export function newRecoveryCodesOf(
+  ports: Pick<EnrollPorts, 'vault' | 'random'>,
+  identityId: IdentityId,
+): FreshRecoveryCodes {
+  const { recoveryCodes, hashes } = freshCodes(ports, identityId)
+  return {
+    recoveryCodes,
+    take: (tx) => tx.totpEnrollments.replaceRecoveryCodes(identityId, hashes),
+  }
+}
+
+function freshCodes(
+  { vault, random }: Pick<EnrollPorts, 'vault' | 'random'>,
+  identityId: IdentityId,
+) {
+  const recoveryCodes = newRecoveryCodes(random)
+  const hashes = recoveryCodes.map((code) => recoveryCodeHash(vault, identityId, code))
+  return { recoveryCodes, hashes }
 }

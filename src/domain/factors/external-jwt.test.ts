@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { fakePorts } from '../../../test/support/fake-ports.ts'
 import {
   externalSigner,
   type IdpKey,
@@ -14,14 +15,14 @@ import {
 import { anIdentity, aPolicy, rulesOf } from '../../../test/support/people.ts'
 import type { AuthPolicyId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import { epochSeconds } from '../../base/time/instant.ts'
+import { epochSeconds, type Instant } from '../../base/time/instant.ts'
 import { formatChallenges } from '../../protocol/challenge.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import { createSignerKeys } from '../ext-jwt/signer-keys.ts'
-import { verifyExternalJwt } from '../ext-jwt/verify.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { createCheckSecondaryJwt, createExternalJwtFactor } from './external-jwt.ts'
+import { checkSecondaryJwt, proveByExternalJwt } from './external-jwt.ts'
+import type { FactorPorts } from './ports.ts'
 
 const NOW = epochSeconds(NOON)
 const KEY = await newIdpKey('key-1')
@@ -65,7 +66,7 @@ function verifier() {
     return { keys: [KEY.jwk] }
   }
   const signerKeys = createSignerKeys({ fetchJson, clock })
-  return { clock, fetched, verifyExternalJwt: verifyExternalJwt.bind(null, { clock, signerKeys }) }
+  return { clock, fetched, signerKeys }
 }
 
 function primary({
@@ -73,9 +74,9 @@ function primary({
   policies = [POLICY],
   identities = [ZOE, BOB],
 }: World = {}) {
-  const { fetched, ...deps } = verifier()
-  const factor = createExternalJwtFactor({
-    ...deps,
+  const { fetched, ...verifying } = verifier()
+  const ports = fakePorts<FactorPorts>({
+    ...verifying,
     brand: 'service',
     rules: rulesOf({ signers, policies }),
     identities: {
@@ -83,6 +84,8 @@ function primary({
       findByExternalId: async (id) => identities.find(({ externalId }) => externalId === id),
     },
   })
+  const factor = (bearers: readonly Secret[], since?: Instant) =>
+    proveByExternalJwt(ports, bearers, since)
   return { factor, fetched }
 }
 
@@ -304,7 +307,7 @@ test('D-14: more than three tokens are refused, also when a good one is among th
 const OWNER = { identityId: ZOE.id, externalId: ZOE.externalId }
 
 function checkSecondary(signer: ExternalJwtSigner, bearers: readonly Secret[], owner = OWNER) {
-  return createCheckSecondaryJwt(verifier())(signer, owner, bearers)
+  return checkSecondaryJwt(verifier(), signer, owner, bearers)
 }
 
 const SECONDARY: Readonly<Record<string, readonly [string, () => Promise<Secret[]>]>> = {
@@ -361,7 +364,7 @@ test('D-14: the claim must be that of the identity, in the way of the signer', a
 test('D-14: an identity without an external id is nobody’s subject', async () => {
   const owner = { identityId: ZOE.id, externalId: undefined }
   for (const sub of ['undefined', '', 'zoe@example.org']) {
-    const verdict = await createCheckSecondaryJwt(verifier())(ONE, owner, [await jwt({ sub })])
+    const verdict = await checkSecondaryJwt(verifier(), ONE, owner, [await jwt({ sub })])
     assert.equal(verdict, 'invalid', sub)
   }
 })

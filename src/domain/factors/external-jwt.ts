@@ -5,34 +5,27 @@
 
 import type { IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { type Challenge, primaryExtJwt } from '../../protocol/challenge.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
+import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
-import { ageFault, type VerifyExternalJwt } from '../ext-jwt/verify.ts'
+import { ageFault, verifyExternalJwt } from '../ext-jwt/verify.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
 import { allowsSigner } from '../policies/auth-policy.ts'
-import type { Rules } from '../policies/rules.ts'
-import { claimedIssuer } from '../tokens/claimed-issuer.ts'
+import type { FactorPorts } from './ports.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from './verdict.ts'
-
-/** `since`: the JWT must show an authentication since then, within the leeway for clock differences (D-241). */
-export type ExternalJwtFactor = (
-  bearers: readonly Secret[],
-  since?: Instant,
-) => Promise<PrimaryVerdict>
 
 /** `satisfied`, or what is wrong with it in the words of a challenge. */
 export type SecondaryJwtVerdict = 'satisfied' | Challenge['error']
 
-export type CheckSecondaryJwt = (
-  signer: ExternalJwtSigner,
-  owner: { readonly identityId: IdentityId; readonly externalId: string | undefined },
-  bearers: readonly Secret[],
-) => Promise<SecondaryJwtVerdict>
+/** Whose token a secondary one must be. */
+export interface JwtOwner {
+  readonly identityId: IdentityId
+  readonly externalId: string | undefined
+}
 
 /** D-14. */
 export const MOST_BEARERS = 3
@@ -40,94 +33,94 @@ export const MOST_BEARERS = 3
 /** D-12. */
 const MOST_CHALLENGES = 8
 
-export function createExternalJwtFactor(deps: {
-  readonly brand: string
-  readonly verifyExternalJwt: VerifyExternalJwt
-  readonly identities: Pick<Identities, 'find' | 'findByExternalId'>
-  readonly rules: Pick<Rules, 'policy' | 'signers' | 'signerOf'>
-  readonly clock: Clock
-}): ExternalJwtFactor {
-  const { brand, verifyExternalJwt, identities, rules, clock } = deps
+type JwtPorts = Pick<FactorPorts, 'brand' | 'clock' | 'signerKeys' | 'identities' | 'rules'>
 
-  return async (bearers, since) => {
-    if (bearers.length === 0) return challenge('jwt-missing', 'missing')
-    if (bearers.length > MOST_BEARERS) return challenge('jwt-invalid', 'invalid')
-    const candidates = bearers.map((token) => ({ token, signer: signerOf(token) }))
-    const known = candidates.filter(({ signer }) => signer?.enabled === true)
-    if (known.length === 0) {
-      const isDisabled = candidates.some(({ signer }) => signer !== undefined)
-      return challenge(isDisabled ? 'signer-disabled' : 'signer-unknown', 'invalid')
-    }
-
-    // Two tokens of two signers: the first that proves somebody is the primary one. Where his policy demands a token
-    // of that very signer as the secondary one, another token of his is the primary one, if there is any.
-    let refusal: Rejected | undefined
-    let proven: Accepted | undefined
-    for (const { token, signer } of known) {
-      if (signer === undefined) continue
-      const verdict = await prove(token, signer, since)
-      if (verdict.verdict === 'rejected') {
-        refusal ??= verdict
-      } else if (proven === undefined || proven.identity.id === verdict.identity.id) {
-        if (verdict.policy.secondary.requireExtJwt !== signer.id) return verdict
-        proven ??= verdict
-      }
-    }
-    return proven ?? refusal ?? challenge('jwt-invalid', 'invalid')
+/** `since`: the JWT must show an authentication since then, within the leeway for clock differences (D-241). */
+export async function proveByExternalJwt(
+  ports: JwtPorts,
+  bearers: readonly Secret[],
+  since?: Instant,
+): Promise<PrimaryVerdict> {
+  if (bearers.length === 0) return challenge(ports, 'jwt-missing', 'missing')
+  if (bearers.length > MOST_BEARERS) return challenge(ports, 'jwt-invalid', 'invalid')
+  const candidates = bearers.map((token) => ({ token, signer: signerOf(ports, token) }))
+  const known = candidates.filter(({ signer }) => signer?.enabled === true)
+  if (known.length === 0) {
+    const isDisabled = candidates.some(({ signer }) => signer !== undefined)
+    return challenge(ports, isDisabled ? 'signer-disabled' : 'signer-unknown', 'invalid')
   }
 
-  async function prove(
-    token: Secret,
-    signer: ExternalJwtSigner,
-    since: Instant | undefined,
-  ): Promise<PrimaryVerdict> {
-    const verified = await verifyExternalJwt(signer, token)
-    if (verified.verdict !== 'accepted') {
-      const reason = verified.verdict === 'expired' ? 'jwt-expired' : 'jwt-invalid'
-      return { ...challenge(reason, verified.verdict, [signer]), why: verified.why }
-    }
-    if (since !== undefined && ageFault(verified.authenticatedAt, since, clock.now())) {
-      const why = 'it does not show an authentication as recent as the client asked for'
-      return { ...challenge('jwt-invalid', 'invalid', [signer]), why }
-    }
-    const identity = await findOwner(identities, signer, verified.subject)
-    if (identity === undefined) return reject('identity-unknown')
-    const usable = usableIdentity(identity, (policy) => policy.primary.extJwt.allowed, deps)
-    if ('refusal' in usable) return { ...reject(usable.refusal), identityId: identity.id }
-    if (!allowsSigner(usable.policy, signer.id)) {
-      return { ...reject('signer-not-allowed'), identityId: identity.id }
-    }
-    return {
-      verdict: 'accepted',
-      ...usable,
-      primary: {
-        method: 'ext-jwt',
-        identityId: identity.id,
-        authenticatorId: undefined,
-        credentialVersion: undefined,
-        certificate: undefined,
-        signerId: signer.id,
-        voidedLogins: usable.identity.voidedLogins,
-        at: clock.now(),
-      },
+  // Two tokens of two signers: the first that proves somebody is the primary one. Where his policy demands a token
+  // of that very signer as the secondary one, another token of his is the primary one, if there is any.
+  let refusal: Rejected | undefined
+  let proven: Accepted | undefined
+  for (const { token, signer } of known) {
+    if (signer === undefined) continue
+    const verdict = await prove(ports, token, signer, since)
+    if (verdict.verdict === 'rejected') {
+      refusal ??= verdict
+    } else if (proven === undefined || proven.identity.id === verdict.identity.id) {
+      if (verdict.policy.secondary.requireExtJwt !== signer.id) return verdict
+      proven ??= verdict
     }
   }
+  return proven ?? refusal ?? challenge(ports, 'jwt-invalid', 'invalid')
+}
 
-  function signerOf(token: Secret): ExternalJwtSigner | undefined {
-    const issuer = claimedIssuer(token)
-    return typeof issuer === 'string' ? rules.signerOf(issuer) : undefined
+async function prove(
+  ports: JwtPorts,
+  token: Secret,
+  signer: ExternalJwtSigner,
+  since: Instant | undefined,
+): Promise<PrimaryVerdict> {
+  const { identities, clock } = ports
+  const verified = await verifyExternalJwt(ports, signer, token)
+  if (verified.verdict !== 'accepted') {
+    const reason = verified.verdict === 'expired' ? 'jwt-expired' : 'jwt-invalid'
+    return { ...challenge(ports, reason, verified.verdict, [signer]), why: verified.why }
   }
+  if (since !== undefined && ageFault(verified.authenticatedAt, since, clock.now())) {
+    const why = 'it does not show an authentication as recent as the client asked for'
+    return { ...challenge(ports, 'jwt-invalid', 'invalid', [signer]), why }
+  }
+  const identity = await findOwner(identities, signer, verified.subject)
+  if (identity === undefined) return reject('identity-unknown')
+  const usable = usableIdentity(identity, (policy) => policy.primary.extJwt.allowed, ports)
+  if ('refusal' in usable) return { ...reject(usable.refusal), identityId: identity.id }
+  if (!allowsSigner(usable.policy, signer.id)) {
+    return { ...reject('signer-not-allowed'), identityId: identity.id }
+  }
+  return {
+    verdict: 'accepted',
+    ...usable,
+    primary: {
+      method: 'ext-jwt',
+      identityId: identity.id,
+      authenticatorId: undefined,
+      credentialVersion: undefined,
+      certificate: undefined,
+      signerId: signer.id,
+      voidedLogins: usable.identity.voidedLogins,
+      at: clock.now(),
+    },
+  }
+}
 
-  function challenge(
-    reason: LoginFailureReason,
-    fault: Challenge['error'],
-    signers = rules.signers().filter(({ enabled }) => enabled),
-  ): Rejected {
-    const challenges = signers
-      .slice(0, MOST_CHALLENGES)
-      .map((signer) => primaryExtJwt(brand, fault, signer))
-    return { ...reject(reason), challenges }
-  }
+function signerOf({ rules }: JwtPorts, token: Secret): ExternalJwtSigner | undefined {
+  const issuer = claimedIssuer(token)
+  return typeof issuer === 'string' ? rules.signerOf(issuer) : undefined
+}
+
+function challenge(
+  { brand, rules }: JwtPorts,
+  reason: LoginFailureReason,
+  fault: Challenge['error'],
+  signers = rules.signers().filter(({ enabled }) => enabled),
+): Rejected {
+  const challenges = signers
+    .slice(0, MOST_CHALLENGES)
+    .map((signer) => primaryExtJwt(brand, fault, signer))
+  return { ...reject(reason), challenges }
 }
 
 /** Whom the claim of a good token names. */
@@ -142,37 +135,34 @@ export function findOwner(
 }
 
 /** D-14: from exactly that signer, and of the same identity. Of several tokens the best counts. */
-export function createCheckSecondaryJwt(deps: {
-  readonly verifyExternalJwt: VerifyExternalJwt
-}): CheckSecondaryJwt {
-  return async (signer, owner, bearers) => {
-    if (bearers.length > MOST_BEARERS) return 'invalid'
-    const claimed = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
-    const theirs = claimed.filter(({ issuer }) => issuer === signer.issuer)
-    // R065: what nobody can read may have been meant for this; it is there, so it is not missing.
-    const isUnreadable = claimed.some(({ issuer }) => typeof issuer !== 'string')
-    let fault: SecondaryJwtVerdict = isUnreadable ? 'invalid' : 'missing'
-    for (const { token } of theirs) {
-      // A disabled signer satisfies nobody.
-      const verified = signer.enabled
-        ? await deps.verifyExternalJwt(signer, token)
-        : ({ verdict: 'invalid' } as const)
-      if (verified.verdict === 'accepted' && isOwner(signer, verified.subject, owner)) {
-        return 'satisfied'
-      }
-      // An expired one was good once; what came beside it does not make it worse.
-      if (verified.verdict === 'expired') fault = 'expired'
-      else if (fault === 'missing') fault = 'invalid'
+export async function checkSecondaryJwt(
+  ports: Pick<FactorPorts, 'clock' | 'signerKeys'>,
+  signer: ExternalJwtSigner,
+  owner: JwtOwner,
+  bearers: readonly Secret[],
+): Promise<SecondaryJwtVerdict> {
+  if (bearers.length > MOST_BEARERS) return 'invalid'
+  const claimed = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
+  const theirs = claimed.filter(({ issuer }) => issuer === signer.issuer)
+  // R065: what nobody can read may have been meant for this; it is there, so it is not missing.
+  const isUnreadable = claimed.some(({ issuer }) => typeof issuer !== 'string')
+  let fault: SecondaryJwtVerdict = isUnreadable ? 'invalid' : 'missing'
+  for (const { token } of theirs) {
+    // A disabled signer satisfies nobody.
+    const verified = signer.enabled
+      ? await verifyExternalJwt(ports, signer, token)
+      : ({ verdict: 'invalid' } as const)
+    if (verified.verdict === 'accepted' && isOwner(signer, verified.subject, owner)) {
+      return 'satisfied'
     }
-    return fault
+    // An expired one was good once; what came beside it does not make it worse.
+    if (verified.verdict === 'expired') fault = 'expired'
+    else if (fault === 'missing') fault = 'invalid'
   }
+  return fault
 }
 
-function isOwner(
-  signer: ExternalJwtSigner,
-  subject: string,
-  owner: { readonly identityId: IdentityId; readonly externalId: string | undefined },
-): boolean {
+function isOwner(signer: ExternalJwtSigner, subject: string, owner: JwtOwner): boolean {
   return subject === (signer.useExternalId ? owner.externalId : owner.identityId)
 }
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fakePorts } from '../../../test/support/fake-ports.ts'
 import { anIdentity, aPolicy, CALLER, rulesOf } from '../../../test/support/people.ts'
 import type { AuthenticatorId } from '../../base/ids.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -11,13 +12,14 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { minutes } from '../../base/time/duration.ts'
 import { type Instant, instant, plus } from '../../base/time/instant.ts'
 import type { AuditEvent } from '../audit/events.ts'
-import { createRecordEvent } from '../audit/record.ts'
+import { auditPorts } from '../audit/ports.ts'
 import { type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Stores } from '../stores.ts'
 import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
-import { createPasswordFactor } from './password.ts'
+import { proveByPassword } from './password.ts'
+import type { FactorPorts } from './ports.ts'
 import type { GuessOrigin, PasswordFailures } from './stores.ts'
 import type { Rejected } from './verdict.ts'
 
@@ -87,7 +89,8 @@ function factorOn(given: World = {}) {
     },
     isWeak: hashing.isWeak,
   }
-  const factor = createPasswordFactor({
+  const ports = fakePorts<FactorPorts>({
+    ...auditPorts({ clock, random: systemRandom }),
     authenticators: {
       findUpdb: async (key) =>
         key === usernameKey(authenticator.username) ? authenticator : undefined,
@@ -113,11 +116,10 @@ function factorOn(given: World = {}) {
     },
     rules: rulesOf({ policies: policy === undefined ? [] : [policy] }),
     hashing: counted,
-    clock,
-    recordEvent: createRecordEvent({ clock, random: systemRandom }),
   })
   const submit = (username: string, password = PASSWORD, origin: GuessOrigin = ORIGIN) =>
-    factor(
+    proveByPassword(
+      ports,
       { username, password: new Secret(password) },
       { caller: CALLER, origin, guess: { earlier } },
     )

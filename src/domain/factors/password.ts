@@ -7,19 +7,17 @@
 
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
 import type { Caller, LoginFailureReason } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
 import { type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'
-import type { Authenticators, Identities } from '../identities/stores.ts'
 import { type AuthPolicy, POLICY_DEFAULTS } from '../policies/auth-policy.ts'
-import type { Rules } from '../policies/rules.ts'
 import type { Stores } from '../stores.ts'
 import type { Guess } from './guessing/guess-order.ts'
 import { lockRule } from './guessing/lock-rule.ts'
-import type { PasswordHashing } from './hashing.ts'
-import type { GuessOrigin, PasswordFailures } from './stores.ts'
+import type { FactorPorts } from './ports.ts'
+import type { GuessOrigin } from './stores.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { PrimaryVerdict, Rejected } from './verdict.ts'
 
@@ -27,11 +25,6 @@ export interface PasswordCredentials {
   readonly username: string
   readonly password: Secret
 }
-
-export type PasswordFactor = (
-  credentials: PasswordCredentials,
-  attempt: PasswordAttempt,
-) => Promise<PrimaryVerdict>
 
 /** The ids of no password and of no identity. */
 const NO_PASSWORD = '' as AuthenticatorId
@@ -43,94 +36,95 @@ export interface PasswordAttempt {
   readonly guess: Pick<Guess, 'earlier'>
 }
 
-export function createPasswordFactor(deps: {
-  readonly authenticators: Pick<Authenticators, 'findUpdb' | 'replacePasswordHash'>
-  readonly passwordFailures: Pick<PasswordFailures, 'clear'>
-  readonly identities: Pick<Identities, 'find'>
-  readonly rules: Pick<Rules, 'policy'>
-  readonly recordEvent: RecordEvent
-  readonly hashing: PasswordHashing
-  readonly clock: Clock
-}): PasswordFactor {
-  const { authenticators, identities, rules, hashing, clock } = deps
-
-  return async ({ username, password }, { caller, origin, guess }) => {
-    const line = lineOf(origin, username)
-    const count = (tx: Stores) => countNothing(tx, origin)
-    const authenticator = await authenticators.findUpdb(usernameKey(username))
-    if (authenticator === undefined) {
-      await hashing.verifyNothing(password, line)
-      // R077: a look-up fewer would tell.
-      await identities.find(NO_IDENTITY)
-      return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined, count }
-    }
-    const { id, identityId, passwordHash, credentialVersion } = authenticator
-    const reject = (reason: LoginFailureReason): Rejected => ({
-      verdict: 'rejected',
-      reason,
-      identityId,
-      count,
-    })
-    const isRight = await hashing.verify(passwordHash, password, line)
-    // Read after the hash was checked: what counts is the state at the moment of the decision.
-    const identity = await identities.find(identityId)
-    if (!isRight) {
-      const policy = identity && rules.policy(identity.authPolicyId)
-      if (policy === undefined) return reject('wrong-password')
-      const attempt = { caller, origin }
-      return {
-        ...reject('wrong-password'),
-        count: (tx) => countFailure(tx, authenticator, policy, attempt),
-      }
-    }
-    const usable = usableIdentity(identity, (policy) => policy.primary.updb.allowed, deps)
-    if ('refusal' in usable) return reject(usable.refusal)
-    await guess.earlier
-    // One transaction checks the lock and clears the failures, so that parallel guesses cannot get past it.
-    const isOpen = await deps.passwordFailures.clear(id, origin, clock.now())
-    if (!isOpen) return reject('password-locked')
-
-    if (hashing.isWeak(passwordHash)) {
-      const stronger = await hashing.hash(password)
-      await authenticators.replacePasswordHash(id, passwordHash, stronger, clock.now())
-    }
+export async function proveByPassword(
+  ports: Pick<
+    FactorPorts,
+    keyof AuditPorts | 'authenticators' | 'passwordFailures' | 'identities' | 'rules' | 'hashing'
+  >,
+  { username, password }: PasswordCredentials,
+  { caller, origin, guess }: PasswordAttempt,
+): Promise<PrimaryVerdict> {
+  const { authenticators, identities, passwordFailures, rules, hashing, clock } = ports
+  const line = lineOf(origin, username)
+  const count = (tx: Stores) => countNothing(ports, tx, origin)
+  const authenticator = await authenticators.findUpdb(usernameKey(username))
+  if (authenticator === undefined) {
+    await hashing.verifyNothing(password, line)
+    // R077: a look-up fewer would tell.
+    await identities.find(NO_IDENTITY)
+    return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined, count }
+  }
+  const { id, identityId, passwordHash, credentialVersion } = authenticator
+  const reject = (reason: LoginFailureReason): Rejected => ({
+    verdict: 'rejected',
+    reason,
+    identityId,
+    count,
+  })
+  const isRight = await hashing.verify(passwordHash, password, line)
+  // Read after the hash was checked: what counts is the state at the moment of the decision.
+  const identity = await identities.find(identityId)
+  if (!isRight) {
+    const policy = identity && rules.policy(identity.authPolicyId)
+    if (policy === undefined) return reject('wrong-password')
+    const attempt = { caller, origin }
     return {
-      verdict: 'accepted',
-      ...usable,
-      primary: {
-        method: 'password',
-        identityId,
-        authenticatorId: id,
-        credentialVersion,
-        certificate: undefined,
-        signerId: undefined,
-        voidedLogins: usable.identity.voidedLogins,
-        at: clock.now(),
-      },
+      ...reject('wrong-password'),
+      count: (tx) => countFailure(ports, tx, authenticator, policy, attempt),
     }
   }
+  const usable = usableIdentity(identity, (policy) => policy.primary.updb.allowed, ports)
+  if ('refusal' in usable) return reject(usable.refusal)
+  await guess.earlier
+  // One transaction checks the lock and clears the failures, so that parallel guesses cannot get past it.
+  const isOpen = await passwordFailures.clear(id, origin, clock.now())
+  if (!isOpen) return reject('password-locked')
 
-  /** R077: a guess that is not counted takes as long as one that is. */
-  async function countNothing(tx: Stores, { network }: GuessOrigin): Promise<void> {
-    const now = clock.now()
-    const rule = lockRule(POLICY_DEFAULTS, now)
-    await tx.passwordFailures.add(NO_PASSWORD, { network, device: undefined }, rule, now)
+  if (hashing.isWeak(passwordHash)) {
+    const stronger = await hashing.hash(password)
+    await authenticators.replacePasswordHash(id, passwordHash, stronger, clock.now())
   }
+  return {
+    verdict: 'accepted',
+    ...usable,
+    primary: {
+      method: 'password',
+      identityId,
+      authenticatorId: id,
+      credentialVersion,
+      certificate: undefined,
+      signerId: undefined,
+      voidedLogins: usable.identity.voidedLogins,
+      at: clock.now(),
+    },
+  }
+}
 
-  async function countFailure(
-    tx: Stores,
-    { id: authenticatorId, identityId }: UpdbAuthenticator,
-    policy: AuthPolicy,
-    { caller, origin }: Pick<PasswordAttempt, 'caller' | 'origin'>,
-  ): Promise<void> {
-    const now = clock.now()
-    const rule = lockRule(policy.primary.updb, now)
-    const { lockedUntil } = await tx.passwordFailures.add(authenticatorId, origin, rule, now)
-    if (lockedUntil === undefined) return
-    const details = { authenticatorId, until: toRfc3339(lockedUntil) }
-    const locked = { type: 'login.locked', identityId, details } as const
-    await tx.events.insert(deps.recordEvent(caller, locked))
-  }
+/** R077: a guess that is not counted takes as long as one that is. */
+async function countNothing(
+  { clock }: AuditPorts,
+  tx: Stores,
+  { network }: GuessOrigin,
+): Promise<void> {
+  const now = clock.now()
+  const rule = lockRule(POLICY_DEFAULTS, now)
+  await tx.passwordFailures.add(NO_PASSWORD, { network, device: undefined }, rule, now)
+}
+
+async function countFailure(
+  audit: AuditPorts,
+  tx: Stores,
+  { id: authenticatorId, identityId }: UpdbAuthenticator,
+  policy: AuthPolicy,
+  { caller, origin }: Pick<PasswordAttempt, 'caller' | 'origin'>,
+): Promise<void> {
+  const now = audit.clock.now()
+  const rule = lockRule(policy.primary.updb, now)
+  const { lockedUntil } = await tx.passwordFailures.add(authenticatorId, origin, rule, now)
+  if (lockedUntil === undefined) return
+  const details = { authenticatorId, until: toRfc3339(lockedUntil) }
+  const locked = { type: 'login.locked', identityId, details } as const
+  await tx.events.insert(recordEvent(audit, caller, locked))
 }
 
 /**

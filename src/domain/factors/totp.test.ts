@@ -12,7 +12,7 @@ import { createVault, type Vault } from '../../base/secrets/vault.ts'
 import { seconds } from '../../base/time/duration.ts'
 import { instant, plus } from '../../base/time/instant.ts'
 import { recoveryCodeHash } from './recovery-codes.ts'
-import { blockedUntil, type CodeVerdict, createCheckCode } from './totp.ts'
+import { blockedUntil, type CodeVerdict, checkCode } from './totp.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 const ADA = 'ada' as IdentityId
@@ -56,12 +56,13 @@ async function world({
   const codes = [recoveryCodeHash(vault, enrollment.identityId, RECOVERY_CODE)]
   assert.ok(await stores.totpEnrollments.replacePending(enrollment, codes))
   let now = NOON
-  const check = createCheckCode({
+  const ports = {
     vault: safe,
     clock: { now: () => now, uptime: () => assert.fail('codes go by the time of day') },
     totpEnrollments: stores.totpEnrollments,
     codeGuesses: stores.codeGuesses,
-  })
+  }
+  const check = (identityId: IdentityId, code: string) => checkCode(ports, identityId, code)
   const advance = (by: number) => {
     now = plus(now, seconds(by))
   }

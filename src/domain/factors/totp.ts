@@ -7,13 +7,13 @@
 
 import type { IdentityId } from '../../base/ids.ts'
 import { equalInConstantTime, type Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { hours, milliseconds, seconds } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import { totpCode, totpStep } from '../../protocol/totp.ts'
 import type { Stores } from '../stores.ts'
+import type { FactorPorts } from './ports.ts'
 import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from './recovery-codes.ts'
-import type { CodeGuesses, TotpEnrollments } from './stores.ts'
+import type { CodeGuesses } from './stores.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 export type CodeVerdict =
@@ -37,35 +37,31 @@ export interface Blocked {
   readonly retryAfterSeconds: number
 }
 
-export type CheckCode = (identityId: IdentityId, code: string) => Promise<CodeVerdict>
+export async function checkCode(
+  { vault, clock, totpEnrollments, codeGuesses }: CodePorts,
+  identityId: IdentityId,
+  code: string,
+): Promise<CodeVerdict> {
+  const now = clock.now()
+  const blocked = await countGuess(codeGuesses, identityId, now)
+  if (blocked !== undefined) return blocked
+  const enrollment = await totpEnrollments.find(identityId)
+  if (!enrollment?.isVerified) return { verdict: 'not-enrolled' }
 
-export function createCheckCode(deps: {
-  readonly vault: Vault
-  readonly clock: Clock
-  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
-  readonly codeGuesses: Pick<CodeGuesses, 'take'>
-}): CheckCode {
-  const { vault, clock, totpEnrollments, codeGuesses } = deps
-
-  return async (identityId, code) => {
-    const now = clock.now()
-    const blocked = await countGuess(codeGuesses, identityId, now)
-    if (blocked !== undefined) return blocked
-    const enrollment = await totpEnrollments.find(identityId)
-    if (!enrollment?.isVerified) return { verdict: 'not-enrolled' }
-
-    const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
-    if (step !== undefined) {
-      return matches('totp', identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
-    }
-    // A code of the digits 2 to 7 can be either.
-    if (!isRecoveryCode(code)) return { verdict: 'wrong' }
-    const hash = recoveryCodeHash(vault, identityId, code)
-    return matches('recovery-code', identityId, (tx) =>
-      tx.totpEnrollments.takeRecoveryCode(identityId, hash),
-    )
+  const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
+  if (step !== undefined) {
+    return matches('totp', identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
   }
+  // A code of the digits 2 to 7 can be either.
+  if (!isRecoveryCode(code)) return { verdict: 'wrong' }
+  const hash = recoveryCodeHash(vault, identityId, code)
+  return matches('recovery-code', identityId, (tx) =>
+    tx.totpEnrollments.takeRecoveryCode(identityId, hash),
+  )
 }
+
+/** What judging a code needs. */
+export type CodePorts = Pick<FactorPorts, 'vault' | 'clock' | 'totpEnrollments' | 'codeGuesses'>
 
 /** Counts a guess; answers the refusal when no guess is taken now. */
 export async function countGuess(

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { fakePorts } from '../../../test/support/fake-ports.ts'
 import { anIdentity, aPolicy, proven, rulesOf } from '../../../test/support/people.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import type { ProvenPrimary } from '../factors/proven.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { createCheckAgain } from './check-again.ts'
-import type { ProvenPrimary } from './proven.ts'
+import { checkAgain } from './check-again.ts'
+import type { LoginPorts } from './ports.ts'
 
 const ONE = 'signer-1' as ExternalJwtSignerId
 
@@ -17,13 +19,13 @@ function check(
   primary: ProvenPrimary = proven(),
   of?: 'session',
 ) {
-  const checkAgain = createCheckAgain({
+  const ports = fakePorts<LoginPorts>({
     identities: { find: async (id) => (id === identity?.id ? identity : undefined) },
     authenticators: { find: () => assert.fail('a login that has every field needs no look-up') },
     rules: rulesOf({ policies: [policy] }),
     clock: new ManualClock(),
   })
-  return checkAgain(primary, of)
+  return checkAgain(ports, primary, of)
 }
 
 test('where nothing has changed, the identity and its policy are answered', async () => {

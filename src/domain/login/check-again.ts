@@ -3,44 +3,34 @@
  * disabled, deleted, or given a policy that forbids the method, and what proved it may have been withdrawn. Runs at
  * every step of a login, at the exchange of its code and at every refresh.
  */
-import type { Clock } from '../../base/time/clock.ts'
+
+import type { ProvenPrimary } from '../factors/proven.ts'
 import { type UsableRefusal, usableIdentity } from '../factors/usable-identity.ts'
 import type { Accepted } from '../factors/verdict.ts'
-import type { Authenticators, Identities } from '../identities/stores.ts'
-import type { Rules } from '../policies/rules.ts'
 import { completeProof } from './again/complete-proof.ts'
 import { type ProofRefusal, refuseProof } from './again/refuse-proof.ts'
-import type { ProvenPrimary } from './proven.ts'
+import type { LoginPorts } from './ports.ts'
+
+/** Why a login may not continue. */
+export type RefusedAgain = UsableRefusal | ProofRefusal | 'login-voided'
 
 /**
  * A `login` has not begun a session yet, so it is void if all sessions of its identity were ended in the meantime
  * (D-226). A `session` that was not among those continues.
  */
-export type CheckAgain = (
-  primary: ProvenPrimary,
-  of?: 'login' | 'session',
-) => Promise<Pick<Accepted, 'identity' | 'policy'> | { readonly refusal: RefusedAgain }>
-
-/** Why a login may not continue. */
-export type RefusedAgain = UsableRefusal | ProofRefusal | 'login-voided'
-
-export function createCheckAgain(deps: {
-  readonly identities: Pick<Identities, 'find'>
-  readonly authenticators: Pick<Authenticators, 'find'>
-  readonly rules: Pick<Rules, 'policy' | 'signer' | 'ca' | 'cas'>
-  readonly clock: Pick<Clock, 'now'>
-}): CheckAgain {
-  const { identities, authenticators, rules, clock } = deps
-
-  return async (proof, of = 'login') => {
-    const primary = await completeProof(proof, authenticators, rules)
-    const usable = usableIdentity(await identities.find(primary.identityId), () => true, deps)
-    if ('refusal' in usable) return usable
-    const { identity, policy } = usable
-    if (of === 'login' && isVoided(primary, identity)) return { refusal: 'login-voided' }
-    const refusal = refuseProof(primary, policy, rules, clock.now())
-    return refusal === undefined ? usable : { refusal }
-  }
+export async function checkAgain(
+  ports: Pick<LoginPorts, 'identities' | 'authenticators' | 'rules' | 'clock'>,
+  proof: ProvenPrimary,
+  of: 'login' | 'session' = 'login',
+): Promise<Pick<Accepted, 'identity' | 'policy'> | { readonly refusal: RefusedAgain }> {
+  const { identities, authenticators, rules, clock } = ports
+  const primary = await completeProof(proof, authenticators, rules)
+  const usable = usableIdentity(await identities.find(primary.identityId), () => true, ports)
+  if ('refusal' in usable) return usable
+  const { identity, policy } = usable
+  if (of === 'login' && isVoided(primary, identity)) return { refusal: 'login-voided' }
+  const refusal = refuseProof(primary, policy, rules, clock.now())
+  return refusal === undefined ? usable : { refusal }
 }
 
 /** D-226. A login that recorded no number is older than the first increment. */

@@ -2,23 +2,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { fakePorts } from '../../../test/support/fake-ports.ts'
 import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import { anIdentity, aPolicy, rulesOf, wordsOf } from '../../../test/support/people.ts'
 import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
+import { NOTHING_SECONDARY } from '../factors/proven.ts'
 import { loginOwner } from '../factors/totp-enrollment.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import {
   checkDemandedJwt,
-  createFindDemands,
   type Demands,
+  findDemands,
   isShortOf,
   outstandingQueries,
   secondaryJwtUnmet,
   unprovenSigner,
 } from './demands.ts'
-import { NOTHING_SECONDARY } from './proven.ts'
+import type { LoginPorts } from './ports.ts'
 import type { AuthRequestKey } from './request/auth-request.ts'
 
 const SIGNER = externalSigner({
@@ -53,7 +55,7 @@ async function demandsOf(
     if (enrollment === 'verified') await totpEnrollments.markVerified(pending, NOON)
   }
   const rules = rulesOf({ signers: [SIGNER] })
-  return createFindDemands({ totpEnrollments, rules })(IDENTITY, policy)
+  return findDemands(fakePorts<LoginPorts>({ totpEnrollments, rules }), IDENTITY, policy)
 }
 
 const TOTP: readonly (readonly [
@@ -143,10 +145,10 @@ test('a demanded signer that is gone can be queried for by nobody, and is unprov
   const proven = { totp: true, extJwt: SIGNER.id }
   assert.equal(unprovenSigner(demands, proven)?.id, GONE)
   const verdict = await checkDemandedJwt(
+    fakePorts<LoginPorts>({ signerKeys: { keyFor: () => assert.fail('no key can satisfy it') } }),
     { id: GONE, signer: undefined },
     { identityId: IDENTITY.id, externalId: IDENTITY.externalId },
     [new Secret('a-jwt')],
-    async () => 'satisfied',
   )
   assert.equal(verdict, 'missing')
 })

@@ -12,12 +12,16 @@ import {
 } from '../../protocol/auth-query.ts'
 import { secondaryExtJwt } from '../../protocol/challenge.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
-import type { CheckSecondaryJwt, SecondaryJwtVerdict } from '../factors/external-jwt.ts'
-import type { TotpEnrollments } from '../factors/stores.ts'
+import {
+  checkSecondaryJwt,
+  type JwtOwner,
+  type SecondaryJwtVerdict,
+} from '../factors/external-jwt.ts'
+import type { ProvenSecondary } from '../factors/proven.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
-import type { ProvenSecondary } from './proven.ts'
+import type { LoginPorts } from './ports.ts'
 
 /** What the policy and the enrollment of an identity demand right now. */
 export interface Demands {
@@ -31,19 +35,16 @@ export interface DemandedSigner {
   readonly signer: ExternalJwtSigner | undefined
 }
 
-export type FindDemands = (identity: Identity, policy: AuthPolicy) => Promise<Demands>
-
-export function createFindDemands(deps: {
-  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
-  readonly rules: Pick<Rules, 'signer'>
-}): FindDemands {
-  return async (identity, policy) => {
-    const enrollment = await deps.totpEnrollments.find(identity.id)
-    const isEnrolled = enrollment?.isVerified === true
-    return {
-      totp: { isDemanded: policy.secondary.requireTotp || isEnrolled, isEnrolled }, // D-16
-      extJwt: demandedSigner(policy, deps.rules),
-    }
+export async function findDemands(
+  ports: Pick<LoginPorts, 'totpEnrollments' | 'rules'>,
+  identity: Identity,
+  policy: AuthPolicy,
+): Promise<Demands> {
+  const enrollment = await ports.totpEnrollments.find(identity.id)
+  const isEnrolled = enrollment?.isVerified === true
+  return {
+    totp: { isDemanded: policy.secondary.requireTotp || isEnrolled, isEnrolled }, // D-16
+    extJwt: demandedSigner(policy, ports.rules),
   }
 }
 
@@ -86,12 +87,12 @@ export function isShortOf({ secondary }: AuthPolicy, proven: ProvenSecondary): b
 
 /** What is wrong with the token of a demanded signer, or `satisfied`. */
 export async function checkDemandedJwt(
+  ports: Pick<LoginPorts, 'clock' | 'signerKeys'>,
   { signer }: DemandedSigner,
-  owner: Parameters<CheckSecondaryJwt>[1],
+  owner: JwtOwner,
   bearers: readonly Secret[],
-  checkSecondaryJwt: CheckSecondaryJwt,
 ): Promise<SecondaryJwtVerdict> {
-  return signer === undefined ? 'missing' : checkSecondaryJwt(signer, owner, bearers)
+  return signer === undefined ? 'missing' : checkSecondaryJwt(ports, signer, owner, bearers)
 }
 
 /** SPEC Authentication 5: blocked, with the challenge that names the signer. */

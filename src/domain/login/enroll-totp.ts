@@ -4,90 +4,117 @@
  */
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { StartedEnrollment, TotpEnrolling } from '../factors/enroll-totp.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
+import {
+  cancelEnrollment,
+  proveEnrollment,
+  readEnrollment,
+  type StartedEnrollment,
+  startEnrollment,
+} from '../factors/enroll-totp.ts'
 import { loginOwner } from '../factors/totp-enrollment.ts'
-import type { CheckAgain } from './check-again.ts'
-import type { FindDemands } from './demands.ts'
-import type { FinishStep, LoginStep } from './finish.ts'
-import type { RefuseCode } from './refuse-code.ts'
+import { checkAgain } from './check-again.ts'
+import { findDemands } from './demands.ts'
+import { finishStep, type LoginStep } from './finish.ts'
+import type { LoginPorts } from './ports.ts'
+import { refuseCode } from './refuse-code.ts'
 import { acceptTotp, type PartiallyAuthenticated } from './request/auth-request.ts'
 import { startAgain } from './request/find-request.ts'
 
-export interface EnrollInLogin {
-  start(request: PartiallyAuthenticated, hostname: string): Promise<StartedEnrollment>
-  /** What the app is set up with, while the enrollment is pending. */
-  pendingUrl(request: PartiallyAuthenticated, hostname: string): Promise<string | undefined>
-  verify(submission: {
+type EnrollPorts = Pick<
+  LoginPorts,
+  | keyof AuditPorts
+  | 'brand'
+  | 'vault'
+  | 'identities'
+  | 'authenticators'
+  | 'totpEnrollments'
+  | 'codeGuesses'
+  | 'rules'
+  | 'transaction'
+>
+
+export async function startEnrollmentInLogin(
+  ports: EnrollPorts,
+  request: PartiallyAuthenticated,
+  hostname: string,
+): Promise<StartedEnrollment> {
+  const { identity } = await ownerOf(ports, request)
+  const started = await startEnrollment(ports, identity, loginOwner(request), hostname)
+  if (started === 'exists') throw new Failure('MFA_EXISTS')
+  return started
+}
+
+/** What the app is set up with, while the enrollment is pending. */
+export async function pendingUrlInLogin(
+  ports: EnrollPorts,
+  request: PartiallyAuthenticated,
+  hostname: string,
+): Promise<string | undefined> {
+  const { identity } = await ownerOf(ports, request)
+  const enrollment = await readEnrollment(ports, identity, loginOwner(request), hostname)
+  return enrollment?.provisioningUrl
+}
+
+export async function verifyEnrollmentInLogin(
+  ports: EnrollPorts,
+  {
+    request,
+    code,
+    caller,
+  }: {
     readonly request: PartiallyAuthenticated
     readonly code: string
     readonly caller: Caller
-  }): Promise<LoginStep>
-  cancel(request: PartiallyAuthenticated): Promise<void>
+  },
+): Promise<LoginStep> {
+  const { identity, policy } = await ownerOf(ports, request)
+  const { id: identityId } = identity
+  const verdict = await proveEnrollment(ports, identityId, loginOwner(request), code)
+  if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, verdict, caller)
+
+  const next = acceptTotp(request)
+  const demands = await findDemands(ports, identity, policy)
+  const step = await finishStep(ports, {
+    previous: request,
+    next,
+    demands,
+    byEnrollment: true,
+    caller,
+    take: async (tx) => {
+      if (!(await verdict.take(tx))) return false
+      const enrolled = { type: 'mfa.enrolled', identityId } as const
+      await tx.events.insert(recordEvent(ports, caller, enrolled))
+      return true
+    },
+  })
+  // Another call verified or replaced it at the same moment, so it is no longer pending.
+  if (step === 'taken') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  return step
 }
 
-export function createEnrollInLogin(deps: {
-  readonly totpEnrolling: TotpEnrolling
-  readonly checkAgain: CheckAgain
-  readonly findDemands: FindDemands
-  readonly finishStep: FinishStep
-  readonly refuseCode: RefuseCode
-  readonly recordEvent: RecordEvent
-}): EnrollInLogin {
-  const { totpEnrolling, checkAgain, findDemands, finishStep, refuseCode } = deps
+export async function cancelEnrollmentInLogin(
+  ports: EnrollPorts,
+  request: PartiallyAuthenticated,
+): Promise<void> {
+  const { identity } = await ownerOf(ports, request)
+  const outcome = await cancelEnrollment(ports, identity.id, loginOwner(request))
+  if (outcome === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  if (outcome === 'verified') throw new Failure('MFA_EXISTS')
+}
 
-  async function ownerOf(request: PartiallyAuthenticated) {
-    const owner = await checkAgain(request.primary)
-    if ('refusal' in owner) throw startAgain(owner.refusal)
-    return owner
-  }
+async function ownerOf(ports: EnrollPorts, request: PartiallyAuthenticated) {
+  const owner = await checkAgain(ports, request.primary)
+  if ('refusal' in owner) throw startAgain(owner.refusal)
+  return owner
+}
 
-  return {
-    async start(request, hostname) {
-      const { identity } = await ownerOf(request)
-      const started = await totpEnrolling.start(identity, loginOwner(request), hostname)
-      if (started === 'exists') throw new Failure('MFA_EXISTS')
-      return started
-    },
-
-    async pendingUrl(request, hostname) {
-      const { identity } = await ownerOf(request)
-      const enrollment = await totpEnrolling.read(identity, loginOwner(request), hostname)
-      return enrollment?.provisioningUrl
-    },
-
-    async verify({ request, code, caller }) {
-      const { identity, policy } = await ownerOf(request)
-      const { id: identityId } = identity
-      const verdict = await totpEnrolling.prove(identityId, loginOwner(request), code)
-      if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-      if (verdict.verdict !== 'matches') throw await refuseCode(request, verdict, caller)
-
-      const next = acceptTotp(request)
-      const demands = await findDemands(identity, policy)
-      const step = await finishStep({
-        previous: request,
-        next,
-        demands,
-        byEnrollment: true,
-        caller,
-        take: async (tx) => {
-          if (!(await verdict.take(tx))) return false
-          const enrolled = { type: 'mfa.enrolled', identityId } as const
-          await tx.events.insert(deps.recordEvent(caller, enrolled))
-          return true
-        },
-      })
-      // Another call verified or replaced it at the same moment, so it is no longer pending.
-      if (step === 'taken') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-      return step
-    },
-
-    async cancel(request) {
-      const { identity } = await ownerOf(request)
-      const outcome = await totpEnrolling.cancel(identity.id, loginOwner(request))
-      if (outcome === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-      if (outcome === 'verified') throw new Failure('MFA_EXISTS')
-    },
-  }
+export interface EnrollInLogin {
+  readonly start: Bound<typeof startEnrollmentInLogin>
+  readonly pendingUrl: Bound<typeof pendingUrlInLogin>
+  readonly verify: Bound<typeof verifyEnrollmentInLogin>
+  readonly cancel: Bound<typeof cancelEnrollmentInLogin>
 }

@@ -5,17 +5,16 @@
 
 import { base64url } from '../../base/encoding.ts'
 import type { IdentityId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import { amrOf } from '../tokens/amr.ts'
+import { amrOf } from './amr.ts'
 import { type Demands, outstandingQueries, secondaryJwtUnmet, unprovenSigner } from './demands.ts'
+import type { LoginPorts } from './ports.ts'
 import {
   type AuthRequest,
   type CodeIssued,
@@ -60,76 +59,65 @@ export interface Finished {
 export type FinishOutcome = LoginStep | 'taken'
 
 /**
- * Saves the step. `taken` when `take` said no. Thrown: INVALID_AUTH_REQUEST when another step was faster (R028);
+ * Saves the step. Returns `taken` if `take` said no. Throws INVALID_AUTH_REQUEST when another step was faster (R028);
  * UNAUTHORIZED when an external JWT is demanded by now that was not shown: what was proven is saved, and the client
  * repeats the primary login with the JWT (D-13, D-14).
  */
-export type FinishStep = (finished: Finished) => Promise<FinishOutcome>
-
-export function createFinishStep(deps: {
-  readonly brand: string
-  readonly vault: Vault
-  readonly random: Random
-  readonly clock: Clock
-  readonly transaction: Transaction
-  readonly recordEvent: RecordEvent
-}): FinishStep {
-  const { brand, vault, random, clock, transaction, recordEvent } = deps
-
-  return async ({ previous, next, demands, byEnrollment, caller, take }) => {
-    const { identityId } = next.primary
-    const unproven = unprovenSigner(demands, next.secondary)
-    if (unproven !== undefined && next.state === 'code-issued') {
-      throw startAgain('the policy demands more than was proven')
-    }
-    const outstanding = outstandingQueries(demands, next.secondary, { brand, where: 'oidc' })
-    const code = base64url(random.bytes(CODE_BYTES))
-    const isDone = unproven === undefined && outstanding.length === 0
-    const saved = isDone ? issueCode(next, freshCode(code), { byEnrollment }) : next
-    const succeeded = recordEvent(caller, {
-      type: 'login.succeeded',
-      identityId,
-      details: {
-        method: next.primary.method,
-        authenticatorId: next.primary.authenticatorId,
-        amr: amrOf(next.primary, next.secondary),
-      },
-    })
-    const outcome = await inOneWrite(async (tx) => {
-      if (take !== undefined && !(await take(tx))) return 'taken'
-      if (!(await save(tx, previous, saved))) return 'late'
-      if (isDone) await tx.events.insert(succeeded)
-      return 'saved'
-    })
-    if (outcome === 'taken') return 'taken'
-    if (outcome === 'late') throw startAgain('another step of this auth request was faster')
-    if (unproven !== undefined) throw secondaryJwtUnmet(brand, unproven, 'missing', outstanding)
-    return isDone
-      ? { next: 'answer', identityId, answer: codeAnswer(next.ask, code) }
-      : { next: 'more-factors', identityId, authQueries: outstanding }
+export async function finishStep(
+  ports: Pick<LoginPorts, keyof AuditPorts | 'brand' | 'vault' | 'transaction'>,
+  { previous, next, demands, byEnrollment, caller, take }: Finished,
+): Promise<FinishOutcome> {
+  const { brand, vault, random, clock } = ports
+  const { identityId } = next.primary
+  const unproven = unprovenSigner(demands, next.secondary)
+  if (unproven !== undefined && next.state === 'code-issued') {
+    throw startAgain('the policy demands more than was proven')
   }
-
-  function freshCode(code: string) {
-    return {
-      hash: vault.hash('authorization-code', code),
-      expiresAt: plus(clock.now(), CODE_LIFE),
-    }
+  const outstanding = outstandingQueries(demands, next.secondary, { brand, where: 'oidc' })
+  const code = base64url(random.bytes(CODE_BYTES))
+  const freshCode = {
+    hash: vault.hash('authorization-code', code),
+    expiresAt: plus(clock.now(), CODE_LIFE),
   }
+  const isDone = unproven === undefined && outstanding.length === 0
+  const saved = isDone ? issueCode(next, freshCode, { byEnrollment }) : next
+  const succeeded = recordEvent(ports, caller, {
+    type: 'login.succeeded',
+    identityId,
+    details: {
+      method: next.primary.method,
+      authenticatorId: next.primary.authenticatorId,
+      amr: amrOf(next.primary, next.secondary),
+    },
+  })
+  const outcome = await inOneWrite(ports.transaction, async (tx) => {
+    if (take !== undefined && !(await take(tx))) return 'taken'
+    if (!(await save(tx, previous, saved))) return 'late'
+    if (isDone) await tx.events.insert(succeeded)
+    return 'saved'
+  })
+  if (outcome === 'taken') return 'taken'
+  if (outcome === 'late') throw startAgain('another step of this auth request was faster')
+  if (unproven !== undefined) throw secondaryJwtUnmet(brand, unproven, 'missing', outstanding)
+  return isDone
+    ? { next: 'answer', identityId, answer: codeAnswer(next.ask, code) }
+    : { next: 'more-factors', identityId, authQueries: outstanding }
+}
 
-  /** A step that was late must not burn what it took: the transaction is rolled back. */
-  async function inOneWrite(
-    work: (tx: Stores) => Promise<'saved' | 'late' | 'taken'>,
-  ): Promise<'saved' | 'late' | 'taken'> {
-    try {
-      return await transaction(async (tx) => {
-        const outcome = await work(tx)
-        if (outcome !== 'saved') throw new RolledBack(outcome)
-        return outcome
-      })
-    } catch (error) {
-      if (error instanceof RolledBack) return error.outcome
-      throw error
-    }
+/** A step that was late must not burn what it took: the transaction is rolled back. */
+async function inOneWrite(
+  transaction: Transaction,
+  work: (tx: Stores) => Promise<'saved' | 'late' | 'taken'>,
+): Promise<'saved' | 'late' | 'taken'> {
+  try {
+    return await transaction(async (tx) => {
+      const outcome = await work(tx)
+      if (outcome !== 'saved') throw new RolledBack(outcome)
+      return outcome
+    })
+  } catch (error) {
+    if (error instanceof RolledBack) return error.outcome
+    throw error
   }
 }
 

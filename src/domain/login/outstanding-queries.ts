@@ -1,22 +1,24 @@
 /** What a login still has to prove, for GET /oidc/login/auth-queries. D-15: before the primary login, nothing is known. */
 import type { AuthQuery } from '../../protocol/auth-query.ts'
-import type { CheckAgain } from './check-again.ts'
-import { type FindDemands, outstandingQueries } from './demands.ts'
+import type { Bound } from '../bound.ts'
+import { checkAgain } from './check-again.ts'
+import { findDemands, outstandingQueries } from './demands.ts'
+import type { LoginPorts } from './ports.ts'
 import { type OpenRequest, startAgain } from './request/find-request.ts'
 
-export type QueriesOf = (request: OpenRequest) => Promise<readonly AuthQuery[]>
-
-export function createQueriesOf(deps: {
-  readonly brand: string
-  readonly checkAgain: CheckAgain
-  readonly findDemands: FindDemands
-}): QueriesOf {
-  const { brand, checkAgain, findDemands } = deps
-  return async (request) => {
-    if (request.state === 'awaiting-primary') return []
-    const owner = await checkAgain(request.primary)
-    if ('refusal' in owner) throw startAgain(owner.refusal)
-    const demands = await findDemands(owner.identity, owner.policy)
-    return outstandingQueries(demands, request.secondary, { brand, where: 'oidc' })
-  }
+export async function queriesOf(
+  ports: Pick<
+    LoginPorts,
+    'brand' | 'identities' | 'authenticators' | 'rules' | 'clock' | 'totpEnrollments'
+  >,
+  request: OpenRequest,
+): Promise<readonly AuthQuery[]> {
+  if (request.state === 'awaiting-primary') return []
+  const owner = await checkAgain(ports, request.primary)
+  if ('refusal' in owner) throw startAgain(owner.refusal)
+  const demands = await findDemands(ports, owner.identity, owner.policy)
+  const { brand } = ports
+  return outstandingQueries(demands, request.secondary, { brand, where: 'oidc' })
 }
+
+export type QueriesOf = Bound<typeof queriesOf>

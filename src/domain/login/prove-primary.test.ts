@@ -2,20 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
+import { fakePorts } from '../../../test/support/fake-ports.ts'
 import { CALLER, refusalOf } from '../../../test/support/people.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
-import { createRecordEvent } from '../audit/record.ts'
-import { createAddressFailures } from '../factors/guessing/failures.ts'
+import { auditPorts } from '../audit/ports.ts'
 import { createGuessOrder } from '../factors/guessing/guess-order.ts'
-import type { PrimaryVerdict } from '../factors/verdict.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import { createProvePrimary } from './prove-primary.ts'
-
-const REJECTED: PrimaryVerdict = {
-  verdict: 'rejected',
-  reason: 'no-certificate',
-  identityId: undefined,
-}
+import type { LoginPorts } from './ports.ts'
+import { provePrimary } from './prove-primary.ts'
 
 function setUp() {
   const clock = new ManualClock()
@@ -33,19 +27,14 @@ function setUp() {
     running -= 1
     return outcome
   }
-  const provePrimary = createProvePrimary({
-    password: () => assert.fail('no password is shown'),
-    certificate: async () => REJECTED,
-    externalJwt: async () => REJECTED,
-    addressFailures: createAddressFailures({ limit: 60, clock }),
-    knownDevices: { recognize: async () => undefined, remember: () => assert.fail('nothing') },
+  const ports = fakePorts<LoginPorts>({
+    ...auditPorts({ clock, random: systemRandom }),
     beginGuess: createGuessOrder(),
     transaction,
-    recordEvent: createRecordEvent({ clock, random: systemRandom }),
   })
   const tryCertificate = (address: string) =>
     refusalOf(
-      provePrimary({
+      provePrimary(ports, {
         credential: { method: 'cert', chain: undefined },
         bearers: [],
         caller: { ...CALLER, address },

@@ -4,8 +4,9 @@
  */
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { Transaction } from '../stores.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { LoginPorts } from './ports.ts'
 import type { CodeIssued, PartiallyAuthenticated } from './request/auth-request.ts'
 
 /** D-18, R086. */
@@ -15,34 +16,26 @@ export type RefusedCode =
   | { readonly verdict: 'wrong' | 'not-enrolled' }
   | { readonly verdict: 'blocked'; readonly retryAfterSeconds: number }
 
-/** Answers what to throw. */
-export type RefuseCode = (
+/** Returns what to throw. */
+export async function refuseCode(
+  ports: AuditPorts & Pick<LoginPorts, 'transaction'>,
   request: PartiallyAuthenticated | CodeIssued,
   refused: RefusedCode,
   caller: Caller,
-) => Promise<Failure>
-
-export function createRefuseCode(deps: {
-  readonly transaction: Transaction
-  readonly recordEvent: RecordEvent
-}): RefuseCode {
-  const { transaction, recordEvent } = deps
-
-  return async (request, refused, caller) => {
-    const { identityId } = request.primary
-    if (refused.verdict === 'blocked') {
-      const { retryAfterSeconds } = refused
-      return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
-    }
-    const isEnded = await transaction(async (tx) => {
-      const { isEnded } = await tx.authRequests.addWrongCode(request.key, MOST_WRONG_CODES)
-      const reason = isEnded ? 'too-many-codes' : 'wrong-code'
-      const details = { method: 'totp' } as const
-      const failed = { type: 'login.failed', identityId, reason, details } as const
-      await tx.events.insert(recordEvent(caller, failed))
-      return isEnded
-    })
-    const detail = isEnded ? 'the last of too many wrong codes' : refused.verdict
-    return new Failure('MFA_INVALID_TOKEN', { detail })
+): Promise<Failure> {
+  const { identityId } = request.primary
+  if (refused.verdict === 'blocked') {
+    const { retryAfterSeconds } = refused
+    return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
   }
+  const isEnded = await ports.transaction(async (tx) => {
+    const { isEnded } = await tx.authRequests.addWrongCode(request.key, MOST_WRONG_CODES)
+    const reason = isEnded ? 'too-many-codes' : 'wrong-code'
+    const details = { method: 'totp' } as const
+    const failed = { type: 'login.failed', identityId, reason, details } as const
+    await tx.events.insert(recordEvent(ports, caller, failed))
+    return isEnded
+  })
+  const detail = isEnded ? 'the last of too many wrong codes' : refused.verdict
+  return new Failure('MFA_INVALID_TOKEN', { detail })
 }

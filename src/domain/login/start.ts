@@ -7,15 +7,14 @@
  */
 
 import { base64url } from '../../base/encoding.ts'
-import type { Random } from '../../base/secrets/random.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
-import type { PrimaryMethod } from './proven.ts'
+import type { Bound } from '../bound.ts'
+import type { PrimaryMethod } from '../identities/primary-methods.ts'
+import type { LoginPorts } from './ports.ts'
 import type { AuthRequestId, AuthRequestKey, AwaitingPrimary } from './request/auth-request.ts'
 import { bindBrowser } from './request/browser-binding.ts'
 import { type ClientAnswer, refusalAnswer } from './request/client-answer.ts'
@@ -51,54 +50,49 @@ export type StartedLogin =
     }
   | { readonly next: 'answer'; readonly answer: ClientAnswer }
 
-export type StartLogin = (call: AuthorizationCall) => StartedLogin
+/** Throws INVALID_CLIENT, INVALID_REDIRECT_URI. */
+export function startLogin(
+  { clientId, vault, random, clock }: Pick<LoginPorts, 'clientId' | 'vault' | 'random' | 'clock'>,
+  { issuer, allowedRedirects, parameters, isBrowser, hasCertificate }: AuthorizationCall,
+): StartedLogin {
+  const clientIds = parameters.get('client_id') ?? []
+  if (clientIds.length !== 1 || clientIds[0] !== clientId) throw new Failure('INVALID_CLIENT')
+  const [redirect, ...others] = parameters.get('redirect_uri') ?? []
+  const redirectUri =
+    redirect === undefined || others.length > 0
+      ? undefined
+      : verifyRedirect(redirect, allowedRedirects)
+  if (redirectUri === undefined) throw new Failure('INVALID_REDIRECT_URI')
 
-export function createStartLogin(deps: {
-  readonly clientId: string
-  readonly vault: Vault
-  readonly random: Random
-  readonly clock: Clock
-}): StartLogin {
-  const { clientId, vault, random, clock } = deps
+  const read = readAsk({ clientId, redirectUri, issuer }, parameters)
+  const states = parameters.get('state') ?? []
+  const refuse = (refusal: Refusal) =>
+    refusalAnswer(
+      {
+        redirectUri,
+        issuer,
+        responseMode: readResponseMode(parameters) ?? 'query',
+        state: states.length === 1 ? states[0] : undefined,
+      },
+      refusal,
+    )
+  if (read.outcome === 'refused') return { next: 'answer', answer: refuse(read.refusal) }
 
-  return ({ issuer, allowedRedirects, parameters, isBrowser, hasCertificate }) => {
-    const clientIds = parameters.get('client_id') ?? []
-    if (clientIds.length !== 1 || clientIds[0] !== clientId) throw new Failure('INVALID_CLIENT')
-    const [redirect, ...others] = parameters.get('redirect_uri') ?? []
-    const redirectUri =
-      redirect === undefined || others.length > 0
-        ? undefined
-        : verifyRedirect(redirect, allowedRedirects)
-    if (redirectUri === undefined) throw new Failure('INVALID_REDIRECT_URI')
-
-    const read = readAsk({ clientId, redirectUri, issuer }, parameters)
-    const states = parameters.get('state') ?? []
-    const refuse = (refusal: Refusal) =>
-      refusalAnswer(
-        {
-          redirectUri,
-          issuer,
-          responseMode: readResponseMode(parameters) ?? 'query',
-          state: states.length === 1 ? states[0] : undefined,
-        },
-        refusal,
-      )
-    if (read.outcome === 'refused') return { next: 'answer', answer: refuse(read.refusal) }
-
-    const browser = isBrowser ? bindBrowser(vault, random) : undefined
-    const request: AwaitingPrimary = {
-      state: 'awaiting-primary',
-      key: base64url(random.bytes(KEY_BYTES)) as AuthRequestKey,
-      ask: read.ask,
-      browser: browser?.hash,
-      expiresAt: plus(clock.now(), AUTH_REQUEST_LIFE),
-    }
-    const authRequestId = sealRequest(vault, request)
-    if (authRequestId === undefined) {
-      const description = 'the parameters are too long; shorten state, nonce or redirect_uri'
-      return { next: 'answer', answer: refuse({ error: 'invalid_request', description }) }
-    }
-    const method = read.method ?? (hasCertificate ? 'cert' : 'password')
-    return { next: 'login', method, authRequestId, key: request.key, cookie: browser?.cookie }
+  const browser = isBrowser ? bindBrowser(vault, random) : undefined
+  const request: AwaitingPrimary = {
+    state: 'awaiting-primary',
+    key: base64url(random.bytes(KEY_BYTES)) as AuthRequestKey,
+    ask: read.ask,
+    browser: browser?.hash,
+    expiresAt: plus(clock.now(), AUTH_REQUEST_LIFE),
   }
+  const authRequestId = sealRequest(vault, request)
+  if (authRequestId === undefined) {
+    const description = 'the parameters are too long; shorten state, nonce or redirect_uri'
+    return { next: 'answer', answer: refuse({ error: 'invalid_request', description }) }
+  }
+  const method = read.method ?? (hasCertificate ? 'cert' : 'password')
+  return { next: 'login', method, authRequestId, key: request.key, cookie: browser?.cookie }
 }
+
+export type StartLogin = Bound<typeof startLogin>

@@ -4,28 +4,28 @@
  * credential that was accepted before and kept while the person fetched a demanded external JWT (D-156).
  */
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { Events } from '../audit/stores.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
-import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
 import type { ShownDevice } from '../factors/guessing/known-devices.ts'
+import { NOTHING_SECONDARY, type ProvenSecondary } from '../factors/proven.ts'
 import type { Accepted } from '../factors/verdict.ts'
-import type { CheckAgain } from './check-again.ts'
+import { checkAgain } from './check-again.ts'
 import {
   checkDemandedJwt,
   type Demands,
-  type FindDemands,
+  findDemands,
   outstandingQueries,
   secondaryJwtUnmet,
 } from './demands.ts'
 import type { KeptPrimary } from './external/kept-primary.ts'
-import type { FinishStep, LoginStep } from './finish.ts'
-import type { PrimaryCredential, ProvePrimary } from './prove-primary.ts'
-import { NOTHING_SECONDARY, type ProvenSecondary } from './proven.ts'
+import { finishStep, type LoginStep } from './finish.ts'
+import type { LoginPorts } from './ports.ts'
+import { type PrimaryCredential, provePrimary } from './prove-primary.ts'
 import { acceptPrimary } from './request/auth-request.ts'
 import { type OpenRequest, startAgain } from './request/find-request.ts'
 import { freshSince } from './request/fresh-since.ts'
@@ -43,12 +43,9 @@ export interface LoginSubmission {
   readonly device?: ShownDevice
 }
 
-/** Thrown besides what a primary credential is refused with: JwtDemanded. */
-export type SubmitPrimary = (submission: LoginSubmission) => Promise<LoginStep>
-
-export type SubmitKept = (
-  submission: Omit<LoginSubmission, 'credential' | 'configTypes'> & { readonly kept: KeptPrimary },
-) => Promise<LoginStep>
+export type KeptSubmission = Omit<LoginSubmission, 'credential' | 'configTypes'> & {
+  readonly kept: KeptPrimary
+}
 
 /** D-14, with what a browser needs to go on: who can give the token, and what stands proven for it. */
 export class JwtDemanded extends Failure {
@@ -66,61 +63,49 @@ export class JwtDemanded extends Failure {
   }
 }
 
-interface Dependencies {
-  readonly brand: string
-  readonly provePrimary: ProvePrimary
-  readonly findDemands: FindDemands
-  readonly checkSecondaryJwt: CheckSecondaryJwt
-  readonly finishStep: FinishStep
-  readonly events: Pick<Events, 'insert'>
-  readonly recordEvent: RecordEvent
-}
-
-export function createSubmitPrimary(
-  deps: Dependencies & { readonly clock: Pick<Clock, 'now'> },
-): SubmitPrimary {
-  return (submission) => submit(deps, submission, freshSince(submission.request, deps.clock.now()))
+/** Throws JwtDemanded, besides what a primary credential is refused with. */
+export function submitPrimary(ports: LoginPorts, submission: LoginSubmission): Promise<LoginStep> {
+  return submit(ports, submission, freshSince(submission.request, ports.clock.now()))
 }
 
 /**
  * For a JWT that the IdP sent over our own connection, with an ID token that has already proven how recent it is
  * (D-241).
  */
-export function createSubmitReturned(deps: Dependencies): SubmitPrimary {
-  return (submission) => submit(deps, submission, undefined)
+export function submitReturned(ports: LoginPorts, submission: LoginSubmission): Promise<LoginStep> {
+  return submit(ports, submission, undefined)
 }
 
 async function submit(
-  deps: Dependencies,
+  ports: LoginPorts,
   { request, credential, bearers, configTypes, caller, device = {} }: LoginSubmission,
   since: Instant | undefined,
 ): Promise<LoginStep> {
   const allConfigTypes = addConfigTypes(request.ask.configTypes, configTypes)
-  const accepted = await deps.provePrimary({ credential, bearers, since, caller, device })
+  const accepted = await provePrimary(ports, { credential, bearers, since, caller, device })
   const submission = { request, accepted, bearers, configTypes: allConfigTypes, caller }
-  return submitAccepted(deps, submission)
+  return submitAccepted(ports, submission)
 }
 
-export function createSubmitKept(
-  deps: Dependencies & { readonly checkAgain: CheckAgain },
-): SubmitKept {
-  return async ({ request, kept, bearers, caller }) => {
-    const { primary, configTypes } = kept
-    const owner = await deps.checkAgain(primary)
-    if ('refusal' in owner) throw startAgain(owner.refusal)
-    const accepted = { verdict: 'accepted', ...owner, primary } as const
-    return submitAccepted(deps, { request, accepted, bearers, configTypes, caller })
-  }
+export async function submitKept(
+  ports: LoginPorts,
+  { request, kept, bearers, caller }: KeptSubmission,
+): Promise<LoginStep> {
+  const { primary, configTypes } = kept
+  const owner = await checkAgain(ports, primary)
+  if ('refusal' in owner) throw startAgain(owner.refusal)
+  const accepted = { verdict: 'accepted', ...owner, primary } as const
+  return submitAccepted(ports, { request, accepted, bearers, configTypes, caller })
 }
 
 async function submitAccepted(
-  deps: Dependencies,
+  ports: LoginPorts,
   submission: Omit<LoginSubmission, 'credential'> & { readonly accepted: Accepted },
 ): Promise<LoginStep> {
   const { request, accepted, bearers, configTypes, caller } = submission
   const { identity, policy, primary } = accepted
-  const demands = await deps.findDemands(identity, policy)
-  const extJwt = await demandJwt(deps, {
+  const demands = await findDemands(ports, identity, policy)
+  const extJwt = await demandJwt(ports, {
     accepted,
     demands,
     bearers,
@@ -132,14 +117,14 @@ async function submitAccepted(
   })
   const next = acceptPrimary(request, primary, extJwt, configTypes)
   const finished = { previous: request, next, demands, byEnrollment: false, caller }
-  const step = await deps.finishStep(finished)
+  const step = await finishStep(ports, finished)
   if (step === 'taken') throw new Error('a primary login takes nothing')
   return accepted.device === undefined ? step : { ...step, device: accepted.device }
 }
 
-/** D-14: the signer whose demanded token came along; UNAUTHORIZED with challenge and queries when it did not. */
+/** D-14: returns the signer whose demanded token came along; throws UNAUTHORIZED with challenge and queries if none did. */
 export async function demandJwt(
-  deps: Pick<Dependencies, 'brand' | 'checkSecondaryJwt' | 'events' | 'recordEvent'>,
+  ports: Pick<LoginPorts, keyof AuditPorts | 'brand' | 'signerKeys' | 'events'>,
   login: {
     readonly accepted: Accepted
     readonly demands: Demands
@@ -148,25 +133,23 @@ export async function demandJwt(
     readonly where: 'oidc' | 'legacy'
   },
 ): Promise<ProvenSecondary['extJwt']> {
-  const { brand } = deps
+  const { brand } = ports
   const { accepted, demands, bearers, caller, where } = login
   const { identity, policy, primary } = accepted
   if (demands.extJwt === undefined) return undefined
   const { id: identityId, externalId } = identity
-  const verdict = await checkDemandedJwt(
-    demands.extJwt,
-    { identityId, externalId },
-    bearers,
-    deps.checkSecondaryJwt,
-  )
+  const owner = { identityId, externalId }
+  const verdict = await checkDemandedJwt(ports, demands.extJwt, owner, bearers)
   if (verdict === 'satisfied') return policy.secondary.requireExtJwt
-  const failed = deps.recordEvent(caller, {
+  const failed = recordEvent(ports, caller, {
     type: 'login.failed',
     identityId,
     reason: `secondary-jwt-${verdict}`,
     details: { method: primary.method },
   })
-  await deps.events.insert(failed)
+  await ports.events.insert(failed)
   const queries = outstandingQueries(demands, NOTHING_SECONDARY, { brand, where })
   throw secondaryJwtUnmet(brand, demands.extJwt, verdict, queries)
 }
+
+export type SubmitPrimary = Bound<typeof submitPrimary>

@@ -3,18 +3,24 @@
  * look up what the token does not carry.
  */
 import type { Caller } from '../audit/events.ts'
-import type { TotpEnrollments } from '../factors/stores.ts'
+import type { Bound } from '../bound.ts'
 import type { Identity } from '../identities/identity.ts'
 import { preferredUsername } from '../identities/preferred-username.ts'
-import type { Authenticators, Identities } from '../identities/stores.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import type { Rules } from '../policies/rules.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
-import type { EndSession } from './ending/end-session.ts'
-import type { DescribeSessions, SessionDetail } from './session-detail.ts'
-import type { ApiSessions } from './stores.ts'
+import { endSession } from './ending/end-session.ts'
+import type { SessionPorts } from './ports.ts'
+import { describeSessions, type SessionDetail } from './session-detail.ts'
 
-export type CurrentSession = (call: CallSession) => Promise<SessionDetail>
+export async function currentSession(
+  ports: Pick<SessionPorts, 'brand' | 'apiSessions' | 'identities' | 'totpEnrollments' | 'rules'>,
+  call: CallSession,
+): Promise<SessionDetail> {
+  const session = await ports.apiSessions.find(call.sessionId)
+  const [detail] = session === undefined ? [] : await describeSessions(ports, [session])
+  if (detail === undefined) throw sessionGone(ports.brand, call)
+  return detail
+}
 
 export interface IdentityDetail {
   readonly identity: Identity
@@ -22,59 +28,37 @@ export interface IdentityDetail {
   readonly isMfaEnabled: boolean
 }
 
-export type CurrentIdentityOf = (call: CallSession) => Promise<IdentityDetail>
+export async function currentIdentity(
+  ports: Pick<SessionPorts, 'brand' | 'identities' | 'totpEnrollments' | 'rules'>,
+  call: CallSession,
+): Promise<IdentityDetail> {
+  const identity = await ports.identities.find(call.identityId)
+  const policy = identity && ports.rules.policy(identity.authPolicyId)
+  if (identity === undefined || policy === undefined) throw sessionGone(ports.brand, call)
+  const enrollment = await ports.totpEnrollments.find(identity.id)
+  return { identity, policy, isMfaEnabled: enrollment?.isVerified === true }
+}
 
 /** OIDC Core §5.3, D-29. */
-export type UserinfoOf = (
+export async function userinfo(
+  ports: Pick<SessionPorts, 'brand' | 'identities' | 'authenticators'>,
   call: CallSession,
-) => Promise<{ readonly identity: Identity; readonly username: string }>
+): Promise<{ readonly identity: Identity; readonly username: string }> {
+  const identity = await ports.identities.find(call.identityId)
+  if (identity === undefined) throw sessionGone(ports.brand, call)
+  return { identity, username: await preferredUsername(identity, ports.authenticators) }
+}
 
 /** D-52: ends the session of the call, for both kinds. */
-export type LogOut = (call: CallSession, caller: Caller) => Promise<void>
-
-interface Dependencies {
-  readonly brand: string
-  readonly identities: Pick<Identities, 'find'>
-  readonly totpEnrollments: Pick<TotpEnrollments, 'find'>
-  readonly rules: Pick<Rules, 'policy'>
+export function logOut(
+  ports: Parameters<typeof endSession>[0],
+  { sessionId, identityId }: CallSession,
+  caller: Caller,
+): Promise<void> {
+  return endSession(ports, { sessionId, identityId, reason: 'logout', caller })
 }
 
-export function createCurrentSession(deps: {
-  readonly brand: string
-  readonly apiSessions: Pick<ApiSessions, 'find'>
-  readonly describeSessions: DescribeSessions
-}): CurrentSession {
-  return async (call) => {
-    const session = await deps.apiSessions.find(call.sessionId)
-    const [detail] = session === undefined ? [] : await deps.describeSessions([session])
-    if (detail === undefined) throw sessionGone(deps.brand, call)
-    return detail
-  }
-}
-
-export function createCurrentIdentity(deps: Dependencies): CurrentIdentityOf {
-  return async (call) => {
-    const identity = await deps.identities.find(call.identityId)
-    const policy = identity && deps.rules.policy(identity.authPolicyId)
-    if (identity === undefined || policy === undefined) throw sessionGone(deps.brand, call)
-    const enrollment = await deps.totpEnrollments.find(identity.id)
-    return { identity, policy, isMfaEnabled: enrollment?.isVerified === true }
-  }
-}
-
-export function createUserinfo(
-  deps: Pick<Dependencies, 'brand' | 'identities'> & {
-    readonly authenticators: Pick<Authenticators, 'listOf'>
-  },
-): UserinfoOf {
-  return async (call) => {
-    const identity = await deps.identities.find(call.identityId)
-    if (identity === undefined) throw sessionGone(deps.brand, call)
-    return { identity, username: await preferredUsername(identity, deps.authenticators) }
-  }
-}
-
-export function createLogOut(deps: { readonly endSession: EndSession }): LogOut {
-  return ({ sessionId, identityId }, caller) =>
-    deps.endSession({ sessionId, identityId, reason: 'logout', caller })
-}
+export type CurrentSession = Bound<typeof currentSession>
+export type CurrentIdentityOf = Bound<typeof currentIdentity>
+export type UserinfoOf = Bound<typeof userinfo>
+export type LogOut = Bound<typeof logOut>

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
-import { externalSigner } from '../../../test/support/idp/external-idp.ts'
+import { fakePorts } from '../../../test/support/fake-ports.ts'
+import { externalSigner, newIdpKey, signJwt } from '../../../test/support/idp/external-idp.ts'
 import {
   aLegacySession,
   anIdentity,
@@ -19,21 +20,30 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { createVault } from '../../base/secrets/vault.ts'
 import { type Duration, days, milliseconds, minutes, seconds } from '../../base/time/duration.ts'
-import { type Instant, instant, plus } from '../../base/time/instant.ts'
-import type { CheckSecondaryJwt } from '../factors/external-jwt.ts'
+import { epochSeconds, type Instant, instant, plus } from '../../base/time/instant.ts'
+import { createSignerKeys } from '../ext-jwt/signer-keys.ts'
+import { NOTHING_SECONDARY } from '../factors/proven.ts'
 import type { TotpEnrollment } from '../factors/totp-enrollment.ts'
 import type { Identity } from '../identities/identity.ts'
-import { NOTHING_SECONDARY } from '../login/proven.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { LegacySession } from './api-session.ts'
 import type { CallNeeds } from './call-session.ts'
-import { createDemandSecondaryJwt } from './demand-secondary-jwt.ts'
-import { createLegacySessions } from './legacy-sessions.ts'
+import { createLegacySessionCache } from './legacy-session-cache.ts'
+import { authenticateLegacySession } from './legacy-sessions.ts'
+import type { SessionPorts } from './ports.ts'
 
 const TIMEOUT = minutes(30)
 const TOKEN = new Secret('a-token')
-const JWT = new Secret('a-jwt-of-the-signer')
 const SIGNER = externalSigner()
+const IDP_KEY = await newIdpKey('key-1')
+/** What the signer says about the identity of the session. */
+const JWT = await jwtFrom(SIGNER.issuer)
+const OTHER_JWT = await jwtFrom('https://other.example/')
+
+async function jwtFrom(iss: string): Promise<Secret> {
+  const claims = { iss, aud: SIGNER.audience, sub: anIdentity().externalId }
+  return new Secret(await signJwt(IDP_KEY, { ...claims, exp: epochSeconds(NOON) + 86_400 }))
+}
 const INVALID =
   'UNAUTHORIZED: zt-session realm="zt-session", error="invalid", error_description="token is invalid"'
 
@@ -62,17 +72,15 @@ function world(given: Partial<World> = {}) {
     ...rulesOf({ signers: [SIGNER] }),
     policy: (id) => (state.policy?.id === id ? state.policy : undefined),
   }
-  const checkSecondaryJwt: CheckSecondaryJwt = async (signer, owner, bearers) => {
-    assert.equal(signer, SIGNER)
-    assert.deepEqual(owner, { identityId: anIdentity().id, externalId: anIdentity().externalId })
-    return bearers.includes(JWT) ? 'satisfied' : 'missing'
-  }
-  const sessions = createLegacySessions({
+  const legacySessionCache = createLegacySessionCache({ clock })
+  const ports = fakePorts<SessionPorts>({
     brand: 'service',
     vault,
     clock,
-    timeout: TIMEOUT,
+    legacySessionCache,
+    sessionTimeout: TIMEOUT,
     rules,
+    signerKeys: createSignerKeys({ clock, fetchJson: async () => ({ keys: [IDP_KEY.jwk] }) }),
     apiSessions: {
       findLegacy: async (tokenHash) => {
         reads += 1
@@ -93,14 +101,13 @@ function world(given: Partial<World> = {}) {
       find: async () => ({ isVerified: state.isEnrolled }) as TotpEnrollment,
     },
     endedSessions: { has: (id) => ended.has(id) },
-    demandSecondaryJwt: createDemandSecondaryJwt({ brand: 'service', rules, checkSecondaryJwt }),
   })
   const call = (needs: CallNeeds = 'full', bearers: readonly Secret[] = [], token = TOKEN) =>
-    sessions.authenticate(token, bearers, needs)
+    authenticateLegacySession(ports, token, bearers, needs)
   return {
     clock,
     state,
-    sessions,
+    legacySessionCache,
     call,
     renewed,
     reads: () => reads,
@@ -192,13 +199,13 @@ test('D-36: what changed elsewhere is seen within a second', async () => {
 })
 
 test('a session that has changed here is read again at the next call', async () => {
-  const { call, sessions, state, reads, refused } = world()
+  const { call, legacySessionCache, state, reads, refused } = world()
   await call()
   state.identity = anIdentity({ disabledAt: NOON })
-  sessions.forget('another' as ApiSessionId)
+  legacySessionCache.forget('another' as ApiSessionId)
   await call()
   assert.equal(reads(), 1)
-  sessions.forget(aLegacySession().id)
+  legacySessionCache.forget(aLegacySession().id)
   assert.equal(await refused(), INVALID)
 })
 
@@ -307,7 +314,7 @@ test('R069: a demanded external JWT is asked for on every call but logout', asyn
     `id="${SIGNER.id}", issuer="${SIGNER.issuer}"`
   assert.equal(await refused('full'), unmet)
   assert.equal(await refused('partial'), unmet)
-  assert.equal(await refused('full', [new Secret('another')]), unmet)
+  assert.equal(await refused('full', [OTHER_JWT]), unmet)
   assert.deepEqual(await call('full', [JWT]), SESSION)
   assert.equal(
     await refused('full'),
@@ -347,11 +354,12 @@ test('D-52: a policy that is relaxed makes a session full again', async () => {
 test('the memory is bounded, and a session that was forgotten is read again', async () => {
   const clock = new ManualClock()
   let reads = 0
-  const sessions = createLegacySessions({
+  const ports = fakePorts<SessionPorts>({
     brand: 'service',
     vault,
     clock,
-    timeout: TIMEOUT,
+    legacySessionCache: createLegacySessionCache({ clock }),
+    sessionTimeout: TIMEOUT,
     rules: rulesOf({ policies: [aPolicy()] }),
     apiSessions: {
       findLegacy: async (tokenHash) => {
@@ -364,9 +372,8 @@ test('the memory is bounded, and a session that was forgotten is read again', as
     authenticators: { find: async () => undefined },
     totpEnrollments: { find: async () => undefined },
     endedSessions: { has: () => false },
-    demandSecondaryJwt: async () => {},
   })
-  const call = (i: number) => sessions.authenticate(new Secret(`token-${i}`), [], 'full')
+  const call = (i: number) => authenticateLegacySession(ports, new Secret(`token-${i}`), [], 'full')
   for (let i = 0; i <= 10_000; i++) await call(i)
   assert.equal(reads, 10_001)
   await call(10_000)

@@ -4,69 +4,74 @@
  */
 
 import type { ApiSessionId } from '../../base/ids.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Caller } from '../audit/events.ts'
+import type { Bound } from '../bound.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
-import type { Transaction } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
-import type { EndSessionsWithin } from './ending/end-session.ts'
-import type { ApiSessions } from './stores.ts'
+import { endSessionsWithin } from './ending/end-session.ts'
+import type { EndingPorts } from './ending/ports.ts'
+import type { SessionPorts } from './ports.ts'
 
-export interface OwnSessions {
-  /** Live ones, newest first, so many at most. */
-  list(call: CallSession, limit: number): Promise<PageOf<ApiSession>>
-  /** Thrown: NOT_FOUND for one that is somebody else's or gone. */
-  end(call: CallSession, id: ApiSessionId, caller: Caller): Promise<void>
-  /** Ends all current sessions and logins in progress, except the session of the call. */
-  endOthers(call: CallSession, caller: Caller): Promise<void>
+type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'brand' | 'transaction'>
+
+/** Live ones, newest first, so many at most. */
+export function listOwnSessions(
+  { apiSessions, clock }: Pick<SessionPorts, 'apiSessions' | 'clock'>,
+  { identityId: of }: CallSession,
+  limit: number,
+): Promise<PageOf<ApiSession>> {
+  return apiSessions.list({ of, at: clock.now() }, { limit, offset: 0 })
 }
 
-export function createOwnSessions(deps: {
-  readonly brand: string
-  readonly apiSessions: Pick<ApiSessions, 'list'>
-  readonly transaction: Transaction
-  readonly endSessionsWithin: EndSessionsWithin
-  readonly clock: Clock
-}): OwnSessions {
-  const { brand, apiSessions, transaction, endSessionsWithin, clock } = deps
+/** Throws NOT_FOUND for a session that is somebody else's or gone. */
+export async function endOwnSession(
+  ports: EndPorts,
+  call: CallSession,
+  id: ApiSessionId,
+  caller: Caller,
+): Promise<void> {
+  const { brand } = ports
+  const feelEnds = await ports.transaction(async (tx) => {
+    // Who has just been put out ends nobody else's.
+    if ((await tx.apiSessions.find(call.sessionId)) === undefined) throw sessionGone(brand, call)
+    const session = await tx.apiSessions.find(id)
+    if (session?.identityId !== call.identityId) throw notFound()
+    return endSessionsWithin(ports, tx, { sessions: [session] }, 'holder', caller)
+  })
+  feelEnds()
+}
 
-  return {
-    list: ({ identityId: of }, limit) =>
-      apiSessions.list({ of, at: clock.now() }, { limit, offset: 0 }),
-
-    async end(call, id, caller) {
-      const feelEnds = await transaction(async (tx) => {
-        // Who has just been put out ends nobody else's.
-        if ((await tx.apiSessions.find(call.sessionId)) === undefined)
-          throw sessionGone(brand, call)
-        const session = await tx.apiSessions.find(id)
-        if (session?.identityId !== call.identityId) throw notFound()
-        return endSessionsWithin(tx, { sessions: [session] }, 'holder', caller)
-      })
-      feelEnds()
-    },
-
-    async endOthers(call, caller) {
-      const { identityId: of, sessionId } = call
-      // First, so that a login in progress has begun its session by now, or never will (D-226).
-      await transaction(async (tx) => {
-        if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
-        await tx.identities.voidLogins(of)
-      })
-      const at = clock.now()
-      for (let isMore = true; isMore; ) {
-        const feelEnds = await transaction(async (tx) => {
-          if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
-          const query = { limit: BATCH_ROWS, offset: 0 }
-          const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, query)
-          isMore = rows.length === BATCH_ROWS
-          const sessions = rows.filter(({ id }) => id !== sessionId)
-          return endSessionsWithin(tx, { sessions }, 'holder', caller)
-        })
-        feelEnds()
-      }
-    },
+/** Ends all current sessions and logins in progress, except the session of the call. */
+export async function endOtherSessions(
+  ports: EndPorts,
+  call: CallSession,
+  caller: Caller,
+): Promise<void> {
+  const { brand, transaction } = ports
+  const { identityId: of, sessionId } = call
+  // First, so that a login in progress has begun its session by now, or never will (D-226).
+  await transaction(async (tx) => {
+    if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
+    await tx.identities.voidLogins(of)
+  })
+  const at = ports.clock.now()
+  for (let isMore = true; isMore; ) {
+    const feelEnds = await transaction(async (tx) => {
+      if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
+      const query = { limit: BATCH_ROWS, offset: 0 }
+      const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, query)
+      isMore = rows.length === BATCH_ROWS
+      const sessions = rows.filter(({ id }) => id !== sessionId)
+      return endSessionsWithin(ports, tx, { sessions }, 'holder', caller)
+    })
+    feelEnds()
   }
+}
+
+export interface OwnSessions {
+  readonly list: Bound<typeof listOwnSessions>
+  readonly end: Bound<typeof endOwnSession>
+  readonly endOthers: Bound<typeof endOtherSessions>
 }

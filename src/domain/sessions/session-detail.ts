@@ -4,12 +4,10 @@
  */
 import type { IdentityId } from '../../base/ids.ts'
 import { type AuthQuery, totpQuery } from '../../protocol/auth-query.ts'
-import type { TotpEnrollments } from '../factors/stores.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
-import type { Identities } from '../identities/stores.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import type { Rules } from '../policies/rules.ts'
 import type { ApiSession } from './api-session.ts'
+import type { SessionPorts } from './ports.ts'
 
 export interface SessionDetail {
   readonly session: ApiSession
@@ -24,35 +22,27 @@ export interface SessionDetail {
  * Two queries for any number of sessions. A session whose identity or policy is gone is left out: it is about to be
  * deleted, too.
  */
-export type DescribeSessions = (
+export async function describeSessions(
+  ports: Pick<SessionPorts, 'brand' | 'identities' | 'totpEnrollments' | 'rules'>,
   sessions: readonly ApiSession[],
-) => Promise<readonly SessionDetail[]>
-
-export function createDescribeSessions(deps: {
-  readonly brand: string
-  readonly identities: Pick<Identities, 'findMany'>
-  readonly totpEnrollments: Pick<TotpEnrollments, 'listVerified'>
-  readonly rules: Pick<Rules, 'policy'>
-}): DescribeSessions {
-  return async (sessions) => {
-    const owners = await deps.identities.findMany(ownersOf(sessions))
-    const known = sessions.flatMap((session) => {
-      const identity = owners.get(session.identityId)
-      const policy = identity && deps.rules.policy(identity.authPolicyId)
-      if (identity === undefined || policy === undefined) return []
-      return [{ session, identity, policy, isOpen: isTotpOpen(session, policy) }]
-    })
-    const asked = known.filter(({ isOpen }) => isOpen).map(({ session }) => session)
-    const enrolled =
-      asked.length === 0 ? NOBODY : await deps.totpEnrollments.listVerified(ownersOf(asked))
-    return known.map(({ session, identity, policy, isOpen }) => ({
-      session,
-      identity,
-      authQueries: isOpen ? [totpQuery(deps.brand, 'legacy', enrolled.has(identity.id))] : [],
-      isMfaRequired: isTotpDemanded(session, policy) || session.secondary.totp,
-      isMfaComplete: !isOpen,
-    }))
-  }
+): Promise<readonly SessionDetail[]> {
+  const { brand, identities, totpEnrollments, rules } = ports
+  const owners = await identities.findMany(ownersOf(sessions))
+  const known = sessions.flatMap((session) => {
+    const identity = owners.get(session.identityId)
+    const policy = identity && rules.policy(identity.authPolicyId)
+    if (identity === undefined || policy === undefined) return []
+    return [{ session, identity, policy, isOpen: isTotpOpen(session, policy) }]
+  })
+  const asked = known.filter(({ isOpen }) => isOpen).map(({ session }) => session)
+  const enrolled = asked.length === 0 ? NOBODY : await totpEnrollments.listVerified(ownersOf(asked))
+  return known.map(({ session, identity, policy, isOpen }) => ({
+    session,
+    identity,
+    authQueries: isOpen ? [totpQuery(brand, 'legacy', enrolled.has(identity.id))] : [],
+    isMfaRequired: isTotpDemanded(session, policy) || session.secondary.totp,
+    isMfaComplete: !isOpen,
+  }))
 }
 
 const NOBODY: ReadonlySet<IdentityId> = new Set()

@@ -6,20 +6,18 @@
  */
 
 import { type ApiSessionId, newId } from '../../base/ids.ts'
-import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
-import type { CheckFinished } from '../login/again/check-finished.ts'
-import type { AuthRequests } from '../login/stores.ts'
-import type { EndSession } from '../sessions/ending/end-session.ts'
-import type { IssuedTokens, IssueTokens } from './issue.ts'
-import type { RecordRefusal } from './record-refusal.ts'
+import type { Bound } from '../bound.ts'
+import { checkFinished } from '../login/again/check-finished.ts'
+import { endSession } from '../sessions/ending/end-session.ts'
+import { type IssuedTokens, issueTokens } from './issue.ts'
+import type { TokenPorts } from './ports.ts'
+import { recordRefusal } from './record-refusal.ts'
 
 /** D-7: two exchanges this close together are one client that asked twice, not a thief. */
 const DOUBLE_ASK: Duration = seconds(2)
@@ -32,67 +30,58 @@ export interface CodeExchange {
   readonly caller: Caller
 }
 
-export type ExchangeCode = (exchange: CodeExchange) => Promise<IssuedTokens>
+/** Throws INVALID_CLIENT, INVALID_GRANT. */
+export async function exchangeCode(
+  ports: TokenPorts,
+  { clientId, code, redirectUri, codeVerifier, caller }: CodeExchange,
+): Promise<IssuedTokens> {
+  const { vault, random, clock, authRequests } = ports
+  // R031: another client is refused before the code is touched.
+  if (clientId !== ports.clientId) throw new Failure('INVALID_CLIENT')
 
-export function createExchangeCode(deps: {
-  readonly clientId: string
-  readonly vault: Vault
-  readonly random: Random
-  readonly clock: Clock
-  readonly authRequests: Pick<AuthRequests, 'takeByCode' | 'findRedeemed'>
-  readonly checkFinished: CheckFinished
-  readonly issueTokens: IssueTokens
-  readonly endSession: EndSession
-  readonly recordRefusal: RecordRefusal
-}): ExchangeCode {
-  const { vault, random, clock, authRequests } = deps
-
-  return async ({ clientId, code, redirectUri, codeVerifier, caller }) => {
-    // R031: another client is refused before the code is touched.
-    if (clientId !== deps.clientId) throw new Failure('INVALID_CLIENT')
-
-    const now = clock.now()
-    const codeHash = vault.hash('authorization-code', code.reveal())
-    const sessionId = newId<ApiSessionId>(random)
-    const request = await authRequests.takeByCode(codeHash, { at: now, sessionId })
-    if (request === undefined) {
-      const earlier = await authRequests.findRedeemed(codeHash)
-      if (earlier === undefined) throw refuse('the code is unknown')
-      const { identityId } = earlier.primary
-      const { at, sessionId } = earlier.redemption
-      if (plus(at, DOUBLE_ASK) < now) {
-        await deps.endSession({ sessionId, identityId, reason: 'code-reused', caller })
-      }
-      await deps.recordRefusal({ identityId, sessionId, reason: 'code-spent', caller })
-      throw refuse('the code was spent before')
+  const now = clock.now()
+  const codeHash = vault.hash('authorization-code', code.reveal())
+  const sessionId = newId<ApiSessionId>(random)
+  const request = await authRequests.takeByCode(codeHash, { at: now, sessionId })
+  if (request === undefined) {
+    const earlier = await authRequests.findRedeemed(codeHash)
+    if (earlier === undefined) throw refuse('the code is unknown')
+    const { identityId } = earlier.primary
+    const { at, sessionId } = earlier.redemption
+    if (plus(at, DOUBLE_ASK) < now) {
+      await endSession(ports, { sessionId, identityId, reason: 'code-reused', caller })
     }
-    const { primary } = request
-    // Every one of these is said once: the code is spent.
-    const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
-      const { identityId } = primary
-      await deps.recordRefusal({ identityId, sessionId: undefined, reason, caller })
-      return refuse(detail)
-    }
-    if (request.codeExpiresAt <= now) throw await refuseAs('code-expired', 'the code has expired')
-    // R012: the same text as in the authorization request, port included.
-    if (redirectUri !== request.ask.redirectUri) {
-      throw await refuseAs('redirect-uri-mismatch', 'the redirect_uri is another one')
-    }
-    const verifier = codeVerifier?.reveal()
-    if (verifier === undefined || !isCodeVerifier(verifier)) {
-      throw await refuseAs('verifier-mismatch', 'the code_verifier is missing or malformed')
-    }
-    if (!verifierMatches(verifier, request.ask.codeChallenge)) {
-      throw await refuseAs('verifier-mismatch', 'the code_verifier does not match')
-    }
-    // Changes since the code was issued count: to a policy, a credential, or the end of all sessions.
-    const owner = await deps.checkFinished(request, 'login')
-    if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
-    const { identity, username } = owner
-    return deps.issueTokens({ request, sessionId, identity, username, caller })
+    await recordRefusal(ports, { identityId, sessionId, reason: 'code-spent', caller })
+    throw refuse('the code was spent before')
   }
+  const { primary } = request
+  // Every one of these is said once: the code is spent.
+  const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
+    const { identityId } = primary
+    await recordRefusal(ports, { identityId, sessionId: undefined, reason, caller })
+    return refuse(detail)
+  }
+  if (request.codeExpiresAt <= now) throw await refuseAs('code-expired', 'the code has expired')
+  // R012: the same text as in the authorization request, port included.
+  if (redirectUri !== request.ask.redirectUri) {
+    throw await refuseAs('redirect-uri-mismatch', 'the redirect_uri is another one')
+  }
+  const verifier = codeVerifier?.reveal()
+  if (verifier === undefined || !isCodeVerifier(verifier)) {
+    throw await refuseAs('verifier-mismatch', 'the code_verifier is missing or malformed')
+  }
+  if (!verifierMatches(verifier, request.ask.codeChallenge)) {
+    throw await refuseAs('verifier-mismatch', 'the code_verifier does not match')
+  }
+  // Changes since the code was issued count: to a policy, a credential, or the end of all sessions.
+  const owner = await checkFinished(ports, request, 'login')
+  if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
+  const { identity, username } = owner
+  return issueTokens(ports, { request, sessionId, identity, username, caller })
 }
 
 function refuse(detail: string): Failure {
   return new Failure('INVALID_GRANT', { detail })
 }
+
+export type ExchangeCode = Bound<typeof exchangeCode>

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { fakePorts, storePorts } from '../../../test/support/fake-ports.ts'
 import {
   aLegacySession,
   anIdentity,
@@ -22,17 +23,17 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { createVault, type SecretHash } from '../../base/secrets/vault.ts'
 import { hours, minutes } from '../../base/time/duration.ts'
-import { plus } from '../../base/time/instant.ts'
+import { epochSeconds, plus } from '../../base/time/instant.ts'
+import { ACCESS_TOKEN_TYP, ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
 import { openStore } from '../../store/open.ts'
+import { newRefreshToken, type RefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { UpdbAuthenticator } from '../identities/authenticator.ts'
-import { createCheckFinished } from '../login/again/check-finished.ts'
-import { createCheckAgain } from '../login/check-again.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { EndedSubject } from '../sessions/api-session.ts'
 import type { CallSession } from '../sessions/call-session.ts'
 import type { AccessToken } from './access-token.ts'
-import { createIntrospect } from './introspect.ts'
-import { newRefreshToken, type RefreshToken, refreshTokenHash } from './refresh-token.ts'
+import { introspect } from './introspect.ts'
+import type { TokenPorts } from './ports.ts'
 
 const SESSION = anOidcSession({ scopes: ['openid', 'offline_access'] })
 const { id: sessionId, identityId, issuer, clientId } = SESSION
@@ -76,6 +77,23 @@ const ACCESS: AccessToken = {
   expiresAt: plus(NOON, minutes(30)),
 }
 
+/** The same as the claims of a token. */
+const CLAIMS = {
+  jti: ACCESS.tokenId,
+  z_asid: ACCESS.sessionId,
+  sub: ACCESS.identityId,
+  z_ia: ACCESS.isAdmin,
+  z_ap: ACCESS.authPolicyId,
+  z_ct: [],
+  z_t: ACCESS_TOKEN_TYPE,
+  amr: ['pwd'],
+  iss: ACCESS.issuer,
+  client_id: ACCESS.clientId,
+  scope: ACCESS.scope,
+  iat: epochSeconds(ACCESS.issuedAt),
+  exp: epochSeconds(ACCESS.expiresAt),
+}
+
 const GOOD_ACCESS = new Secret('access')
 
 const asker = (changes: Partial<CallSession> = {}): CallSession => ({
@@ -101,18 +119,20 @@ async function world(t: TestContext, policy = aPolicy()) {
   const vault = createVault(randomBytes(32), systemRandom)
   const ended = new Set<EndedSubject>()
   const rules = rulesOf({ policies: [policy] })
-  const checkAgain = createCheckAgain({ ...store, rules, clock })
-  const introspect = createIntrospect({
-    ...store,
+  const ports = fakePorts<TokenPorts>({
+    ...storePorts(store),
     vault,
     clock,
-    ownTokens: {
-      readAccessToken: async (token) =>
-        token.reveal() === GOOD_ACCESS.reveal() ? ACCESS : undefined,
+    audience: 'service',
+    issuers: () => [issuer],
+    signingKeys: {
+      verify: async (token, { typ }) =>
+        token === GOOD_ACCESS.reveal() && typ === ACCESS_TOKEN_TYP
+          ? { outcome: 'good', payload: CLAIMS }
+          : { outcome: 'invalid', why: 'not signed by us' },
     },
     endedSessions: { has: (subject) => ended.has(subject) },
     rules,
-    checkFinished: createCheckFinished({ ...store, checkAgain, rules }),
   })
   const aToken = async (changes: Partial<RefreshToken> = {}) => {
     const token = newRefreshToken(systemRandom)
@@ -131,7 +151,7 @@ async function world(t: TestContext, policy = aPolicy()) {
     clock,
     ended,
     aToken,
-    ask: (token: Secret, by = asker()) => introspect(token, by),
+    ask: (token: Secret, by = asker()) => introspect(ports, token, by),
   }
 }
 

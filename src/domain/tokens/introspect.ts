@@ -4,21 +4,16 @@
 
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import type { Identities } from '../identities/stores.ts'
-import type { CheckFinished } from '../login/again/check-finished.ts'
-import type { Rules } from '../policies/rules.ts'
+import type { Bound } from '../bound.ts'
+import { refreshTokenHash } from '../factors/refresh-token.ts'
+import { checkFinished } from '../login/again/check-finished.ts'
 import type { CallSession } from '../sessions/call-session.ts'
-import type { EndedSessions } from '../sessions/ending/ended-sessions.ts'
-import { createJudgeToken } from '../sessions/judge-token.ts'
-import type { ApiSessions } from '../sessions/stores.ts'
 import type { AccessToken } from './access-token.ts'
-import type { OwnTokens } from './own-token.ts'
-import { refreshTokenHash } from './refresh-token.ts'
-import type { RefreshTokens } from './stores.ts'
+import { tokenEnd, unmetDemandOf } from './judge-token.ts'
+import { readOwnAccessToken } from './own-token.ts'
+import type { TokenPorts } from './ports.ts'
 
 export type Introspection =
   | { readonly isActive: false }
@@ -36,55 +31,62 @@ export type Introspection =
       readonly boundTo?: string | undefined
     }
 
-/** Thrown: FORBIDDEN when the caller is neither administrator nor router. */
-export type Introspect = (token: Secret, asker: CallSession) => Promise<Introspection>
+type IntrospectPorts = Pick<
+  TokenPorts,
+  | 'vault'
+  | 'clock'
+  | 'identities'
+  | 'authenticators'
+  | 'refreshTokens'
+  | 'apiSessions'
+  | 'rules'
+  | 'endedSessions'
+  | 'audience'
+  | 'issuers'
+  | 'signingKeys'
+>
 
-export function createIntrospect(deps: {
-  readonly vault: Vault
-  readonly clock: Clock
-  readonly identities: Pick<Identities, 'find'>
-  readonly refreshTokens: Pick<RefreshTokens, 'find'>
-  readonly apiSessions: Pick<ApiSessions, 'find'>
-  readonly ownTokens: Pick<OwnTokens, 'readAccessToken'>
-  readonly endedSessions: Pick<EndedSessions, 'has'>
-  readonly rules: Pick<Rules, 'demands'>
-  readonly checkFinished: CheckFinished
-}): Introspect {
-  const { vault, clock, identities, refreshTokens, apiSessions, ownTokens } = deps
-  const judgeToken = createJudgeToken(deps)
-
-  return async (token, asker) => {
-    const isRouter = async () => (await identities.find(asker.identityId))?.type === 'Router'
-    if (!asker.isAdmin && !(await isRouter())) throw new Failure('FORBIDDEN')
-    const access = await ownTokens.readAccessToken(token)
-    if (access !== undefined) {
-      return isGood(access) ? { isActive: true, kind: 'access', ...access } : { isActive: false }
-    }
-    return readRefreshToken(token)
+/** Throws FORBIDDEN when the caller is neither administrator nor router. */
+export async function introspect(
+  ports: IntrospectPorts,
+  token: Secret,
+  asker: CallSession,
+): Promise<Introspection> {
+  const isRouter = async () => (await ports.identities.find(asker.identityId))?.type === 'Router'
+  if (!asker.isAdmin && !(await isRouter())) throw new Failure('FORBIDDEN')
+  const access = await readOwnAccessToken(ports, token)
+  if (access !== undefined) {
+    const isActive = isGood(ports, access)
+    return isActive ? { isActive: true, kind: 'access', ...access } : { isActive: false }
   }
-
-  /**
-   * Judges the token as a call with nothing but the token would be judged (D-232): if the policy demands an external
-   * JWT with every request, the token alone is not active. The caller compares the certificate that it is bound to (RFC
-   * 8705 §3.2).
-   */
-  function isGood(token: AccessToken): boolean {
-    if (judgeToken.ended(token) !== undefined || judgeToken.unmet(token) !== undefined) return false
-    return deps.rules.demands(token.authPolicyId)?.requireExtJwt === null
-  }
-
-  async function readRefreshToken(token: Secret): Promise<Introspection> {
-    const found = await refreshTokens.find(refreshTokenHash(vault, token))
-    const isGood = found !== undefined && found.spent === undefined && found.expiresAt > clock.now()
-    const session = isGood ? await apiSessions.find(found.sessionId) : undefined
-    if (!isGood || session?.kind !== 'oidc') return { isActive: false }
-    // What a refresh would ask (D-27).
-    const owner = await deps.checkFinished(session, 'session')
-    if ('refusal' in owner) return { isActive: false }
-    const { identityId, id: sessionId, clientId, issuer, scopes } = session
-    const { issuedAt, expiresAt } = found
-    const scope = scopes.join(' ')
-    const names = { identityId, sessionId, clientId, issuer, scope }
-    return { isActive: true, kind: 'refresh', ...names, issuedAt, expiresAt }
-  }
+  return readRefreshToken(ports, token)
 }
+
+/**
+ * Judges the token as a call with nothing but the token would be judged (D-232): if the policy demands an external
+ * JWT with every request, the token alone is not active. The caller compares the certificate that it is bound to (RFC
+ * 8705 §3.2).
+ */
+function isGood(ports: IntrospectPorts, token: AccessToken): boolean {
+  if (tokenEnd(ports, token) !== undefined || unmetDemandOf(ports, token) !== undefined)
+    return false
+  return ports.rules.demands(token.authPolicyId)?.requireExtJwt === null
+}
+
+async function readRefreshToken(ports: IntrospectPorts, token: Secret): Promise<Introspection> {
+  const found = await ports.refreshTokens.find(refreshTokenHash(ports.vault, token))
+  const isGood =
+    found !== undefined && found.spent === undefined && found.expiresAt > ports.clock.now()
+  const session = isGood ? await ports.apiSessions.find(found.sessionId) : undefined
+  if (!isGood || session?.kind !== 'oidc') return { isActive: false }
+  // What a refresh would ask (D-27).
+  const owner = await checkFinished(ports, session, 'session')
+  if ('refusal' in owner) return { isActive: false }
+  const { identityId, id: sessionId, clientId, issuer, scopes } = session
+  const { issuedAt, expiresAt } = found
+  const scope = scopes.join(' ')
+  const names = { identityId, sessionId, clientId, issuer, scope }
+  return { isActive: true, kind: 'refresh', ...names, issuedAt, expiresAt }
+}
+
+export type Introspect = Bound<typeof introspect>

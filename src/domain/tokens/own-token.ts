@@ -3,36 +3,29 @@
  * authorizes nothing here.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Issuer } from '../../protocol/oidc.ts'
 import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
 import { type AccessToken, readAccessToken } from './access-token.ts'
 import { ID_TOKEN_TYP, type NamedSession, readIdTokenSession } from './id-token.ts'
-import type { SigningKeys } from './keys/signing-keys.ts'
+import type { TokenPorts } from './ports.ts'
 
-export interface OwnTokens {
-  /** A good access token, not looked up among the ended ones. */
-  readAccessToken(token: Secret): Promise<AccessToken | undefined>
-  /** The session of an ID token of ours, also of one that has expired (D-30). */
-  readIdToken(token: Secret): Promise<NamedSession | undefined>
+type OwnTokenPorts = Pick<TokenPorts, 'audience' | 'issuers' | 'signingKeys'>
+
+/** Returns a good access token; it is not looked up among the ended ones. */
+export async function readOwnAccessToken(
+  { audience, issuers, signingKeys }: OwnTokenPorts,
+  token: Secret,
+): Promise<AccessToken | undefined> {
+  const options = { typ: ACCESS_TOKEN_TYP, audience, issuers: issuers() }
+  const verified = await signingKeys.verify(token.reveal(), options)
+  return verified.outcome === 'good' ? readAccessToken(verified.payload) : undefined
 }
 
-export function createOwnTokens(deps: {
-  readonly audience: string
-  readonly issuers: () => readonly Issuer[]
-  readonly signingKeys: Pick<SigningKeys, 'verify'>
-}): OwnTokens {
-  const { audience, issuers, signingKeys } = deps
-  return {
-    async readAccessToken(token) {
-      const options = { typ: ACCESS_TOKEN_TYP, audience, issuers: issuers() }
-      const verified = await signingKeys.verify(token.reveal(), options)
-      return verified.outcome === 'good' ? readAccessToken(verified.payload) : undefined
-    },
-
-    async readIdToken(token) {
-      const options = { typ: ID_TOKEN_TYP, audience, issuers: issuers() }
-      const verified = await signingKeys.verify(token.reveal(), options)
-      return verified.outcome === 'invalid' ? undefined : readIdTokenSession(verified.payload)
-    },
-  }
+/** Returns the session of an ID token of ours, also of one that has expired (D-30). */
+export async function readOwnIdToken(
+  { audience, issuers, signingKeys }: OwnTokenPorts,
+  token: Secret,
+): Promise<NamedSession | undefined> {
+  const options = { typ: ID_TOKEN_TYP, audience, issuers: issuers() }
+  const verified = await signingKeys.verify(token.reveal(), options)
+  return verified.outcome === 'invalid' ? undefined : readIdTokenSession(verified.payload)
 }

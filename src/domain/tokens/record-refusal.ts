@@ -9,27 +9,25 @@
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import { networkOf } from '../../base/network.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { Events } from '../audit/stores.ts'
-import { createGuessOrder, oneAfterTheOther } from '../factors/guessing/guess-order.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
+import { oneAfterTheOther } from '../factors/guessing/guess-order.ts'
+import type { TokenPorts } from './ports.ts'
 
-export type RecordRefusal = (refusal: {
+export interface RefusedToken {
   readonly identityId: IdentityId | undefined
   /** Undefined for a code, whose session never began: it can be refused once. */
   readonly sessionId: ApiSessionId | undefined
   readonly reason: TokenRefusalReason
   readonly caller: Caller
-}) => Promise<void>
+}
 
-export function createRecordRefusal(deps: {
-  readonly events: Pick<Events, 'insert'>
-  readonly recordEvent: RecordEvent
-}): RecordRefusal {
-  const { events, recordEvent } = deps
-  const begin = createGuessOrder()
-  return async ({ identityId, sessionId, reason, caller }) => {
-    const refused = { type: 'token.refused', identityId, sessionId, reason } as const
-    const event = recordEvent(caller, refused)
-    await oneAfterTheOther(begin, networkOf(caller.address), () => events.insert(event))
-  }
+export async function recordRefusal(
+  ports: Pick<TokenPorts, keyof AuditPorts | 'events' | 'beginGuess'>,
+  { identityId, sessionId, reason, caller }: RefusedToken,
+): Promise<void> {
+  const refused = { type: 'token.refused', identityId, sessionId, reason } as const
+  const event = recordEvent(ports, caller, refused)
+  const lane = `refused tokens ${networkOf(caller.address)}`
+  await oneAfterTheOther(ports.beginGuess, lane, () => ports.events.insert(event))
 }

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
+import { fakePorts, storePorts } from '../../../test/support/fake-ports.ts'
 import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import {
   anIdentity,
@@ -26,18 +27,16 @@ import { plus } from '../../base/time/instant.ts'
 import type { Scope } from '../../protocol/oidc.ts'
 import { openStore } from '../../store/open.ts'
 import type { AuditEvent, TokenRefusalReason } from '../audit/events.ts'
-import { createRecordEvent } from '../audit/record.ts'
+import { createFoldRepeats } from '../audit/fold-repeats.ts'
+import { createGuessOrder } from '../factors/guessing/guess-order.ts'
+import { newRefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
-import { createCheckFinished } from '../login/again/check-finished.ts'
-import { createCheckAgain } from '../login/check-again.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
-import { endSession } from '../sessions/ending/end-session.ts'
-import { createSignTokens } from './keys/sign-tokens.ts'
+import { ID_TOKEN_TYP } from './id-token.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
-import { createRecordRefusal } from './record-refusal.ts'
-import { createRefresh, type Refresh } from './refresh.ts'
-import { newRefreshToken, refreshTokenHash } from './refresh-token.ts'
+import type { TokenPorts } from './ports.ts'
+import { type Refresh, refresh as refreshTokens } from './refresh.ts'
 
 const ACCESS = minutes(30)
 const REFRESH = hours(24)
@@ -70,16 +69,11 @@ async function world(t: TestContext, options: Options = {}) {
   const clock = new ManualClock()
   const vault = createVault(randomBytes(32), systemRandom)
   const random = systemRandom
-  const record = createRecordEvent({ clock, random })
   const events: AuditEvent[] = []
-  const recordEvent: typeof record = (...given) => {
-    const event = record(...given)
-    events.push(event)
-    return event
-  }
+  const fold = createFoldRepeats({ clock })
   const felt: SessionEnding[] = []
   const rules = { ...rulesOf({}), policy: (): AuthPolicy | undefined => aPolicy() }
-  /** What happens while the tokens are being signed. */
+  /** What happens while the tokens are being signed: after the last signature. */
   const meanwhile = { happen: async (): Promise<unknown> => undefined }
 
   const signingKeys = createSigningKeys({
@@ -91,39 +85,36 @@ async function world(t: TestContext, options: Options = {}) {
     tokenLife: ACCESS,
   })
   await signingKeys.rotateIfDue()
-  const lifetimes = { accessToken: ACCESS, idToken: ACCESS }
-  const sign = createSignTokens({ signingKeys, lifetimes, audience: 'service', clock, random })
-  const ending = {
+  const ports = fakePorts<TokenPorts>({
+    ...storePorts(store),
     clock,
     random,
-    foldRepeats: (event: AuditEvent) => void events.push(event),
-    transaction: store.transaction,
-    endedSessions: { add: (ending: SessionEnding) => felt.push(ending) },
-    accessTokenLife: ACCESS,
-  }
-  const withWindow = (refreshRetryWindow = options.retryWindow ?? seconds(0)) =>
-    createRefresh({
-      ...store,
-      clientId: 'service',
-      vault,
-      random,
-      clock,
-      checkFinished: createCheckFinished({
-        ...store,
-        rules,
-        checkAgain: createCheckAgain({ ...store, rules, clock }),
-      }),
-      signTokens: async (grant) => {
-        const signed = await sign(grant)
-        await meanwhile.happen()
+    vault,
+    rules,
+    /** Sees every event that is recorded. */
+    foldRepeats(event) {
+      events.push(event)
+      return fold(event)
+    },
+    clientId: 'service',
+    audience: 'service',
+    signingKeys: {
+      async sign(typ, claims) {
+        const signed = await signingKeys.sign(typ, claims)
+        if (typ === ID_TOKEN_TYP) await meanwhile.happen()
         return signed
       },
-      endSession: (end) => endSession(ending, end),
-      recordEvent,
-      recordRefusal: createRecordRefusal({ events: store.events, recordEvent }),
-      refreshTokenDuration: REFRESH,
-      refreshRetryWindow,
-    })
+    },
+    endedSessions: { add: (ending) => felt.push(ending) },
+    beginGuess: createGuessOrder(),
+    accessTokenLife: ACCESS,
+    idTokenLife: ACCESS,
+    refreshTokenDuration: REFRESH,
+  })
+  const withWindow = (refreshRetryWindow = options.retryWindow ?? seconds(0)) => {
+    const windowed = fakePorts<TokenPorts>({ ...ports, refreshRetryWindow })
+    return (wish: Refresh) => refreshTokens(windowed, wish)
+  }
   const refresh = withWindow()
   const ask = (token: Secret, changes: Partial<Refresh> = {}) => ({
     clientId: 'service',

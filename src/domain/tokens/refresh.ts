@@ -6,31 +6,26 @@
  * the two is told by whether its successor has been used, and by the time.
  */
 
-import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Vault } from '../../base/secrets/vault.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { earlier, type Instant, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
-import type { Events } from '../audit/stores.ts'
-import type { CheckFinished } from '../login/again/check-finished.ts'
-import { holdOwner } from '../login/hold-owner.ts'
-import type { OidcSession } from '../sessions/api-session.ts'
-import type { EndSession } from '../sessions/ending/end-session.ts'
-import type { ApiSessions } from '../sessions/stores.ts'
-import type { Transaction } from '../stores.ts'
-import type { SignedTokens, SignTokens } from './keys/sign-tokens.ts'
-import type { RecordRefusal } from './record-refusal.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Bound } from '../bound.ts'
 import {
   derivedSuccessor,
   newRefreshToken,
   type RefreshToken,
   refreshTokenHash,
-} from './refresh-token.ts'
-import type { RefreshTokens } from './stores.ts'
+} from '../factors/refresh-token.ts'
+import { checkFinished } from '../login/again/check-finished.ts'
+import { holdOwner } from '../login/hold-owner.ts'
+import type { OidcSession } from '../sessions/api-session.ts'
+import { endSession } from '../sessions/ending/end-session.ts'
+import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
+import type { TokenPorts } from './ports.ts'
+import { recordRefusal } from './record-refusal.ts'
 
 /** D-27: a repeat this soon, of a token whose successor nobody has used, is no theft. */
 const LOST_ANSWER: Duration = seconds(10)
@@ -47,139 +42,129 @@ export interface RefreshedTokens extends SignedTokens {
   readonly refreshToken: Secret
 }
 
-export type RefreshTokensOf = (refresh: Refresh) => Promise<RefreshedTokens>
+/** Throws INVALID_CLIENT, INVALID_REFRESH_TOKEN, INVALID_SCOPE. */
+export async function refresh(
+  ports: TokenPorts,
+  { clientId, refreshToken, scope, caller }: Refresh,
+): Promise<RefreshedTokens> {
+  const { vault, random, clock, refreshTokens, apiSessions, refreshRetryWindow } = ports
+  // R031: another client is refused before the token is touched.
+  if (clientId !== ports.clientId) throw new Failure('INVALID_CLIENT')
+  const now = clock.now()
+  const found = await refreshTokens.find(refreshTokenHash(vault, refreshToken))
+  if (found === undefined) throw refuse('unknown')
+  const session = await apiSessions.find(found.sessionId)
+  const refuseAs = (reason: TokenRefusalReason): Promise<Failure> =>
+    refuseRecorded(ports, found.sessionId, session?.identityId, reason, caller)
+  if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
+  if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
 
-export function createRefresh(deps: {
-  readonly clientId: string
-  readonly vault: Vault
-  readonly random: Random
-  readonly clock: Clock
-  readonly refreshTokens: Pick<RefreshTokens, 'find'>
-  readonly apiSessions: Pick<ApiSessions, 'find'>
-  readonly events: Pick<Events, 'insert'>
-  readonly checkFinished: CheckFinished
-  readonly signTokens: SignTokens
-  readonly endSession: EndSession
-  readonly transaction: Transaction
-  readonly recordEvent: RecordEvent
-  readonly recordRefusal: RecordRefusal
-  readonly refreshTokenDuration: Duration
-  /** D-27: 0 is off. */
-  readonly refreshRetryWindow: Duration
-}): RefreshTokensOf {
-  const { vault, random, clock, refreshTokens, apiSessions } = deps
-  const { transaction, recordEvent, refreshRetryWindow } = deps
-
-  return async ({ clientId, refreshToken, scope, caller }) => {
-    // R031: another client is refused before the token is touched.
-    if (clientId !== deps.clientId) throw new Failure('INVALID_CLIENT')
-    const now = clock.now()
-    const found = await refreshTokens.find(refreshTokenHash(vault, refreshToken))
-    if (found === undefined) throw refuse('unknown')
-    const session = await apiSessions.find(found.sessionId)
-    const refuseAs = (reason: TokenRefusalReason): Promise<Failure> =>
-      refuseRecorded(found.sessionId, session?.identityId, reason, caller)
-    if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
-    if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
-
-    const successor =
-      refreshRetryWindow > 0 ? derivedSuccessor(vault, refreshToken) : newRefreshToken(random)
-    const isRepeat = found.spent !== undefined
-    if (isRepeat && !(await mayRepeat(found, successor))) {
-      throw await refuseSpent(found, session, now, caller)
+  const successor =
+    refreshRetryWindow > 0 ? derivedSuccessor(vault, refreshToken) : newRefreshToken(random)
+  const isRepeat = found.spent !== undefined
+  if (isRepeat && !(await mayRepeat(ports, found, successor))) {
+    throw await refuseSpent(ports, found, session, now, caller)
+  }
+  const granted = narrowScope(session, scope)
+  // R047, D-119: check the current state of the identity, its policy and its credential.
+  const owner = await checkFinished(ports, session, 'session')
+  if ('refusal' in owner) throw await refuseAs(owner.refusal)
+  const { identity, username } = owner
+  const tokens = await signTokens(ports, {
+    session,
+    identity,
+    username,
+    scope: granted,
+    nonce: undefined,
+  })
+  const outcome = isRepeat
+    ? 'spent'
+    : await spend(ports, found, successor, { session, tokens, caller })
+  if (outcome === 'taken') {
+    // A repeat too, of one that was under way when this one looked.
+    const spent = await refreshTokens.find(found.hash)
+    if (spent === undefined || !(await mayRepeat(ports, spent, successor))) {
+      throw await refuseAs('refresh-token-spent')
     }
-    const granted = narrowScope(session, scope)
-    // R047, D-119: check the current state of the identity, its policy and its credential.
-    const owner = await deps.checkFinished(session, 'session')
-    if ('refusal' in owner) throw await refuseAs(owner.refusal)
-    const { identity, username } = owner
-    const tokens = await deps.signTokens({
-      session,
-      identity,
-      username,
-      scope: granted,
-      nonce: undefined,
-    })
-    const outcome = isRepeat ? 'spent' : await spend(found, successor, { session, tokens, caller })
-    if (outcome === 'taken') {
-      // A repeat too, of one that was under way when this one looked.
-      const spent = await refreshTokens.find(found.hash)
-      if (spent === undefined || !(await mayRepeat(spent, successor))) {
-        throw await refuseAs('refresh-token-spent')
-      }
-    } else if (outcome !== 'spent') throw await refuseAs(outcome)
-    return { ...tokens, refreshToken: successor }
-  }
+  } else if (outcome !== 'spent') throw await refuseAs(outcome)
+  return { ...tokens, refreshToken: successor }
+}
 
-  /** The answer tells nothing (D-28); the event does. */
-  async function refuseRecorded(
-    sessionId: OidcSession['id'],
-    identityId: OidcSession['identityId'] | undefined,
-    reason: TokenRefusalReason,
-    caller: Caller,
-  ): Promise<Failure> {
-    await deps.recordRefusal({ identityId, sessionId, reason, caller })
-    return refuse(reason)
-  }
+/** The answer tells nothing (D-28); the event does. */
+async function refuseRecorded(
+  ports: TokenPorts,
+  sessionId: OidcSession['id'],
+  identityId: OidcSession['identityId'] | undefined,
+  reason: TokenRefusalReason,
+  caller: Caller,
+): Promise<Failure> {
+  await recordRefusal(ports, { identityId, sessionId, reason, caller })
+  return refuse(reason)
+}
 
-  /** One commit: of fifty at once one gets through (R038, R040). `taken`: another one has. */
-  async function spend(
-    { hash, sessionId }: RefreshToken,
-    successor: Secret,
-    { session, tokens, caller }: { session: OidcSession; tokens: SignedTokens; caller: Caller },
-  ): Promise<'spent' | 'taken' | 'identity-disabled' | 'session-ended'> {
-    const now = clock.now()
-    const expiresAt = earlier(plus(now, deps.refreshTokenDuration), session.endsAt)
-    const next: RefreshToken = {
-      hash: refreshTokenHash(vault, successor),
-      sessionId,
-      issuedAt: now,
-      expiresAt,
-      spent: undefined,
-    }
-    const { identityId } = session
-    const details = { scope: tokens.scope }
-    const refreshed = { type: 'token.refreshed', identityId, sessionId, details } as const
-    // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
-    const { accessTokenExpiresAt: tokenEnd } = tokens
-    const sessionEnd = later(expiresAt, tokenEnd)
-    return transaction(async (tx) => {
-      if (!(await holdOwner(tx, session.primary, now))) return 'identity-disabled'
-      // The session before its tokens, as whoever ends it does: in two orders they would wait for each other.
-      if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd, tokenEnd))) return 'session-ended'
-      if (!(await tx.refreshTokens.take(hash, { at: now, successor: next.hash }))) return 'taken'
-      await tx.refreshTokens.insert(next)
-      await tx.events.insert(recordEvent(caller, refreshed))
-      return 'spent'
-    })
+/** One commit: of fifty at once one gets through (R038, R040). `taken`: another one has. */
+async function spend(
+  ports: TokenPorts,
+  { hash, sessionId }: RefreshToken,
+  successor: Secret,
+  { session, tokens, caller }: { session: OidcSession; tokens: SignedTokens; caller: Caller },
+): Promise<'spent' | 'taken' | 'identity-disabled' | 'session-ended'> {
+  const now = ports.clock.now()
+  const expiresAt = earlier(plus(now, ports.refreshTokenDuration), session.endsAt)
+  const next: RefreshToken = {
+    hash: refreshTokenHash(ports.vault, successor),
+    sessionId,
+    issuedAt: now,
+    expiresAt,
+    spent: undefined,
   }
+  const { identityId } = session
+  const details = { scope: tokens.scope }
+  const refreshed = { type: 'token.refreshed', identityId, sessionId, details } as const
+  // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
+  const { accessTokenExpiresAt: tokenEnd } = tokens
+  const sessionEnd = later(expiresAt, tokenEnd)
+  return ports.transaction(async (tx) => {
+    if (!(await holdOwner(tx, session.primary, now))) return 'identity-disabled'
+    // The session before its tokens, as whoever ends it does: in two orders they would wait for each other.
+    if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd, tokenEnd))) return 'session-ended'
+    if (!(await tx.refreshTokens.take(hash, { at: now, successor: next.hash }))) return 'taken'
+    await tx.refreshTokens.insert(next)
+    await tx.events.insert(recordEvent(ports, caller, refreshed))
+    return 'spent'
+  })
+}
 
-  /** `refreshRetryWindow`, D-115: the same successor again, until that is used. */
-  async function mayRepeat({ spent }: RefreshToken, successor: Secret): Promise<boolean> {
-    if (spent === undefined || plus(spent.at, refreshRetryWindow) <= clock.now()) return false
-    // Before the window was configured successors were drawn, and nobody can make those again.
-    if (spent.successor !== refreshTokenHash(vault, successor)) return false
-    const stored = await refreshTokens.find(spent.successor)
-    return stored !== undefined && stored.spent === undefined
-  }
+/** `refreshRetryWindow`, D-115: the same successor again, until that is used. */
+async function mayRepeat(
+  { vault, clock, refreshTokens, refreshRetryWindow }: TokenPorts,
+  { spent }: RefreshToken,
+  successor: Secret,
+): Promise<boolean> {
+  if (spent === undefined || plus(spent.at, refreshRetryWindow) <= clock.now()) return false
+  // Before the window was configured successors were drawn, and nobody can make those again.
+  if (spent.successor !== refreshTokenHash(vault, successor)) return false
+  const stored = await refreshTokens.find(spent.successor)
+  return stored !== undefined && stored.spent === undefined
+}
 
-  async function refuseSpent(
-    { spent }: RefreshToken,
-    { id: sessionId, identityId }: OidcSession,
-    now: Instant,
-    caller: Caller,
-  ): Promise<Failure> {
-    const successor = spent && (await refreshTokens.find(spent.successor))
-    const isFresh = spent !== undefined && now < plus(spent.at, LOST_ANSWER)
-    if (isFresh && successor?.spent === undefined) {
-      return refuseRecorded(sessionId, identityId, 'refresh-token-spent', caller)
-    }
-    // R039: that session alone; others of the identity have tokens of their own.
-    const reused = { type: 'token.reused', identityId, sessionId } as const
-    await deps.events.insert(recordEvent(caller, reused))
-    await deps.endSession({ sessionId, identityId, reason: 'refresh-token-reused', caller })
-    return refuse('a spent refresh token was shown again')
+async function refuseSpent(
+  ports: TokenPorts,
+  { spent }: RefreshToken,
+  { id: sessionId, identityId }: OidcSession,
+  now: Instant,
+  caller: Caller,
+): Promise<Failure> {
+  const successor = spent && (await ports.refreshTokens.find(spent.successor))
+  const isFresh = spent !== undefined && now < plus(spent.at, LOST_ANSWER)
+  if (isFresh && successor?.spent === undefined) {
+    return refuseRecorded(ports, sessionId, identityId, 'refresh-token-spent', caller)
   }
+  // R039: that session alone; others of the identity have tokens of their own.
+  const reused = { type: 'token.reused', identityId, sessionId } as const
+  await ports.events.insert(recordEvent(ports, caller, reused))
+  await endSession(ports, { sessionId, identityId, reason: 'refresh-token-reused', caller })
+  return refuse('a spent refresh token was shown again')
 }
 
 /** RFC 6749 §6, R045: less than was granted, never more; the token is not spent on a mistake. */
@@ -194,3 +179,5 @@ function narrowScope({ scopes }: OidcSession, asked: string | undefined): string
 function refuse(detail: string): Failure {
   return new Failure('INVALID_REFRESH_TOKEN', { detail })
 }
+
+export type RefreshTokensOf = Bound<typeof refresh>

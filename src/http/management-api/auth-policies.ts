@@ -5,8 +5,15 @@ import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/auth-policies.ts'
 import { AUTH_POLICY_FIELDS } from '../../domain/lists/fields.ts'
+import {
+  createPolicy,
+  deletePolicy,
+  findPolicy,
+  listPolicies,
+  updatePolicy,
+} from '../../domain/management/manage-policies.ts'
 import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
-import type { ManageAuthPolicies } from '../../domain/policies/manage.ts'
+import type { PolicyPorts } from '../../domain/policies/ports.ts'
 import { created, done, entity, found, idIn, listed } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { isMembers, patched } from '../edge-api/changed-body.ts'
@@ -17,23 +24,20 @@ import { invalid } from '../reading/fields.ts'
 const ALL = '/auth-policies'
 const ONE = `${ALL}/:id` as const
 
-export function addAuthPolicies(
-  api: Api,
-  { manage }: { readonly manage: ManageAuthPolicies },
-): void {
+export function addAuthPolicies(api: Api, ports: PolicyPorts): void {
   api.add(
     {
       method: 'POST',
       path: ALL,
       access: 'admin',
       summary: 'Create an authentication policy',
-      description: 'A part that is left out is not allowed.',
+      description: 'A method that is omitted is not allowed.',
       body: jsonBody(contract.NewAuthPolicy),
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE'],
     },
     async ({ input, caller }) =>
-      created('auth-policies', await manage.create(chosenOf(input), caller)),
+      created('auth-policies', await createPolicy(ports, chosenOf(input), caller)),
   )
 
   api.add(
@@ -45,7 +49,8 @@ export function addAuthPolicies(
       list: AUTH_POLICY_FIELDS,
       answers: { 200: contract.AuthPolicyListReply },
     },
-    async ({ list }) => listed(AUTH_POLICY_FIELDS, list, await manage.list(list), policyBody),
+    async ({ list }) =>
+      listed(AUTH_POLICY_FIELDS, list, await listPolicies(ports, list), policyBody),
   )
 
   api.add(
@@ -56,7 +61,7 @@ export function addAuthPolicies(
       summary: 'Read an authentication policy',
       answers: { 200: contract.AuthPolicyReply },
     },
-    async ({ path }) => found(policyBody(await manage.find(idIn(path)))),
+    async ({ path }) => found(policyBody(await findPolicy(ports, idIn(path)))),
   )
 
   api.add(
@@ -71,7 +76,7 @@ export function addAuthPolicies(
     },
     async ({ path, body, input, caller }) => {
       const chosen = () => chosenOf(input(body))
-      await manage.update(idIn<AuthPolicyId>(path), chosen, caller)
+      await updatePolicy(ports, idIn<AuthPolicyId>(path), chosen, caller)
       return done()
     },
   )
@@ -89,7 +94,7 @@ export function addAuthPolicies(
     async ({ path, body, input, caller }) => {
       const changed = (current: AuthPolicy) =>
         chosenOf(input(patched(chosenFields(current), inBothSpellings(body))))
-      await manage.update(idIn<AuthPolicyId>(path), changed, caller)
+      await updatePolicy(ports, idIn<AuthPolicyId>(path), changed, caller)
       return done()
     },
   )
@@ -104,7 +109,7 @@ export function addAuthPolicies(
       codes: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<AuthPolicyId>(path), caller)
+      await deletePolicy(ports, idIn<AuthPolicyId>(path), caller)
       return done()
     },
   )

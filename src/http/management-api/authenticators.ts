@@ -3,7 +3,6 @@
 import type { z } from 'zod'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import {
@@ -14,25 +13,33 @@ import {
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
 import type * as domain from '../../domain/identities/authenticator.ts'
-import type { ManageAuthenticators } from '../../domain/identities/manage-authenticators.ts'
-import type { AuthenticatorDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
-import type {
-  AuthenticatorChange,
-  UpdateAuthenticator,
-} from '../../domain/identities/update-authenticator.ts'
+import type { AuthenticatorDetail } from '../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
+import {
+  createAuthenticator,
+  removeAuthenticator,
+  unlockAuthenticator,
+} from '../../domain/management/manage-authenticators.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { findAuthenticator, listAuthenticators } from '../../domain/management/read-identities.ts'
+import {
+  type AuthenticatorChange,
+  updateAuthenticator,
+} from '../../domain/management/update-authenticator.ts'
+import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import {
   created,
   done,
-  entity,
   found,
   idIn,
   listed,
   reference,
+  selfLink,
   timeOrNull,
 } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched, withFixed } from '../edge-api/changed-body.ts'
+import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 
@@ -48,17 +55,7 @@ const CREDENTIAL_CODES = [
   'SERVER_TOO_BUSY',
 ] as const
 
-export function addAuthenticators(
-  api: Api,
-  use: {
-    readonly manage: ManageAuthenticators
-    readonly update: UpdateAuthenticator
-    readonly read: ReadIdentities
-    readonly clock: Pick<Clock, 'now'>
-  },
-): void {
-  const { manage, update, read, clock } = use
-
+export function addAuthenticators(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -75,7 +72,7 @@ export function addAuthenticators(
         given.method === 'cert'
           ? { ...given, identityId }
           : { ...given, identityId, password: new Secret(given.password) }
-      return created('authenticators', await manage.create(authenticator, caller))
+      return created('authenticators', await createAuthenticator(ports, authenticator, caller))
     },
   )
 
@@ -89,8 +86,8 @@ export function addAuthenticators(
       answers: { 200: AuthenticatorListReply },
     },
     async ({ list }) => {
-      const now = clock.now()
-      const details = await read.listAuthenticators(list)
+      const now = ports.clock.now()
+      const details = await listAuthenticators(ports, list)
       return listed(AUTHENTICATOR_FIELDS, list, details, (detail) => authenticatorBody(detail, now))
     },
   )
@@ -104,7 +101,7 @@ export function addAuthenticators(
       answers: { 200: AuthenticatorReply },
     },
     async ({ path }) =>
-      found(authenticatorBody(await read.findAuthenticator(idIn(path)), clock.now())),
+      found(authenticatorBody(await findAuthenticator(ports, idIn(path)), ports.clock.now())),
   )
 
   api.add(
@@ -121,7 +118,7 @@ export function addAuthenticators(
     async ({ path, body, input, caller }) => {
       const replaced = (current: domain.Authenticator) =>
         changeOf(input(withFixed(fixedFields(current), body)))
-      await update(idIn<AuthenticatorId>(path), replaced, caller)
+      await updateAuthenticator(ports, idIn<AuthenticatorId>(path), replaced, caller)
       return done()
     },
   )
@@ -140,9 +137,9 @@ export function addAuthenticators(
     async ({ path, body, input, caller }) => {
       const changed = (current: domain.Authenticator) => {
         const fixed = withFixed(fixedFields(current), body)
-        return changeOf(input(patched(chosenFields(current), fixed)))
+        return changeOf(input(patched(chosenCredential(current), fixed)))
       }
-      await update(idIn<AuthenticatorId>(path), changed, caller)
+      await updateAuthenticator(ports, idIn<AuthenticatorId>(path), changed, caller)
       return done()
     },
   )
@@ -153,12 +150,12 @@ export function addAuthenticators(
       path: ONE,
       access: 'admin',
       summary: 'Delete an authenticator',
-      description: 'Ends the sessions that were begun with it.',
+      description: 'Ends the sessions that began with it.',
       answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<AuthenticatorId>(path), caller)
+      await removeAuthenticator(ports, idIn<AuthenticatorId>(path), caller)
       return done()
     },
   )
@@ -169,12 +166,12 @@ export function addAuthenticators(
       path: `${ONE}/unlock`,
       access: 'admin',
       summary: 'Unlock a password',
-      description: 'Forgets its failures, too.',
+      description: 'Also deletes its failures.',
       body: jsonBody(Nothing),
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.unlock(idIn<AuthenticatorId>(path), caller)
+      await unlockAuthenticator(ports, idIn<AuthenticatorId>(path), caller)
       return done()
     },
   )
@@ -195,35 +192,28 @@ export function fixedFields({ method, identityId }: domain.Authenticator) {
 }
 
 /** As far as a body that would make it can be written: without the password. */
-export function chosenFields(authenticator: domain.Authenticator) {
-  const { tags } = authenticator
-  const credential =
-    authenticator.method === 'updb'
-      ? { username: authenticator.username }
-      : { certPem: authenticator.certPem }
-  return { ...credential, tags }
+export function chosenCredential(authenticator: domain.Authenticator) {
+  return authenticator.method === 'updb'
+    ? chosenFields(UPDB_AUTHENTICATOR, authenticator)
+    : chosenFields(CERT_AUTHENTICATOR, authenticator)
 }
 
 export function authenticatorBody(
   { authenticator, identity }: AuthenticatorDetail,
   now: Instant,
 ): Authenticator {
-  const common = {
-    ...entity('authenticators', authenticator),
-    identityId: identity.id,
+  const computed = {
     identity: reference('identities', identity),
-    lastUsedAt: timeOrNull(authenticator.lastUsedAt),
+    _links: selfLink(`authenticators/${authenticator.id}`),
   }
   if (authenticator.method === 'cert') {
-    const { certPem, fingerprint, isIssuedByNetwork } = authenticator
-    return { ...common, method: 'cert', certPem, fingerprint, isIssuedByNetwork }
+    return { ...managedFields(CERT_AUTHENTICATOR, authenticator), ...computed }
   }
-  const { username, lockedUntil } = authenticator
+  const { lockedUntil } = authenticator
   const isLocked = lockedUntil !== undefined && lockedUntil > now
   return {
-    ...common,
-    method: 'updb',
-    username,
+    ...managedFields(UPDB_AUTHENTICATOR, authenticator),
+    ...computed,
     lockedUntil: timeOrNull(isLocked ? lockedUntil : undefined),
   }
 }

@@ -5,36 +5,41 @@ import type { CaId } from '../../base/ids.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/cas.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
-import type { InviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
-import type { ManageCas } from '../../domain/certificates/third-party/manage-cas.ts'
 import { CA_FIELDS } from '../../domain/lists/fields.ts'
+import { inviteByCa } from '../../domain/management/ca-invitation.ts'
+import {
+  createCa,
+  deleteCa,
+  findCa,
+  listCas,
+  updateCa,
+  verifyCa,
+} from '../../domain/management/manage-cas.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { CA } from '../../entities/ca.ts'
 import { text } from '../answer.ts'
-import { created, done, entity, found, idIn, listed } from '../edge-api/answers.ts'
+import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched, withDefaults } from '../edge-api/changed-body.ts'
+import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { deferredBody, jsonBody, textBody } from '../reading/declared-body.ts'
 
 const ALL = '/cas'
 const ONE = `${ALL}/:id` as const
 
-export function addCas(
-  api: Api,
-  use: { readonly manage: ManageCas; readonly inviteByCa: InviteByCa },
-): void {
-  const { manage, inviteByCa } = use
-
+export function addCas(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
       path: ALL,
       access: 'admin',
       summary: 'Register a third-party CA',
-      description: 'It counts for nothing before it is verified.',
+      description: 'It has no effect until it is verified.',
       body: jsonBody(contract.NewCa),
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE', 'CERT_IN_USE', 'INVALID_CERT_PEM', 'CERTIFICATE_IS_NOT_CA'],
     },
-    async ({ input, caller }) => created('cas', await manage.create(chosenOf(input), caller)),
+    async ({ input, caller }) => created('cas', await createCa(ports, chosenOf(input), caller)),
   )
 
   api.add(
@@ -46,7 +51,7 @@ export function addCas(
       list: CA_FIELDS,
       answers: { 200: contract.CaListReply },
     },
-    async ({ list }) => listed(CA_FIELDS, list, await manage.list(list), caBody),
+    async ({ list }) => listed(CA_FIELDS, list, await listCas(ports, list), caBody),
   )
 
   api.add(
@@ -57,7 +62,7 @@ export function addCas(
       summary: 'Read a third-party CA',
       answers: { 200: contract.CaReply },
     },
-    async ({ path }) => found(caBody(await manage.find(idIn(path)))),
+    async ({ path }) => found(caBody(await findCa(ports, idIn(path)))),
   )
 
   api.add(
@@ -72,7 +77,7 @@ export function addCas(
     },
     async ({ path, body, input, caller }) => {
       const chosen = ({ certPem }: Ca) => chosenOf(input(withDefaults({ certPem }, body)))
-      await manage.update(idIn<CaId>(path), chosen, caller)
+      await updateCa(ports, idIn<CaId>(path), chosen, caller)
       return done()
     },
   )
@@ -88,8 +93,8 @@ export function addCas(
       codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, body, input, caller }) => {
-      const changed = (current: Ca) => chosenOf(input(patched(chosenFields(current), body)))
-      await manage.update(idIn<CaId>(path), changed, caller)
+      const changed = (current: Ca) => chosenOf(input(patched(chosenOfCa(current), body)))
+      await updateCa(ports, idIn<CaId>(path), changed, caller)
       return done()
     },
   )
@@ -104,7 +109,7 @@ export function addCas(
       codes: ['LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<CaId>(path), caller)
+      await deleteCa(ports, idIn<CaId>(path), caller)
       return done()
     },
   )
@@ -114,7 +119,7 @@ export function addCas(
       method: 'POST',
       path: `${ONE}/verify`,
       access: 'admin',
-      summary: 'Prove that somebody holds the key of a CA',
+      summary: 'Prove that you have the key of a CA',
       body: textBody(
         'A certificate in PEM that the CA has signed, with the `verificationToken` as its common name.',
       ),
@@ -128,7 +133,7 @@ export function addCas(
     },
     async ({ path, body, caller }) => {
       const pem = body.kind === 'text' ? body.text : ''
-      await manage.verify(idIn<CaId>(path), pem, caller)
+      await verifyCa(ports, idIn<CaId>(path), pem, caller)
       return done()
     },
   )
@@ -139,14 +144,14 @@ export function addCas(
       method: 'GET',
       path: `${ONE}/jwt`,
       access: 'admin',
-      summary: 'Read the invitation to enroll by certificates of a CA',
+      summary: 'Read the JWT for enrolling with certificates of a CA',
       answers: {
         200: { types: ['application/jwt'], about: 'A JWT with `em: "ca"`, signed by this server.' },
       },
       codes: ['COULD_NOT_VALIDATE'],
     },
     async ({ path }) => {
-      const jwt = await inviteByCa(idIn(path))
+      const jwt = await inviteByCa(ports, idIn(path))
       return text('application/jwt', jwt.reveal()) // RFC 7519 §10.3.1
     },
   )
@@ -157,24 +162,14 @@ function chosenOf({ externalIdClaim, ...ca }: z.output<typeof contract.NewCa>) {
 }
 
 /** As a body that would make it. */
-function chosenFields(ca: Ca): z.input<typeof contract.NewCa> {
-  const { id, fingerprint, isVerified, verificationToken, createdAt, updatedAt, ...rest } = ca
-  return { ...rest, identityRoles: [...ca.identityRoles] }
+function chosenOfCa(ca: Ca): z.input<typeof contract.NewCa> {
+  return { ...chosenFields(CA, ca), externalIdClaim: ca.externalIdClaim }
 }
 
 function caBody(ca: Ca): contract.Ca {
   return {
-    ...entity('cas', ca),
-    name: ca.name,
-    certPem: ca.certPem,
-    fingerprint: ca.fingerprint,
-    isVerified: ca.isVerified,
-    verificationToken: ca.verificationToken ?? null,
-    isAuthEnabled: ca.isAuthEnabled,
-    isOttCaEnrollmentEnabled: ca.isOttCaEnrollmentEnabled,
-    isAutoCaEnrollmentEnabled: ca.isAutoCaEnrollmentEnabled,
-    identityRoles: [...ca.identityRoles],
-    identityNameFormat: ca.identityNameFormat,
+    ...managedFields(CA, ca),
+    _links: selfLink(`cas/${ca.id}`),
     externalIdClaim: ca.externalIdClaim ?? null,
   }
 }

@@ -12,39 +12,37 @@ import {
   isOpen,
 } from '../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../domain/enrollments/invite.ts'
-import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
-import type { EnrollmentDetail, ReadEnrollments } from '../../domain/enrollments/read.ts'
 import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
 import {
-  done,
-  entity,
-  found,
-  idIn,
-  listed,
-  made,
-  reference,
-  selfLink,
-  timeOrNull,
-} from '../edge-api/answers.ts'
+  createEnrollment,
+  deleteEnrollment,
+  reEnroll,
+  refreshEnrollment,
+} from '../../domain/management/manage-enrollments.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import {
+  type EnrollmentDetail,
+  findEnrollment,
+  listEnrollments,
+  listEnrollmentsOf,
+} from '../../domain/management/read-enrollments.ts'
+import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
+import { done, found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
+import { managedFields } from '../edge-api/described-body.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
 const ALL = '/enrollments'
 const ONE = `${ALL}/:id` as const
 
-export function addEnrollments(
-  api: Api,
-  use: { readonly manage: ManageEnrollments; readonly read: ReadEnrollments },
-): void {
-  const { manage, read } = use
-
+export function addEnrollments(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
       path: ALL,
       access: 'admin',
       summary: 'Invite an identity to enroll',
-      description: 'Token and JWT are in this answer and nowhere else.',
+      description: 'Only this response has the token and the JWT.',
       body: jsonBody(contract.NewEnrollment),
       answers: { 201: contract.InvitationReply },
       codes: ['ENROLLMENT_EXISTS', 'MAX_AUTHENTICATOR_METHODS_REACHED', 'ENTITY_NAME_IN_USE'],
@@ -56,7 +54,7 @@ export function addEnrollments(
         expiresAt: endOf(given),
         tags,
       }
-      return made(invitationBody(await manage.create(wanted, caller)))
+      return made(invitationBody(await createEnrollment(ports, wanted, caller)))
     },
   )
 
@@ -65,11 +63,12 @@ export function addEnrollments(
       method: 'GET',
       path: ALL,
       access: 'admin',
-      summary: 'List enrollments, used ones too',
+      summary: 'List enrollments, including used ones',
       list: ENROLLMENT_FIELDS,
       answers: { 200: contract.EnrollmentListReply },
     },
-    async ({ list }) => listed(ENROLLMENT_FIELDS, list, await read.list(list), enrollmentBody),
+    async ({ list }) =>
+      listed(ENROLLMENT_FIELDS, list, await listEnrollments(ports, list), enrollmentBody),
   )
 
   api.add(
@@ -80,7 +79,7 @@ export function addEnrollments(
       summary: 'Read an enrollment',
       answers: { 200: contract.EnrollmentReply },
     },
-    async ({ path }) => found(enrollmentBody(await read.find(idIn(path)))),
+    async ({ path }) => found(enrollmentBody(await findEnrollment(ports, idIn(path)))),
   )
 
   api.add(
@@ -89,11 +88,11 @@ export function addEnrollments(
       path: ONE,
       access: 'admin',
       summary: 'Withdraw an enrollment',
-      description: 'Its token opens nothing from then on.',
+      description: 'Its token stops working.',
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<EnrollmentId>(path), caller)
+      await deleteEnrollment(ports, idIn<EnrollmentId>(path), caller)
       return done()
     },
   )
@@ -103,14 +102,19 @@ export function addEnrollments(
       method: 'POST',
       path: `${ONE}/refresh`,
       access: 'admin',
-      summary: 'Give an enrollment another token and another end',
-      description: 'The former token opens nothing from then on.',
+      summary: 'Issue a new token with a new expiry',
+      description: 'The old token stops working.',
       body: jsonBody(contract.EnrollmentEnd),
       answers: { 200: contract.InvitationReply },
       codes: ['ENROLLMENT_USED'],
     },
     async ({ path, input, caller }) => {
-      const invitation = await manage.refresh(idIn<EnrollmentId>(path), endOf(input), caller)
+      const invitation = await refreshEnrollment(
+        ports,
+        idIn<EnrollmentId>(path),
+        endOf(input),
+        caller,
+      )
       return found(invitationBody(invitation))
     },
   )
@@ -125,7 +129,7 @@ export function addEnrollments(
       answers: { 200: contract.EnrollmentListReply },
     },
     async ({ path, list }) => {
-      const own = await read.listOf(idIn(path), list)
+      const own = await listEnrollmentsOf(ports, idIn(path), list)
       return listed(ENROLLMENT_FIELDS, list, own, enrollmentBody)
     },
   )
@@ -135,14 +139,14 @@ export function addEnrollments(
       method: 'POST',
       path: '/authenticators/:id/re-enroll',
       access: 'admin',
-      summary: 'Replace an authenticator by an enrollment',
-      description: 'The sessions that were begun with it end.',
+      summary: 'Replace an authenticator with an enrollment',
+      description: 'The sessions that began with it end.',
       body: jsonBody(contract.EnrollmentEnd),
       answers: { 201: contract.InvitationReply },
       codes: ['ENROLLMENT_EXISTS', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, input, caller }) => {
-      const invitation = await manage.reEnroll(idIn<AuthenticatorId>(path), endOf(input), caller)
+      const invitation = await reEnroll(ports, idIn<AuthenticatorId>(path), endOf(input), caller)
       return made(invitationBody(invitation))
     },
   )
@@ -199,11 +203,9 @@ function invitationBody({ enrollment, token, jwt }: Invitation): contract.Invita
 
 function enrollmentBody({ enrollment, identity }: EnrollmentDetail): contract.Enrollment {
   return {
-    ...entity('enrollments', enrollment),
-    identityId: identity.id,
+    ...managedFields(ENROLLMENT_OF_ANY_METHOD, enrollment),
     identity: reference('identities', identity),
-    expiresAt: toRfc3339(enrollment.expiresAt),
-    usedAt: timeOrNull(enrollment.usedAt),
+    _links: selfLink(`enrollments/${enrollment.id}`),
     ...kindOf(enrollment),
   }
 }

@@ -7,24 +7,25 @@ import {
   EventListReply,
   EventReply,
 } from '../../contract/management/events.ts'
-import type { ReadEvents } from '../../domain/audit/read-events.ts'
+import { findEvent, listEvents } from '../../domain/audit/read-events.ts'
 import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import { EVENT_FIELDS } from '../../domain/lists/fields.ts'
+import type { Stores } from '../../domain/stores.ts'
 import { found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 
-export function addEvents(api: Api, { read }: { readonly read: ReadEvents }): void {
+export function addEvents(api: Api, ports: Pick<Stores, 'events'>): void {
   api.add(
     {
       method: 'GET',
       path: '/events',
       access: 'admin',
       summary: 'List audit events, the newest first',
-      description: 'By `requestId` an error that somebody read out leads to its exact reason.',
+      description: 'Filter by `requestId` to find the exact reason of an error.',
       list: EVENT_FIELDS,
       answers: { 200: EventListReply },
     },
-    async ({ list }) => listed(EVENT_FIELDS, list, await read.list(list), show),
+    async ({ list }) => listed(EVENT_FIELDS, list, await listEvents(ports, list), show),
   )
 
   api.add(
@@ -35,7 +36,7 @@ export function addEvents(api: Api, { read }: { readonly read: ReadEvents }): vo
       summary: 'Read an audit event',
       answers: { 200: EventReply },
     },
-    async ({ path }) => found(show(await read.find(idIn<EventId>(path)))),
+    async ({ path }) => found(show(await findEvent(ports, idIn<EventId>(path)))),
   )
 }
 

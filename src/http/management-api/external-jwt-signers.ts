@@ -6,25 +6,29 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/external-jwt-signers.ts'
 import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
-import type { CheckSigner } from '../../domain/ext-jwt/check-signer.ts'
-import type { ManageExternalJwtSigners, SignerDetail } from '../../domain/ext-jwt/manage.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
 import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
-import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
+import {
+  createSigner,
+  deleteSigner,
+  findSigner,
+  listSigners,
+  type SignerDetail,
+  updateSigner,
+} from '../../domain/management/manage-signers.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
+import { created, done, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
-import { publicSigner } from '../edge-api/external-jwt-signers.ts'
+import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 
 const ALL = '/external-jwt-signers'
 const ONE = `${ALL}/:id` as const
 
-export function addManagedSigners(
-  api: Api,
-  use: { readonly manage: ManageExternalJwtSigners; readonly check: CheckSigner },
-): void {
-  const { manage, check } = use
-
+export function addManagedSigners(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
@@ -36,7 +40,7 @@ export function addManagedSigners(
       codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM'],
     },
     async ({ input, caller }) =>
-      created('external-jwt-signers', await manage.create(chosenOf(input), caller)),
+      created('external-jwt-signers', await createSigner(ports, chosenOf(input), caller)),
   )
 
   api.add(
@@ -48,7 +52,7 @@ export function addManagedSigners(
       list: SIGNER_FIELDS,
       answers: { 200: contract.ExternalJwtSignerListReply },
     },
-    async ({ list }) => listed(SIGNER_FIELDS, list, await manage.list(list), signerBody),
+    async ({ list }) => listed(SIGNER_FIELDS, list, await listSigners(ports, list), signerBody),
   )
 
   api.add(
@@ -59,7 +63,7 @@ export function addManagedSigners(
       summary: 'Read an External JWT Signer',
       answers: { 200: contract.ExternalJwtSignerReply },
     },
-    async ({ path }) => found(signerBody(await manage.find(idIn(path)))),
+    async ({ path }) => found(signerBody(await findSigner(ports, idIn(path)))),
   )
 
   api.add(
@@ -74,7 +78,7 @@ export function addManagedSigners(
     },
     async ({ path, body, input, caller }) => {
       const chosen = () => chosenOf(input(body))
-      await manage.update(idIn<ExternalJwtSignerId>(path), chosen, caller)
+      await updateSigner(ports, idIn<ExternalJwtSignerId>(path), chosen, caller)
       return done()
     },
   )
@@ -91,8 +95,8 @@ export function addManagedSigners(
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: ExternalJwtSigner) =>
-        chosenOf(input(patched(chosenFields(current), body)))
-      await manage.update(idIn<ExternalJwtSignerId>(path), changed, caller)
+        chosenOf(input(patched(chosenOfSigner(current), body)))
+      await updateSigner(ports, idIn<ExternalJwtSignerId>(path), changed, caller)
       return done()
     },
   )
@@ -107,7 +111,7 @@ export function addManagedSigners(
       codes: ['CAN_NOT_DELETE_REFERENCED_ENTITY', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<ExternalJwtSignerId>(path), caller)
+      await deleteSigner(ports, idIn<ExternalJwtSignerId>(path), caller)
       return done()
     },
   )
@@ -118,16 +122,16 @@ export function addManagedSigners(
       method: 'POST',
       path: `${ONE}/check`,
       access: 'admin',
-      summary: 'Try a JWT against a signer',
+      summary: 'Check a JWT against a signer',
       description:
-        'A dry run: every step of a login with it, with what was expected and what was received. Nobody is logged in.',
+        'A dry run: every step of a login with it, with expected and received values. It does not log in.',
       body: deferredBody(SignerCheck),
       answers: { 200: CheckedJwtReply },
     },
     async ({ path, body, input }) => {
-      const signer = await check.find(idIn(path))
+      const signer = await findCheckedSigner(ports, idIn(path))
       const { jwt } = input(body)
-      const { passed, steps } = await check.check(signer, new Secret(jwt))
+      const { passed, steps } = await checkSigner(ports, signer, new Secret(jwt))
       return found({ passed, steps: [...steps] })
     },
   )
@@ -149,23 +153,19 @@ function chosenOf(given: z.output<typeof contract.NewExternalJwtSigner>) {
 }
 
 /** As a body that would make it. */
-function chosenFields(signer: ExternalJwtSigner): z.input<typeof contract.NewExternalJwtSigner> {
-  const { id, createdAt, updatedAt, keys, ...rest } = signer
-  const { kind, ...keyFields } = keys
-  return { ...rest, ...keyFields, scopes: [...signer.scopes] }
+function chosenOfSigner(signer: ExternalJwtSigner): z.input<typeof contract.NewExternalJwtSigner> {
+  const { kind, ...keyFields } = signer.keys
+  return { ...chosenFields(EXTERNAL_JWT_SIGNER, signer), ...keyFields }
 }
 
 function signerBody({ signer, certificate, keySet }: SignerDetail): contract.ExternalJwtSigner {
   const { keys } = signer
   return {
-    ...entity('external-jwt-signers', signer),
-    ...publicSigner(signer),
-    enabled: signer.enabled,
+    ...managedFields(EXTERNAL_JWT_SIGNER, signer),
+    _links: selfLink(`external-jwt-signers/${signer.id}`),
     jwksEndpoint: keys.kind === 'jwks' ? keys.jwksEndpoint : null,
     certPem: keys.kind === 'certificate' ? keys.certPem : null,
     kid: keys.kind === 'certificate' ? (keys.kid ?? null) : null,
-    claimsProperty: signer.claimsProperty,
-    useExternalId: signer.useExternalId,
     fingerprint: certificate?.fingerprint ?? null,
     commonName: certificate?.commonName ?? null,
     notBefore: timeOrNull(certificate?.notBefore),

@@ -2,7 +2,6 @@
 
 import type { z } from 'zod'
 import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { DoneReply } from '../../contract/envelope.ts'
 import { AuthenticatorListReply } from '../../contract/management/authenticators.ts'
@@ -15,13 +14,25 @@ import {
   IdentityReply,
   NewIdentity,
 } from '../../contract/management/identities.ts'
-import type { ManageEnrollments } from '../../domain/enrollments/manage.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
 import type * as domain from '../../domain/identities/identity.ts'
-import type { ManageIdentities } from '../../domain/identities/manage.ts'
-import type { IdentityDetail, ReadIdentities } from '../../domain/identities/manage-read.ts'
-import type { UpdateIdentity } from '../../domain/identities/update-identity.ts'
 import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
+import { createEnrollmentWithIdentity } from '../../domain/management/manage-enrollments.ts'
+import {
+  createIdentity,
+  deleteIdentity,
+  disableIdentity,
+  enableIdentity,
+  removeMfa,
+} from '../../domain/management/manage-identities.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import {
+  findIdentity,
+  type IdentityDetail,
+  listAuthenticatorsOf,
+  listIdentities,
+} from '../../domain/management/read-identities.ts'
+import { updateIdentity } from '../../domain/management/update-identity.ts'
 import { IDENTITY } from '../../entities/identity.ts'
 import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -36,29 +47,16 @@ import { invited, kindOfNew, openEnrollments } from './enrollments.ts'
 const ALL = '/identities'
 const ONE = `${ALL}/:id` as const
 
-const CUT_OFF =
-  'Its sessions end when it becomes or ceases to be an administrator, or gets another type or policy.'
+const CUT_OFF = 'Its sessions end if `isAdmin`, `type`, `authPolicyId` or `externalId` changes.'
 
-export function addIdentities(
-  api: Api,
-  use: {
-    readonly manage: ManageIdentities
-    readonly update: UpdateIdentity
-    readonly enrollments: Pick<ManageEnrollments, 'createWithIdentity'>
-    readonly read: ReadIdentities
-    readonly clock: Pick<Clock, 'now'>
-  },
-): void {
-  const { manage, read, clock } = use
-
+export function addIdentities(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'POST',
       path: ALL,
       access: 'admin',
       summary: 'Create an identity',
-      description:
-        'With `enrollment` it is invited to enroll; the answer has the token, this once.',
+      description: 'With `enrollment` it is invited to enroll; only this response has the token.',
       body: jsonBody(NewIdentity),
       answers: { 201: CreatedIdentityReply },
       codes: ['ENTITY_NAME_IN_USE'],
@@ -66,10 +64,10 @@ export function addIdentities(
     async ({ input: { enrollment, ...chosen }, caller }) => {
       const identity = chosenOf(chosen)
       if (enrollment === undefined) {
-        return created('identities', await manage.create(identity, caller))
+        return created('identities', await createIdentity(ports, identity, caller))
       }
       const kind = kindOfNew(enrollment)
-      return invited(await use.enrollments.createWithIdentity(identity, kind, caller))
+      return invited(await createEnrollmentWithIdentity(ports, identity, kind, caller))
     },
   )
 
@@ -83,8 +81,8 @@ export function addIdentities(
       answers: { 200: IdentityListReply },
     },
     async ({ list }) => {
-      const now = clock.now()
-      const details = await read.list(list)
+      const now = ports.clock.now()
+      const details = await listIdentities(ports, list)
       return listed(IDENTITY_FIELDS, list, details, (detail) => identityBody(detail, now))
     },
   )
@@ -97,7 +95,8 @@ export function addIdentities(
       summary: 'Read an identity',
       answers: { 200: IdentityReply },
     },
-    async ({ path }) => found(identityBody(await read.find(idIn(path)), clock.now())),
+    async ({ path }) =>
+      found(identityBody(await findIdentity(ports, idIn(path)), ports.clock.now())),
   )
 
   api.add(
@@ -113,7 +112,7 @@ export function addIdentities(
     },
     async ({ path, body, input, caller }) => {
       const chosen = () => chosenOf(input(body))
-      await use.update(idIn<IdentityId>(path), chosen, caller)
+      await updateIdentity(ports, idIn<IdentityId>(path), chosen, caller)
       return done()
     },
   )
@@ -132,7 +131,7 @@ export function addIdentities(
     async ({ path, body, input, caller }) => {
       const changed = (current: domain.Identity) =>
         chosenOf(input(patched(chosenFields(IDENTITY, current), body)))
-      await use.update(idIn<IdentityId>(path), changed, caller)
+      await updateIdentity(ports, idIn<IdentityId>(path), changed, caller)
       return done()
     },
   )
@@ -148,7 +147,7 @@ export function addIdentities(
       codes: ['LAST_ADMINISTRATOR'],
     },
     async ({ path, caller }) => {
-      await manage.remove(idIn<IdentityId>(path), caller)
+      await deleteIdentity(ports, idIn<IdentityId>(path), caller)
       return done()
     },
   )
@@ -165,7 +164,7 @@ export function addIdentities(
       codes: ['LAST_ADMINISTRATOR'],
     },
     async ({ path, input: { durationMinutes }, caller }) => {
-      await manage.disable(idIn<IdentityId>(path), durationMinutes, caller)
+      await disableIdentity(ports, idIn<IdentityId>(path), durationMinutes, caller)
       return done()
     },
   )
@@ -180,7 +179,7 @@ export function addIdentities(
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.enable(idIn<IdentityId>(path), caller)
+      await enableIdentity(ports, idIn<IdentityId>(path), caller)
       return done()
     },
   )
@@ -191,12 +190,12 @@ export function addIdentities(
       path: `${ONE}/mfa`,
       access: 'admin',
       summary: 'Remove the TOTP of an identity',
-      description: 'For a lost phone; the recovery codes go with it.',
+      description: 'For a lost phone; also removes the recovery codes.',
       answers: { 200: DoneReply },
       codes: ['MFA_NOT_ENROLLED'],
     },
     async ({ path, caller }) => {
-      await manage.removeMfa(idIn<IdentityId>(path), caller)
+      await removeMfa(ports, idIn<IdentityId>(path), caller)
       return done()
     },
   )
@@ -211,8 +210,8 @@ export function addIdentities(
       answers: { 200: AuthenticatorListReply },
     },
     async ({ path, list }) => {
-      const now = clock.now()
-      const own = await read.authenticatorsOf(idIn(path), list)
+      const now = ports.clock.now()
+      const own = await listAuthenticatorsOf(ports, idIn(path), list)
       return listed(AUTHENTICATOR_FIELDS, list, own, (detail) => authenticatorBody(detail, now))
     },
   )

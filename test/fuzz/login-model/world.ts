@@ -13,6 +13,11 @@ import { Secret } from '../../../src/base/secrets/secret.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/secrets/vault.ts'
 import type { LoginStep } from '../../../src/domain/login/finish.ts'
 import type { StepOrigin } from '../../../src/domain/login/request/browser-binding.ts'
+import {
+  disableIdentity,
+  enableIdentity,
+  removeMfa,
+} from '../../../src/domain/management/manage-identities.ts'
 import { Failure, type FailureCode } from '../../../src/errors/catalogue.ts'
 import type { Issuer } from '../../../src/protocol/oidc.ts'
 import { DEFAULT_REDIRECT_PATTERNS } from '../../../src/protocol/redirect-uri.ts'
@@ -102,7 +107,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
   })
   await useCases.rules.refresh()
   await useCases.signingKeys.rotateIfDue()
-  const { findRequest, management } = useCases
+  const { findRequest, ports } = useCases
   const caller = CALLER
 
   return {
@@ -181,9 +186,9 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     },
 
     disable: (who, forMinutes) =>
-      done(() => management.manageIdentities.disable(identityId(who), forMinutes, caller)),
-    enable: (who) => done(() => management.manageIdentities.enable(identityId(who), caller)),
-    removeMfa: (of) => done(() => management.manageIdentities.removeMfa(identityId(of), caller)),
+      done(() => disableIdentity(ports, identityId(who), forMinutes, caller)),
+    enable: (who) => done(() => enableIdentity(ports, identityId(who), caller)),
+    removeMfa: (of) => done(() => removeMfa(ports, identityId(of), caller)),
 
     async ownerOf(id) {
       const request = await findRequest.open(id, PROGRAM)

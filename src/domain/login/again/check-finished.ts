@@ -4,44 +4,37 @@
  * and the policy must not demand more than was proven. R047; D-27, D-119, D-122, D-227.
  */
 import type { TokenRefusalReason } from '../../audit/events.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../../factors/proven.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Identity } from '../../identities/identity.ts'
 import { usernameAmong } from '../../identities/preferred-username.ts'
-import type { Authenticators } from '../../identities/stores.ts'
 import type { AuthPolicy } from '../../policies/auth-policy.ts'
 import type { Rules } from '../../policies/rules.ts'
-import type { CheckAgain } from '../check-again.ts'
+import { checkAgain } from '../check-again.ts'
 import { demandedSigner, isShortOf } from '../demands.ts'
-import type { ProvenPrimary, ProvenSecondary } from '../proven.ts'
+import type { LoginPorts } from '../ports.ts'
 
 export interface Finished {
   readonly primary: ProvenPrimary
   readonly secondary: ProvenSecondary
 }
 
-export type CheckFinished = (
-  login: Finished,
+export async function checkFinished(
+  ports: Pick<LoginPorts, 'identities' | 'authenticators' | 'rules' | 'clock'>,
+  { primary, secondary }: Finished,
   of: 'login' | 'session',
-) => Promise<
+): Promise<
   | { readonly identity: Identity; readonly username: string }
   | { readonly refusal: TokenRefusalReason }
->
-
-export function createCheckFinished(deps: {
-  readonly checkAgain: CheckAgain
-  readonly authenticators: Pick<Authenticators, 'listOf'>
-  readonly rules: Pick<Rules, 'signer'>
-}): CheckFinished {
-  return async ({ primary, secondary }, of) => {
-    const owner = await deps.checkAgain(primary, of)
-    if ('refusal' in owner) return owner
-    const { identity, policy } = owner
-    if (isShortOf(policy, secondary)) return { refusal: 'more-demanded' }
-    if (isSecondaryWithdrawn(policy, deps.rules)) return { refusal: 'signer-disabled' }
-    const registered = await deps.authenticators.listOf(identity.id)
-    if (!isStillRegistered(primary, registered, of)) return { refusal: 'authenticator-removed' }
-    return { identity, username: usernameAmong(identity, registered) }
-  }
+> {
+  const owner = await checkAgain(ports, primary, of)
+  if ('refusal' in owner) return owner
+  const { identity, policy } = owner
+  if (isShortOf(policy, secondary)) return { refusal: 'more-demanded' }
+  if (isSecondaryWithdrawn(policy, ports.rules)) return { refusal: 'signer-disabled' }
+  const registered = await ports.authenticators.listOf(identity.id)
+  if (!isStillRegistered(primary, registered, of)) return { refusal: 'authenticator-removed' }
+  return { identity, username: usernameAmong(identity, registered) }
 }
 
 /** A disabled signer satisfies no policy, even if its token was accepted at the login. */

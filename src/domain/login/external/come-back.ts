@@ -5,23 +5,20 @@
  */
 
 import { networkOf } from '../../../base/network.ts'
-import type { Vault } from '../../../base/secrets/vault.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { primaryExtJwt, secondaryExtJwt } from '../../../protocol/challenge.ts'
 import type { Caller, LoginFailureReason } from '../../audit/events.ts'
-import type { RecordEvent } from '../../audit/record.ts'
-import type { Events } from '../../audit/stores.ts'
-import { type FindEndpoints, type OfferedSigner, offered } from '../../ext-jwt/idp/endpoints.ts'
-import type { RedeemCode } from '../../ext-jwt/idp/redeem-code.ts'
-import type { Turns } from '../../factors/guessing/turns.ts'
-import type { Rules } from '../../policies/rules.ts'
+import { recordEvent } from '../../audit/record.ts'
+import type { Bound } from '../../bound.ts'
+import { type OfferedSigner, offered } from '../../ext-jwt/idp/endpoints.ts'
+import { redeemCode } from '../../ext-jwt/idp/redeem-code.ts'
 import type { LoginStep } from '../finish.ts'
+import type { LoginPorts } from '../ports.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
 import type { StepOrigin } from '../request/browser-binding.ts'
-import { type FindRequest, type OpenRequest, startAgain } from '../request/find-request.ts'
+import { findOpenRequest, type OpenRequest, startAgain } from '../request/find-request.ts'
 import { freshSince } from '../request/fresh-since.ts'
-import type { SpentStates } from '../stores.ts'
-import type { SubmitKept, SubmitPrimary } from '../submit-primary.ts'
+import { submitKept, submitReturned } from '../submit-primary.ts'
 import { type KeptPrimary, openKept } from './kept-primary.ts'
 import { keyOfState, openRoundTrip, type RoundTrip } from './round-trip.ts'
 
@@ -48,13 +45,6 @@ export interface IdpAnswer {
   readonly iss: string | undefined
 }
 
-export interface ComeBack {
-  /** Whose login it is. Thrown: INVALID_AUTH_REQUEST. Nothing is asked of anybody yet. */
-  recognise(state: string, cookies: KeptCookies, origin: StepOrigin): Promise<Returned>
-  /** Thrown: UNAUTHORIZED, IDP_UNAVAILABLE, SERVER_TOO_BUSY, and what the login step throws. */
-  finish(returned: Returned, answer: IdpAnswer, caller: Caller): Promise<LoginStep>
-}
-
 /** RFC 6749 §4.1.2.1, OIDC Core §3.1.2.6. Only these words of the IdP are repeated to anybody. */
 const ERRORS = [
   'access_denied',
@@ -70,105 +60,109 @@ const ERRORS = [
   'consent_required',
 ]
 
-export function createComeBack(deps: {
-  readonly brand: string
-  readonly vault: Vault
-  readonly rules: Pick<Rules, 'signer'>
-  readonly findRequest: Pick<FindRequest, 'open'>
-  readonly findEndpoints: FindEndpoints
-  readonly redeemCode: RedeemCode
-  readonly submitReturned: SubmitPrimary
-  readonly submitKept: SubmitKept
-  /** D-155: limits how many returns ask their IdP at the same time. */
-  readonly returnTurns: Turns
-  readonly spentStates: Pick<SpentStates, 'insert'>
-  readonly events: Pick<Events, 'insert'>
-  readonly recordEvent: RecordEvent
-}): ComeBack {
-  const { brand, vault, returnTurns } = deps
-
-  return {
-    async recognise(state, cookies, origin) {
-      const key = keyOfState(state)
-      const cookie = key && cookies.roundTrip(key)
-      if (key === undefined || cookie === undefined) {
-        throw startAgain('this browser was not sent to an IdP with that state')
-      }
-      const trip = openRoundTrip(vault, cookie, state)
-      if (trip === undefined) throw startAgain('the state is that of another round trip')
-      const request = await deps.findRequest.open(trip.authRequestId, origin)
-      if (request.key !== key) throw startAgain('the state is that of another login')
-      if (request.browser === undefined) throw startAgain('the login was not begun in a browser')
-      const signer = offered(deps.rules.signer(trip.signerId))
-      // Somebody else under the same id would get the code, or give the token.
-      if (signer?.issuer !== trip.issuer) throw startAgain('the signer has changed meanwhile')
-      const kept =
-        trip.role === 'secondary' ? openKept(vault, cookies.primary(key) ?? '', key) : undefined
-      if (trip.role === 'secondary' && kept === undefined) {
-        throw startAgain('no primary factor is kept in this browser')
-      }
-      return { request, trip, state, signer, kept }
-    },
-
-    finish: (returned, answer, caller) =>
-      returnTurns.run(networkOf(caller.address), () => finish(returned, answer, caller)),
+/** Returns whose login it is. Throws INVALID_AUTH_REQUEST. Nothing is asked of anybody yet. */
+export async function recogniseReturn(
+  ports: Pick<LoginPorts, 'vault' | 'clock' | 'authRequests' | 'rules'>,
+  state: string,
+  cookies: KeptCookies,
+  origin: StepOrigin,
+): Promise<Returned> {
+  const { vault, rules } = ports
+  const key = keyOfState(state)
+  const cookie = key && cookies.roundTrip(key)
+  if (key === undefined || cookie === undefined) {
+    throw startAgain('this browser was not sent to an IdP with that state')
   }
-
-  async function finish(
-    returned: Returned,
-    { code, error, iss }: IdpAnswer,
-    caller: Caller,
-  ): Promise<LoginStep> {
-    const { request, trip, state, signer, kept } = returned
-    const refuse = refuseWith(returned, caller)
-    if (error !== undefined || code === undefined) {
-      const word = ERRORS.find((known) => known === error) ?? 'an error'
-      throw await refuse('idp-refused', 'missing', `the IdP answered ${word}`)
-    }
-    const found = await deps.findEndpoints(signer)
-    if ('why' in found) throw await refuse('idp-unreachable', 'missing', found.why)
-    const { endpoints } = found
-    // RFC 9207 §2.4: the code of another IdP must not be sent to this one (mix-up).
-    if (iss === undefined ? endpoints.alwaysNamesIssuer : iss !== signer.issuer) {
-      throw await refuse('idp-refused', 'invalid', 'the answer is of another issuer (iss)')
-    }
-    // Spend it before anything can fail, as with our own codes (D-7): it works once, whatever the outcome.
-    const spent = { hash: vault.hash('idp-state', state), expiresAt: request.expiresAt }
-    if (!(await deps.spentStates.insert(spent))) throw startAgain('the state was used before')
-
-    const { redirectUri, verifier, nonce, sentAt } = trip
-    const since = freshSince(request, sentAt)
-    const proofs = { code, redirectUri, verifier, nonce, since }
-    const redeemed = await deps.redeemCode({ signer, tokenEndpoint: endpoints.token, ...proofs })
-    if ('fault' in redeemed) {
-      throw redeemed.fault === 'unreachable'
-        ? await refuse('idp-unreachable', 'missing', redeemed.why)
-        : await refuse('idp-refused', 'invalid', redeemed.why)
-    }
-    const bearers = [redeemed.token]
-    if (kept !== undefined) return deps.submitKept({ request, kept, bearers, caller })
-    const credential = { method: 'ext-jwt' } as const
-    return deps.submitReturned({ request, credential, bearers, configTypes: [], caller })
+  const trip = openRoundTrip(vault, cookie, state)
+  if (trip === undefined) throw startAgain('the state is that of another round trip')
+  const request = await findOpenRequest(ports, trip.authRequestId, origin)
+  if (request.key !== key) throw startAgain('the state is that of another login')
+  if (request.browser === undefined) throw startAgain('the login was not begun in a browser')
+  const signer = offered(rules.signer(trip.signerId))
+  // Somebody else under the same id would get the code, or give the token.
+  if (signer?.issuer !== trip.issuer) throw startAgain('the signer has changed meanwhile')
+  const kept =
+    trip.role === 'secondary' ? openKept(vault, cookies.primary(key) ?? '', key) : undefined
+  if (trip.role === 'secondary' && kept === undefined) {
+    throw startAgain('no primary factor is kept in this browser')
   }
+  return { request, trip, state, signer, kept }
+}
 
-  /** Records why the return was refused, and returns the failure to throw. */
-  function refuseWith({ trip, signer, kept }: Returned, caller: Caller) {
-    return async (
-      reason: Extract<LoginFailureReason, 'idp-refused' | 'idp-unreachable'>,
-      fault: 'missing' | 'invalid',
-      why: string,
-    ): Promise<Failure> => {
-      const failed = deps.recordEvent(caller, {
-        type: 'login.failed',
-        identityId: kept?.primary.identityId,
-        reason,
-        details: { method: kept?.primary.method ?? 'ext-jwt', why: `${signer.name}: ${why}` },
-      })
-      await deps.events.insert(failed)
-      const detail = `${reason}: ${why}`
-      if (reason === 'idp-unreachable') return new Failure('IDP_UNAVAILABLE', { detail })
-      const challenge = trip.role === 'secondary' ? secondaryExtJwt : primaryExtJwt
-      return new Failure('UNAUTHORIZED', { challenges: [challenge(brand, fault, signer)], detail })
-    }
+/** Throws UNAUTHORIZED, IDP_UNAVAILABLE, SERVER_TOO_BUSY, and what the login step throws. */
+export function finishReturn(
+  ports: LoginPorts,
+  returned: Returned,
+  answer: IdpAnswer,
+  caller: Caller,
+): Promise<LoginStep> {
+  const network = networkOf(caller.address)
+  return ports.returnTurns.run(network, () => finish(ports, returned, answer, caller))
+}
+
+async function finish(
+  ports: LoginPorts,
+  returned: Returned,
+  { code, error, iss }: IdpAnswer,
+  caller: Caller,
+): Promise<LoginStep> {
+  const { request, trip, state, signer, kept } = returned
+  const refuse = refuseWith(ports, returned, caller)
+  if (error !== undefined || code === undefined) {
+    const word = ERRORS.find((known) => known === error) ?? 'an error'
+    throw await refuse('idp-refused', 'missing', `the IdP answered ${word}`)
   }
+  const found = await ports.findEndpoints(signer)
+  if ('why' in found) throw await refuse('idp-unreachable', 'missing', found.why)
+  const { endpoints } = found
+  // RFC 9207 §2.4: the code of another IdP must not be sent to this one (mix-up).
+  if (iss === undefined ? endpoints.alwaysNamesIssuer : iss !== signer.issuer) {
+    throw await refuse('idp-refused', 'invalid', 'the answer is of another issuer (iss)')
+  }
+  // Spend it before anything can fail, as with our own codes (D-7): it works once, whatever the outcome.
+  const spent = { hash: ports.vault.hash('idp-state', state), expiresAt: request.expiresAt }
+  if (!(await ports.spentStates.insert(spent))) throw startAgain('the state was used before')
+
+  const { redirectUri, verifier, nonce, sentAt } = trip
+  const since = freshSince(request, sentAt)
+  const proofs = { code, redirectUri, verifier, nonce, since }
+  const redeemed = await redeemCode(ports, { signer, tokenEndpoint: endpoints.token, ...proofs })
+  if ('fault' in redeemed) {
+    throw redeemed.fault === 'unreachable'
+      ? await refuse('idp-unreachable', 'missing', redeemed.why)
+      : await refuse('idp-refused', 'invalid', redeemed.why)
+  }
+  const bearers = [redeemed.token]
+  if (kept !== undefined) return submitKept(ports, { request, kept, bearers, caller })
+  const credential = { method: 'ext-jwt' } as const
+  return submitReturned(ports, { request, credential, bearers, configTypes: [], caller })
+}
+
+/** Records why the return was refused, and returns the failure to throw. */
+function refuseWith(ports: LoginPorts, { trip, signer, kept }: Returned, caller: Caller) {
+  return async (
+    reason: Extract<LoginFailureReason, 'idp-refused' | 'idp-unreachable'>,
+    fault: 'missing' | 'invalid',
+    why: string,
+  ): Promise<Failure> => {
+    const failed = recordEvent(ports, caller, {
+      type: 'login.failed',
+      identityId: kept?.primary.identityId,
+      reason,
+      details: { method: kept?.primary.method ?? 'ext-jwt', why: `${signer.name}: ${why}` },
+    })
+    await ports.events.insert(failed)
+    const detail = `${reason}: ${why}`
+    if (reason === 'idp-unreachable') return new Failure('IDP_UNAVAILABLE', { detail })
+    const challenge = trip.role === 'secondary' ? secondaryExtJwt : primaryExtJwt
+    return new Failure('UNAUTHORIZED', {
+      challenges: [challenge(ports.brand, fault, signer)],
+      detail,
+    })
+  }
+}
+
+export interface ComeBack {
+  readonly recognise: Bound<typeof recogniseReturn>
+  readonly finish: Bound<typeof finishReturn>
 }

@@ -5,7 +5,9 @@
  */
 import { fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
-import type { ProvenPrimary } from '../proven.ts'
+import type { Bound } from '../../bound.ts'
+import type { ProvenPrimary } from '../../factors/proven.ts'
+import type { LoginPorts } from '../ports.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
 
 export interface KeptPrimary {
@@ -13,12 +15,16 @@ export interface KeptPrimary {
   readonly configTypes: readonly string[]
 }
 
-/** The text of the cookie. */
-export type KeepPrimary = (kept: KeptPrimary, key: AuthRequestKey) => string
-
-export function createKeepPrimary({ vault }: { readonly vault: Vault }): KeepPrimary {
-  return (kept, key) => vault.seal('kept-primary', utf8(JSON.stringify(kept)), key)
+/** Returns the text of the cookie. */
+export function keepPrimary(
+  { vault }: Pick<LoginPorts, 'vault'>,
+  kept: KeptPrimary,
+  key: AuthRequestKey,
+): string {
+  return vault.seal('kept-primary', utf8(JSON.stringify(kept)), key)
 }
+
+export type KeepPrimary = Bound<typeof keepPrimary>
 
 /** Undefined for every text that was not sealed for this login. */
 export function openKept(vault: Vault, text: string, key: AuthRequestKey): KeptPrimary | undefined {

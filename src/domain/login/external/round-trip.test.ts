@@ -7,7 +7,7 @@ import { systemRandom } from '../../../base/secrets/random.ts'
 import { createVault } from '../../../base/secrets/vault.ts'
 import { instant } from '../../../base/time/instant.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
-import { createKeepPrimary, openKept } from './kept-primary.ts'
+import { keepPrimary, openKept } from './kept-primary.ts'
 import { keyOfState, newProofs, newState, openRoundTrip, sealRoundTrip } from './round-trip.ts'
 
 const vault = createVault(new Uint8Array(32), systemRandom)
@@ -72,7 +72,7 @@ test('verifiers are as RFC 7636 wants them, and never the same', () => {
 
 test('what is kept of a primary login counts for that login alone', () => {
   const kept = { primary: proven(), configTypes: ['a'] }
-  const text = createKeepPrimary({ vault })(kept, KEY)
+  const text = keepPrimary({ vault }, kept, KEY)
   const opened = openKept(vault, text, KEY)
   assert.equal(opened?.primary.identityId, kept.primary.identityId)
   assert.equal(opened?.primary.credentialVersion, kept.primary.credentialVersion)

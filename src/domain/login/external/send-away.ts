@@ -4,13 +4,11 @@
  */
 import { base64url, sha256 } from '../../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
-import type { Random } from '../../../base/secrets/random.ts'
-import type { Vault } from '../../../base/secrets/vault.ts'
-import type { Clock } from '../../../base/time/clock.ts'
 import { inSeconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
-import { type FindEndpoints, offered } from '../../ext-jwt/idp/endpoints.ts'
-import type { Rules } from '../../policies/rules.ts'
+import type { Bound } from '../../bound.ts'
+import { offered } from '../../ext-jwt/idp/endpoints.ts'
+import type { LoginPorts } from '../ports.ts'
 import type { ClientAsk } from '../request/auth-request.ts'
 import { type OpenRequest, startAgain } from '../request/find-request.ts'
 import { openKept } from './kept-primary.ts'
@@ -28,55 +26,47 @@ export interface Leaving {
   readonly redirectUri: string
 }
 
-/** Thrown: INVALID_AUTH_REQUEST, NOT_FOUND for a signer that nobody can be sent to, IDP_UNAVAILABLE. */
-export type SendAway = (
-  leaving: Leaving,
-) => Promise<{ readonly location: string; readonly cookie: string }>
-
-export function createSendAway(deps: {
-  readonly vault: Vault
-  readonly random: Random
-  readonly clock: Pick<Clock, 'now'>
-  readonly rules: Pick<Rules, 'signer'>
-  readonly findEndpoints: FindEndpoints
-}): SendAway {
-  const { vault, random, clock, rules, findEndpoints } = deps
-
-  return async ({ request, authRequestId, signerId, role, kept, redirectUri }) => {
-    const { key } = request
-    if (request.browser === undefined) throw startAgain('the login was not begun in a browser')
-    if (role === 'secondary' && (kept === undefined || openKept(vault, kept, key) === undefined)) {
-      throw startAgain('no primary factor is kept in this browser')
-    }
-    const signer = offered(rules.signer(signerId as ExternalJwtSignerId))
-    if (signer === undefined) {
-      throw new Failure('NOT_FOUND', { detail: 'nobody can be sent to that signer' })
-    }
-    const found = await findEndpoints(signer)
-    if ('why' in found) throw new Failure('IDP_UNAVAILABLE', { detail: found.why })
-
-    const state = newState(key, random)
-    const { verifier, nonce } = newProofs(random)
-    const { issuer, clientId } = signer
-    const proofs = { redirectUri, verifier, nonce, sentAt: clock.now() }
-    const trip = { authRequestId, signerId: signer.id, issuer, role, ...proofs }
-    const url = new URL(found.endpoints.authorization)
-    const parameters = {
-      response_type: 'code',
-      client_id: clientId,
-      redirect_uri: redirectUri,
-      // OIDC Core §3.1.2.1: without `openid` there is no nonce.
-      scope: [...new Set(['openid', ...signer.scopes])].join(' '),
-      state,
-      nonce,
-      code_challenge: base64url(sha256(verifier)),
-      code_challenge_method: 'S256',
-      ...freshness(request.ask),
-    }
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-    return { location: url.href, cookie: sealRoundTrip(vault, trip, state) }
+/** Throws INVALID_AUTH_REQUEST, NOT_FOUND for a signer that nobody can be sent to, IDP_UNAVAILABLE. */
+export async function sendAway(
+  ports: Pick<LoginPorts, 'vault' | 'random' | 'clock' | 'rules' | 'findEndpoints'>,
+  { request, authRequestId, signerId, role, kept, redirectUri }: Leaving,
+): Promise<{ readonly location: string; readonly cookie: string }> {
+  const { vault, random, clock, rules, findEndpoints } = ports
+  const { key } = request
+  if (request.browser === undefined) throw startAgain('the login was not begun in a browser')
+  if (role === 'secondary' && (kept === undefined || openKept(vault, kept, key) === undefined)) {
+    throw startAgain('no primary factor is kept in this browser')
   }
+  const signer = offered(rules.signer(signerId as ExternalJwtSignerId))
+  if (signer === undefined) {
+    throw new Failure('NOT_FOUND', { detail: 'nobody can be sent to that signer' })
+  }
+  const found = await findEndpoints(signer)
+  if ('why' in found) throw new Failure('IDP_UNAVAILABLE', { detail: found.why })
+
+  const state = newState(key, random)
+  const { verifier, nonce } = newProofs(random)
+  const { issuer, clientId } = signer
+  const proofs = { redirectUri, verifier, nonce, sentAt: clock.now() }
+  const trip = { authRequestId, signerId: signer.id, issuer, role, ...proofs }
+  const url = new URL(found.endpoints.authorization)
+  const parameters = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    // OIDC Core §3.1.2.1: without `openid` there is no nonce.
+    scope: [...new Set(['openid', ...signer.scopes])].join(' '),
+    state,
+    nonce,
+    code_challenge: base64url(sha256(verifier)),
+    code_challenge_method: 'S256',
+    ...freshness(request.ask),
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return { location: url.href, cookie: sealRoundTrip(vault, trip, state) }
 }
+
+export type SendAway = Bound<typeof sendAway>
 
 /** D-183, D-241. With `max_age` the ID token must say when the user authenticated (OIDC Core §2, auth_time). */
 function freshness({ prompt, maxAge }: ClientAsk): Readonly<Record<string, string>> {

@@ -3,10 +3,9 @@
  * Unknown, expired, finished, or shown by another browser: one answer, to start again (D-12, R024).
  */
 
-import type { Vault } from '../../../base/secrets/vault.ts'
-import type { Clock } from '../../../base/time/clock.ts'
 import { Failure } from '../../../errors/catalogue.ts'
-import type { AuthRequests } from '../stores.ts'
+import type { Bound } from '../../bound.ts'
+import type { LoginPorts } from '../ports.ts'
 import type { AwaitingPrimary, CodeIssued, PartiallyAuthenticated } from './auth-request.ts'
 import { refuseStep, type StepOrigin } from './browser-binding.ts'
 import { openRequest } from './sealed-request.ts'
@@ -14,60 +13,64 @@ import { openRequest } from './sealed-request.ts'
 /** A login that is not finished: it may take a primary credential, and a second factor once that is proven. */
 export type OpenRequest = AwaitingPrimary | PartiallyAuthenticated
 
-export interface FindRequest {
-  /** Thrown: INVALID_AUTH_REQUEST, also when the code is issued (D-13). */
-  open(id: string, step: StepOrigin): Promise<OpenRequest>
-  /** Second factors need a proven primary one (R027). D-20: after an enrollment a code may follow all the same. */
-  forTotp(id: string, step: StepOrigin): Promise<PartiallyAuthenticated | CodeIssued>
-  /** Enrollment too, and it is over when the code is issued (D-19). */
-  forEnrollment(id: string, step: StepOrigin): Promise<PartiallyAuthenticated>
+type FindPorts = Pick<LoginPorts, 'vault' | 'clock' | 'authRequests'>
+
+/** Throws INVALID_AUTH_REQUEST, also when the code is issued (D-13). */
+export async function findOpenRequest(
+  ports: FindPorts,
+  id: string,
+  step: StepOrigin,
+): Promise<OpenRequest> {
+  const found = await find(ports, id, step)
+  if (found.state === 'code-issued') throw startAgain('the auth request has its code already')
+  return found
 }
 
-export function createFindRequest(deps: {
-  readonly vault: Vault
-  readonly clock: Clock
-  readonly authRequests: Pick<AuthRequests, 'find'>
-}): FindRequest {
-  const { vault, clock, authRequests } = deps
-
-  async function find(id: string, step: StepOrigin) {
-    const sealed = openRequest(vault, id)
-    if (sealed === undefined) throw startAgain('the id is not one of ours')
-    if (sealed.expiresAt <= clock.now()) throw startAgain('the auth request has expired')
-    const refusal = refuseStep(vault, sealed, step)
-    if (refusal !== undefined) throw startAgain(refusal)
-    const found = (await authRequests.find(sealed.key)) ?? sealed
-    if (found.state === 'tokens-issued') throw startAgain('the auth request has its tokens already')
-    if (found.state === 'ended') throw startAgain('too many wrong codes ended the auth request')
-    return found
+/** Second factors need a proven primary one (R027). D-20: after an enrollment a code may follow all the same. */
+export async function findRequestForTotp(
+  ports: FindPorts,
+  id: string,
+  step: StepOrigin,
+): Promise<PartiallyAuthenticated | CodeIssued> {
+  const found = await find(ports, id, step)
+  if (found.state === 'awaiting-primary') throw startAgain('no primary factor is proven')
+  if (found.state === 'code-issued' && !found.byEnrollment) {
+    throw startAgain('the auth request has its code already')
   }
+  return found
+}
 
-  return {
-    async open(id, step) {
-      const found = await find(id, step)
-      if (found.state === 'code-issued') throw startAgain('the auth request has its code already')
-      return found
-    },
+/** Enrollment needs a proven primary factor too, and it is over when the code is issued (D-19). */
+export async function findRequestForEnrollment(
+  ports: FindPorts,
+  id: string,
+  step: StepOrigin,
+): Promise<PartiallyAuthenticated> {
+  const found = await find(ports, id, step)
+  if (found.state === 'partially-authenticated') return found
+  throw startAgain(
+    found.state === 'code-issued'
+      ? 'the auth request has its code already'
+      : 'no primary factor is proven',
+  )
+}
 
-    async forTotp(id, step) {
-      const found = await find(id, step)
-      if (found.state === 'awaiting-primary') throw startAgain('no primary factor is proven')
-      if (found.state === 'code-issued' && !found.byEnrollment) {
-        throw startAgain('the auth request has its code already')
-      }
-      return found
-    },
+async function find({ vault, clock, authRequests }: FindPorts, id: string, step: StepOrigin) {
+  const sealed = openRequest(vault, id)
+  if (sealed === undefined) throw startAgain('the id is not one of ours')
+  if (sealed.expiresAt <= clock.now()) throw startAgain('the auth request has expired')
+  const refusal = refuseStep(vault, sealed, step)
+  if (refusal !== undefined) throw startAgain(refusal)
+  const found = (await authRequests.find(sealed.key)) ?? sealed
+  if (found.state === 'tokens-issued') throw startAgain('the auth request has its tokens already')
+  if (found.state === 'ended') throw startAgain('too many wrong codes ended the auth request')
+  return found
+}
 
-    async forEnrollment(id, step) {
-      const found = await find(id, step)
-      if (found.state === 'partially-authenticated') return found
-      throw startAgain(
-        found.state === 'code-issued'
-          ? 'the auth request has its code already'
-          : 'no primary factor is proven',
-      )
-    },
-  }
+export interface FindRequest {
+  readonly open: Bound<typeof findOpenRequest>
+  readonly forTotp: Bound<typeof findRequestForTotp>
+  readonly forEnrollment: Bound<typeof findRequestForEnrollment>
 }
 
 export function startAgain(detail: string): Failure {

@@ -2,29 +2,20 @@
  * A session whose time is over ends like every other: its tokens and certificates with it, and whoever follows the
  * feed is told, so that routers close what it has open. D-34, D-42, D-53.
  */
-
-import type { Instant } from '../../../base/time/instant.ts'
 import { BATCH_ROWS } from '../../paging.ts'
-import type { Transaction } from '../../stores.ts'
-import type { EndSessionsWithin } from './end-session.ts'
+import type { SessionPorts } from '../ports.ts'
+import { endSessionsWithin } from './end-session.ts'
+import type { EndingPorts } from './ports.ts'
 
-/** One round; answers how many sessions it ended. */
-export type EndExpired = () => Promise<number>
-
-export function createEndExpired(deps: {
-  /** The latest moment that is certainly past (D-230): an ending cannot be undone. */
-  readonly past: () => Instant
-  readonly transaction: Transaction
-  readonly endSessionsWithin: EndSessionsWithin
-}): EndExpired {
-  const { past, transaction, endSessionsWithin } = deps
-  return async () => {
-    const { count, feelEnds } = await transaction(async (tx) => {
-      const sessions = await tx.apiSessions.takeExpired(past(), BATCH_ROWS)
-      const feelEnds = await endSessionsWithin(tx, { sessions }, 'expired', undefined)
-      return { count: sessions.length, feelEnds }
-    })
-    feelEnds()
-    return count
-  }
+/** One round; returns how many sessions it ended. Only the certain past counts (D-230): an ending cannot be undone. */
+export async function endExpired(
+  ports: Pick<SessionPorts, keyof EndingPorts | 'past' | 'transaction'>,
+): Promise<number> {
+  const { count, feelEnds } = await ports.transaction(async (tx) => {
+    const sessions = await tx.apiSessions.takeExpired(ports.past(), BATCH_ROWS)
+    const feelEnds = await endSessionsWithin(ports, tx, { sessions }, 'expired', undefined)
+    return { count: sessions.length, feelEnds }
+  })
+  feelEnds()
+  return count
 }

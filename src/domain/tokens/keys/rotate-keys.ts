@@ -2,84 +2,78 @@
  * Rotation of signing keys: by age, on command, and at once for a leak. D-23, D-135. The key, what is withdrawn for it
  * and the events are one commit. How keys are made and used is signing-keys.ts.
  */
-import type { Clock } from '../../../base/time/clock.ts'
 import { plus } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
-import type { RecordEvent } from '../../audit/record.ts'
+import type { AuditPorts } from '../../audit/ports.ts'
+import { recordEvent } from '../../audit/record.ts'
+import type { Bound } from '../../bound.ts'
 import { endingOf, type SessionEnding } from '../../sessions/api-session.ts'
-import type { Stores, Transaction } from '../../stores.ts'
+import type { EndingPorts } from '../../sessions/ending/ports.ts'
+import type { Stores } from '../../stores.ts'
+import type { TokenPorts } from '../ports.ts'
 import type { StoredSigningKey } from './signing-key.ts'
-import type { KeepKey, SigningKeys } from './signing-keys.ts'
+import type { KeepKey } from './signing-keys.ts'
 
-/** The caller is undefined where a command or the service itself does it. */
-export interface RotateKeys {
-  /** The first key, or the next when its time has come; undefined when it has not, or another instance was faster. */
-  ifDue(): Promise<StoredSigningKey | undefined>
-  /** The next key: published now, and used when everybody knows it. */
-  next(caller: Caller | undefined): Promise<StoredSigningKey>
-  /**
-   * For a leak: a key that signs from now on, and every older one is withdrawn. Their tokens are refused everywhere
-   * within a second; sessions and refresh tokens stay.
-   */
-  revokeOlder(caller: Caller | undefined): Promise<StoredSigningKey>
-}
+/** Also for the command, which has no running instance around it. */
+export type RotationPorts = Pick<TokenPorts, keyof AuditPorts | 'signingKeys' | 'transaction'>
 
 /** How often another instance may be faster; nobody meets so many. */
 const TRIES = 10
 
-export function createRotateKeys(deps: {
-  readonly signingKeys: Pick<SigningKeys, 'rotate' | 'rotateIfDue' | 'rotateAtOnce'>
-  readonly transaction: Transaction
-  readonly recordEvent: RecordEvent
-  readonly clock: Clock
-  /** Where there is a running instance: felt there at once. */
-  readonly endedSessions?: { add(ending: SessionEnding): void }
-}): RotateKeys {
-  const { signingKeys, transaction, recordEvent, clock, endedSessions } = deps
+/** Makes the first key, or the next if its time has come; undefined if it has not, or if another instance was faster. */
+export function rotateKeysIfDue(ports: RotationPorts): Promise<StoredSigningKey | undefined> {
+  return ports.signingKeys.rotateIfDue(keepWith(ports, undefined))
+}
 
-  /** Those of one instance wait for each other. */
-  let turn: Promise<unknown> = Promise.resolve()
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = turn.then(work, work)
-    turn = mine.catch(() => {})
-    return mine
-  }
+/**
+ * Makes the next key: published now, and used when everybody knows it. The caller is undefined if a command does it.
+ */
+export function rotateKeys(
+  ports: RotationPorts,
+  caller: Caller | undefined,
+): Promise<StoredSigningKey> {
+  return insist(ports.signingKeys.rotate, keepWith(ports, caller))
+}
 
-  const keepWith =
-    (caller: Caller | undefined, besides?: (tx: Stores, key: StoredSigningKey) => Promise<void>) =>
-    (key: StoredSigningKey): Promise<boolean> =>
-      transaction(async (tx) => {
-        if (!(await tx.signingKeys.insert(key))) return false
-        const { kid } = key
-        const created = { type: 'signing-key.created', details: { kid } } as const
-        await tx.events.insert(recordEvent(caller, created))
-        await besides?.(tx, key)
-        return true
-      })
+/**
+ * For a leak: makes a key that signs from now on, and withdraws every older one. Their tokens are refused everywhere
+ * within a second; sessions and refresh tokens stay. `endedSessions`, of a running instance, knows it at once.
+ */
+export async function revokeOlderKeys(
+  ports: RotationPorts & Partial<Pick<EndingPorts, 'endedSessions'>>,
+  caller: Caller | undefined,
+): Promise<StoredSigningKey> {
+  let endings: SessionEnding[] = []
+  const keep = keepWith(ports, caller, async (tx, { generation }) => {
+    endings = []
+    for (const { kid, tokenLife } of await tx.signingKeys.removeBefore(generation)) {
+      const now = ports.clock.now()
+      const ending = endingOf(`key:${kid}`, now, plus(now, tokenLife))
+      endings.push(ending)
+      await tx.sessionEndings.insert(ending)
+      const revoked = { type: 'signing-key.revoked', details: { kid } } as const
+      await tx.events.insert(recordEvent(ports, caller, revoked))
+    }
+  })
+  const key = await insist(ports.signingKeys.rotateAtOnce, keep)
+  for (const ending of endings) ports.endedSessions?.add(ending)
+  return key
+}
 
-  return {
-    ifDue: () => signingKeys.rotateIfDue(keepWith(undefined)),
-
-    next: (caller) => inTurn(() => insist(signingKeys.rotate, keepWith(caller))),
-
-    async revokeOlder(caller) {
-      let endings: SessionEnding[] = []
-      const keep = keepWith(caller, async (tx, { generation }) => {
-        endings = []
-        for (const { kid, tokenLife } of await tx.signingKeys.removeBefore(generation)) {
-          const now = clock.now()
-          const ending = endingOf(`key:${kid}`, now, plus(now, tokenLife))
-          endings.push(ending)
-          await tx.sessionEndings.insert(ending)
-          const revoked = { type: 'signing-key.revoked', details: { kid } } as const
-          await tx.events.insert(recordEvent(caller, revoked))
-        }
-      })
-      const key = await inTurn(() => insist(signingKeys.rotateAtOnce, keep))
-      for (const ending of endings) endedSessions?.add(ending)
-      return key
-    },
-  }
+function keepWith(
+  ports: RotationPorts,
+  caller: Caller | undefined,
+  besides?: (tx: Stores, key: StoredSigningKey) => Promise<void>,
+): KeepKey {
+  return (key) =>
+    ports.transaction(async (tx) => {
+      if (!(await tx.signingKeys.insert(key))) return false
+      const { kid } = key
+      const created = { type: 'signing-key.created', details: { kid } } as const
+      await tx.events.insert(recordEvent(ports, caller, created))
+      await besides?.(tx, key)
+      return true
+    })
 }
 
 async function insist(
@@ -92,4 +86,10 @@ async function insist(
     if (key !== undefined) return key
   }
   throw new Error('other instances keep rotating the keys; try again')
+}
+
+export interface RotateKeys {
+  readonly ifDue: Bound<typeof rotateKeysIfDue>
+  readonly next: Bound<typeof rotateKeys>
+  readonly revokeOlder: Bound<typeof revokeOlderKeys>
 }

@@ -4,21 +4,14 @@
  */
 
 import type { IdentityId } from '../../../base/ids.ts'
-import type { Random } from '../../../base/secrets/random.ts'
-import type { Clock } from '../../../base/time/clock.ts'
-import { type Duration, inSeconds } from '../../../base/time/duration.ts'
+import { inSeconds } from '../../../base/time/duration.ts'
 import { type Instant, instant } from '../../../base/time/instant.ts'
 import { ACCESS_TOKEN_TYP } from '../../../protocol/service-claims.ts'
 import type { Identity } from '../../identities/identity.ts'
 import type { OidcSession } from '../../sessions/api-session.ts'
 import { accessTokenClaims } from '../access-token.ts'
 import { ID_TOKEN_TYP, idTokenClaims } from '../id-token.ts'
-import type { SigningKeys } from './signing-keys.ts'
-
-export interface TokenLifetimes {
-  readonly accessToken: Duration
-  readonly idToken: Duration
-}
+import type { TokenPorts } from '../ports.ts'
 
 /** What goes into a token response besides a refresh token. */
 export interface SignedTokens {
@@ -30,54 +23,51 @@ export interface SignedTokens {
   readonly scope: string
 }
 
-export type SignTokens = (grant: {
+export interface TokenGrant {
   readonly session: Omit<OidcSession, 'expiresAt'>
   readonly identity: Identity
   readonly username: string
   readonly scope: string
   /** Of the authorization request; a refresh has none. */
   readonly nonce: string | undefined
-}) => Promise<SignedTokens>
+}
 
-export function createSignTokens(deps: {
-  readonly signingKeys: Pick<SigningKeys, 'sign'>
-  readonly lifetimes: TokenLifetimes
-  readonly audience: string
-  readonly clock: Clock
-  readonly random: Random
-}): SignTokens {
-  const { signingKeys, lifetimes, audience, clock, random } = deps
-
-  return async ({ session, identity, username, scope, nonce }) => {
-    const now = clock.now()
-    const authTime = session.primary.at
-    const access = accessTokenClaims(
-      { session, identity, scope, authTime, audience, life: lifetimes.accessToken },
-      now,
-      random,
-    )
-    const signed = await signingKeys.sign(ACCESS_TOKEN_TYP, { ...access })
-    const idToken = idTokenClaims(
-      {
-        session,
-        identity,
-        username,
-        authTime,
-        nonce,
-        life: lifetimes.idToken,
-        accessToken: signed.token,
-        algorithm: signed.algorithm,
-      },
-      now,
-    )
-    const { token: signedIdToken } = await signingKeys.sign(ID_TOKEN_TYP, idToken)
-    return {
-      identityId: identity.id,
+export async function signTokens(
+  ports: Pick<
+    TokenPorts,
+    'signingKeys' | 'accessTokenLife' | 'idTokenLife' | 'audience' | 'clock' | 'random'
+  >,
+  { session, identity, username, scope, nonce }: TokenGrant,
+): Promise<SignedTokens> {
+  const { signingKeys, accessTokenLife, idTokenLife, audience, clock, random } = ports
+  const now = clock.now()
+  const authTime = session.primary.at
+  const access = accessTokenClaims(
+    { session, identity, scope, authTime, audience, life: accessTokenLife },
+    now,
+    random,
+  )
+  const signed = await signingKeys.sign(ACCESS_TOKEN_TYP, { ...access })
+  const idToken = idTokenClaims(
+    {
+      session,
+      identity,
+      username,
+      authTime,
+      nonce,
+      life: idTokenLife,
       accessToken: signed.token,
-      accessTokenExpiresAt: instant(access.exp * 1_000),
-      idToken: signedIdToken,
-      expiresInSeconds: inSeconds(lifetimes.accessToken),
-      scope,
-    }
+      algorithm: signed.algorithm,
+    },
+    now,
+  )
+  const { token: signedIdToken } = await signingKeys.sign(ID_TOKEN_TYP, idToken)
+  return {
+    identityId: identity.id,
+    accessToken: signed.token,
+    accessTokenExpiresAt: instant(access.exp * 1_000),
+    idToken: signedIdToken,
+    expiresInSeconds: inSeconds(accessTokenLife),
+    scope,
   }
 }

@@ -119,6 +119,14 @@ export function createSigningKeys(deps: {
     return reading
   }
 
+  let turn: Promise<unknown> = Promise.resolve()
+  /** Rotations on command wait for each other, so that each of them makes a key after that of the one before. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = turn.then(work, work)
+    turn = mine.catch(() => {})
+    return mine
+  }
+
   /** Makes the successor of the newest of these. The generation decides when another instance does the same. */
   async function succeed(
     before: readonly StoredSigningKey[],
@@ -162,16 +170,18 @@ export function createSigningKeys(deps: {
   return {
     refresh,
 
-    async rotate(keep) {
-      await refresh()
-      const known = stored()
-      return succeed(known, (now) => activeFrom(known, now), keep)
-    },
+    rotate: (keep) =>
+      inTurn(async () => {
+        await refresh()
+        const known = stored()
+        return succeed(known, (now) => activeFrom(known, now), keep)
+      }),
 
-    async rotateAtOnce(keep) {
-      await refresh()
-      return succeed(stored(), (now) => now, keep)
-    },
+    rotateAtOnce: (keep) =>
+      inTurn(async () => {
+        await refresh()
+        return succeed(stored(), (now) => now, keep)
+      }),
 
     async rotateIfDue(keep) {
       await store.raiseTokenLife(tokenLife)

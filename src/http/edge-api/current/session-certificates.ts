@@ -13,9 +13,15 @@ import {
   SessionCertificateListReply,
   SessionCertificateReply,
 } from '../../../contract/session-certificates.ts'
-import type { ManageSessionCertificates } from '../../../domain/certificates/session/issue.ts'
 import type { SessionCertificate } from '../../../domain/certificates/session/session-certificate.ts'
 import { NO_FIELDS } from '../../../domain/lists/fields.ts'
+import type { SessionPorts } from '../../../domain/sessions/ports.ts'
+import {
+  findSessionCertificate,
+  issueSessionCertificate,
+  listSessionCertificates,
+  removeSessionCertificate,
+} from '../../../domain/sessions/session-certificates.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn, listed, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
@@ -23,16 +29,11 @@ import type { Api } from '../api.ts'
 const ALL = '/current-api-session/certificates'
 const ONE = `${ALL}/:id` as const
 
-export function addSessionCertificates(
-  api: Api,
-  use: { readonly sessionCertificates: ManageSessionCertificates },
-): void {
-  const { sessionCertificates: manage } = use
-
+export function addSessionCertificates(api: Api, ports: SessionPorts): void {
   const summary = ({ id, certificatePem }: SessionCertificate): CreatedSessionCertificate => ({
     _links: selfLink(`${ALL.slice(1)}/${id}`),
     id,
-    cas: manage.caBundlePem,
+    cas: ports.caBundlePem(),
     certificate: certificatePem,
   })
   const detail = (certificate: SessionCertificate): SessionCertificateDetail => ({
@@ -50,14 +51,14 @@ export function addSessionCertificates(
       access: 'session',
       summary: 'Get a certificate for your session',
       description:
-        'Of the request only the public key and a few parts of the subject are taken; the rest is the profile of an API ' +
+        'Only the public key and a few parts of the subject of the request are used; the rest is the profile of an API ' +
         'session certificate. It ends with the session at the latest.',
       body: jsonBody(CreateSessionCertificate),
       answers: { 201: CreatedSessionCertificateReply },
       codes: ['COULD_NOT_PROCESS_CSR', 'TOO_MANY_CERTIFICATES'],
     },
     async ({ session, input: { csr }, caller }) =>
-      made(summary(await manage.issue(session, csr, caller))),
+      made(summary(await issueSessionCertificate(ports, session, csr, caller))),
   )
 
   api.add(
@@ -69,7 +70,8 @@ export function addSessionCertificates(
       list: NO_FIELDS,
       answers: { 200: SessionCertificateListReply },
     },
-    async ({ session, list }) => listed(NO_FIELDS, list, await manage.list(session, list), detail),
+    async ({ session, list }) =>
+      listed(NO_FIELDS, list, await listSessionCertificates(ports, session, list), detail),
   )
 
   api.add(
@@ -80,7 +82,8 @@ export function addSessionCertificates(
       summary: 'Read a certificate of your session',
       answers: { 200: SessionCertificateReply },
     },
-    async ({ session, path }) => found(detail(await manage.find(session, idIn(path)))),
+    async ({ session, path }) =>
+      found(detail(await findSessionCertificate(ports, session, idIn(path)))),
   )
 
   api.add(
@@ -93,7 +96,7 @@ export function addSessionCertificates(
       answers: { 200: DoneReply },
     },
     async ({ session, path, caller }) => {
-      await manage.remove(session, idIn(path), caller)
+      await removeSessionCertificate(ports, session, idIn(path), caller)
       return done()
     },
   )

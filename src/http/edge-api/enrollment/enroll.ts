@@ -18,13 +18,15 @@ import {
   EnrolledReply,
 } from '../../../contract/enroll.ts'
 import { DoneReply } from '../../../contract/envelope.ts'
-import type { Enroll } from '../../../domain/enrollments/enroll.ts'
-import type { EnrollByCa } from '../../../domain/enrollments/enroll-by-ca.ts'
+import { enrollByCsr, enrollByPassword } from '../../../domain/enrollments/enroll.ts'
+import { enrollByCaAlone, enrollByCaAndToken } from '../../../domain/enrollments/enroll-by-ca.ts'
+import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
 import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Call } from '../../call.ts'
 import { type Body, bodyFields } from '../../reading/body.ts'
 import { fieldsBody } from '../../reading/declared-body.ts'
 import { type Fields, invalid, passwordCredentials, textField } from '../../reading/fields.ts'
+import type { OutcomeCounters } from '../../request-observer.ts'
 import { done, found } from '../answers.ts'
 import type { Api } from '../api.ts'
 
@@ -45,30 +47,34 @@ type EnrollCall = Pick<Call, 'query' | 'body' | 'caller' | 'certificateChain'>
 
 export function addEnroll(
   api: Api,
-  use: { readonly enroll: Enroll; readonly enrollByCa: EnrollByCa },
+  ports: EnrollmentPorts,
+  { counters }: { readonly counters: OutcomeCounters },
 ): void {
   /** By the name that `method` has for them. */
   const ways = {
     async ott({ query, body, caller }: EnrollCall) {
       const clientCsr = csrOf(body)
       const token = tokenOf(query, body)
-      const certificate = await use.enroll.byCsr({ token, clientCsr }, caller)
+      const enrolled = enrollByCsr(ports, { token, clientCsr }, caller)
+      const certificate = await counters.countEnrolled(enrolled)
       return found({ cert: certificate.chainPem, ca: certificate.caBundlePem })
     },
     async updb({ query, body, caller }: EnrollCall) {
       const { username, password } = passwordCredentials(bodyFields(body))
       const token = tokenOf(query, body)
-      return found({ username: await use.enroll.byPassword({ token, username, password }, caller) })
+      return found({
+        username: await enrollByPassword(ports, { token, username, password }, caller),
+      })
     },
     async ottca({ query, body, caller, certificateChain }: EnrollCall) {
       const token = tokenOf(query, body)
-      await use.enrollByCa.withToken({ token, shown: certificateChain() }, caller)
+      await enrollByCaAndToken(ports, { token, shown: certificateChain() }, caller)
       return done()
     },
     /** Reads only the certificate. */
     async ca({ caller, certificateChain }: EnrollCall) {
       const shown = certificateChain()
-      return found({ id: await use.enrollByCa.withoutToken({ shown }, caller) })
+      return found({ id: await enrollByCaAlone(ports, { shown }, caller) })
     },
   }
 
@@ -79,7 +85,7 @@ export function addEnroll(
       access: 'login',
       summary: 'Exchange a token for a certificate',
       description:
-        'The enrollment becomes an authenticator. Of the request only the public key and a few parts of the subject are ' +
+        'The enrollment becomes an authenticator. Only the public key and a few parts of the subject of the request are ' +
         'taken.',
       query: TOKEN,
       body: fieldsBody(EnrollByCsr, { reads: ['json', 'text', 'pem'], text: CSR }),
@@ -108,7 +114,7 @@ export function addEnroll(
       method: 'POST',
       path: '/enroll/ottca',
       access: 'login',
-      summary: 'Exchange a token for the right to log in with a certificate of a third-party CA',
+      summary: 'Exchange a token to register a certificate of a third-party CA',
       description: 'With the certificate on the connection.',
       query: TOKEN,
       body: fieldsBody(EnrollByToken),
@@ -123,7 +129,7 @@ export function addEnroll(
       method: 'POST',
       path: '/enroll/ca',
       access: 'login',
-      summary: 'Enroll with a certificate of a third-party CA that enrolls by itself',
+      summary: 'Enroll with a certificate of a third-party CA that has auto enrollment',
       description: 'With the certificate on the connection. Creates the identity.',
       body: fieldsBody(Ignored),
       answers: { 200: EnrolledIdentityReply },
@@ -138,7 +144,7 @@ export function addEnroll(
       path: '/enroll',
       access: 'login',
       summary: 'Enroll by the method in the query',
-      description: 'As at the address of that method, which says what to send.',
+      description: 'The same as the path of that method, which describes what to send.',
       query: { method: '`ott`, `updb`, `ottca` or `ca`. Required.', ...TOKEN },
       body: fieldsBody(EnrollByAny, { reads: ['json', 'form', 'text', 'pem'], text: CSR }),
       answers: { 200: EnrolledReply },

@@ -3,10 +3,11 @@
  * §4.1.3. What is public anyway is shown without asking who wants it; whether to believe it, the client must know.
  */
 import { certsOnly } from '../../../domain/certificates/own/certs-only.ts'
+import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import { text } from '../../answer.ts'
 import type { Api } from '../api.ts'
 
-export function addEstCaCerts(api: Api, use: { readonly caBundlePem: () => string }): void {
+export function addEstCaCerts(api: Api, ports: Pick<SessionPorts, 'caBundlePem'>): void {
   api.add(
     {
       method: 'GET',
@@ -22,7 +23,7 @@ export function addEstCaCerts(api: Api, use: { readonly caBundlePem: () => strin
       },
     },
     () =>
-      text('application/pkcs7-mime', base64Lines(certsOnly(use.caBundlePem())), {
+      text('application/pkcs7-mime', base64Lines(certsOnly(ports.caBundlePem())), {
         'content-transfer-encoding': 'base64',
       }),
   )

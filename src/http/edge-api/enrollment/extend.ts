@@ -8,17 +8,15 @@ import {
   ExtendedAuthenticatorReply,
   VerifyExtended,
 } from '../../../contract/renewal.ts'
-import type { RenewCertificate } from '../../../domain/certificates/enrolled/renew.ts'
+import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
+import { confirmRenewal, extendCertificate } from '../../../domain/enrollments/renewal/renew.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 const ONE = '/current-identity/authenticators/:id'
 
-export function addExtend(
-  api: Api,
-  { renewCertificate: renew }: { readonly renewCertificate: RenewCertificate },
-): void {
+export function addExtend(api: Api, ports: EnrollmentPorts): void {
   api.add(
     {
       method: 'POST',
@@ -32,7 +30,13 @@ export function addExtend(
     },
     async ({ session, path, input: { clientCertCsr: csr }, caller, certificateChain }) => {
       const asked = { csr, shown: certificateChain() }
-      const { chainPem, caBundlePem } = await renew.extend(session, idIn(path), asked, caller)
+      const { chainPem, caBundlePem } = await extendCertificate(
+        ports,
+        session,
+        idIn(path),
+        asked,
+        caller,
+      )
       return found({ clientCert: chainPem, ca: caBundlePem })
     },
   )
@@ -43,7 +47,7 @@ export function addExtend(
       path: `${ONE}/extend-verify`,
       access: 'session',
       summary: 'Confirm a renewed certificate',
-      description: 'From now on the one of before is refused.',
+      description: 'From then on the old one is refused.',
       body: jsonBody(VerifyExtended),
       answers: { 200: DoneReply },
       codes: [
@@ -55,7 +59,7 @@ export function addExtend(
       ],
     },
     async ({ session, path, input: { clientCert: pem }, caller, certificateChain }) => {
-      await renew.verify(session, idIn(path), { pem, shown: certificateChain() }, caller)
+      await confirmRenewal(ports, session, idIn(path), { pem, shown: certificateChain() }, caller)
       return done()
     },
   )

@@ -1,0 +1,58 @@
+/**
+ * Legacy sessions in memory, by the hash of their token: a call reads its session at most once a second (D-36).
+ */
+import type { ApiSessionId } from '../../base/ids.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { LegacySession } from './api-session.ts'
+
+export interface LegacySessionCache {
+  /** Returns an entry that was read within the last second, or undefined. */
+  find(tokenHash: SecretHash): CachedSession | undefined
+  keep(tokenHash: SecretHash, entry: CachedSession): void
+  /** What is known of the session has changed here: it is read again. */
+  forget(id: ApiSessionId): void
+}
+
+export interface CachedSession {
+  readonly session: LegacySession
+  readonly identity: Identity
+  /** By the uptime, from before the read began. */
+  readonly readAt: Duration
+}
+
+/** D-36. */
+const KEPT_FOR: Duration = seconds(1)
+/** Sessions that are kept at the most; each is a small object. */
+const MOST_KEPT = 10_000
+
+export function createLegacySessionCache({
+  clock,
+}: {
+  readonly clock: Pick<Clock, 'uptime'>
+}): LegacySessionCache {
+  const entries = new Map<SecretHash, CachedSession>()
+  return {
+    find(tokenHash) {
+      const entry = entries.get(tokenHash)
+      if (entry !== undefined && clock.uptime() - entry.readAt < KEPT_FOR) return entry
+      entries.delete(tokenHash)
+      return undefined
+    },
+
+    keep(tokenHash, entry) {
+      entries.set(tokenHash, entry)
+      if (entries.size <= MOST_KEPT) return
+      const [oldest] = entries.keys()
+      if (oldest !== undefined) entries.delete(oldest)
+    },
+
+    forget(id) {
+      for (const [tokenHash, { session }] of entries) {
+        if (session.id === id) entries.delete(tokenHash)
+      }
+    },
+  }
+}
