@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { IdentityId } from '../../src/base/ids.ts'
-import { NO_FACTORS } from '../../src/domain/login/proven.ts'
+import { NO_FACTORS } from '../../src/domain/factors/proven.ts'
 import type { AuthRequestKey } from '../../src/domain/login/request/auth-request.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { WITH_TOTP } from '../support/people.ts'

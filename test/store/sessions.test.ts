@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
-import { NO_FACTORS } from '../../src/domain/login/proven.ts'
+import { NO_FACTORS } from '../../src/domain/factors/proven.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { WITH_TOTP } from '../support/people.ts'
 import { startPostgres } from '../support/stores/postgres.ts'

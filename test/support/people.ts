@@ -17,8 +17,12 @@ import { plus } from '../../src/base/time/instant.ts'
 import type { Caller } from '../../src/domain/audit/events.ts'
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
+import {
+  NO_FACTORS,
+  NOTHING_SECONDARY,
+  type ProvenPrimary,
+} from '../../src/domain/factors/proven.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
-import { NO_FACTORS, NOTHING_SECONDARY, type ProvenPrimary } from '../../src/domain/login/proven.ts'
 import { type AuthPolicy, defaultPolicy } from '../../src/domain/policies/auth-policy.ts'
 import { demandsOf } from '../../src/domain/policies/demands-of.ts'
 import type { Rules } from '../../src/domain/policies/rules.ts'

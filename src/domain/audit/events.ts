@@ -13,7 +13,7 @@ import type {
 } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { SecondFactorId } from '../../protocol/second-factors.ts'
-import type { PrimaryMethod } from '../login/proven.ts'
+import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type {
   EnrollmentRefusalReason,
   LoginFailureReason,

@@ -9,9 +9,9 @@ import {
   SECOND_FACTOR_IDS,
   type SecondFactorId,
 } from '../../protocol/second-factors.ts'
+import { NO_FACTORS } from '../factors/proven.ts'
 import { ALL_SECOND_FACTORS, secondFactor } from '../factors/second-factors.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
-import { NO_FACTORS } from '../login/proven.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { ApiSession } from './api-session.ts'
 import type { SessionPorts } from './ports.ts'

@@ -1,7 +1,7 @@
 /** How proven second factors are stored: rows of the version before the registry are read as they are. D-256. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SecondFactorId } from '../../domain/login/proven.ts'
+import type { SecondFactorId } from '../../domain/factors/proven.ts'
 import { factorsOf, furtherFactors } from './second-factors.ts'
 
 test('TOTP is what its own column says, and adds nothing to the row', () => {

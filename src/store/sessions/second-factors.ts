@@ -2,7 +2,7 @@
  * Second factors in rows. TOTP has columns and members of its own, from before there were others; each further factor is
  * in a list. So rows that an earlier version wrote are read as they are, and a new factor needs no migration here.
  */
-import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../domain/login/proven.ts'
+import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../domain/factors/proven.ts'
 import { listOf, oneOf, optional } from '../reading.ts'
 
 type Factors = ReadonlySet<SecondFactorId>

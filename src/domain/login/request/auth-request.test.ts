@@ -9,7 +9,7 @@ import type { SecretHash } from '../../../base/secrets/vault.ts'
 import { minutes, seconds } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
-import { NO_FACTORS } from '../proven.ts'
+import { NO_FACTORS } from '../../factors/proven.ts'
 import {
   type AuthRequestKey,
   type AwaitingPrimary,

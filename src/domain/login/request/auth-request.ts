@@ -11,7 +11,7 @@ import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
 import type { SecondFactorId } from '../../../protocol/second-factors.ts'
-import { NO_FACTORS, type ProvenPrimary, type ProvenSecondary } from '../proven.ts'
+import { NO_FACTORS, type ProvenPrimary, type ProvenSecondary } from '../../factors/proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** What the client holds: the sealed request itself (D-7). Never stored, never logged. */
