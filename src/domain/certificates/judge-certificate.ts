@@ -4,16 +4,16 @@
  * the factor. Each refusal has its reason for the operator.
  */
 import { X509Certificate } from 'node:crypto'
-import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
-import { PURPOSE } from '../../protocol/x509.ts'
-import type { LoginFailureReason } from '../audit/events.ts'
-import type { CaTrust } from '../login/proven.ts'
 import {
   fingerprintOf,
   readCertificates,
   validity,
   writeCertificates,
-} from './certificate-chain.ts'
+} from '../../base/certificates.ts'
+import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
+import { PURPOSE } from '../../protocol/x509.ts'
+import type { LoginFailureReason } from '../audit/events.ts'
+import type { CaTrust } from '../login/proven.ts'
 import type { LeafFacts } from './paths/content.ts'
 import { type CertificatePath, findPaths, hasIssued } from './paths/find-paths.ts'
 import { type InvalidPath, type ValidPath, validatePath } from './paths/validate-path.ts'

@@ -3,6 +3,7 @@
  * what is signed is signed before it.
  */
 
+import { readCertificates } from '../../base/certificates.ts'
 import {
   type AuthenticatorId,
   type CaId,
@@ -14,7 +15,6 @@ import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import { readCertificates } from '../certificates/certificate-chain.ts'
 import { hasIssued } from '../certificates/paths/find-paths.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import { createIdentity, type NewIdentity } from '../identities/manage.ts'

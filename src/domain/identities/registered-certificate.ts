@@ -1,6 +1,7 @@
 /** A certificate that is handed in to be somebody's authenticator, in our own form. API 4.2. */
+
+import { readCertificates } from '../../base/certificates.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { readCertificates } from '../certificates/certificate-chain.ts'
 import { hasIssued } from '../certificates/paths/find-paths.ts'
 import { readLeafCertificate } from '../certificates/third-party/prove-ca.ts'
 import type { CertAuthenticator } from './authenticator.ts'

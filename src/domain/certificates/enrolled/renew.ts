@@ -5,6 +5,7 @@
  */
 
 import type { X509Certificate } from 'node:crypto'
+import { fingerprintOf, readCertificates, validity } from '../../../base/certificates.ts'
 import { sha256 } from '../../../base/encoding.ts'
 import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -20,7 +21,6 @@ import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
 import { endSessionsWithin } from '../../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../../sessions/ending/ports.ts'
 import type { Stores } from '../../stores.ts'
-import { fingerprintOf, readCertificates, validity } from '../certificate-chain.ts'
 import { judgeCertificate } from '../judge-certificate.ts'
 import { type IdentityCertificate, issueIdentityCertificate } from '../own/identity-certificate.ts'
 import type { PresentedChain } from '../presented-chain.ts'

@@ -4,7 +4,7 @@
  * path is not a part of validating it). Bounded, whatever a client sends.
  */
 import type { X509Certificate } from 'node:crypto'
-import { isSignedBy } from '../certificate-chain.ts'
+import { isSignedBy } from '../../../base/certificates.ts'
 import { MOST_CERTIFICATES } from '../presented-chain.ts'
 import { keyFault } from './key-strength.ts'
 

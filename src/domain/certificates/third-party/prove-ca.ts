@@ -4,14 +4,14 @@
  */
 
 import type { X509Certificate } from 'node:crypto'
-import type { Instant } from '../../../base/time/instant.ts'
-import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import {
   fingerprintOf,
   readCertificates,
   validity,
   writeCertificates,
-} from '../certificate-chain.ts'
+} from '../../../base/certificates.ts'
+import type { Instant } from '../../../base/time/instant.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import { hasIssued } from '../paths/find-paths.ts'
 import { keyFault } from '../paths/key-strength.ts'
 import { validatePath } from '../paths/validate-path.ts'

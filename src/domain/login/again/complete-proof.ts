@@ -3,7 +3,7 @@
  * missing values are read from the registered certificate; if none is registered, the proof stays incomplete and is
  * refused. For a login that has the fields, nothing is read.
  */
-import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
+import { readCertificates, validity } from '../../../base/certificates.ts'
 import { hasIssued } from '../../certificates/paths/find-paths.ts'
 import type { Ca } from '../../certificates/third-party/ca.ts'
 import type { Authenticators } from '../../identities/stores.ts'

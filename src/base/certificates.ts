@@ -1,6 +1,6 @@
 /** Certificates in PEM (RFC 7468), as files and the database hold them. Reads only; judges nothing. */
 import { X509Certificate } from 'node:crypto'
-import { type Instant, instant } from '../../base/time/instant.ts'
+import { type Instant, instant } from './time/instant.ts'
 
 // A beginning without its end counts too: a file that was cut off must not pass for a shorter chain.
 const BLOCK = /-----BEGIN CERTIFICATE-----(?:[^-]*-----END CERTIFICATE-----)?/g
