@@ -1,4 +1,7 @@
-/** Certificates in PEM (RFC 7468), as files and the database hold them. Reads only; judges nothing. */
+/**
+ * X.509 certificates, read by OpenSSL: from PEM (RFC 7468) and from DER, and what is asked of one. Whether a certificate
+ * counts is decided elsewhere.
+ */
 import { X509Certificate } from 'node:crypto'
 import { type Instant, instant } from './time/instant.ts'
 
@@ -7,13 +10,30 @@ const BLOCK = /-----BEGIN CERTIFICATE-----(?:[^-]*-----END CERTIFICATE-----)?/g
 
 /** Every certificate of the text in its order; undefined in the place of one that cannot be read. */
 export function readCertificates(pem: string): readonly (X509Certificate | undefined)[] {
-  return Array.from(pem.matchAll(BLOCK), ([block]) => {
-    try {
-      return new X509Certificate(block)
-    } catch {
-      return undefined
-    }
-  })
+  return Array.from(pem.matchAll(BLOCK), ([block]) => readCertificate(block))
+}
+
+/** The first certificate of a text in PEM; undefined when it cannot be read. */
+export function readCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The certificate that these bytes are; undefined when they are not one. Node looks for a PEM block first, wherever it
+ * stands: a certificate with another one as text in some field would be taken for that other one, whose key was never
+ * proven (R093). So what was read must be what was given.
+ */
+export function readDerCertificate(der: Uint8Array): X509Certificate | undefined {
+  try {
+    const certificate = new X509Certificate(der)
+    return certificate.raw.equals(der) ? certificate : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export function writeCertificates(certificates: readonly X509Certificate[]): string {
@@ -33,7 +53,19 @@ export function validity(certificate: X509Certificate): { notBefore: Instant; no
   }
 }
 
-/** Whether this very key of `issuer` signed the certificate. Says nothing about whether it was allowed to. */
+export function isInDate(certificate: X509Certificate, now: Instant): boolean {
+  const { notBefore, notAfter } = validity(certificate)
+  return notBefore <= now && now <= notAfter
+}
+
+/**
+ * Whether this very key of `issuer` signed the certificate; false also where OpenSSL cannot use the key or the signature.
+ * Says nothing about whether the issuer was allowed to.
+ */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
+  try {
+    return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
+  } catch {
+    return false
+  }
 }

@@ -2,9 +2,10 @@
  * The certificate of a connection: read from its bytes, and matched with a session by the three ways of D-42. SPEC API
  * Session Certificates, Limits; R102. What has ended is asked elsewhere.
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
+import { readDerCertificate, validity } from '../base/certificates.ts'
 import { base64url, sha256 } from '../base/encoding.ts'
-import { type Instant, instant } from '../base/time/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import { parseSessionCertificateUri } from '../protocol/spiffe-id.ts'
 import { PURPOSE } from '../protocol/x509.ts'
 import type { TrustedCas } from './trusted-cas.ts'
@@ -34,15 +35,14 @@ const LARGEST_CERTIFICATE = 64 * 1024
 
 /** Undefined when the bytes are not one certificate in DER. */
 export function readClientCertificate(der: Uint8Array): ClientCertificate | undefined {
-  const x509 = readDer(der)
+  const x509 = der.length > LARGEST_CERTIFICATE ? undefined : readDerCertificate(der)
   if (x509 === undefined) return undefined
   const hash = sha256(der)
   return {
     x509,
     fingerprint: Buffer.from(hash).toString('hex'),
     thumbprint: base64url(hash),
-    notBefore: instant(x509.validFromDate.getTime()),
-    notAfter: instant(x509.validToDate.getTime()),
+    ...validity(x509),
   }
 }
 
@@ -56,20 +56,6 @@ export function nameOf(
   const uri = onlyUri(x509)
   const name = uri === undefined ? undefined : parseName(uri, trustDomain)
   return name !== undefined && cas.haveIssued(x509, now) ? name : undefined
-}
-
-/**
- * Node looks for a PEM block first, wherever it stands: a certificate with another one as text in some field would be
- * taken for that other one, whose key nobody proved (R093). So what was read must be what was given.
- */
-function readDer(der: Uint8Array): X509Certificate | undefined {
-  if (der.length > LARGEST_CERTIFICATE) return undefined
-  try {
-    const certificate = new X509Certificate(der)
-    return certificate.raw.equals(der) ? certificate : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** A SPIFFE certificate has exactly one URI (X.509-SVID §2). Node quotes what holds a comma, or is otherwise odd. */

@@ -3,7 +3,7 @@
  * what is signed is signed before it.
  */
 
-import { readCertificates } from '../../base/certificates.ts'
+import { isSignedBy, readCertificates } from '../../base/certificates.ts'
 import {
   type AuthenticatorId,
   type CaId,
@@ -15,7 +15,6 @@ import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import { hasIssued } from '../certificates/paths/find-paths.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import { createIdentity, type NewIdentity } from '../identities/manage.ts'
 import { removeAuthenticator } from '../identities/manage-authenticators.ts'
@@ -144,7 +143,7 @@ async function enrollingCaOf(
   const found = (await cas.list()).find((ca) => {
     const [authority] = readCertificates(ca.certPem)
     const isFit = ca.isVerified && ca.isOttCaEnrollmentEnabled
-    return isFit && authority && certificate && hasIssued(authority, certificate)
+    return isFit && authority && certificate && isSignedBy(certificate, authority)
   })
   return found?.id
 }

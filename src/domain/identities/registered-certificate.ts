@@ -1,8 +1,7 @@
 /** A certificate that is handed in to be somebody's authenticator, in our own form. API 4.2. */
 
-import { readCertificates } from '../../base/certificates.ts'
+import { isSignedBy, readCertificates } from '../../base/certificates.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { hasIssued } from '../certificates/paths/find-paths.ts'
 import { readLeafCertificate } from '../certificates/third-party/prove-ca.ts'
 import type { CertAuthenticator } from './authenticator.ts'
 
@@ -24,7 +23,7 @@ export function registeredCertificate(
     .flatMap(readCertificates)
     .some(
       (anchor) =>
-        anchor !== undefined && certificate !== undefined && hasIssued(anchor, certificate),
+        anchor !== undefined && certificate !== undefined && isSignedBy(certificate, anchor),
     )
   return { certPem, fingerprint, isIssuedByNetwork }
 }
