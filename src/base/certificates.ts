@@ -23,9 +23,9 @@ export function readCertificate(pem: string): X509Certificate | undefined {
 }
 
 /**
- * The certificate that these bytes are; undefined when they are not one. Node looks for a PEM block first, wherever it
- * stands: a certificate with another one as text in some field would be taken for that other one, whose key was never
- * proven (R093). So what was read must be what was given.
+ * The certificate that these bytes are; undefined when they are not one. Node looks for a PEM block first, anywhere in
+ * the bytes: a certificate that contains another one as text in some field would be parsed as that other one, whose key
+ * was not proven (R093). So the result must equal the input.
  */
 export function readDerCertificate(der: Uint8Array): X509Certificate | undefined {
   try {

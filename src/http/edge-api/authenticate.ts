@@ -47,8 +47,8 @@ export function addAuthenticate(
       summary: 'Log in and begin a legacy session',
       description:
         'With username and password in the body, with the client certificate of the connection, or with an external JWT ' +
-        'as bearer token. While `authQueries` of the answer is not empty the session is partial: it may complete its ' +
-        'login and end, and nothing else.',
+        'as bearer token. While `authQueries` in the response is not empty, the session is partial: it may only complete ' +
+        'its login or end.',
       query: {
         method:
           '`password`, `cert` or `ext-jwt`. Left out: what the request carries, in this order – a username, a bearer ' +

@@ -31,7 +31,7 @@ export function addAuthPolicies(api: Api, ports: PolicyPorts): void {
       path: ALL,
       access: 'admin',
       summary: 'Create an authentication policy',
-      description: 'A part that is left out is not allowed.',
+      description: 'A method that is omitted is not allowed.',
       body: jsonBody(contract.NewAuthPolicy),
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE'],

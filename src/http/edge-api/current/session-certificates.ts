@@ -51,7 +51,7 @@ export function addSessionCertificates(api: Api, ports: SessionPorts): void {
       access: 'session',
       summary: 'Get a certificate for your session',
       description:
-        'Of the request only the public key and a few parts of the subject are taken; the rest is the profile of an API ' +
+        'Only the public key and a few parts of the subject of the request are used; the rest is the profile of an API ' +
         'session certificate. It ends with the session at the latest.',
       body: jsonBody(CreateSessionCertificate),
       answers: { 201: CreatedSessionCertificateReply },

@@ -47,7 +47,7 @@ export function addExtend(api: Api, ports: EnrollmentPorts): void {
       path: `${ONE}/extend-verify`,
       access: 'session',
       summary: 'Confirm a renewed certificate',
-      description: 'From now on the one of before is refused.',
+      description: 'From then on the old one is refused.',
       body: jsonBody(VerifyExtended),
       answers: { 200: DoneReply },
       codes: [

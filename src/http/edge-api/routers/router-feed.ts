@@ -37,14 +37,13 @@ export function addRouterFeed(
       cors: 'none',
       summary: 'Follow keys, CAs and everything that ends, as an edge router',
       query: {
-        since:
-          'The cursor of the last line that was read; left out: everything from the beginning.',
+        since: 'The cursor of the last line that was read; default: everything from the beginning.',
       },
       answers: {
         200: {
           types: ['application/x-ndjson'],
           about:
-            'One JSON value a line, until the connection is closed; docs/router.md has the lines.',
+            'One JSON value on each line, until the connection is closed; docs/router.md describes the lines.',
         },
       },
       codes: ['INVALID_AUTH'],
