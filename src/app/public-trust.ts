@@ -2,7 +2,6 @@
  * Whether browsers trust a server certificate by default: whether it chains to one of the roots that Node ships
  * (Mozilla's). The certificate is our own, so only the chain is checked, not names and times. D-200.
  */
-
 import type { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 import { isSignedBy, readCertificate, readCertificates } from '../base/certificates.ts'

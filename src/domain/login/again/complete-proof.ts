@@ -4,10 +4,11 @@
  * refused. For a login that has the fields, nothing is read.
  */
 import { isSignedBy, readCertificates, validity } from '../../../base/certificates.ts'
+import type { CaTrust } from '../../certificates/judge-certificate.ts'
 import type { Ca } from '../../certificates/third-party/ca.ts'
+import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { Authenticators } from '../../identities/stores.ts'
 import type { Rules } from '../../policies/rules.ts'
-import type { CaTrust, ProvenPrimary } from '../proven.ts'
 
 export async function completeProof(
   primary: ProvenPrimary,
