@@ -9,7 +9,7 @@ import {
   EndAll,
 } from '../../contract/management/api-sessions.ts'
 import { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
+import type { ManageSessions } from '../../domain/management/manage-sessions.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
 import { done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'

@@ -13,22 +13,19 @@ import {
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
 import type * as domain from '../../domain/identities/authenticator.ts'
+import type { AuthenticatorDetail } from '../../domain/identities/authenticator.ts'
+import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
 import {
   createAuthenticator,
   removeAuthenticator,
   unlockAuthenticator,
-} from '../../domain/identities/manage-authenticators.ts'
-import {
-  type AuthenticatorDetail,
-  findAuthenticator,
-  listAuthenticators,
-} from '../../domain/identities/manage-read.ts'
+} from '../../domain/management/manage-authenticators.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { findAuthenticator, listAuthenticators } from '../../domain/management/read-identities.ts'
 import {
   type AuthenticatorChange,
   updateAuthenticator,
-} from '../../domain/identities/update-authenticator.ts'
-import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
+} from '../../domain/management/update-authenticator.ts'
 import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import {
   created,

@@ -5,7 +5,8 @@ import type { CaId } from '../../base/ids.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/cas.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
-import { inviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
+import { CA_FIELDS } from '../../domain/lists/fields.ts'
+import { inviteByCa } from '../../domain/management/ca-invitation.ts'
 import {
   createCa,
   deleteCa,
@@ -13,8 +14,7 @@ import {
   listCas,
   updateCa,
   verifyCa,
-} from '../../domain/certificates/third-party/manage-cas.ts'
-import { CA_FIELDS } from '../../domain/lists/fields.ts'
+} from '../../domain/management/manage-cas.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { CA } from '../../entities/ca.ts'
 import { text } from '../answer.ts'

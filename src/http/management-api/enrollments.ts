@@ -12,20 +12,20 @@ import {
   isOpen,
 } from '../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../domain/enrollments/invite.ts'
+import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
 import {
   createEnrollment,
   deleteEnrollment,
   reEnroll,
   refreshEnrollment,
-} from '../../domain/enrollments/manage.ts'
+} from '../../domain/management/manage-enrollments.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import {
   type EnrollmentDetail,
   findEnrollment,
   listEnrollments,
   listEnrollmentsOf,
-} from '../../domain/enrollments/read.ts'
-import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
+} from '../../domain/management/read-enrollments.ts'
 import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
 import { done, found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'

@@ -14,25 +14,25 @@ import {
   IdentityReply,
   NewIdentity,
 } from '../../contract/management/identities.ts'
-import { createEnrollmentWithIdentity } from '../../domain/enrollments/manage.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
 import type * as domain from '../../domain/identities/identity.ts'
+import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
+import { createEnrollmentWithIdentity } from '../../domain/management/manage-enrollments.ts'
 import {
   createIdentity,
   deleteIdentity,
   disableIdentity,
   enableIdentity,
   removeMfa,
-} from '../../domain/identities/manage.ts'
+} from '../../domain/management/manage-identities.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import {
   findIdentity,
   type IdentityDetail,
   listAuthenticatorsOf,
   listIdentities,
-} from '../../domain/identities/manage-read.ts'
-import { updateIdentity } from '../../domain/identities/update-identity.ts'
-import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
+} from '../../domain/management/read-identities.ts'
+import { updateIdentity } from '../../domain/management/update-identity.ts'
 import { IDENTITY } from '../../entities/identity.ts'
 import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'

@@ -14,9 +14,9 @@ import {
   ChangedOwn,
   ReplacedOwn,
 } from '../../../contract/management/authenticators.ts'
+import type { OwnAuthenticators, OwnChange } from '../../../domain/account/own-authenticators.ts'
 import type * as domain from '../../../domain/identities/authenticator.ts'
-import type { AuthenticatorDetail } from '../../../domain/identities/manage-read.ts'
-import type { OwnAuthenticators, OwnChange } from '../../../domain/identities/own-authenticators.ts'
+import type { AuthenticatorDetail } from '../../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../../domain/lists/fields.ts'
 import {
   authenticatorBody,

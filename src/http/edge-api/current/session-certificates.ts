@@ -13,15 +13,15 @@ import {
   SessionCertificateListReply,
   SessionCertificateReply,
 } from '../../../contract/session-certificates.ts'
+import type { SessionCertificate } from '../../../domain/certificates/session/session-certificate.ts'
+import { NO_FIELDS } from '../../../domain/lists/fields.ts'
+import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import {
   findSessionCertificate,
   issueSessionCertificate,
   listSessionCertificates,
   removeSessionCertificate,
-} from '../../../domain/certificates/session/issue.ts'
-import type { SessionCertificate } from '../../../domain/certificates/session/session-certificate.ts'
-import { NO_FIELDS } from '../../../domain/lists/fields.ts'
-import type { SessionPorts } from '../../../domain/sessions/ports.ts'
+} from '../../../domain/sessions/session-certificates.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn, listed, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'

@@ -8,8 +8,8 @@ import {
   ExtendedAuthenticatorReply,
   VerifyExtended,
 } from '../../../contract/renewal.ts'
-import { confirmRenewal, extendCertificate } from '../../../domain/certificates/enrolled/renew.ts'
 import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
+import { confirmRenewal, extendCertificate } from '../../../domain/enrollments/renewal/renew.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn } from '../answers.ts'
 import type { Api } from '../api.ts'

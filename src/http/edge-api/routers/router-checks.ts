@@ -8,7 +8,7 @@ import {
 import type {
   CheckedSession,
   CheckForRouter,
-} from '../../../domain/sessions/routers/check-for-router.ts'
+} from '../../../domain/calls/routers/check-for-router.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { found } from '../answers.ts'
 import type { Api } from '../api.ts'

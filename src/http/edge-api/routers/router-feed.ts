@@ -4,11 +4,11 @@
  */
 
 import { Readable } from 'node:stream'
-import type { AuthenticateRouter } from '../../../domain/sessions/routers/authenticate-router.ts'
+import type { AuthenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'
 import {
   HEARTBEAT_SECONDS,
   type OpenRouterFeed,
-} from '../../../domain/sessions/routers/router-feed.ts'
+} from '../../../domain/calls/routers/router-feed.ts'
 import { LONGEST_CURSOR } from '../../../protocol/limits.ts'
 import { empty } from '../../answer.ts'
 import { invalid } from '../../reading/fields.ts'
