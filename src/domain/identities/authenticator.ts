@@ -6,6 +6,7 @@ import type { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/auth
 import type { EntityOf } from '../../entities/field.ts'
 import { LONGEST_NAME } from '../../protocol/limits.ts'
 import { invalid } from '../refusals.ts'
+import type { Identity } from './identity.ts'
 
 /** The password exists only as an argon2id hash with its parameters. */
 export type UpdbAuthenticator = EntityOf<typeof UPDB_AUTHENTICATOR>
@@ -40,4 +41,10 @@ export function usernameKey(username: string): string {
 export function refuseLongUsername(username: string): void {
   if (usernameKey(username).length <= LONGEST_NAME) return
   throw invalid('username', `must have at most ${LONGEST_NAME} characters`)
+}
+
+/** An authenticator as it is shown, with whose it is. */
+export interface AuthenticatorDetail {
+  readonly authenticator: Authenticator
+  readonly identity: Pick<Identity, 'id' | 'name'>
 }

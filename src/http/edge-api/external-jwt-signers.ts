@@ -22,7 +22,7 @@ export function addExternalJwtSigners(
       method: 'GET',
       path: '/external-jwt-signers',
       access: 'public',
-      summary: 'List whose external JWTs count here',
+      summary: 'List the signers whose external JWTs are accepted',
       list: PUBLIC_SIGNER_FIELDS,
       answers: { 200: PublicSignerListReply },
     },

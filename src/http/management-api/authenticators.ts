@@ -13,22 +13,19 @@ import {
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
 import type * as domain from '../../domain/identities/authenticator.ts'
+import type { AuthenticatorDetail } from '../../domain/identities/authenticator.ts'
+import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
 import {
   createAuthenticator,
   removeAuthenticator,
   unlockAuthenticator,
-} from '../../domain/identities/manage-authenticators.ts'
-import {
-  type AuthenticatorDetail,
-  findAuthenticator,
-  listAuthenticators,
-} from '../../domain/identities/manage-read.ts'
+} from '../../domain/management/manage-authenticators.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { findAuthenticator, listAuthenticators } from '../../domain/management/read-identities.ts'
 import {
   type AuthenticatorChange,
   updateAuthenticator,
-} from '../../domain/identities/update-authenticator.ts'
-import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
+} from '../../domain/management/update-authenticator.ts'
 import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import {
   created,
@@ -153,7 +150,7 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       path: ONE,
       access: 'admin',
       summary: 'Delete an authenticator',
-      description: 'Ends the sessions that were begun with it.',
+      description: 'Ends the sessions that began with it.',
       answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
@@ -169,7 +166,7 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       path: `${ONE}/unlock`,
       access: 'admin',
       summary: 'Unlock a password',
-      description: 'Forgets its failures, too.',
+      description: 'Also deletes its failures.',
       body: jsonBody(Nothing),
       answers: { 200: DoneReply },
     },

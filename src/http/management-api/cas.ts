@@ -5,7 +5,8 @@ import type { CaId } from '../../base/ids.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/cas.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
-import { inviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
+import { CA_FIELDS } from '../../domain/lists/fields.ts'
+import { inviteByCa } from '../../domain/management/ca-invitation.ts'
 import {
   createCa,
   deleteCa,
@@ -13,8 +14,7 @@ import {
   listCas,
   updateCa,
   verifyCa,
-} from '../../domain/certificates/third-party/manage-cas.ts'
-import { CA_FIELDS } from '../../domain/lists/fields.ts'
+} from '../../domain/management/manage-cas.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { CA } from '../../entities/ca.ts'
 import { text } from '../answer.ts'
@@ -34,7 +34,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       path: ALL,
       access: 'admin',
       summary: 'Register a third-party CA',
-      description: 'It counts for nothing before it is verified.',
+      description: 'It has no effect until it is verified.',
       body: jsonBody(contract.NewCa),
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE', 'CERT_IN_USE', 'INVALID_CERT_PEM', 'CERTIFICATE_IS_NOT_CA'],
@@ -119,7 +119,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       method: 'POST',
       path: `${ONE}/verify`,
       access: 'admin',
-      summary: 'Prove that somebody holds the key of a CA',
+      summary: 'Prove that you have the key of a CA',
       body: textBody(
         'A certificate in PEM that the CA has signed, with the `verificationToken` as its common name.',
       ),
@@ -144,7 +144,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       method: 'GET',
       path: `${ONE}/jwt`,
       access: 'admin',
-      summary: 'Read the invitation to enroll by certificates of a CA',
+      summary: 'Read the JWT for enrolling with certificates of a CA',
       answers: {
         200: { types: ['application/jwt'], about: 'A JWT with `em: "ca"`, signed by this server.' },
       },

@@ -6,7 +6,9 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/external-jwt-signers.ts'
 import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
-import { checkSigner, findCheckedSigner } from '../../domain/ext-jwt/check-signer.ts'
+import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
+import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
+import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
 import {
   createSigner,
   deleteSigner,
@@ -14,9 +16,7 @@ import {
   listSigners,
   type SignerDetail,
   updateSigner,
-} from '../../domain/ext-jwt/manage.ts'
-import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
-import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
+} from '../../domain/management/manage-signers.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
 import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
 import { created, done, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
@@ -122,9 +122,9 @@ export function addManagedSigners(api: Api, ports: ManagementPorts): void {
       method: 'POST',
       path: `${ONE}/check`,
       access: 'admin',
-      summary: 'Try a JWT against a signer',
+      summary: 'Check a JWT against a signer',
       description:
-        'A dry run: every step of a login with it, with what was expected and what was received. Nobody is logged in.',
+        'A dry run: every step of a login with it, with expected and received values. It does not log in.',
       body: deferredBody(SignerCheck),
       answers: { 200: CheckedJwtReply },
     },
