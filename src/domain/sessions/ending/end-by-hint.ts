@@ -6,7 +6,6 @@ import type { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { matchesRedirect, type RedirectPattern } from '../../../protocol/redirect-uri.ts'
 import type { Caller } from '../../audit/events.ts'
-import type { Bound } from '../../bound.ts'
 import { readOwnAccessToken, readOwnIdToken } from '../../tokens/own-token.ts'
 import type { SessionPorts } from '../ports.ts'
 import { endSession } from './end-session.ts'
@@ -63,5 +62,3 @@ async function namedSession(
   }
   return bearer && readOwnAccessToken(ports, bearer)
 }
-
-export type EndByHint = Bound<typeof endByHint>
