@@ -5,6 +5,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  adjust,
+  DURATION_RULES,
+  type Durations,
+  ruleAt,
+} from '../../test/support/config/durations.ts'
+import {
   days,
   formatDuration,
   hours,
@@ -12,13 +18,7 @@ import {
   minutes,
   seconds,
 } from '../base/time/duration.ts'
-import {
-  adjustDurations,
-  DURATION_RULES,
-  type Durations,
-  describeAdjustment,
-  readDuration,
-} from './durations.ts'
+import { describeAdjustment, readDuration } from './durations.ts'
 
 const GOOD: Durations = {
   sessionTimeout: minutes(30),
@@ -41,23 +41,23 @@ test('the defaults are the ones of the specification and need no adjustment', ()
     Object.entries(DURATION_RULES).map(([name, rule]) => [name, rule.usual]),
   )
   assert.deepEqual(usual, {
-    accessTokenDuration: '30m',
-    idTokenDuration: '30m',
-    refreshTokenDuration: '24h',
-    refreshRetryWindow: '0s',
-    sessionTimeout: '30m',
-    sessionCertificateDuration: '12h',
-    maxSessionDuration: '30d',
-    keyRotation: '90d',
-    enrollmentDuration: '24h',
-    enrollmentCertificateDuration: '365d',
-    auditRetention: '90d',
-    header: '10s',
-    request: '30s',
-    idle: '60s',
-    write: '30s',
+    'edge.oidc.accessTokenDuration': '30m',
+    'edge.oidc.idTokenDuration': '30m',
+    'edge.oidc.refreshTokenDuration': '24h',
+    'edge.oidc.refreshRetryWindow': '0s',
+    'edge.api.sessionTimeout': '30m',
+    'edge.api.sessionCertificateDuration': '12h',
+    'edge.oidc.maxSessionDuration': '30d',
+    'edge.oidc.keyRotation': '90d',
+    'edge.enrollment.duration': '24h',
+    'edge.enrollment.certificateDuration': '365d',
+    'edge.audit.retention': '90d',
+    'web[].options.timeouts.header': '10s',
+    'web[].options.timeouts.request': '30s',
+    'web[].options.timeouts.idle': '60s',
+    'web[].options.timeouts.write': '30s',
   })
-  assert.deepEqual(adjustDurations(GOOD), { durations: GOOD, adjustments: [] })
+  assert.deepEqual(adjust(GOOD), { durations: GOOD, adjustments: [] })
 })
 
 // R052: zero, negative and too small.
@@ -67,9 +67,9 @@ for (const [written, given] of [
   ['59s', '59s'],
 ] as const) {
   test(`token lifetimes of ${written} become one minute, with one warning each`, () => {
-    const reading = readDuration(written, DURATION_RULES.accessTokenDuration)
+    const reading = readDuration(written, ruleAt('edge.oidc.accessTokenDuration'))
     assert.ok(reading.ok)
-    const { durations, adjustments } = adjustDurations({
+    const { durations, adjustments } = adjust({
       ...GOOD,
       accessTokenDuration: reading.value,
       idTokenDuration: reading.value,
@@ -85,14 +85,14 @@ for (const [written, given] of [
 
 test('a lifetime of exactly the minimum is kept', () => {
   const given = { ...GOOD, accessTokenDuration: minutes(1), idTokenDuration: minutes(1) }
-  assert.deepEqual(adjustDurations(given), { durations: given, adjustments: [] })
+  assert.deepEqual(adjust(given), { durations: given, adjustments: [] })
 })
 
 // R052: zero, negative, equal to the access token, and a second too short.
 for (const given of [seconds(0), hours(-1), minutes(30), seconds(30 * 60 + 59)]) {
   const written = formatDuration(given)
   test(`a refresh token of ${written} beside an access token of 30m lives 31m`, () => {
-    const { durations, adjustments } = adjustDurations({ ...GOOD, refreshTokenDuration: given })
+    const { durations, adjustments } = adjust({ ...GOOD, refreshTokenDuration: given })
     assert.equal(durations.refreshTokenDuration, minutes(31))
     assert.deepEqual(adjustments, [
       { path: 'edge.oidc.refreshTokenDuration', given: written, used: '31m' },
@@ -102,12 +102,12 @@ for (const given of [seconds(0), hours(-1), minutes(30), seconds(30 * 60 + 59)])
 
 test('a refresh token that lives exactly a minute longer than the access token is kept', () => {
   const given = { ...GOOD, refreshTokenDuration: minutes(31) }
-  assert.deepEqual(adjustDurations(given), { durations: given, adjustments: [] })
+  assert.deepEqual(adjust(given), { durations: given, adjustments: [] })
 })
 
 test('the default of the refresh token is compared too', () => {
   // D-43: nobody gave it, and it is too short all the same.
-  const { durations, adjustments } = adjustDurations({ ...GOOD, accessTokenDuration: days(2) })
+  const { durations, adjustments } = adjust({ ...GOOD, accessTokenDuration: days(2) })
   assert.equal(durations.refreshTokenDuration, milliseconds(days(2) + minutes(1)))
   assert.deepEqual(adjustments, [
     { path: 'edge.oidc.refreshTokenDuration', given: '1d', used: '2d1m' },
@@ -116,7 +116,7 @@ test('the default of the refresh token is compared too', () => {
 
 test('the refresh token is compared with the access token as it was adjusted', () => {
   const none = { accessTokenDuration: seconds(-5), refreshTokenDuration: seconds(61) }
-  const { durations, adjustments } = adjustDurations({ ...GOOD, ...none })
+  const { durations, adjustments } = adjust({ ...GOOD, ...none })
   assert.equal(durations.refreshTokenDuration, minutes(2))
   assert.deepEqual(
     adjustments.map(({ path, used }) => [path, used]),
@@ -128,12 +128,12 @@ test('the refresh token is compared with the access token as it was adjusted', (
 })
 
 test('beside the longest access token the refresh token is a minute longer still', () => {
-  const { durations } = adjustDurations({ ...GOOD, accessTokenDuration: days(3650) })
+  const { durations } = adjust({ ...GOOD, accessTokenDuration: days(3650) })
   assert.equal(durations.refreshTokenDuration, milliseconds(days(3650) + minutes(1)))
 })
 
 test('a negative retry window is none', () => {
-  const { durations, adjustments } = adjustDurations({ ...GOOD, refreshRetryWindow: seconds(-1) })
+  const { durations, adjustments } = adjust({ ...GOOD, refreshRetryWindow: seconds(-1) })
   assert.equal(durations.refreshRetryWindow, seconds(0))
   assert.deepEqual(adjustments, [
     { path: 'edge.oidc.refreshRetryWindow', given: '-1s', used: '0s' },
@@ -142,13 +142,13 @@ test('a negative retry window is none', () => {
 
 test('a session timeout under a minute becomes a minute', () => {
   // D-36
-  const { durations, adjustments } = adjustDurations({ ...GOOD, sessionTimeout: seconds(59) })
+  const { durations, adjustments } = adjust({ ...GOOD, sessionTimeout: seconds(59) })
   assert.equal(durations.sessionTimeout, minutes(1))
   assert.deepEqual(adjustments, [{ path: 'edge.api.sessionTimeout', given: '59s', used: '1m' }])
 })
 
 test('a session that would end before its access token lasts as long as the token', () => {
-  const { durations, adjustments } = adjustDurations({ ...GOOD, maxSessionDuration: minutes(29) })
+  const { durations, adjustments } = adjust({ ...GOOD, maxSessionDuration: minutes(29) })
   assert.equal(durations.maxSessionDuration, minutes(30))
   assert.deepEqual(adjustments, [
     { path: 'edge.oidc.maxSessionDuration', given: '29m', used: '30m' },
@@ -158,7 +158,7 @@ test('a session that would end before its access token lasts as long as the toke
 test('the longest life of a session is compared with the access token as it was adjusted', () => {
   // D-43
   const none = { accessTokenDuration: seconds(0), maxSessionDuration: seconds(-1) }
-  const { durations, adjustments } = adjustDurations({ ...GOOD, ...none })
+  const { durations, adjustments } = adjust({ ...GOOD, ...none })
   assert.equal(durations.maxSessionDuration, minutes(1))
   assert.deepEqual(
     adjustments.map(({ path, used }) => [path, used]),
@@ -170,14 +170,14 @@ test('the longest life of a session is compared with the access token as it was 
 })
 
 test('a key rotation under an hour becomes an hour', () => {
-  const { durations, adjustments } = adjustDurations({ ...GOOD, keyRotation: minutes(59) })
+  const { durations, adjustments } = adjust({ ...GOOD, keyRotation: minutes(59) })
   assert.equal(durations.keyRotation, minutes(60))
   assert.deepEqual(adjustments, [{ path: 'edge.oidc.keyRotation', given: '59m', used: '1h' }])
 })
 
 test('an enrollment is open for a minute at least, and its certificate lasts an hour', () => {
   const short = { enrollmentDuration: seconds(59), enrollmentCertificateDuration: minutes(59) }
-  const { durations, adjustments } = adjustDurations({ ...GOOD, ...short })
+  const { durations, adjustments } = adjust({ ...GOOD, ...short })
   assert.equal(durations.enrollmentDuration, minutes(1))
   assert.equal(durations.enrollmentCertificateDuration, hours(1))
   assert.deepEqual(adjustments, [
@@ -193,7 +193,7 @@ test('a request time-out shorter than the header time-out is raised to it', () =
     idle: seconds(60),
     write: seconds(30),
   }
-  const { durations, adjustments } = adjustDurations({ ...GOOD, timeouts: [timeouts] })
+  const { durations, adjustments } = adjust({ ...GOOD, timeouts: [timeouts] })
   assert.deepEqual(durations.timeouts, [{ ...timeouts, request: seconds(40) }])
   assert.deepEqual(adjustments, [
     { path: 'web[0].options.timeouts.request', given: '30s', used: '40s' },
@@ -204,7 +204,7 @@ test('time-outs are adjusted for each listener by its place in the file', () => 
   const none = { header: seconds(0), request: seconds(0), idle: seconds(0), write: seconds(0) }
   const [good] = GOOD.timeouts
   assert.ok(good)
-  const { durations, adjustments } = adjustDurations({ ...GOOD, timeouts: [good, none] })
+  const { durations, adjustments } = adjust({ ...GOOD, timeouts: [good, none] })
   const least = { header: seconds(1), request: seconds(1), idle: seconds(1), write: seconds(1) }
   assert.deepEqual(durations.timeouts, [good, least])
   assert.deepEqual(
@@ -243,18 +243,21 @@ for (const [written, problem] of [
   ['87601h', 'is too long; 3650d at most'],
 ] as const) {
   test(`${JSON.stringify(written.slice(0, 24))} is refused as a duration`, () => {
-    const reading = readDuration(written, DURATION_RULES.keyRotation)
+    const reading = readDuration(written, ruleAt('edge.oidc.keyRotation'))
     assert.deepEqual(reading, { ok: false, problem })
   })
 }
 
 test('ten years are accepted, and a day is the longest time-out', () => {
-  assert.deepEqual(readDuration('3650d', DURATION_RULES.keyRotation), {
+  assert.deepEqual(readDuration('3650d', ruleAt('edge.oidc.keyRotation')), {
     ok: true,
     value: days(3650),
   })
-  assert.deepEqual(readDuration('1d', DURATION_RULES.idle), { ok: true, value: days(1) })
-  assert.deepEqual(readDuration('1d1s', DURATION_RULES.idle), {
+  assert.deepEqual(readDuration('1d', ruleAt('web[].options.timeouts.idle')), {
+    ok: true,
+    value: days(1),
+  })
+  assert.deepEqual(readDuration('1d1s', ruleAt('web[].options.timeouts.idle')), {
     ok: false,
     problem: 'is too long; 1d at most',
   })

@@ -3,8 +3,9 @@
  * home, and for messages that suggest the nearest key.
  */
 import { z } from 'zod'
+import type { DurationRule } from './durations.ts'
 import { ControllerFile } from './schema.ts'
-import { type KeyFacts, keyFacts } from './values.ts'
+import { durationRules, type KeyFacts, keyFacts } from './values.ts'
 
 export interface Key {
   readonly name: string
@@ -15,6 +16,8 @@ export interface Key {
   readonly usual: unknown
   readonly mayBeLeftOut: boolean
   readonly isList: boolean
+  /** Undefined for any other kind of value. */
+  readonly duration: DurationRule | undefined
   /** The keys of a section, or of each entry of a list of sections. */
   readonly children: readonly Key[]
 }
@@ -95,11 +98,13 @@ function editDistance(a: string, b: string): number {
 /** Unwraps a zod type, collecting its metadata, until a section, a list or a value is left. */
 function look(name: string, path: string, schema: z.core.$ZodType): Key {
   let facts: KeyFacts | undefined
+  let duration: DurationRule | undefined
   let usual: unknown
   let mayBeLeftOut = false
   let inner = schema
   for (;;) {
     facts ??= keyFacts.get(inner)
+    duration ??= durationRules.get(inner)
     if (inner instanceof z.ZodPrefault) {
       usual = inner.def.defaultValue
       mayBeLeftOut = true
@@ -114,7 +119,8 @@ function look(name: string, path: string, schema: z.core.$ZodType): Key {
   }
   if (facts === undefined) throw new Error(`the key ${path} has no facts in schema.ts`)
   const isList = inner instanceof z.ZodArray
-  return { name, path, facts, usual, mayBeLeftOut, isList, children: childrenOf(path, inner) }
+  const children = childrenOf(path, inner)
+  return { name, path, facts, usual, mayBeLeftOut, isList, duration, children }
 }
 
 function childrenOf(path: string, schema: z.core.$ZodType): readonly Key[] {

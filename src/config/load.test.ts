@@ -352,6 +352,8 @@ test('durations that are too short are adjusted, each with one warning', async (
   assert.equal(config.keys.rotation, hours(1))
   assert.equal(config.listeners[0].timeouts.request, seconds(40))
   assert.deepEqual(adjustments, [
+    // In the order of the file.
+    { path: 'web[0].options.timeouts.request', given: '30s', used: '40s' },
     { path: 'edge.api.sessionTimeout', given: '30s', used: '1m' },
     { path: 'edge.api.sessionCertificateDuration', given: '59s', used: '1m' },
     { path: 'edge.oidc.accessTokenDuration', given: '0s', used: '1m' },
@@ -360,7 +362,6 @@ test('durations that are too short are adjusted, each with one warning', async (
     { path: 'edge.oidc.refreshRetryWindow', given: '-1s', used: '0s' },
     { path: 'edge.oidc.maxSessionDuration', given: '1s', used: '1m' },
     { path: 'edge.oidc.keyRotation', given: '59m', used: '1h' },
-    { path: 'web[0].options.timeouts.request', given: '30s', used: '40s' },
   ])
 })
 

@@ -5,6 +5,7 @@
 import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { Secret } from '../base/secrets/secret.ts'
+import { adjustDurations } from './adjust-durations.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
 import { get, missingFiles, spanningProblems, withPortOf } from './checks.ts'
 import {
@@ -17,7 +18,7 @@ import {
   TLS_VERSIONS,
   type TraceExport,
 } from './config.ts'
-import { type Adjustment, adjustDurations } from './durations.ts'
+import type { Adjustment } from './durations.ts'
 import type { Environment } from './environment.ts'
 import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
 import { readYamlFile } from './read-yaml.ts'
@@ -77,20 +78,12 @@ function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly stri
 }
 
 function build(
-  file: CheckedFile,
+  written: CheckedFile,
   home: string,
   variable: Environment['variable'],
 ): Pick<LoadedConfig, 'config' | 'adjustments'> {
+  const { file, adjustments } = adjustDurations(written)
   const { edge, web } = file
-  const { durations, adjustments } = adjustDurations({
-    ...edge.oidc,
-    sessionTimeout: edge.api.sessionTimeout,
-    sessionCertificateDuration: edge.api.sessionCertificateDuration,
-    enrollmentDuration: edge.enrollment.duration,
-    enrollmentCertificateDuration: edge.enrollment.certificateDuration,
-    auditRetention: edge.audit.retention,
-    timeouts: web.map((listener) => listener.options.timeouts),
-  })
   const apis = bindApis(
     web.map((listener) => nonEmpty(listener.apis.map(listedApi))),
     edge.api.disableOidcAutoBinding,
@@ -111,11 +104,13 @@ function build(
         maxVersion: TLS_VERSIONS[listener.options.maxTLSVersion],
       },
       strictTransportSecurity: listener.options.strictTransportSecurity,
-      timeouts: at(durations.timeouts, i),
+      timeouts: listener.options.timeouts,
       ...(listener.proxyProtocol === undefined ? {} : { proxyProtocol: listener.proxyProtocol }),
       apis: at(apis, i),
     }
   })
+  const { disableOidcAutoBinding: _, ...api } = edge.api
+  const { signingAlgorithm, keyRotation, ...tokens } = edge.oidc
   const config: Config = {
     home,
     db: databaseIn(home, file.db),
@@ -123,29 +118,15 @@ function build(
     listeners: nonEmpty(listeners),
     brand: edge.brand,
     trustDomain: file.trustDomain,
-    api: {
-      address: edge.api.address,
-      corsOrigins: edge.api.corsOrigins,
-      sessionTimeout: durations.sessionTimeout,
-      sessionCertificateDuration: durations.sessionCertificateDuration,
-    },
-    tokens: {
-      accessTokenDuration: durations.accessTokenDuration,
-      idTokenDuration: durations.idTokenDuration,
-      refreshTokenDuration: durations.refreshTokenDuration,
-      refreshRetryWindow: durations.refreshRetryWindow,
-      maxSessionDuration: durations.maxSessionDuration,
-    },
-    keys: { algorithm: edge.oidc.signingAlgorithm, rotation: durations.keyRotation },
-    enrollment: {
-      duration: durations.enrollmentDuration,
-      certificateDuration: durations.enrollmentCertificateDuration,
-    },
+    api: { ...api, address: api.address },
+    tokens,
+    keys: { algorithm: signingAlgorithm, rotation: keyRotation },
+    enrollment: edge.enrollment,
     passwords: edge.passwords,
     totp: { hostname: edge.totp.hostname },
     limits: edge.limits,
     externalJwtSigners: edge.externalJwtSigners,
-    audit: { retention: durations.auditRetention, output: outputIn(home, edge.audit.output) },
+    audit: { ...edge.audit, output: outputIn(home, edge.audit.output) },
     log: file.log,
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }

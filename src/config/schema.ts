@@ -7,10 +7,9 @@
  * working.
  */
 import { z } from 'zod'
-import { formatDuration } from '../base/time/duration.ts'
+import { days, formatDuration, hours, minutes, seconds } from '../base/time/duration.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { BINDINGS, LOG_FORMATS, LOG_LEVELS, STRICT_TRANSPORT } from './config.ts'
-import { DURATION_RULES } from './durations.ts'
 import {
   auditOutput,
   collectorUrl,
@@ -46,20 +45,32 @@ const identity = (rule: string, folder: string) =>
     ).optional(),
   }).optional()
 
-const LONGEST_TIMEOUT = formatDuration(DURATION_RULES.header.maximum)
+// Node's timers overflow after 24 days, and a connection that may wait for a day protects nothing.
+const LONGEST_TIMEOUT = days(1)
 
-const timeouts = section(`Timeouts of connections, at most ${LONGEST_TIMEOUT}.`, {
+const timeouts = section(`Timeouts of connections, at most ${formatDuration(LONGEST_TIMEOUT)}.`, {
+  // D-44: 10 s for the header, 30 s for the request.
   header: duration(
-    DURATION_RULES.header,
+    { usual: '10s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
     'Limit for the TLS handshake, and for the header of a request.',
   ),
+  // Node refuses one that is shorter than `header`.
   request: duration(
-    DURATION_RULES.request,
+    {
+      usual: '30s',
+      minimum: seconds(1),
+      longerThan: { key: 'header', by: seconds(0) },
+      maximum: LONGEST_TIMEOUT,
+    },
     'Limit for a whole request. At least as long as `header`.',
   ),
-  idle: duration(DURATION_RULES.idle, 'How long a connection may wait for its next request.'),
+  idle: duration(
+    { usual: '60s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
+    'How long a connection may wait for its next request.',
+  ),
+  // D-196.
   write: duration(
-    DURATION_RULES.write,
+    { usual: '30s', minimum: seconds(1), maximum: LONGEST_TIMEOUT },
     'How long a client may accept no byte of a response that is being sent to it.',
   ),
 }).prefault({})
@@ -179,32 +190,46 @@ const edge = section('The service itself.', {
       },
       origin(),
     ).prefault([]),
+    // D-36: 30m, at least 1m.
     sessionTimeout: duration(
-      DURATION_RULES.sessionTimeout,
+      { usual: '30m', minimum: minutes(1) },
       'How long a `zt-session` lasts without a call.',
     ),
+    // D-40: 12h.
     sessionCertificateDuration: duration(
-      DURATION_RULES.sessionCertificateDuration,
+      { usual: '12h', minimum: minutes(1) },
       'Lifetime of an API session certificate; never longer than its session.',
     ),
   }).prefault({}),
   oidc: section('Tokens and the keys that sign them.', {
+    // SPEC Limits: 30m, at least 1m.
     accessTokenDuration: duration(
-      DURATION_RULES.accessTokenDuration,
+      { usual: '30m', minimum: minutes(1) },
       'Lifetime of an access token.',
     ),
-    idTokenDuration: duration(DURATION_RULES.idTokenDuration, 'Lifetime of an ID token.'),
+    idTokenDuration: duration({ usual: '30m', minimum: minutes(1) }, 'Lifetime of an ID token.'),
+    // SPEC Limits: 24h, and at least one minute longer than the access token; always compared, given or default.
     refreshTokenDuration: duration(
-      DURATION_RULES.refreshTokenDuration,
+      {
+        usual: '24h',
+        minimum: minutes(2),
+        longerThan: { key: 'accessTokenDuration', by: minutes(1) },
+      },
       'Lifetime of a refresh token; each refresh returns a new one. At least one minute longer than ' +
         '`accessTokenDuration`.',
     ),
+    // D-27: off. A longer window would make every stolen token valid for as long.
     refreshRetryWindow: duration(
-      DURATION_RULES.refreshRetryWindow,
+      { usual: '0s', minimum: seconds(0), maximum: minutes(5) },
       'How long a refresh whose response was lost may be repeated with the same token. 0s is off.',
     ),
+    // D-27: 30 days. A session that ends before its first token would issue tokens that claim a longer lifetime.
     maxSessionDuration: duration(
-      DURATION_RULES.maxSessionDuration,
+      {
+        usual: '30d',
+        minimum: minutes(1),
+        longerThan: { key: 'accessTokenDuration', by: seconds(0) },
+      },
       'When a session ends at the latest, counted from its login. At least as ' +
         'long as `accessTokenDuration`.',
     ),
@@ -212,7 +237,11 @@ const edge = section('The service itself.', {
       SIGNING_ALGORITHMS,
       'How tokens are signed. A change takes effect with a new key.',
     ).prefault('ES256'),
-    keyRotation: duration(DURATION_RULES.keyRotation, 'Age at which a signing key is replaced.'),
+    // D-23: 90 days. If keys rotated faster than hourly, verifiers that cache the key set would not keep up.
+    keyRotation: duration(
+      { usual: '90d', minimum: hours(1) },
+      'Age at which a signing key is replaced.',
+    ),
   }).prefault({}),
   totp: section('Time-based one-time passwords.', {
     hostname: hostName(
@@ -221,12 +250,14 @@ const edge = section('The service itself.', {
     ).optional(),
   }).prefault({}),
   enrollment: section('How identities get their first credential.', {
+    // D-125: a day. Under a minute, no user could enroll; a token that is valid for years is a password.
     duration: duration(
-      DURATION_RULES.enrollmentDuration,
+      { usual: '24h', minimum: minutes(1), maximum: days(365) },
       'How long an enrollment token is valid, unless the administrator sets another expiry.',
     ),
+    // API 3.2: a year.
     certificateDuration: duration(
-      DURATION_RULES.enrollmentCertificateDuration,
+      { usual: '365d', minimum: hours(1) },
       'Lifetime of a certificate from an enrollment; never beyond that of its CA.',
     ),
   }).prefault({}),
@@ -287,8 +318,9 @@ const edge = section('The service itself.', {
     ).prefault({}),
   }).prefault({}),
   audit: section('The audit log: logins, refused logins with the reason, and changes.', {
+    // D-102, D-134: 90 days. At least one day, so that an overnight incident can still be investigated.
     retention: duration(
-      DURATION_RULES.auditRetention,
+      { usual: '90d', minimum: days(1) },
       'How long events are kept in the database. Older ones are removed.',
     ),
     output: auditOutput(

@@ -31,6 +31,9 @@ export interface KeyFacts {
 /** Where `keys.ts` finds the facts of each schema. */
 export const keyFacts = z.registry<KeyFacts>()
 
+/** The same for the bounds of durations. */
+export const durationRules = new WeakMap<z.core.$ZodType, DurationRule>()
+
 type Reading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string }
@@ -64,19 +67,18 @@ export function list<Entry extends z.ZodType>(
 }
 
 export function duration(rule: DurationRule, about: string) {
-  return (
-    z
-      // YAML parses `0` as a number; D-43 counts it as a duration that is too small.
-      .preprocess(
-        (value) => (value === 0 ? '0' : value),
-        text((given) => readDuration(given, rule)),
-      )
-      .register(keyFacts, {
-        type: 'a duration',
-        rule: rule.minimum > 0 ? `${about} At least ${formatDuration(rule.minimum)}.` : about,
-      })
-      .prefault(rule.usual)
-  )
+  const schema = z
+    // YAML reads `0` as a number; D-43 counts it as a duration that is too small.
+    .preprocess(
+      (value) => (value === 0 ? '0' : value),
+      text((given) => readDuration(given, rule)),
+    )
+    .register(keyFacts, {
+      type: 'a duration',
+      rule: rule.minimum > 0 ? `${about} At least ${formatDuration(rule.minimum)}.` : about,
+    })
+  durationRules.set(schema, rule)
+  return schema.prefault(rule.usual)
 }
 
 /** Also accepts the words `true` and `false`, which `${VAR}` produces. */

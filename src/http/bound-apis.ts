@@ -1,8 +1,9 @@
 /**
  * Which routes an API binding brings. SPEC Authentication 8: what a listener does not bind does not exist there.
  */
+
+import type { OwnAuthenticators } from '../domain/account/own-authenticators.ts'
 import type { AccountPorts } from '../domain/account/ports.ts'
-import type { OwnAuthenticators } from '../domain/identities/own-authenticators.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'

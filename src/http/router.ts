@@ -9,10 +9,10 @@ import type { Log } from '../base/log.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Instant, toRfc3339 } from '../base/time/instant.ts'
 import type { Caller } from '../domain/audit/events.ts'
-import { authenticateCall } from '../domain/sessions/authenticate-call.ts'
+import { authenticateCall } from '../domain/calls/authenticate-call.ts'
+import type { CallPorts } from '../domain/calls/ports.ts'
+import { authenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
 import type { CallSession } from '../domain/sessions/call-session.ts'
-import type { SessionPorts } from '../domain/sessions/ports.ts'
-import { authenticateRouter } from '../domain/sessions/routers/authenticate-router.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
 import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
@@ -31,7 +31,7 @@ import { ALWAYS, type AuthenticatedAccess, isAnonymous, type Route } from './rou
 export const BODY_LIMITS = { anonymous: 64 * 1024, authenticated: 1024 * 1024 } as const
 
 export interface RouteDependencies {
-  readonly ports: SessionPorts
+  readonly ports: CallPorts
   readonly corsOrigins: readonly string[]
   readonly log: Log
 }

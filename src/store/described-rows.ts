@@ -28,7 +28,8 @@ import {
 import type { Tables } from './tables.ts'
 
 export interface DescribedRows<F extends Fields> {
-  fromRow(row: { readonly id: string } & RowOf<F>): EntityOf<F>
+  /** Every column is checked, so a row of a table that has more, or more optional, columns will do. */
+  fromRow(row: { readonly id: string } & Readonly<Record<keyof RowOf<F>, unknown>>): EntityOf<F>
   toRow(entity: EntityOf<F>): RowOf<F>
   /** The columns of these fields alone. */
   toChanges(changed: Partial<EntityOf<F>>): Partial<RowOf<F>>
@@ -89,7 +90,7 @@ function givenShape({ type, choices }: Field): Shape<unknown> {
 }
 
 function cellOf(value: unknown): unknown {
-  if (value === undefined) return null
+  if (value === undefined || value === null) return null
   if (typeof value === 'boolean') return value ? 1 : 0
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

@@ -14,7 +14,7 @@ import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import { authenticateCall } from '../sessions/authenticate-call.ts'
+import { authenticateCall } from '../calls/authenticate-call.ts'
 import { type CallNeeds, type CallSession, sessionGone } from '../sessions/call-session.ts'
 import type { AccountPorts } from './ports.ts'
 

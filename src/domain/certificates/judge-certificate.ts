@@ -4,10 +4,10 @@
  * the factor. Each refusal has its reason for the operator.
  */
 import { X509Certificate } from 'node:crypto'
+import type { CaId } from '../../base/ids.ts'
 import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import { PURPOSE } from '../../protocol/x509.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
-import type { CaTrust } from '../login/proven.ts'
 import {
   fingerprintOf,
   readCertificates,
@@ -42,6 +42,16 @@ export interface TrustedCertificate {
   readonly isExpired: boolean
   /** By the `externalIdClaim` of its CA. */
   readonly externalId: string | undefined
+}
+
+/** Why a certificate of a third-party CA counted, so that this can be checked again (D-225). */
+export interface CaTrust {
+  /** The CA at the end of its path. */
+  readonly caId: CaId
+  /** Registered CAs between the two: each can be disabled separately (D-21). */
+  readonly throughCaIds: readonly CaId[]
+  /** When the first CA of the path expires. No policy accepts an expired CA. */
+  readonly casEndAt: Instant
 }
 
 export interface RejectedCertificate {

@@ -1,6 +1,7 @@
 /** /account and everything below it: a person's own page. D-161. On listeners that have the provider, where the login is. */
+
+import type { OwnAuthenticators } from '../../domain/account/own-authenticators.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
-import type { OwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
 import { listOwnSessions } from '../../domain/sessions/own-sessions.ts'
 import { countRecoveryCodes } from '../../domain/sessions/session-mfa.ts'
 import { overviewPage } from '../../web/account/overview-page.ts'

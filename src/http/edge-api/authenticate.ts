@@ -5,8 +5,8 @@
 import { Authenticate, Code } from '../../contract/authenticate.ts'
 import { AuthenticateReply, type LegacyApiSession } from '../../contract/current-api-session.ts'
 import { DoneReply } from '../../contract/envelope.ts'
+import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/identities/primary-methods.ts'
 import type { PrimaryCredential } from '../../domain/login/prove-primary.ts'
-import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/login/proven.ts'
 import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import { proveInSession } from '../../domain/sessions/session-mfa.ts'
@@ -40,8 +40,8 @@ export function addAuthenticate(api: Api, ports: SessionPorts): void {
       summary: 'Log in and begin a legacy session',
       description:
         'With username and password in the body, with the client certificate of the connection, or with an external JWT ' +
-        'as bearer token. While `authQueries` of the answer is not empty the session is partial: it may complete its ' +
-        'login and end, and nothing else.',
+        'as bearer token. While `authQueries` in the response is not empty, the session is partial: it may only complete ' +
+        'its login or end.',
       query: {
         method:
           '`password`, `cert` or `ext-jwt`. Left out: what the request carries, in this order – a username, a bearer ' +

@@ -8,8 +8,10 @@ import type { ExternalJwtSigner } from '../../domain/ext-jwt/signer.ts'
 import { listInMemory } from '../../domain/lists/evaluate.ts'
 import { PUBLIC_SIGNER_FIELDS } from '../../domain/lists/fields.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
+import { PUBLIC_SIGNER } from '../../entities/external-jwt-signer.ts'
 import { listed } from './answers.ts'
 import type { Api } from './api.ts'
+import { managedFields } from './described-body.ts'
 
 export function addExternalJwtSigners(api: Api, ports: Pick<SessionPorts, 'rules'>): void {
   api.add(
@@ -17,7 +19,7 @@ export function addExternalJwtSigners(api: Api, ports: Pick<SessionPorts, 'rules
       method: 'GET',
       path: '/external-jwt-signers',
       access: 'public',
-      summary: 'List whose external JWTs count here',
+      summary: 'List the signers whose external JWTs are accepted',
       list: PUBLIC_SIGNER_FIELDS,
       answers: { 200: PublicSignerListReply },
     },
@@ -28,16 +30,6 @@ export function addExternalJwtSigners(api: Api, ports: Pick<SessionPorts, 'rules
   )
 }
 
-/** Nothing about keys or claims: strangers read this. */
-export function publicSigner(signer: ExternalJwtSigner): PublicSigner {
-  return {
-    id: signer.id,
-    name: signer.name,
-    issuer: signer.issuer,
-    audience: signer.audience,
-    externalAuthUrl: signer.externalAuthUrl ?? null,
-    clientId: signer.clientId ?? null,
-    scopes: [...signer.scopes],
-    targetToken: signer.targetToken,
-  }
+function publicSigner(signer: ExternalJwtSigner): PublicSigner {
+  return managedFields(PUBLIC_SIGNER, signer)
 }

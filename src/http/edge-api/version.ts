@@ -11,7 +11,7 @@ export function addVersion(api: Api, { version }: Pick<ListenerParts, 'version'>
       path: '/version',
       access: 'public',
       tag: 'service',
-      summary: 'Read what runs here and which APIs it has',
+      summary: 'Read the version of the service and its APIs',
       answers: { 200: VersionReply },
     },
     () => found(version()),

@@ -15,7 +15,7 @@ import {
   findSession,
   listSessions,
   listSessionsOf,
-} from '../../domain/sessions/manage-sessions.ts'
+} from '../../domain/management/manage-sessions.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
 import { done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
@@ -36,7 +36,7 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
       method: 'GET',
       path: '/api-sessions',
       access: 'admin',
-      summary: 'List the sessions of everybody',
+      summary: 'List the sessions of all identities',
       list: API_SESSION_FIELDS,
       answers: { 200: ApiSessionListReply },
     },
@@ -73,7 +73,7 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
       method: 'POST',
       path: '/api-sessions/end-all',
       access: 'admin',
-      summary: 'End the sessions of everybody',
+      summary: 'End the sessions of all identities',
       description: 'Your own, too.',
       body: jsonBody(EndAll),
       answers: { 200: DoneReply },

@@ -5,14 +5,14 @@ import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/auth-policies.ts'
 import { AUTH_POLICY_FIELDS } from '../../domain/lists/fields.ts'
-import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import {
   createPolicy,
   deletePolicy,
   findPolicy,
   listPolicies,
   updatePolicy,
-} from '../../domain/policies/manage.ts'
+} from '../../domain/management/manage-policies.ts'
+import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import type { PolicyPorts } from '../../domain/policies/ports.ts'
 import { created, done, entity, found, idIn, listed } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -31,7 +31,7 @@ export function addAuthPolicies(api: Api, ports: PolicyPorts): void {
       path: ALL,
       access: 'admin',
       summary: 'Create an authentication policy',
-      description: 'A part that is left out is not allowed.',
+      description: 'A method that is omitted is not allowed.',
       body: jsonBody(contract.NewAuthPolicy),
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE'],

@@ -5,7 +5,7 @@
  */
 import { Secret } from '../../base/secrets/secret.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
-import { endByHint } from '../../domain/sessions/ending/end-by-hint.ts'
+import { endByHint } from '../../domain/tokens/end-by-hint.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { signedOutPage } from '../../web/login/pages/signed-out-page.ts'
 import { type Answer, json, page } from '../answer.ts'

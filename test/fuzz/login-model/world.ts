@@ -12,11 +12,6 @@ import type { Log } from '../../../src/base/log.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/secrets/vault.ts'
 import {
-  disableIdentity,
-  enableIdentity,
-  removeMfa,
-} from '../../../src/domain/identities/manage.ts'
-import {
   cancelEnrollmentInLogin,
   startEnrollmentInLogin,
   verifyEnrollmentInLogin,
@@ -31,6 +26,11 @@ import {
 import { startLogin } from '../../../src/domain/login/start.ts'
 import { submitPrimary } from '../../../src/domain/login/submit-primary.ts'
 import { submitTotp } from '../../../src/domain/login/submit-totp.ts'
+import {
+  disableIdentity,
+  enableIdentity,
+  removeMfa,
+} from '../../../src/domain/management/manage-identities.ts'
 import { exchangeCode } from '../../../src/domain/tokens/exchange-code.ts'
 import { Failure, type FailureCode } from '../../../src/errors/catalogue.ts'
 import type { Issuer } from '../../../src/protocol/oidc.ts'

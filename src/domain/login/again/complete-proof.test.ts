@@ -10,8 +10,8 @@ import { aCa, proven, rulesOf } from '../../../../test/support/people.ts'
 import type { AuthenticatorId, CaId } from '../../../base/ids.ts'
 import { days } from '../../../base/time/duration.ts'
 import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
+import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { CertAuthenticator } from '../../identities/authenticator.ts'
-import type { ProvenPrimary } from '../proven.ts'
 import { completeProof } from './complete-proof.ts'
 
 const openssl = await openOpenssl()

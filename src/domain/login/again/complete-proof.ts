@@ -4,11 +4,12 @@
  * refused. For a login that has the fields, nothing is read.
  */
 import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
+import type { CaTrust } from '../../certificates/judge-certificate.ts'
 import { hasIssued } from '../../certificates/paths/find-paths.ts'
 import type { Ca } from '../../certificates/third-party/ca.ts'
+import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { Authenticators } from '../../identities/stores.ts'
 import type { Rules } from '../../policies/rules.ts'
-import type { CaTrust, ProvenPrimary } from '../proven.ts'
 
 export async function completeProof(
   primary: ProvenPrimary,

@@ -5,23 +5,23 @@ import {
   type RouterCheckAnswer,
   RouterCheckReply,
 } from '../../../contract/router-checks.ts'
-import type { SessionPorts } from '../../../domain/sessions/ports.ts'
+import type { CallPorts } from '../../../domain/calls/ports.ts'
 import {
   type CheckedSession,
   checkForRouter,
-} from '../../../domain/sessions/routers/check-for-router.ts'
+} from '../../../domain/calls/routers/check-for-router.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { found } from '../answers.ts'
 import type { Api } from '../api.ts'
 
-export function addRouterChecks(api: Api, ports: SessionPorts): void {
+export function addRouterChecks(api: Api, ports: CallPorts): void {
   api.add(
     {
       method: 'POST',
       path: '/router-checks',
       access: 'router',
       cors: 'none',
-      summary: 'Ask about a zt-session, as an edge router',
+      summary: 'Check a zt-session, as an edge router',
       body: jsonBody(RouterCheck),
       answers: { 200: RouterCheckReply },
       codes: ['INVALID_AUTH'],

@@ -4,9 +4,9 @@
  */
 
 import { Readable } from 'node:stream'
-import type { SessionPorts } from '../../../domain/sessions/ports.ts'
-import { authenticateRouter } from '../../../domain/sessions/routers/authenticate-router.ts'
-import { HEARTBEAT_SECONDS, openRouterFeed } from '../../../domain/sessions/routers/router-feed.ts'
+import type { CallPorts } from '../../../domain/calls/ports.ts'
+import { authenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'
+import { HEARTBEAT_SECONDS, openRouterFeed } from '../../../domain/calls/routers/router-feed.ts'
 import { LONGEST_CURSOR } from '../../../protocol/limits.ts'
 import { empty } from '../../answer.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
@@ -21,7 +21,7 @@ const LOOK_EVERY = 2
 
 export function addRouterFeed(
   api: Api,
-  ports: SessionPorts,
+  ports: CallPorts,
   { stopping }: Pick<ListenerParts, 'stopping'>,
 ): void {
   api.add(
@@ -32,14 +32,13 @@ export function addRouterFeed(
       cors: 'none',
       summary: 'Follow keys, CAs and everything that ends, as an edge router',
       query: {
-        since:
-          'The cursor of the last line that was read; left out: everything from the beginning.',
+        since: 'The cursor of the last line that was read; default: everything from the beginning.',
       },
       answers: {
         200: {
           types: ['application/x-ndjson'],
           about:
-            'One JSON value a line, until the connection is closed; docs/router.md has the lines.',
+            'One JSON value on each line, until the connection is closed; docs/router.md describes the lines.',
         },
       },
       codes: ['INVALID_AUTH'],
@@ -59,7 +58,7 @@ export function addRouterFeed(
 }
 
 function follow(
-  ports: SessionPorts,
+  ports: CallPorts,
   {
     cursor,
     stillMay,
