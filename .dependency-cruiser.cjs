@@ -57,6 +57,27 @@ const mayImport = {
   ],
 }
 
+// The folders of src/domain, lowest first: each imports only from those before it. Files directly in src/domain are
+// below all of them; stores.ts there names the stores of every folder.
+const domainOrder = [
+  'lists',
+  'identities',
+  'audit',
+  'certificates',
+  'ext-jwt',
+  'policies',
+  'factors',
+  'login',
+  'sessions',
+  'tokens',
+  'calls',
+  'enrollments',
+  'account',
+  'management',
+  'installation',
+  'health',
+]
+
 // Each outside library has one home, so that it can be replaced or upgraded in one place.
 // A library that is missing here may be imported nowhere in src.
 const home = {
@@ -65,7 +86,7 @@ const home = {
   negotiator: 'http',
   kysely: 'store',
   pg: 'store',
-  jose: '(domain/(tokens|ext-jwt|enrollments)|router|client|demo/idp)',
+  jose: '(domain/(tokens|ext-jwt|enrollments|management)|router|client|demo/idp)',
   '@node-rs/argon2': 'domain/factors',
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',
@@ -93,6 +114,28 @@ module.exports = {
         { path: `^src/${folder}/`, pathNot: '[.]test[.]ts$' },
         { path: '^src/', pathNot: `^src/(${[folder, ...allowed].join('|')})/` },
       ),
+    ),
+    ...domainOrder
+      .slice(0, -1)
+      .map((folder, i) =>
+        rule(
+          `order-of-domain-${folder}`,
+          `src/domain/${folder} imports only from folders before it in domainOrder`,
+          { path: `^src/domain/${folder}/`, pathNot: '[.]test[.]ts$' },
+          { path: `^src/domain/(${domainOrder.slice(i + 1).join('|')})/` },
+        ),
+      ),
+    rule(
+      'every-domain-folder-ordered',
+      'a new folder of src/domain gets its place in domainOrder before it gets a file',
+      { path: '^src/domain/[^/]+/', pathNot: `^src/domain/(${domainOrder.join('|')})/` },
+      { path: '.' },
+    ),
+    rule(
+      'files-of-domain',
+      'files directly in src/domain are used by every folder, so they import none; stores.ts only names stores',
+      { path: '^src/domain/[^/]+[.]ts$' },
+      { path: '^src/domain/[^/]+/', pathNot: '/stores[.]ts$' },
     ),
     rule(
       'every-folder-listed',

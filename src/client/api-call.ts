@@ -1,6 +1,6 @@
 /**
- * One call to the client or management API, whatever credential it carries: always to the address of the API, and the
- * answer as a `Response` that is read already.
+ * One call to the client or management API, with any credential: only to the address of the API. Returns a `Response`
+ * whose body is already read.
  */
 import { UnexpectedAnswer } from './errors.ts'
 import type { Wire, WireAnswer } from './wire/https-wire.ts'
@@ -8,13 +8,13 @@ import type { Wire, WireAnswer } from './wire/https-wire.ts'
 export interface CallOptions {
   /** Default: GET, or POST with a body. */
   readonly method?: string
-  /** But `authorization` and `zt-session`, which are the session's. */
+  /** Except `authorization` and `zt-session`, which the session sets. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /** Instead of `body`: this value as JSON. */
   readonly json?: unknown
   readonly signal?: AbortSignal
-  /** A larger answer is an error. Default: 16 MiB. */
+  /** A larger response is an error. Default: 16 MiB. */
   readonly mostBytes?: number
 }
 
@@ -32,7 +32,7 @@ export function sendCall(
   credential: Readonly<Record<string, string | readonly string[]>>,
 ): Promise<WireAnswer> {
   const url = URL.parse(path, api)
-  // `//elsewhere` and `https://elsewhere` are addresses too: the token must not go there.
+  // `//elsewhere` and `https://elsewhere` are valid URLs too: the token must not be sent there.
   if (!path.startsWith('/') || url?.origin !== api.origin) {
     throw new TypeError('the path does not begin with one slash')
   }

@@ -1,6 +1,6 @@
 /**
- * Why a call of an OIDC session was refused, as far as the session can do something about it: SPEC 401 challenges.
- * Other refusals are the caller's to read.
+ * Why a call of an OIDC session was refused, if the session can do something about it: SPEC 401 challenges. Other
+ * refusals are passed to the caller.
  */
 import type { ExtJwtQuery } from '../protocol/auth-query.ts'
 import { findExtJwt, queriesOf } from './login/factors.ts'
@@ -11,7 +11,7 @@ export type Fault =
   | { readonly what: 'token'; readonly error: 'expired' | 'invalid' }
   | { readonly what: 'secondary-jwt'; readonly query: ExtJwtQuery }
 
-/** Undefined when a new token would not help. */
+/** Undefined if a new token would not help. */
 export function faultOf(answer: WireAnswer, clientId: string): Fault | undefined {
   for (const { scheme, parameters } of challengesOf(answer)) {
     if (scheme.toLowerCase() !== 'bearer') continue
@@ -28,7 +28,7 @@ export function faultOf(answer: WireAnswer, clientId: string): Fault | undefined
   return undefined
 }
 
-/** A challenge names the signer; where its JWTs come from, the program knows. */
+/** A challenge names the signer; the program knows how to get its JWTs. */
 function queryFrom(parameters: ReadonlyMap<string, string>): ExtJwtQuery {
   return {
     typeId: 'EXT-JWT',

@@ -1,6 +1,6 @@
 /**
  * `latchkey/client`: for programs that log in. Every method and factor, sessions that refresh themselves, session
- * certificates, and the login of a person in a browser. docs/client.md. Needs Node and jose, and nothing of the server.
+ * certificates, and login in a browser. docs/client.md. It needs only Node and jose, and no part of the server.
  */
 
 import { type Random, systemRandom } from '../base/secrets/random.ts'
@@ -48,15 +48,15 @@ export type { Session, SessionOptions } from './session.ts'
 export type { ClientCertificate } from './wire/https-wire.ts'
 
 export interface ConnectOptions {
-  /** `https://HOST[:PORT]`, an address of the server as it calls itself: its issuer must be `<url>/oidc`. */
+  /** `https://HOST[:PORT]`, an address of the server: its issuer must be `<url>/oidc`. */
   readonly url: string
-  /** Where the APIs are, when OIDC has a listener of its own (SPEC Authentication 9). Default: `url`. */
+  /** The address of the APIs, if OIDC has a listener of its own (SPEC Authentication 9). Default: `url`. */
   readonly api?: string
-  /** What the server is trusted by, in PEM. Default: what Node trusts. */
+  /** The CAs that the server is trusted by, in PEM. Default: those of Node. */
   readonly ca?: string
   /** SPEC OIDC client. Default: `service`. */
   readonly clientId?: string
-  /** Of logins without a browser; must be allowed by the server, and is never called. */
+  /** For logins without a browser; the server must allow it, and it is never called. */
   readonly redirectUri?: string
   /** For each request. Default: 30 seconds. */
   readonly timeoutMilliseconds?: number
@@ -70,28 +70,30 @@ export interface LoginOptions extends Wishes, Factors, SessionOptions {
 }
 
 export interface RestoreOptions extends SessionOptions {
-  /** The one of a certificate login: it is not saved. */
+  /** The certificate of a certificate login, which is not saved. */
   readonly certificate?: ClientCertificate
 }
 
 export interface Client {
   readonly issuer: string
-  /** Thrown: LoginRefused, CodeRefused, FactorRequired, RateLimited, ServerUnavailable, UnexpectedAnswer. */
+  /** Throws LoginRefused, CodeRefused, FactorRequired, RateLimited, ServerUnavailable, UnexpectedAnswer. */
   logIn(credential: Credential, options?: LoginOptions): Promise<Session>
-  /** Opens a listener on this machine; the person opens the URL, and `finish` has the session. */
+  /** Opens a listener on this machine; the user opens the URL, and `finish` returns the session. */
   beginBrowserLogin(options?: BrowserLoginOptions): Promise<BrowserLogin>
-  /** A session of an earlier run. Asks nobody: what has become of it shows at its first use. Throws a TypeError. */
+  /**
+   * Restores a session of an earlier run. Sends no request: its first use shows whether it is valid. Throws TypeError.
+   */
   restore(saved: SavedSession, options?: RestoreOptions): Session
-  /** Closes the connections that are kept for the next request. Sessions can go on. */
+  /** Closes the connections that are kept for the next request. Sessions can continue. */
   close(): void
 }
 
 const DEFAULT_CLIENT_ID = 'service'
 
-/** SPEC Authentication 10: loopback is allowed until somebody configures otherwise. */
+/** SPEC Authentication 10: loopback is allowed by default. */
 const REDIRECT_URI = 'http://127.0.0.1/callback'
 
-/** Reads the server's discovery document. A `SavedSession` will do for options. */
+/** Reads the server's discovery document. A `SavedSession` can be passed as options. */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const { clientId = DEFAULT_CLIENT_ID, redirectUri = REDIRECT_URI, ca } = options
   const { timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options
@@ -118,7 +120,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     clientId,
   }
 
-  /** Everything that speaks over these connections. */
+  /** Everything that uses these connections. */
   function over(wire: Wire) {
     const use = { wire, provider, clientId, clock }
     const tokens = createTokenEndpoint(use)

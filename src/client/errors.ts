@@ -1,12 +1,12 @@
 /**
- * Everything that this library throws of its own: one class for each thing that a program does about it. Messages are
- * our own sentences; what a server sent is in them only as a code of known form, so that nothing secret can be printed.
+ * The errors that this library throws: one class for each way in which a program can react. Messages are our own
+ * sentences; server input appears in them only as a code of known form, so that no secret can be printed.
  */
 import type { AuthQuery } from '../protocol/auth-query.ts'
 import type { ReceivedChallenge } from '../protocol/challenge.ts'
 
 export class ClientError extends Error {
-  /** The server's word for it, docs/errors.md or RFC 6749 §5.2; where no server spoke, one of ours. */
+  /** The server's code, docs/errors.md or RFC 6749 §5.2; one of ours if the server sent none. */
   readonly code: string
 
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -16,10 +16,10 @@ export class ClientError extends Error {
   }
 }
 
-/** No answer, or the answer that there is none now. To be tried again later. */
+/** No response, or a response that says to try again later. */
 export class ServerUnavailable extends ClientError {
   readonly retryAfterSeconds: number | undefined
-  /** The request may have reached the server, and the answer was lost. */
+  /** The request may have reached the server, and the response was lost. */
   readonly mayHaveHappened: boolean
 
   constructor(
@@ -37,10 +37,10 @@ export class ServerUnavailable extends ClientError {
   }
 }
 
-/** The certificate of the server leads to no CA that is trusted, or is not one for this name or this time. */
+/** The certificate of the server leads to no trusted CA, or is not valid for this name or at this time. */
 export class UntrustedServer extends ClientError {}
 
-/** An answer that no server of this kind gives, or one to a question that was not asked. Nothing in it was believed. */
+/** A response that no such server sends, or that does not belong to the request. Nothing in it was used. */
 export class UnexpectedAnswer extends ClientError {
   constructor(message: string, options?: ErrorOptions) {
     super('UNEXPECTED_ANSWER', message, options)
@@ -49,14 +49,14 @@ export class UnexpectedAnswer extends ClientError {
 
 export interface Refusal {
   readonly status: number
-  /** For the operator: his log has the same id. */
+  /** For the operator: the log has the same id. */
   readonly requestId?: string | undefined
-  /** SPEC 401 challenges: what was missing, and of whom. */
+  /** SPEC 401 challenges: what was missing, and whose. */
   readonly challenges?: readonly ReceivedChallenge[] | undefined
   readonly retryAfterSeconds?: number | undefined
 }
 
-/** The server said no. */
+/** The server refused. */
 export class Refused extends ClientError {
   readonly status: number
   readonly requestId: string | undefined
@@ -73,10 +73,10 @@ export class Refused extends ClientError {
 /** The credentials are not accepted, whatever the reason. */
 export class LoginRefused extends Refused {}
 
-/** A code was wrong, as often as it may be. */
+/** A code was wrong, the maximum number of times. */
 export class CodeRefused extends Refused {}
 
-/** Something is asked for besides, and the program has not said how to get it. */
+/** The server asks for another factor, and the program has provided no way to get it. */
 export class FactorRequired extends Refused {
   readonly queries: readonly AuthQuery[]
 
@@ -96,8 +96,8 @@ export class RateLimited extends Refused {
   }
 }
 
-/** The session is over, here or there. A new login is needed. */
+/** The session has ended, here or on the server. A new login is needed. */
 export class SessionEnded extends Refused {}
 
-/** The program or the person gave the login up, or nobody came back in time. */
+/** The program or the user canceled the login, or the user did not return in time. */
 export class LoginCancelled extends ClientError {}

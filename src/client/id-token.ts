@@ -1,6 +1,6 @@
 /**
- * Whether an ID token says what it must: signed by a published key with that key's own algorithm, by this issuer, for
- * this client, in answer to this login, beside this access token. OIDC Core §3.1.3.7, §12.2; D-23, D-25.
+ * Checks an ID token: signed by a published key with that key's own algorithm, by this issuer, for this client, for
+ * this login, and for this access token. OIDC Core §3.1.3.7, §12.2; D-23, D-25.
  */
 
 import { createHash, createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
@@ -14,7 +14,7 @@ import { asObject, jsonOf, refusalOf } from './wire/answers.ts'
 import type { Wire } from './wire/https-wire.ts'
 import type { Provider } from './wire/provider.ts'
 
-/** What a verified ID token says. OIDC Core §2; D-25. */
+/** The claims of a verified ID token. OIDC Core §2; D-25. */
 export interface IdTokenClaims {
   readonly iss: string
   /** The identity. */
@@ -31,20 +31,20 @@ export interface IdTokenClaims {
 
 export interface ExpectedIdToken {
   readonly accessToken: string
-  /** Of the login; undefined at a refresh, whose ID token has none. */
+  /** The nonce of the login; undefined at a refresh, whose ID token has none. */
   readonly nonce: string | undefined
-  /** At a refresh: those of the login. */
+  /** At a refresh: the values of the login. */
   readonly before: Pick<IdTokenClaims, 'sub' | 'sid'> | undefined
   /** Called before the keys are fetched, which can fail. */
   readonly beforeFetch?: () => Promise<void>
 }
 
 export interface IdTokens {
-  /** Thrown: UnexpectedAnswer, or why the keys cannot be had. */
+  /** Throws UnexpectedAnswer, or the reason why the keys cannot be fetched. */
   verify(idToken: string, expected: ExpectedIdToken): Promise<IdTokenClaims>
 }
 
-/** The clock of a laptop is never quite right. */
+/** Allows for the clocks of laptops. */
 const LEEWAY_SECONDS = 60
 
 export function createIdTokens(deps: {
@@ -56,7 +56,7 @@ export function createIdTokens(deps: {
   const { wire, provider, clientId, clock } = deps
   let known: ReadonlyMap<string, KeyObject> = new Map()
 
-  /** Keys rotate: one that is not known may be new. */
+  /** Keys rotate, so an unknown one may be new. */
   async function keyFor(idToken: string, expected: ExpectedIdToken): Promise<KeyObject> {
     const name = nameOfKey(idToken)
     const found = known.get(name)
@@ -156,7 +156,7 @@ async function verified(
 
 function readClaims(payload: JWTPayload, clientId: string): IdTokenClaims {
   const { sub, sid, azp, aud } = payload
-  // OIDC Core §3.1.3.7: with several audiences azp is needed, and where it is, it is ours.
+  // OIDC Core §3.1.3.7: with several audiences azp is required, and if present it must be ours.
   const isOurs = azp === clientId || (azp === undefined && !Array.isArray(aud))
   if (!isText(sub) || !isText(sid) || !isOurs) {
     throw new UnexpectedAnswer('the ID token names no session of this client')

@@ -1,6 +1,6 @@
 /**
- * Logins of before OIDC: `zt-session`. SPEC Legacy authentication; D-36, D-51, D-52. A session lives as long as it is
- * used; there is nothing to refresh. When a policy comes to ask for more, the same factors are asked again.
+ * Logins without OIDC: `zt-session`. SPEC Legacy authentication; D-36, D-51, D-52. A session lasts as long as it is
+ * used; there is nothing to refresh. If a policy later requires more, the same factors are asked for again.
  */
 import { isText } from '../base/json.ts'
 import { ZT_SESSION_HEADER } from '../protocol/headers.ts'
@@ -52,7 +52,7 @@ export interface LegacySession {
   logout(): Promise<void>
 }
 
-/** Thrown: LoginRefused, CodeRefused, FactorRequired, RateLimited, ServerUnavailable, UnexpectedAnswer. */
+/** Throws LoginRefused, CodeRefused, FactorRequired, RateLimited, ServerUnavailable, UnexpectedAnswer. */
 export async function logInLegacy(
   credential: Credential,
   options: LegacyOptions,
@@ -114,11 +114,11 @@ export async function logInLegacy(
     const send: (...call: Parameters<Call>) => Promise<WireAnswer> = (path, given = {}) =>
       sendCall(wire, origin, path, given, {
         [ZT_SESSION_HEADER]: token,
-        // D-36: beside a zt-session every bearer is an external JWT.
+        // D-36: together with a zt-session, every bearer is an external JWT.
         ...authorizationFields(secondaryJwt === undefined ? [] : [secondaryJwt]),
       })
 
-    /** What the queries of an answer ask for. */
+    /** Provides what the queries of a response ask for. */
     async function prove(answer: WireAnswer, signal?: AbortSignal): Promise<void> {
       const queries = queriesOf(answer)
       if (queries.length === 0) return
@@ -171,7 +171,7 @@ export async function logInLegacy(
       certificate: (given) => requestCertificate(call, identityId, given),
       async logout() {
         const answer = await send(`${prefix}/current-api-session`, { method: 'DELETE' })
-        // Ended before: that is what was asked for.
+        // It has already ended, which is what was requested.
         if (answer.status !== 200 && !isOver(answer)) throw refusalOf(answer, 'the logout')
         ended = new SessionEnded('LOGGED_OUT', 'the session was logged out', { status: 0 })
         wire.close()

@@ -1,6 +1,6 @@
 /**
- * A session as it is kept between two runs of a program: plain JSON, for a file that nobody else can read. It has the
- * tokens as they are; whoever reads it is logged in.
+ * A session as it is stored between two runs of a program: plain JSON, for a file that only the user can read. It
+ * contains the tokens: anyone who can read it can use the session.
  */
 import { isText } from '../base/json.ts'
 import type { IdTokenClaims } from './id-token.ts'
@@ -8,7 +8,7 @@ import { asObject } from './wire/answers.ts'
 
 export interface SavedSession {
   readonly version: 1
-  /** Where it belongs: what `connect` was given. */
+  /** The options that `connect` was given. */
   readonly url: string
   readonly api: string
   readonly ca?: string
@@ -17,20 +17,20 @@ export interface SavedSession {
   /** Milliseconds since 1970, by the clock of this machine. */
   readonly expiresAt: number
   readonly lifetimeMilliseconds: number
-  /** Absent where `offline_access` was not asked for. */
+  /** Absent if `offline_access` was not requested. */
   readonly refreshToken?: string
   readonly idToken: string
-  /** Of the ID token, as they were verified. */
+  /** From the ID token, verified. */
   readonly claims: IdTokenClaims
 }
 
 /**
- * A token that expires sooner than this is refreshed; for a token that lives only a few minutes, a third of its life.
+ * A token that expires sooner than this is refreshed; for a token with a lifetime of a few minutes, a third of that.
  * Documented in docs/client.md.
  */
 const FRESH_MILLISECONDS = 30_000
 
-/** Whether the access token lives long enough to be handed out. */
+/** Returns whether the access token is fresh enough to be used. */
 export function isFresh(
   { expiresAt, lifetimeMilliseconds }: Pick<SavedSession, 'expiresAt' | 'lifetimeMilliseconds'>,
   now: number,
@@ -38,7 +38,7 @@ export function isFresh(
   return expiresAt - now > Math.min(FRESH_MILLISECONDS, lifetimeMilliseconds / 3)
 }
 
-/** Throws a TypeError that says which part is wrong, and never what it holds. */
+/** Throws a TypeError that says which part is wrong, and never quotes it. */
 export function readSavedSession(value: unknown): SavedSession {
   const saved = asObject(value)
   if (saved?.['version'] !== 1) throw new TypeError('this is no saved session')

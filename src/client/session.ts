@@ -1,7 +1,7 @@
 /**
- * A session after its login: a token that is always fresh, calls that understand why they were refused, and the refresh
- * that both rely on. SPEC Refresh token, SPEC 401 challenges. One refresh at a time, and what it brings is kept before
- * it is used (D-150).
+ * A session after its login: a token that is always fresh, calls that react to the reason of a refusal, and the refresh
+ * that both rely on. SPEC Refresh token, SPEC 401 challenges. Only one refresh runs at a time, and its result is stored
+ * before it is used (D-150).
  */
 import { abortable } from '../base/time/abortable.ts'
 import type { Clock } from '../base/time/clock.ts'
@@ -28,24 +28,24 @@ export interface Session {
   /** The API session, `z_asid`. */
   readonly id: string
   readonly identityId: string
-  /** Of the newest ID token, verified. */
+  /** The claims of the newest ID token, verified. */
   claims(): IdTokenClaims
   idToken(): string
-  /** One that is good for some time yet; refreshed before, where that is needed. */
+  /** Returns a fresh token; refreshes it first if needed. */
   accessToken(options?: { readonly signal?: AbortSignal }): Promise<string>
-  /** New tokens now. */
+  /** Gets new tokens now. */
   refresh(): Promise<void>
   /** A call with the token. An expired token is refreshed, and the call repeated once; no redirect is followed. */
   readonly call: Call
-  /** An API session certificate, and its key, which never leaves this process. */
+  /** Gets an API session certificate, and its key, which never leaves this process. */
   certificate(options?: CertificateOptions): Promise<SessionCertificate>
-  /** Ends the session on the server; works also when it can no longer be refreshed. */
+  /** Ends the session on the server, even if it can no longer be refreshed. */
   logout(): Promise<void>
   save(): SavedSession
 }
 
 export interface SessionOptions extends Pick<Factors, 'secondaryJwt'> {
-  /** Keeps the tokens. Awaited before a new one is used: what it has kept when the program crashes is the newest. */
+  /** Stores the tokens. Awaited before a new one is used, so that after a crash the newest ones are stored. */
   readonly onTokens?: ((saved: SavedSession) => void | Promise<void>) | undefined
 }
 
@@ -58,24 +58,24 @@ export function createSession(
     readonly clientId: string
     readonly api: URL
     readonly clock: Pick<Clock, 'now'>
-    /** Closes what was opened for this session alone. */
+    /** Closes what was opened only for this session. */
     readonly close: () => void
   },
   begun: SavedSession,
   options: SessionOptions & {
-    /** The one that the login was given. */
+    /** The one that was passed to the login. */
     readonly firstSecondaryJwt?: string | undefined
   },
 ): {
   readonly session: Session
-  /** For a new session: hands its tokens to `onTokens`. */
+  /** For a new session: passes its tokens to `onTokens`. */
   keep(): Promise<void>
 } {
   const { wire, clientId, clock } = deps
   let state = begun
   let isKept = true
   let keeping: Promise<void> = Promise.resolve()
-  /** The refresh token may be spent, and what came for it was lost. */
+  /** The refresh token may be spent, and the response was lost. */
   let isInDoubt = false
   let ended: SessionEnded | undefined
   let refreshing: Promise<void> | undefined
@@ -84,7 +84,7 @@ export function createSession(
 
   const left = () => state.expiresAt - clock.now()
 
-  /** One after the other, always the newest. */
+  /** One call after the other, always with the newest tokens. */
   function keep(): Promise<void> {
     isKept = false
     keeping = keeping
@@ -113,7 +113,7 @@ export function createSession(
         throw error
       })
       isInDoubt = false
-      // RFC 6749 §6: without a new one the old one stays.
+      // RFC 6749 §6: without a new refresh token, the old one stays valid.
       const successor = got.refreshToken ?? refreshToken
       const keepSuccessor = async () => {
         state = { ...state, refreshToken: successor }
@@ -127,7 +127,7 @@ export function createSession(
           beforeFetch: keepSuccessor,
         })
         .catch(async (error: unknown) => {
-          // Whatever is wrong with the rest: the old refresh token is spent.
+          // Even if the rest is not valid, the old refresh token is spent.
           await keepSuccessor()
           throw error
         })
@@ -150,11 +150,11 @@ export function createSession(
 
   async function freshToken(): Promise<string> {
     if (ended !== undefined) throw ended
-    // What could not be kept is not used before it is.
+    // Tokens that could not be stored are not used until they are.
     if (!isKept) await (refreshing ?? keep())
     if (isFresh(state, clock.now())) return state.accessToken
     const isAlive = left() > 0
-    // D-150: a token in doubt is sent again only when there is nothing left to lose.
+    // D-150: a token in doubt is sent again only if there is nothing left to lose.
     if (isAlive && (state.refreshToken === undefined || isInDoubt)) return state.accessToken
     try {
       await refreshOnce()
@@ -177,7 +177,7 @@ export function createSession(
         hasAsked = true
         if (bearers[1] === secondaryJwt) await abortable(askOnce(fault.query, answer), given.signal)
       } else if (fault.what === 'token' && !hasRefreshed && state.refreshToken !== undefined) {
-        // D-153: not only an expired one; a signing key may have been withdrawn, and the session lives.
+        // D-153: not only an expired token; a signing key may have been withdrawn while the session is alive.
         hasRefreshed = true
         if (token === state.accessToken) await abortable(refreshOnce(), given.signal)
       } else {
@@ -211,7 +211,7 @@ export function createSession(
 
     async logout() {
       await refreshing?.catch(() => undefined)
-      // D-30: the ID token names the session, also when everything else has expired.
+      // D-30: the ID token names the session, even if everything else has expired.
       const answer = await wire.send({
         method: 'POST',
         url: deps.provider.endSession,

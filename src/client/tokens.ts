@@ -1,6 +1,6 @@
 /**
  * The token endpoint: SPEC Token. A code is exchanged once and never sent again (D-7). A refresh token is sent again
- * only when an answer was lost, at once and a few times: D-27, D-150.
+ * only if a response was lost, at once and at most twice: D-27, D-150.
  */
 import { isText } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
@@ -14,7 +14,7 @@ export interface TokenAnswer {
   readonly accessToken: string
   readonly idToken: string
   readonly refreshToken: string | undefined
-  /** By our clock, counted from when it was asked for. */
+  /** By our clock, counted from when the request was sent. */
   readonly expiresAt: Instant
   readonly lifetimeMilliseconds: number
 }
@@ -24,14 +24,14 @@ export interface TokenEndpoint {
     code: { readonly code: string; readonly redirectUri: string; readonly verifier: string },
     signal: AbortSignal | undefined,
   ): Promise<TokenAnswer>
-  /** Thrown: SessionEnded when the token opens nothing any more; ServerUnavailable. */
+  /** Throws SessionEnded if the token is no longer valid; ServerUnavailable. */
   refresh(refreshToken: string): Promise<TokenAnswer>
 }
 
-/** D-150: the first time and two more. */
+/** D-150: the first attempt and two more. */
 const MOST_TRIES = 3
 
-/** Longer than any access token lives (D-43 has ten years); what is more is no number of seconds. */
+/** Longer than any access token lasts (D-43 allows ten years); larger values are not valid. */
 const MOST_SECONDS = 400_000_000
 
 export function createTokenEndpoint(deps: {
@@ -99,7 +99,7 @@ export function createTokenEndpoint(deps: {
   }
 }
 
-/** RFC 6750 §2.1: what fits behind `Bearer`. */
+/** RFC 6750 §2.1: what may follow `Bearer`. */
 const TOKEN = /^[\w.~+/-]+=*$/
 
 function readTokens(answer: WireAnswer, askedAt: Instant): TokenAnswer {

@@ -1,6 +1,6 @@
 /**
- * What there is to try in a demo: chapters of lines for a second terminal, each with what one will see. They build on
- * nothing but the first one, and on the current login that each of them makes for itself.
+ * What to try in a demo: chapters of commands for a second terminal, each with the expected output. They depend only on
+ * the first one, and each makes its own login.
  */
 import type { Demo } from './start.ts'
 
@@ -10,13 +10,13 @@ export interface Chapter {
 }
 
 export interface Step {
-  /** Pasted as it is, into sh, bash or zsh. */
+  /** Can be pasted unchanged into sh, bash or zsh. */
   readonly line: string
-  /** What one will see. */
+  /** The expected output. */
   readonly seen: string
 }
 
-/** The file that makes a terminal ready: `. ./env`. */
+/** The file that prepares a terminal: `. ./env`. */
 export const ENV_FILE = 'env'
 
 const CLIENT_API = '/edge/client/v1'
@@ -29,7 +29,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
   const bearer = '-H "Authorization: Bearer $(latchkey token)"'
   const jwtOf = (name: string) => `curl -sS -X POST ${idpUrl}/people/${name}/jwt > ${name}.jwt`
   const shown = `${curl} --cert session-cert.pem --key session-key.pem`
-  /** Legacy: a name and a password in one call; one text of the answer. */
+  /** Legacy: name and password in one call; returns one string of the response. */
   const authenticate = (username: string, password: string, name: string) =>
     `$(${curl} -H 'Content-Type: application/json' \\\n` +
     `  -d '{"username": "${username}", "password": "${password}"}' \\\n` +

@@ -1,9 +1,9 @@
-/** Whatever was opened is ended, the last one first, also when the end of another one fails. */
+/** Ends everything that was opened, the last one first, even if ending another one fails. */
 
 export interface Endings {
-  /** Answers the thing, which is ended with the others from now on. Thrown: the reason of the signal. */
+  /** Returns the thing, which is ended with the others from now on. Throws the reason of the signal. */
   opened<T>(thing: T, end: (thing: T) => void | Promise<void>): T
-  /** Thrown: the first failure, when everything has been tried. */
+  /** Throws the first failure, after everything has been tried. */
   endAll(): Promise<void>
 }
 

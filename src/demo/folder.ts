@@ -1,6 +1,6 @@
 /**
- * The folder of a demo: made for this start, 0700, and removed with everything in it when the process ends, however it
- * ends, unless it is killed. Whatever the demo gives to people lies there as a file.
+ * The folder of a demo: created for this run, 0700, and removed with its contents when the process ends, unless it is
+ * killed. All files for the user are in it.
  */
 import { rmSync } from 'node:fs'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { systemRandom } from '../base/secrets/random.ts'
 export interface DemoFolder {
   readonly path: string
   file(name: string): string
-  /** 0600; one that is there is replaced in one step. */
+  /** 0600; an existing file is replaced atomically. */
   write(name: string, text: string): Promise<void>
   remove(): Promise<void>
 }

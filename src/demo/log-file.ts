@@ -1,4 +1,4 @@
-/** The log of a part of the demo, in a file of its folder: on the screen it would bury what there is to read. */
+/** The log of a part of the demo, in a file of its folder, to keep the screen readable. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { createLog } from '../app/logging.ts'
 import type { Log } from '../base/log.ts'

@@ -1,6 +1,6 @@
 /**
- * Plain HTTP on 127.0.0.1, at a free port, for the small servers of the demo. There is no option for another address, and
- * who calls by another name is refused: a page in a browser that made its own name lead here could read the answers.
+ * Plain HTTP on 127.0.0.1, at a free port, for the small servers of the demo. No option changes the address, and
+ * requests with another Host are refused: a web page whose own name resolves here could read the responses.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

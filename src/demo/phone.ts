@@ -1,13 +1,10 @@
-/**
- * The authenticator app of somebody in the demo, for people without one at hand: a file that always has the code of the
- * moment (RFC 6238).
- */
+/** Stands in for a user's authenticator app: a file that always has the current code (RFC 6238). */
 
 import type { Log } from '../base/log.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { totpCode, totpStep } from '../protocol/totp.ts'
 
-/** A code that has just become old is still accepted (D-17). */
+/** A code that has just expired is still accepted (D-17). */
 const LOOK_MILLISECONDS = 500
 
 export interface Phone {

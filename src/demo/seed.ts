@@ -1,6 +1,6 @@
 /**
- * Makes the people of the demo, as an administrator would: over the management API with `latchkey/client`, and what is
- * theirs alone with a login of their own. Nothing is written past the service (D-169).
+ * Creates the users of the demo as an administrator would: over the management API with `latchkey/client`, and what
+ * only users can do with their own logins. Nothing bypasses the service (D-169).
  */
 import { fromBase32 } from '../base/base32.ts'
 import type { Clock } from '../base/time/clock.ts'
@@ -16,9 +16,9 @@ export interface Place {
 }
 
 export interface Seeded {
-  /** Of tina's authenticator app. */
+  /** The `otpauth://` URL of tina's authenticator app. */
   readonly totp: { readonly provisioningUrl: string; readonly secret: Uint8Array }
-  /** Of the gateway. */
+  /** The identity of the gateway. */
   readonly router: Certified
 }
 
@@ -30,10 +30,10 @@ export interface Certified {
   readonly ca: string
 }
 
-/** The client that the service is at the IdP. */
+/** The service's client id at the IdP. */
 export const CLIENT_ID = 'latchkey-demo'
 
-/** What people read on the login page: "Continue with …". */
+/** Shown on the login page: "Continue with …". */
 const IDP_NAME = 'the demo IdP'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -42,7 +42,7 @@ export async function seed(
   place: Place,
   deps: {
     readonly passwords: Passwords
-    /** Of the IdP. */
+    /** The issuer of the IdP. */
     readonly issuer: string
     readonly folder: Pick<DemoFolder, 'write'>
     readonly clock: Pick<Clock, 'now'>
@@ -100,17 +100,17 @@ function creating(admin: Pick<Session, 'call'>) {
   return {
     entity,
     identity,
-    /** With an invitation to a certificate; its JWT. */
+    /** Creates an invitation for a certificate; returns its JWT. */
     async invited(name: string, type = 'Default'): Promise<string> {
       const { enrollment } = await identity(name, { type, enrollment: { ott: true } })
       return (enrollment as { readonly jwt: string }).jwt
     },
-    /** A password, and then what is demanded besides; its id. */
+    /** Creates a user with a password, and a policy; returns the id. */
     async policy(name: string, secondary: Fields): Promise<string> {
       const primary = { updb: { allowed: true } }
       return idOf(await entity('/auth-policies', { name, primary, secondary }))
     },
-    /** Its id. */
+    /** Returns the id. */
     async signer(issuer: string): Promise<string> {
       const made = await entity('/external-jwt-signers', {
         name: IDP_NAME,
@@ -148,7 +148,7 @@ async function setUpApp(
   return { provisioningUrl: url.href, secret }
 }
 
-/** The `data` of the answer. The service has just been started by us: a refusal is a fault of ours. */
+/** Returns the `data` of the response. We have just started the service, so a refusal is a bug. */
 async function posted(session: Pick<Session, 'call'>, path: string, json: Fields): Promise<Fields> {
   const response = await session.call(path, { json })
   const text = await response.text()

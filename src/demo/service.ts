@@ -1,4 +1,4 @@
-/** The service of the demo: the composition of `latchkey run`, in a home of its own, known by names of this machine. */
+/** The service of the demo: the composition of `latchkey run`, in its own home, with local names. */
 import { readFile } from 'node:fs/promises'
 import { homeFiles, openHome } from '../app/installation/home.ts'
 import { type Instance, startInstance } from '../app/instance.ts'
@@ -8,10 +8,10 @@ import type { Random } from '../base/secrets/random.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import type { Clock } from '../base/time/clock.ts'
 
-/** Loopback: `config/default-file.ts` lets nobody else in. */
+/** Loopback: `config/default-file.ts` then listens on this machine only. */
 export const HOST = 'localhost'
 
-/** `port` 0: a free one. Variables of the person who tries it count for nothing. */
+/** `port` 0 means a free one. The user's environment variables are ignored. */
 export async function startService(
   { home, port, password }: { home: string; port: number; password: string },
   deps: { readonly clock: Clock; readonly random: Random; readonly log: Log },
@@ -29,11 +29,11 @@ export async function startService(
       conceal: () => undefined,
     },
   })
-  // The password is known already: there is nothing to hand over.
+  // The password is already known, so it need not be printed.
   return startInstance({ config, adminPassword, ...deps, handOver: async () => undefined })
 }
 
-/** What it shows itself with, and what that is trusted by. */
+/** The certificate that it presents, and the CA to trust. */
 export async function readCertificates(home: string) {
   const { ca, serverCertificate, serverKey } = homeFiles(home)
   const [caPem, certificatePem, keyPem] = await Promise.all(

@@ -1,7 +1,7 @@
 /**
- * Starts everything of the demo in this process, on this machine alone, and ends it: a service like that of `latchkey
- * run`, people, an identity provider, a gateway, and a service behind it (D-169). What has been started when something
- * fails is ended again.
+ * Starts everything of the demo in this process, on this machine only, and ends it: a service as in `latchkey run`,
+ * users, an identity provider, a gateway, and a service behind it (D-169). If something fails, everything that was
+ * started is ended.
  */
 
 import { formatHostPort } from '../base/host-port.ts'
@@ -33,13 +33,13 @@ export interface Demo {
   stop(): Promise<void>
 }
 
-/** Nobody waits for a request of a demo. */
+/** A demo waits for no request. */
 const DRAIN = seconds(1)
 
 const clock = systemClock
 const random = systemRandom
 
-/** `port` of the service; without it a free one. Thrown: RefusedStart; the reason of the signal, when it is aborted. */
+/** `port` of the service; default: a free one. Throws RefusedStart; the reason of the signal if it aborts. */
 export async function startDemo({
   port = 0,
   signal,
@@ -84,7 +84,7 @@ export async function startDemo({
       router,
       listen: { host: HOST, port: 0 },
       upstream: echo.at,
-      // It has the same names as the service, and people trust that CA already (D-170).
+      // It has the same names as the service, and users already trust that CA (D-170).
       ...server,
       log: gatewayLog,
       random,
@@ -102,7 +102,7 @@ export async function startDemo({
       stop: endAll,
     }
   } catch (error) {
-    await endAll().catch(() => undefined) // what went wrong first is what there is to say
+    await endAll().catch(() => undefined) // report only the first failure
     throw error
   }
 }

@@ -1,4 +1,4 @@
-/** What a demo has to say when it is ready: on the screen, and as the file WALKTHROUGH, which can be pasted into a shell. */
+/** The instructions of a demo: on the screen, and as the file WALKTHROUGH, which can be pasted into a shell. */
 import { fileURLToPath } from 'node:url'
 import { shellWord } from '../base/shell-word.ts'
 import { type Chapter, chaptersOf, ENV_FILE } from './chapters.ts'
@@ -13,10 +13,10 @@ export interface Walkthrough {
   readonly files: Readonly<Record<string, string>>
 }
 
-/** How it looks on the screen; in a file it looks like nothing. */
+/** Styles for the screen; in a file they are empty. */
 export interface Look {
   heading(text: string): string
-  /** Something to paste. */
+  /** A command to paste. */
   line(text: string): string
 }
 
@@ -107,7 +107,7 @@ function afterwardsOf({ serviceUrl }: Omit<Demo, 'stop'>, { heading }: Look): re
   ]
 }
 
-/** Beside whatever the person has: another configuration folder, and the command as it was started here. */
+/** Separate from the user's own contexts: another configuration folder, and the command as it was started here. */
 function envOf({ folder }: Pick<Demo, 'folder'>): readonly string[] {
   const program = fileURLToPath(new URL('../../bin/latchkey.js', import.meta.url))
   return [

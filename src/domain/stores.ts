@@ -4,8 +4,8 @@
  */
 import type { Instant } from '../base/time/instant.ts'
 import type { Events } from './audit/stores.ts'
-import type { CertificateRenewals } from './certificates/enrolled/stores.ts'
 import type { Authorities, Cas, SessionCertificates } from './certificates/stores.ts'
+import type { CertificateRenewals } from './enrollments/renewal/stores.ts'
 import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
 import type { CodeGuesses, PasswordFailures, TotpEnrollments } from './factors/stores.ts'

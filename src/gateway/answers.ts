@@ -1,6 +1,6 @@
 /**
- * What the gateway says itself: always JSON, with a code and the id of the request; why somebody was refused is in the
- * log alone. D-39, D-42, D-45; D-37 for the challenges of a 401.
+ * The gateway's own responses: always JSON, with a code and the request id. Only the log has the reason for a refusal.
+ * D-39, D-42, D-45; D-37 for the challenges of a 401.
  */
 import type { ServerResponse } from 'node:http'
 import {
@@ -37,7 +37,7 @@ export interface Answer {
   readonly challenges?: readonly Challenge[]
 }
 
-/** What the client hears of a refusal: whether to log in again, to show another certificate, or to wait. */
+/** Tells the client about a refusal: whether to log in again, to present another certificate, or to wait. */
 export function answerTo(
   { reason, signer }: Pick<Refused, 'reason' | 'signer'>,
   token: Presented['token'],
@@ -98,7 +98,7 @@ export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnA
   }
 }
 
-/** Answers, and closes the connection where something of the request may still be on its way. */
+/** Responds, and closes the connection if part of the request may still be on its way. */
 export function sendOwn(response: ServerResponse, answer: OwnAnswer, then: 'close' | 'keep'): void {
   const { status, headers, body } = answer
   response.writeHead(status, { ...headers, ...(then === 'close' ? { connection: 'close' } : {}) })
@@ -109,7 +109,7 @@ function invalid(token: Presented['token'], brand: string): Challenge {
   return isLegacy(token) ? ztSessionInvalid() : bearerInvalid(brand)
 }
 
-/** D-36 knows one word for a `zt-session` that is of no use. */
+/** D-36 has one word for every invalid `zt-session`. */
 function expired(token: Presented['token'], brand: string): Challenge {
   return isLegacy(token) ? ztSessionInvalid() : bearerExpired(brand)
 }

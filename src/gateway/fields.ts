@@ -1,23 +1,23 @@
 /**
- * Header fields on their way through the gateway, both ways: what is taken away and what is added. D-42. A field that
- * the upstream believes from us, and every credential, is removed in each spelling that a server behind us may take for
- * it: CGI and its heirs turn whatever is no letter or digit into `_` (RFC 3875 §4.1.18).
+ * Header fields on their way through the gateway, in both directions: what is removed and what is added. D-42. Every
+ * credential, and every field that the upstream trusts from us, is removed in each spelling that a server behind us may
+ * confuse with it: CGI and similar interfaces turn everything but letters and digits into `_` (RFC 3875 §4.1.18).
  */
 
-/** Name and value, as they came or as they go. */
+/** Name and value. */
 export type Field = readonly [name: string, value: string]
 
-/** The fields that tell the upstream who calls begin with this. */
+/** The prefix of the fields that tell the upstream who calls. */
 const IDENTITY_PREFIX = 'x-latchkey-'
 
-/** What the gateway says itself about a request. */
+/** What the gateway adds to a request. */
 export interface OwnFields {
   readonly host: string
   readonly identityId: string
   readonly sessionId: string
   readonly requestId: string
   readonly remoteAddress: string
-  /** The Host that the client named. */
+  /** The Host that the client sent. */
   readonly forwardedHost: string
 }
 
@@ -27,12 +27,12 @@ export function fieldsOf(rawHeaders: readonly string[]): readonly Field[] {
   })
 }
 
-/** Every value of a field, as it came. `name` in lower case. */
+/** Returns every value of a field, unchanged. `name` must be in lower case. */
 export function valuesOf(fields: readonly Field[], name: string): readonly string[] {
   return fields.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value)
 }
 
-/** What the upstream gets, without the framing of the body and without `Connection`. */
+/** Returns the fields for the upstream, without the framing of the body and without `Connection`. */
 export function upstreamFields(fields: readonly Field[], own: OwnFields): readonly Field[] {
   return [
     ['host', own.host],
@@ -46,7 +46,7 @@ export function upstreamFields(fields: readonly Field[], own: OwnFields): readon
   ]
 }
 
-/** What the client gets of an answer. The length stays: it is the upstream's, and checked by our parser. */
+/** Returns the response fields for the client. The upstream's length stays, because our parser has checked it. */
 export function clientFields(fields: readonly Field[], requestId: string): readonly Field[] {
   const kept = withoutHopByHop(fields).filter(([name]) => plainName(name) !== 'x-request-id')
   return [...kept, ['x-request-id', requestId]]
@@ -54,7 +54,7 @@ export function clientFields(fields: readonly Field[], requestId: string): reado
 
 export const flat = (fields: readonly Field[]): string[] => fields.flat()
 
-/** RFC 9110 §7.6.1, and what older servers add to it. `Proxy` itself becomes HTTP_PROXY in a CGI program. */
+/** RFC 9110 §7.6.1, and what older servers add to it. A CGI program would see `Proxy` as HTTP_PROXY. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -66,7 +66,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'proxy',
 ])
 
-/** Also those that `Connection` names, but never the length: a client does not choose how its body is framed. */
+/** Also those that `Connection` names, but never the length: a client must not choose how its body is framed. */
 function withoutHopByHop(fields: readonly Field[]): readonly Field[] {
   const named = new Set(
     valuesOf(fields, 'connection').flatMap((value) =>
@@ -80,7 +80,7 @@ function withoutHopByHop(fields: readonly Field[]): readonly Field[] {
   })
 }
 
-/** Ours to say, or nothing that the upstream may see. The length and the expectation belong to this hop's framing. */
+/** Set by us, or hidden from the upstream. The length and the expectation belong to the framing of this hop. */
 const RESERVED: ReadonlySet<string> = new Set([
   'authorization',
   'zt-session',
@@ -97,7 +97,7 @@ function isReserved(plain: string): boolean {
   return RESERVED.has(plain)
 }
 
-/** One spelling for all that could be taken for the same field. */
+/** Returns one spelling for all names that could be confused. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
 }

@@ -1,6 +1,6 @@
 /**
- * One accepted request to the upstream and its answer back, both as streams: neither side sends faster than the other
- * takes. D-42. Whatever happens, it ends: with the answer, with one of ours, or with the connection.
+ * Forwards one accepted request to the upstream, and its response back, both as streams with back pressure. D-42.
+ * It always ends: with the response, with one of ours, or with the connection.
  */
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
@@ -13,10 +13,10 @@ export interface Forwarding {
   readonly inbound: InboundRequest
   readonly message: IncomingMessage
   readonly response: ServerResponse
-  /** Already without what the upstream must not see. */
+  /** Already without the fields that the upstream must not see. */
   readonly fields: readonly Field[]
   readonly requestId: string
-  /** There was no answer of the upstream to pass on. */
+  /** Called if the upstream sent no response that could be passed on. */
   readonly fail: (code: AnswerCode, error: Error) => void
 }
 
@@ -26,7 +26,7 @@ export function forward(
 ): void {
   const { method, target, body } = inbound
   const call = upstream.call({ method, target, fields: [...fields, ...framing(body, method)] })
-  /** Nothing more is said: there was an answer of ours, or nobody listens. */
+  /** Nothing more is sent: we have already responded, or the client is gone. */
   let isOver = false
 
   function giveUp(code: AnswerCode, error: Error): void {
@@ -51,7 +51,7 @@ export function forward(
     call.destroy()
   })
   call.on('error', (error) => {
-    // Behind an answer it is the body that nobody takes; an answer that is cut ends by itself.
+    // After a response, this is an unread body; a response that is cut ends by itself.
     if (!response.headersSent) giveUp('BAD_GATEWAY', error)
   })
   call.once('upgrade', (_, socket) => {
@@ -60,7 +60,7 @@ export function forward(
   })
   call.once('response', (answer) => {
     clearTimeout(timer)
-    // An answer before the end of the body: the rest is not waited for, so the connection cannot go on.
+    // A response before the end of the body: do not wait for the rest, and do not reuse the connection.
     const then: readonly Field[] = message.complete ? [] : [['connection', 'close']]
     try {
       const kept = clientFields(fieldsOf(answer.rawHeaders), requestId)
@@ -86,14 +86,14 @@ export function forward(
   send(message, call)
 }
 
-/** Not a pipeline: an upstream that answers early and closes must not take the client's connection with it. */
+/** Not a pipeline: an upstream that responds early and closes must not close the client's connection too. */
 function send(message: IncomingMessage, call: ClientRequest): void {
   message.once('error', () => call.destroy())
   message.once('close', () => {
     if (!message.complete) call.destroy()
   })
   call.once('close', () => {
-    // What nobody takes any more is thrown away, so that the connection can end in order.
+    // Discard what nothing reads any more, so that the connection can end in an orderly way.
     message.unpipe(call)
     message.resume()
   })

@@ -1,6 +1,7 @@
 /**
- * `latchkey gateway`: a door in front of one service. TLS with a client certificate and a session token in, plain HTTP
- * and WebSocket out; the service behind it is told who calls and never sees a credential. D-42; docs/router.md.
+ * `latchkey gateway`: a gateway in front of one service. It accepts TLS with a client certificate and a session token,
+ * and forwards plain HTTP and WebSocket; the service learns who calls and never sees a credential. D-42;
+ * docs/router.md.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -39,7 +40,7 @@ export interface GatewayOptions {
 
 export interface Gateway {
   readonly port: number
-  /** Running requests finish, until `grace` is over; WebSockets end at once. */
+  /** Requests in progress finish, until `grace` is over; WebSockets end at once. */
   stop(grace: Duration): Promise<void>
 }
 
@@ -58,10 +59,10 @@ const DESCRIPTORS_PER_CONNECTION = 2
 /** Methods that are not forwarded. TRACE would echo the fields that the gateway adds (RFC 9110 §9.3.8). */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE'])
 
-/** Until the controller has told its own; nobody is asked for a token before that. */
+/** Used until the controller has sent its own; no client is asked for a token before that. */
 const UNKNOWN_BRAND = 'service'
 
-/** A request that may pass, and what it takes along. */
+/** A request that may pass, and the fields to add to it. */
 interface Passage {
   readonly inbound: InboundRequest
   readonly fields: readonly Field[]
@@ -135,7 +136,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const inbound = readRequest(message)
     const fault = 'fault' in inbound ? inbound.fault : faultOf(inbound)
     if ('fault' in inbound || fault !== undefined) {
-      // At once: the parser may be about to stumble over the same thing, and would close before we have spoken.
+      // At once: the parser may fail on the same thing, and would close before we have responded.
       answer({ code: 'BAD_REQUEST' }, { why: fault })
       return
     }
@@ -179,7 +180,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   /** One request with its id, its line in the log and its end. */
   function beginExchange(message: IncomingMessage, response: ServerResponse) {
     const requestId = newId<RequestId>(random)
-    const [path] = (message.url ?? '').split('?') // what follows may be a secret of the upstream's
+    const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
     const line: Record<string, unknown> = { requestId, method: message.method, path }
     response.once('close', () => log.info({ ...line, status: response.statusCode }, 'request'))
     return {
@@ -187,7 +188,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       note: (fields: object) => void Object.assign(line, fields),
       answer(answer: Answer, why: object): void {
         Object.assign(line, { code: answer.code, ...why })
-        // What is left of a request must not be taken for the next one.
+        // Close the connection: unread body bytes would be parsed as the next request.
         const isSafe = message.complete && answer.code !== 'BAD_REQUEST'
         sendOwn(response, ownAnswer(answer, requestId), isSafe ? 'keep' : 'close')
       },
@@ -214,7 +215,7 @@ const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {
 
 const anyRequest = () => undefined
 
-/** An IPv4 address on a socket for both kinds is still one. */
+/** Returns an IPv4 address in its own form, even on a dual-stack socket. */
 function addressOf({ socket }: IncomingMessage): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, '')
 }

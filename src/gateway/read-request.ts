@@ -1,7 +1,7 @@
 /**
- * What a request must be before anybody looks at who sent it: readable in one way only, and with one credential at the
- * most. D-42. Node's parser is strict already; this refuses what is well-formed and still means two things to two
- * readers (RFC 9112 §11.2).
+ * Checks a request before its sender is authenticated: it must be unambiguous, with at most one credential. D-42.
+ * Node's parser is already strict; this refuses requests that are well-formed and still mean different things to two
+ * servers (RFC 9112 §11.2).
  */
 import type { IncomingMessage } from 'node:http'
 import { parseHostPort } from '../base/host-port.ts'
@@ -11,7 +11,7 @@ import { type Field, fieldsOf, valuesOf } from './fields.ts'
 
 export interface InboundRequest {
   readonly method: string
-  /** Origin-form, as it came: RFC 9112 §3.2.1. */
+  /** Origin-form, unchanged: RFC 9112 §3.2.1. */
   readonly target: string
   readonly host: string
   readonly fields: readonly Field[]
@@ -26,10 +26,10 @@ export type Body =
 
 const DEFAULT_PORT = 443
 
-/** A target with a fragment, or with bytes that are no characters of a URI, is read differently by everybody. */
+/** Servers differ on a target with a fragment, or with bytes that are not URI characters. */
 const ORIGIN_FORM = /^\/[!"$-~]*$/
 
-/** The request, or what is wrong with it. */
+/** Returns the request, or what is wrong with it. */
 export function readRequest(message: IncomingMessage): InboundRequest | { readonly fault: string } {
   const { method = '', url: target = '', httpVersion } = message
   const fields = fieldsOf(message.rawHeaders)
@@ -61,7 +61,7 @@ function readBody(fields: readonly Field[]): Body | { readonly fault: string } {
     : { fault: 'its transfer coding is not chunked alone' }
 }
 
-/** RFC 6750 §2.1. Another scheme is nothing that we know, and so is no token at all. */
+/** RFC 6750 §2.1. A token of another scheme counts as missing. */
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i
 
 function readToken(fields: readonly Field[]): Presented['token'] | { readonly fault: string } {

@@ -1,6 +1,6 @@
 /**
  * A WebSocket through the gateway: RFC 6455 §4. Both ends are connected only after the upstream has agreed to exactly
- * this handshake; before that not one byte of the client reaches it beyond the request. D-42.
+ * this handshake; until then it receives nothing from the client but the request. D-42.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -13,9 +13,9 @@ import type { GatewayTimes, Upstream } from './upstream.ts'
 export interface Tunnelling {
   readonly inbound: InboundRequest
   readonly socket: Duplex
-  /** What the client sent behind its request. */
+  /** The bytes that the client sent after its request. */
   readonly head: Uint8Array
-  /** For an answer that is not 101. */
+  /** For a response that is not 101. */
   readonly response: ServerResponse
   readonly fields: readonly Field[]
   readonly requestId: string
@@ -23,13 +23,13 @@ export interface Tunnelling {
   readonly onOpen: () => void
 }
 
-/** What is wrong with a request that wants to leave HTTP; undefined when it is a WebSocket handshake. */
+/** Returns what is wrong with an upgrade request; undefined if it is a WebSocket handshake. */
 export function upgradeFault({ method, body, fields }: InboundRequest): string | undefined {
   const only = (name: string): string | undefined => {
     const [value, ...others] = valuesOf(fields, name)
     return others.length === 0 ? value : undefined
   }
-  // Above all no `h2c`: behind that the upstream would read requests that nobody has checked.
+  // In particular no `h2c`: over it, the upstream would accept requests that we have not checked.
   if (only('upgrade')?.toLowerCase() !== 'websocket') return 'it asks for another protocol'
   if (method !== 'GET') return 'its method is not GET'
   if (body.kind !== 'none') return 'it has a body'
@@ -51,7 +51,7 @@ export function tunnel(
   let isAnswered = false
 
   function giveUp(code: AnswerCode, error: Error): void {
-    // Behind an answer, ours or the upstream's, it ends with its own stream.
+    // After a response, ours or the upstream's, it ends with its own stream.
     if (isAnswered) return
     isAnswered = true
     clearTimeout(timer)
@@ -95,7 +95,7 @@ export function tunnel(
     isAnswered = true
     const kept = clientFields(fieldsOf(answer.rawHeaders), requestId)
     const lines = [...kept, ...upgrade].map(([name, value]) => `${name}: ${value}\r\n`)
-    // Node's parser has refused line breaks in values already.
+    // Node's parser has already refused line breaks in values.
     socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`, 'latin1')
     if (otherHead.length > 0) socket.write(otherHead)
     if (head.length > 0) other.write(head)
@@ -105,7 +105,7 @@ export function tunnel(
   call.end()
 }
 
-/** RFC 6455 §4.1: the answer proves that it was made for this handshake. */
+/** RFC 6455 §4.1: the response proves that it was made for this handshake. */
 function isAgreed({ fields }: InboundRequest, { headers }: IncomingMessage): boolean {
   const [key = ''] = valuesOf(fields, 'sec-websocket-key')
   const expected = createHash('sha1').update(`${key}${WEBSOCKET_ID}`).digest('base64')
@@ -116,7 +116,7 @@ function isAgreed({ fields }: InboundRequest, { headers }: IncomingMessage): boo
 
 const WEBSOCKET_ID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** The end of one is the end of the other: neither WebSocket nor we have half-open connections. */
+/** If one side ends, the other does too: neither WebSocket nor the gateway has half-open connections. */
 function connect(client: Duplex, upstream: Duplex): void {
   for (const [one, other] of [
     [client, upstream],

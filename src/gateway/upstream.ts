@@ -1,6 +1,6 @@
 /**
- * Calls to the service behind the gateway. Each has a connection of its own: whatever a request leaves behind on it,
- * nobody else's answer is there to be mixed up with it. Nothing but the given fields is sent. D-42.
+ * Calls the service behind the gateway. Each call has its own connection, so that no left-over bytes can be mixed up
+ * with another response. Only the given fields are sent. D-42.
  */
 import { type ClientRequest, request } from 'node:http'
 import { formatHostPort, type HostPort } from '../base/host-port.ts'
@@ -11,7 +11,7 @@ import type { Body } from './read-request.ts'
 export interface Upstream {
   /** For the Host field. */
   readonly host: string
-  /** The head goes out with the first byte of the body or with its end. */
+  /** The header is sent with the first byte of the body or with its end. */
   call(head: UpstreamHead): ClientRequest
 }
 
@@ -33,12 +33,12 @@ export interface GatewayTimes {
   readonly write: Duration
 }
 
-/** As large as those that we take (D-44). */
+/** As large as those that we accept (D-44). */
 const LARGEST_HEADERS = 32 * 1024
 
 const DEFAULT_PORT = 80
 
-/** Undefined when the text is not `http://HOST[:PORT]` and nothing more. */
+/** Undefined unless the text is exactly `http://HOST[:PORT]`. */
 export function parseUpstream(text: string): HostPort | undefined {
   const url = URL.parse(text)
   if (url === null || url.protocol !== 'http:' || url.username !== '' || url.password !== '') {
@@ -58,22 +58,22 @@ export function createUpstream(at: HostPort): Upstream {
         port: at.port,
         method,
         path: target,
-        // As a list they are sent as they are; Node adds `Connection: close` and nothing else.
+        // A list is sent unchanged; Node adds only `Connection: close`.
         headers: flat(fields),
         agent: false,
         maxHeaderSize: LARGEST_HEADERS,
       })
-      // Node would silently drop those beyond two thousand.
+      // Node would silently drop fields beyond two thousand.
       call.maxHeadersCount = 0
       return call
     },
   }
 }
 
-/** Methods that Node takes for having no body, and so sends no length for. */
+/** Methods for which Node assumes no body, and so sends no length. */
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 
-/** The framing of this hop: the same length, or chunks cut anew. */
+/** The framing of this hop: the same length, or new chunks. */
 export function framing(body: Body, method: string): readonly Field[] {
   switch (body.kind) {
     case 'length':

@@ -1,6 +1,6 @@
 /**
- * Which addresses we connect to when somebody else chose the URL. A URL that an administrator typed must not
- * become a way into the machine's own network or to the credentials of its cloud (R106, API 4.5, D-110). Pure.
+ * Which addresses we may connect to when the URL is not our own. A URL that an administrator entered must not reach the
+ * machine's own network or the credentials of its cloud (R106, API 4.5, D-110). Pure.
  */
 import {
   type Address,
@@ -13,20 +13,20 @@ import {
 
 export interface AddressRules {
   readonly blockPrivateAddresses: boolean
-  /** Exceptions to `blockPrivateAddresses`, and to nothing else. */
+  /** Exceptions to `blockPrivateAddresses` only. */
   readonly allowed: readonly HostOrNetwork[]
-  /** Wins over everything. */
+  /** Overrides everything else. */
   readonly denied: readonly HostOrNetwork[]
 }
 
 /**
- * Why nobody may connect to this address of this host, to finish "the host …"; undefined when one may. `text`
- * is what the resolver answered; what cannot be read as an address is refused.
+ * Returns why this address of this host is refused, to complete "the host …"; undefined if it is allowed. `text` is the
+ * answer of the resolver; a text that is not an address is refused.
  */
 export function refusalOf(text: string, host: string, rules: AddressRules): string | undefined {
   const address = parseAddress(text)
   if (address === undefined) return 'has an address that cannot be read'
-  // Whatever stands inside is where the packet ends up, and both must be fine.
+  // The packet ends up at the embedded address, so both must be allowed.
   const reached = embeddedIpv4(address)
   return (
     judge(address, host, rules) ?? (reached === undefined ? undefined : judge(reached, host, rules))
@@ -54,8 +54,8 @@ function judge(address: Address, host: string, rules: AddressRules): string | un
   return undefined
 }
 
-// Credentials of the machine for whoever asks: AWS, GCP and Azure; AWS and GCP over IPv6; Alibaba; Oracle; the
-// host agent of Azure.
+// They return credentials of the machine to any local caller: AWS, GCP and Azure; AWS and GCP over IPv6; Alibaba;
+// Oracle; the host agent of Azure.
 const METADATA = networks(
   '169.254.169.254',
   'fd00:ec2::254',
@@ -66,8 +66,8 @@ const METADATA = networks(
 )
 // RFC 3927, RFC 4291 §2.5.6.
 const LINK_LOCAL = networks('169.254.0.0/16', 'fe80::/10')
-// Unspecified, multicast, reserved and broadcast (RFC 6890); Teredo and local NAT64 (RFC 4380, RFC 8215), where
-// nobody can tell what is behind.
+// Unspecified, multicast, reserved and broadcast (RFC 6890); Teredo and local NAT64 (RFC 4380, RFC 8215), whose target
+// cannot be determined.
 const NO_HOST = networks(
   '0.0.0.0/8',
   '224.0.0.0/4',

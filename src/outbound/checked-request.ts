@@ -1,7 +1,7 @@
 /**
- * Asking a host on somebody's word: the only place that opens connections to a URL that somebody typed. API 4.5, R106.
- * The host is resolved once, every address of it is checked, and the connection goes to those addresses and no others,
- * so that a name that changes its mind gains nothing. Time and size are bounded; redirects are not followed.
+ * Requests to hosts that others chose: the only place that opens connections to a URL from user input. API 4.5, R106.
+ * The host is resolved once, each of its addresses is checked, and the connection goes only to those addresses, so that
+ * a second DNS answer has no effect. Time and size are limited; redirects are not followed.
  */
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
@@ -17,14 +17,14 @@ import { Refusal, reasonOf } from './refusal.ts'
 import { verifying } from './verifying.ts'
 
 export interface FetchRules extends AddressRules {
-  /** Plain http to every host; without it, only to this machine. */
+  /** Allows plain http to every host; otherwise only to this machine. */
   readonly allowHttp: boolean
 }
 
-/** What is asked: with a form it is a POST. */
+/** The request. With a form it is a POST. */
 export interface Question {
   readonly form?: string
-  /** Those whose body is read; every other answer is refused. */
+  /** The statuses whose body is read; every other response is refused. */
   readonly statuses: readonly number[]
 }
 
@@ -33,14 +33,16 @@ export interface Answer {
   readonly body: Uint8Array
 }
 
-/** Rejects with an Error whose message says what went wrong and shows nothing of the answer. */
+/** Rejects with an Error whose message says what went wrong and quotes nothing of the response. */
 export type CheckedRequest = (url: string, question: Question) => Promise<Answer>
 
 export interface FetchOptions {
-  /** For everything together: resolving, connecting, header and body. API 4.5. */
+  /** The limit for everything together: resolving, connecting, header and body. API 4.5. */
   readonly timeLimit?: Duration
   readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>
-  /** Authorities that are trusted besides those of Node (NODE_EXTRA_CA_CERTS too) and of the system. PEM. */
+  /**
+   * Authorities that are trusted in addition to those of Node (including NODE_EXTRA_CA_CERTS) and of the system. PEM.
+   */
   readonly authorities?: readonly string[]
 }
 
@@ -57,7 +59,7 @@ export function createCheckedRequest(
 
   return async (text, question) => {
     const url = readUrl(text, rules)
-    // A timer, not a clock: it only ends things and decides nothing.
+    // A timer, not the clock: it only ends the request.
     const signal = AbortSignal.timeout(timeLimit)
     try {
       const addresses = await checkedAddresses(url, rules, before(signal, resolve))
@@ -82,7 +84,7 @@ function readUrl(text: string, rules: FetchRules): URL {
   return url
 }
 
-/** Without the brackets of IPv6 and the dot of the root, which would be a second name for the same host. */
+/** Removes the brackets of IPv6 and the dot of the root, which would be a second name for the same host. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
@@ -93,7 +95,7 @@ async function resolveHost(host: string): Promise<readonly LookupAddress[]> {
   return lookup(host, { all: true })
 }
 
-/** A resolver cannot be stopped; what it answers after the time is up is dropped. */
+/** A resolver cannot be stopped; what it returns after the time is up is dropped. */
 function before(signal: AbortSignal, resolve: Resolve): Resolve {
   return (host) =>
     new Promise((settle, reject) => {
@@ -102,7 +104,7 @@ function before(signal: AbortSignal, resolve: Resolve): Resolve {
     })
 }
 
-/** One bad address refuses the host: which one a connection takes is not ours to choose. */
+/** One refused address refuses the host, because we do not control which one a connection uses. */
 async function checkedAddresses(
   url: URL,
   rules: FetchRules,
@@ -140,7 +142,7 @@ async function ask(
     method: question.form === undefined ? 'GET' : 'POST',
     headers: {
       accept: 'application/json',
-      // A small compressed body can be a huge one.
+      // A small compressed body can expand to a huge one.
       'accept-encoding': 'identity',
       'user-agent': 'latchkey',
       ...(question.form === undefined
@@ -153,7 +155,7 @@ async function ask(
     lookup: pinned,
     signal,
   } as const
-  // A connection of its own that nobody keeps, past every proxy and pool of the process.
+  // A separate connection that is not kept, and that bypasses every proxy and pool of the process.
   const request =
     url.protocol === 'http:'
       ? requestHttp({ ...options, agent: false })

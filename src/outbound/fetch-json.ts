@@ -1,12 +1,12 @@
-/** Fetching a small JSON document from a URL that somebody typed: API 4.5, R106. */
+/** Fetches a small JSON document from a URL that a user entered: API 4.5, R106. */
 import { createCheckedRequest, type FetchOptions, type FetchRules } from './checked-request.ts'
 import { readJson } from './read-json.ts'
 
 export type { FetchOptions, FetchRules }
 
 /**
- * The value of the document. Rejects with an Error whose message says what went wrong and shows nothing of the
- * answer.
+ * Returns the value of the document. Rejects with an Error whose message says what went wrong and quotes nothing of the
+ * response.
  */
 export type FetchJson = (url: string) => Promise<unknown>
 

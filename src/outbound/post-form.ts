@@ -1,6 +1,6 @@
 /**
- * Posting a form to a URL that somebody else named, the token endpoint of an identity provider for instance (D-47).
- * The same rules about addresses, time and size as for everything that is fetched: API 4.5, R106.
+ * Posts a form to a URL from outside, for example the token endpoint of an identity provider (D-47). The same rules for
+ * addresses, time and size as for everything that is fetched: API 4.5, R106.
  */
 import { createCheckedRequest, type FetchOptions, type FetchRules } from './checked-request.ts'
 import { readJson } from './read-json.ts'
@@ -11,8 +11,8 @@ export interface PostedAnswer {
 }
 
 /**
- * The JSON that was answered, with 200 or, where an OAuth endpoint says why not, with 400 or 401 (RFC 6749 §5.2).
- * Rejects with an Error whose message shows nothing of the answer.
+ * Returns the JSON of the response, with 200 or, if an OAuth endpoint gives a reason, with 400 or 401 (RFC 6749 §5.2).
+ * Rejects with an Error whose message quotes nothing of the response.
  */
 export type PostForm = (
   url: string,

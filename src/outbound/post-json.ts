@@ -1,6 +1,6 @@
 /**
- * Posting JSON to an address that the operator configured, a collector of traces for instance (D-139). Nothing of the
- * answer is read but its status; redirects are not followed.
+ * Posts JSON to an address that the operator configured, for example a collector of traces (D-139). Only the status of
+ * the response is read; redirects are not followed.
  */
 import { type IncomingMessage, Agent as PlainAgent, request as requestHttp } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
@@ -15,7 +15,7 @@ export type PostJson = (value: object, timeLimit: Duration) => Promise<void>
 export interface PostTarget {
   readonly endpoint: URL
   readonly headers: Readonly<Record<string, Secret>>
-  /** Authorities that are trusted besides the usual ones. PEM. */
+  /** Authorities that are trusted in addition to the default ones. PEM. */
   readonly authorities?: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export function createPostJson({ endpoint, headers, authorities = [] }: PostTarg
       ? new PlainAgent({ keepAlive: true })
       : new Agent({ keepAlive: true, ...verifying(authorities) })
     const body = Buffer.from(JSON.stringify(value))
-    // A timer, not a clock: it only ends things.
+    // A timer, not the clock: it only ends the request.
     const signal = AbortSignal.timeout(timeLimit)
     const request = (isPlain ? requestHttp : requestHttps)(endpoint, {
       method: 'POST',

@@ -1,11 +1,11 @@
-/** The JSON document in the body of an answer. */
+/** Parses the JSON document in the body of a response. */
 import { fromUtf8 } from '../base/encoding.ts'
 import { parseJson } from '../base/json.ts'
 
-/** As deep as any JSON that we read (D-44). */
+/** The same depth as for all other JSON (D-44). */
 const DEEPEST = 32
 
-/** Rejects what is not JSON with an Error that shows nothing of it. */
+/** Rejects anything but JSON with an Error that quotes nothing of it. */
 export function readJson(body: Uint8Array): unknown {
   const text = fromUtf8(body)
   const document = text === undefined ? undefined : parseJson(text, DEEPEST)

@@ -1,6 +1,6 @@
-/** Why something from outside could not be had, in words that may be shown. */
+/** Why a request to another host failed, in words that may be shown. */
 
-/** What we found out ourselves; its message may be shown. */
+/** A fault that our own code found; its message may be shown. */
 export class Refusal extends Error {}
 
 /** Messages of the platform can quote what the other side sent; its codes cannot. */

@@ -1,7 +1,7 @@
 /**
- * Whether somebody may pass: the certificate of his connection and his session token, together. SPEC Other errors and
- * Limits; D-42; R101, R102. Yes with the session, or no with a reason for the operator. Anything that is not certain
- * is a no.
+ * Checks whether a caller may pass: the certificate of the connection and the session token, together. SPEC Other
+ * errors and Limits; D-42; R101, R102. Returns yes with the session, or no with a reason for the operator. Anything
+ * uncertain is a no.
  */
 import type { Clock } from '../base/time/clock.ts'
 import type { Instant } from '../base/time/instant.ts'
@@ -18,8 +18,8 @@ import type { SessionChecks } from './session-checks.ts'
 
 export interface Presented {
   /**
-   * The end-entity certificate of the TLS connection, in DER, whose key the handshake has proved. What else the client
-   * sent is of no use here.
+   * The end-entity certificate of the TLS connection, in DER, whose key the handshake has proven. Other certificates
+   * that the client sent are not used.
    */
   readonly certificate: Uint8Array | undefined
   readonly token: { readonly bearer: string } | { readonly ztSession: string } | undefined
@@ -29,13 +29,13 @@ export interface Accepted {
   readonly verdict: 'accepted'
   readonly sessionId: string
   readonly identityId: string
-  /** Of the API session certificate, where it is one. */
+  /** The id of the API session certificate, if it is one. */
   readonly certificateId?: string
-  /** Of the token. By itself it closes nothing that is open (D-42). */
+  /** The expiry of the token. By itself it closes no open connection (D-42). */
   readonly expiresAt: Instant
-  /** SPEC Limits: the certificate is of no use after this. */
+  /** SPEC Limits: the certificate is not valid after this. */
   readonly certificateExpiresAt: Instant
-  /** When one of these ends, so does what was accepted. */
+  /** If one of these ends, so does what was accepted. */
   readonly subjects: readonly string[]
   /** Compared with the policies when they change; undefined with an older controller, which does not send it. */
   readonly login?: JudgedLogin
@@ -44,16 +44,16 @@ export interface Accepted {
 export interface Refused {
   readonly verdict: 'refused'
   readonly reason: RefusalReason
-  /** More about it, for the log. Never a secret. */
+  /** Details for the log. Never a secret. */
   readonly why?: string
   /** For `secondary-jwt-required`: the signer whose JWT is demanded. */
   readonly signer?: ChallengedSigner
 }
 
 export type RefusalReason =
-  /** Nothing was heard from the controller for 30 s, or never. */
+  /** No message from the controller for 30 s, or never. */
   | 'cut-off'
-  /** The controller could not be asked about a `zt-session`. */
+  /** The controller could not be reached to check a `zt-session`. */
   | 'controller-unreachable'
   | 'no-certificate'
   | 'no-token'
@@ -113,7 +113,7 @@ export function createRouterCheck(deps: {
         : await askAbout(token.ztSession, name)
     if ('verdict' in session) return session
     const refusal = mismatch(certificate, name, session)
-    // Nothing is waited for from here on: what ends now is either seen here or told to whoever watches.
+    // No `await` from here on: what ends now is either seen here or reported to the watchers.
     return refusal ?? notEnded(accept(certificate, name, session), session)
   }
 
@@ -130,7 +130,9 @@ export function createRouterCheck(deps: {
     }
   }
 
-  /** Strangers cannot make us ask: a `zt-session` is bound to no certificate, so it must be one of our own. */
+  /**
+   * A `zt-session` is bound to no certificate. Requiring one of our own keeps anonymous callers from causing checks.
+   */
   async function askAbout(
     token: string,
     name: CertificateName | undefined,
@@ -162,7 +164,7 @@ export function createRouterCheck(deps: {
   }
 }
 
-/** R102: the certificate is of this session, or of this identity, or the one that the token is bound to. */
+/** R102: the certificate belongs to this session or this identity, or the token is bound to it. */
 function mismatch(
   { thumbprint }: ClientCertificate,
   name: CertificateName | undefined,
@@ -197,7 +199,7 @@ function accept(
   }
 }
 
-/** D-135: as the feed names a key that was withdrawn. */
+/** D-135: the name of a withdrawn key in the feed. */
 function keySubject(keyId: string): string {
   return `key:${keyId}`
 }

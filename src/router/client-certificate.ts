@@ -1,25 +1,26 @@
 /**
- * The certificate of a connection: read from its bytes, and matched with a session by the three ways of D-42. SPEC API
- * Session Certificates, Limits; R102. What has ended is asked elsewhere.
+ * The certificate of a connection: parsed from its bytes, and matched with a session in the three ways of D-42. SPEC
+ * API Session Certificates, Limits; R102. Other code checks what has ended.
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
+import { readDerCertificate, validity } from '../base/certificates.ts'
 import { base64url, sha256 } from '../base/encoding.ts'
-import { type Instant, instant } from '../base/time/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import { parseSessionCertificateUri } from '../protocol/spiffe-id.ts'
 import { PURPOSE } from '../protocol/x509.ts'
 import type { TrustedCas } from './trusted-cas.ts'
 
 export interface ClientCertificate {
   readonly x509: X509Certificate
-  /** SHA-256 in lower-case hex, as the feed names removed certificates. */
+  /** SHA-256 in lower-case hex, as in the feed's removed certificates. */
   readonly fingerprint: string
-  /** The same in base64url, as tokens name it: RFC 8705 §3.1. */
+  /** The same in base64url, as in tokens: RFC 8705 §3.1. */
   readonly thumbprint: string
   readonly notBefore: Instant
   readonly notAfter: Instant
 }
 
-/** Whose a certificate of our own PKI is. */
+/** The owner of a certificate of our own PKI. */
 export type CertificateName =
   | {
       readonly kind: 'session'
@@ -29,24 +30,23 @@ export type CertificateName =
     }
   | { readonly kind: 'enrolled'; readonly identityId: string }
 
-/** Far more than any certificate that we issue. */
+/** Far larger than any certificate that we issue. */
 const LARGEST_CERTIFICATE = 64 * 1024
 
-/** Undefined when the bytes are not one certificate in DER. */
+/** Undefined unless the bytes are exactly one certificate in DER. */
 export function readClientCertificate(der: Uint8Array): ClientCertificate | undefined {
-  const x509 = readDer(der)
+  const x509 = der.length > LARGEST_CERTIFICATE ? undefined : readDerCertificate(der)
   if (x509 === undefined) return undefined
   const hash = sha256(der)
   return {
     x509,
     fingerprint: Buffer.from(hash).toString('hex'),
     thumbprint: base64url(hash),
-    notBefore: instant(x509.validFromDate.getTime()),
-    notAfter: instant(x509.validToDate.getTime()),
+    ...validity(x509),
   }
 }
 
-/** Undefined when it is not one that our CAs issued to a client, in this trust domain. */
+/** Undefined unless our CAs issued it to a client, in this trust domain. */
 export function nameOf(
   { x509 }: ClientCertificate,
   { cas, trustDomain }: { readonly cas: TrustedCas; readonly trustDomain: string },
@@ -58,21 +58,7 @@ export function nameOf(
   return name !== undefined && cas.haveIssued(x509, now) ? name : undefined
 }
 
-/**
- * Node looks for a PEM block first, wherever it stands: a certificate with another one as text in some field would be
- * taken for that other one, whose key nobody proved (R093). So what was read must be what was given.
- */
-function readDer(der: Uint8Array): X509Certificate | undefined {
-  if (der.length > LARGEST_CERTIFICATE) return undefined
-  try {
-    const certificate = new X509Certificate(der)
-    return certificate.raw.equals(der) ? certificate : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** A SPIFFE certificate has exactly one URI (X.509-SVID §2). Node quotes what holds a comma, or is otherwise odd. */
+/** A SPIFFE certificate has exactly one URI (X.509-SVID §2). Node quotes values with a comma or other odd characters. */
 function onlyUri({ subjectAltName }: X509Certificate): string | undefined {
   if (subjectAltName === undefined || subjectAltName.includes('"')) return undefined
   const uris = subjectAltName.split(', ').filter((name) => name.startsWith('URI:'))

@@ -1,6 +1,6 @@
 /**
- * The connection that the feed comes over: opened, listened to, and opened again whenever it is cut. D-42. A cut is
- * noticed by its end, by an error, or by silence; what the lines mean is the copy's matter.
+ * The connection of the feed: opens it, reads it, and reconnects whenever it is cut. D-42. It notices a cut by the end
+ * of the stream, by an error, or by silence. The copy interprets the lines.
  */
 import { get } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,11 +17,11 @@ export interface FeedClient {
 }
 
 export interface FeedTimes {
-  /** Without a whole line for so long a connection is given up; there is one heartbeat a second. */
+  /** A connection without a complete line for this long is dropped; there is one heartbeat a second. */
   readonly silence: Duration
-  /** Until the controller has answered. */
+  /** Limit until the controller responds. */
   readonly connect: Duration
-  /** Before the second attempt; doubled for each one after it. */
+  /** The delay before the second attempt; doubled for each later one. */
   readonly firstPause: Duration
   readonly longestPause: Duration
 }
@@ -50,7 +50,7 @@ export function startFeedClient(deps: {
   async function follow(): Promise<void> {
     while (!signal.aborted) {
       const why = await listen().catch((error: unknown) => {
-        // What was sent cannot be trusted to be complete; the next connection begins anew.
+        // What was received may be incomplete, so the next connection starts from the beginning.
         if (error instanceof FeedFault) copy.forgetCursor()
         return error
       })
@@ -62,7 +62,7 @@ export function startFeedClient(deps: {
     }
   }
 
-  /** Takes lines until the connection ends, and throws why it did. */
+  /** Reads lines until the connection ends, and throws the reason. */
   async function listen(): Promise<never> {
     const cut = new AbortController()
     const giveUp = (sentence: string) => () => cut.abort(new Error(sentence))
@@ -116,7 +116,7 @@ export function startFeedClient(deps: {
     isWell = true
   }
 
-  /** Half of it to all of it, so that routers that were cut together do not come back together. */
+  /** Between half and all of it, so that routers that were cut together do not reconnect together. */
   function shaken(duration: Duration): number {
     const [byte = 0] = deps.random.bytes(1)
     return duration * (0.5 + byte / 512)

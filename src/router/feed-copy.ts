@@ -1,10 +1,10 @@
 /**
- * What a router knows of its controller: keys, CAs, issuers, and what has ended; and whether it may still rely on it.
- * D-42. Fed line by line by the feed's connection; asked by the check of every request.
+ * What a router knows from its controller: keys, CAs, issuers, and what has ended; and whether it may still rely on it.
+ * D-42. The feed's connection updates it line by line; the check of every request reads it.
  *
- * What has ended stays ended, so such a line counts at once and is never taken back before its time, whichever
- * snapshot lacks it: the controller's instances do not all hear of an end at the same moment. Everything else counts
- * from `ready` on: a feed that is cut before that has changed nothing.
+ * What has ended stays ended. So such a line counts at once, and a snapshot without it never removes it early: the
+ * controller's instances do not all learn of an end at the same moment. Everything else counts from `ready` on: a feed
+ * that is cut before that has changed nothing.
  */
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, hours, milliseconds, seconds } from '../base/time/duration.ts'
@@ -28,14 +28,14 @@ export interface Known {
 export interface FeedCopy {
   /** For the lines of one connection; the first must be `hello`. */
   receive(): Reception
-  /** Where to go on after a cut; undefined: from the beginning. */
+  /** Where to continue after a cut; undefined means from the beginning. */
   cursor(): string | undefined
-  /** The next connection asks for everything. */
+  /** Makes the next connection request everything. */
   forgetCursor(): void
   /** Undefined until the first feed was ready. */
   known(): Known | undefined
   hasEnded(subject: string): boolean
-  /** Nothing can be relied on: never ready, or no heartbeat for too long. */
+  /** Whether nothing can be relied on: never ready, or no heartbeat for too long. */
   isCutOff(): boolean
   /**
    * Forgets endings that are over by both clocks (R115, D-230): the time of day may be ahead for a moment, and a
@@ -45,12 +45,12 @@ export interface FeedCopy {
 }
 
 export interface Reception {
-  /** Throws FeedFault when a line is not what may come now. */
+  /** Throws FeedFault if a line is not allowed now. */
   take(line: FeedLine): void
   isReady(): boolean
 }
 
-/** D-42: a router that has heard nothing for so long refuses everybody. */
+/** D-42: a router without a heartbeat for this long refuses every request. */
 export const CUT_OFF_AFTER: Duration = seconds(30)
 
 /** For endings of a controller that does not say how long to keep them: longer than tokens usually live. */
@@ -64,9 +64,9 @@ interface Ended {
 
 export function createFeedCopy(deps: {
   readonly clock: Clock
-  /** Told of everything that ends, once; a listener closes what depended on it. */
+  /** Called once for everything that ends; the listener closes what depended on it. */
   readonly onEnded: (subject: string) => void
-  /** Told when the controller was restored from a backup: whatever was accepted before has ended (D-159). */
+  /** Called if the controller was restored from a backup: whatever was accepted before has ended (D-159). */
   readonly onNewEpoch?: () => void
   /** Called when the demands of policies may have changed. */
   readonly onPolicies?: () => void
@@ -81,7 +81,7 @@ export function createFeedCopy(deps: {
     const before = ended.get(subject)
     const uptime = clock.uptime()
     const forget = milliseconds(uptime + (keepFor ?? UNTOLD_KEEP))
-    // Entries come twice; one that is ended again is never forgotten earlier for it.
+    // Entries come twice; a repeated one is never forgotten earlier.
     ended.set(subject, {
       keepUntil:
         before !== undefined && before.keepUntil > keepUntil ? before.keepUntil : keepUntil,
@@ -118,8 +118,8 @@ export function createFeedCopy(deps: {
   }
 
   /**
-   * Only a heartbeat says that the controller knows what goes on: it sends none while its own knowledge is stale, but
-   * it would still greet. Counting anything else, a router could follow a blind controller for ever.
+   * Only a heartbeat proves that the controller's own copy is fresh: it sends none while the copy is stale, but it
+   * would still send `hello`. If anything else counted, a router could follow a stale controller forever.
    */
   function beat(at: string): void {
     cursor = at
@@ -138,7 +138,7 @@ interface Learned {
 type Greeting = Pick<Known, 'brand' | 'trustDomain' | 'issuers' | 'epoch'>
 
 function createReception(copy: Learned): Reception {
-  /** What has come so far on this connection, until it is ready. */
+  /** What this connection has received so far, until it is ready. */
   let aside: (Greeting & Partial<Known>) | undefined
   let isReady = false
 
@@ -198,7 +198,7 @@ function createReception(copy: Learned): Reception {
           return
         }
         case 'heartbeat':
-          // Before `ready` something may still be missing.
+          // Before `ready`, something may still be missing.
           if (isReady) copy.beat(line.cursor)
           return
         case 'other':

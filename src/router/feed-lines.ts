@@ -1,6 +1,6 @@
 /**
- * The lines of the controller's feed: cut out of a stream of bytes and read into values. D-42; docs/router.md has the
- * format. Knows the form of each line and not what follows from it.
+ * Splits the controller's feed into lines and parses them into values. D-42; docs/router.md has the format. It knows
+ * the form of each line, but not its effect.
  */
 
 import { fromUtf8 } from '../base/encoding.ts'
@@ -16,9 +16,9 @@ export type FeedLine =
       readonly brand: string
       readonly trustDomain: string
       readonly issuers: readonly string[]
-      /** Everything that has ended follows; else only what is new since the cursor. */
+      /** Everything that has ended follows; otherwise only what is new since the cursor. */
       readonly isSnapshot: boolean
-      /** Another one after a restore (D-159). */
+      /** Changes after a restore (D-159). */
       readonly epoch?: string
     }
   | { readonly type: 'keys'; readonly keys: readonly Readonly<Record<string, unknown>>[] }
@@ -34,10 +34,10 @@ export type FeedLine =
     }
   | { readonly type: 'ready'; readonly cursor: string }
   | { readonly type: 'heartbeat'; readonly cursor: string }
-  /** Of a newer controller: passed over. */
+  /** From a newer controller: ignored. */
   | { readonly type: 'other' }
 
-/** The feed says something that it never should: the connection is of no use any more. */
+/** The feed violates its format: the connection must be dropped. */
 export class FeedFault extends Error {
   constructor(message: string) {
     super(message)
@@ -45,7 +45,7 @@ export class FeedFault extends Error {
   }
 }
 
-/** More than a thousand keys, or CAs, would fill. */
+/** More than a thousand keys, or CAs, need. */
 export const LARGEST_LINE = 1024 * 1024
 
 const VERSION = 1
@@ -53,7 +53,7 @@ const DEEPEST = 8
 const LONGEST_SUBJECT = 256
 const NEW_LINE = 0x0a
 
-/** Takes the bytes as they come and answers every line that they complete. Throws FeedFault. */
+/** Takes bytes and returns every line that they complete. Throws FeedFault. */
 export function createLineReader(): (chunk: Uint8Array) => readonly FeedLine[] {
   let parts: Uint8Array[] = []
   let length = 0

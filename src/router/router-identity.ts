@@ -1,6 +1,6 @@
 /**
- * Who a router is towards its controller: the certificate and key of an identity of type `Router`, and the CAs that it
- * trusts the controller by. All in PEM; where they are kept is the caller's matter. D-42.
+ * The identity of a router towards its controller: the certificate and key of an identity of type `Router`, and the CAs
+ * that it trusts the controller by. All in PEM; the caller decides where they are stored. D-42.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { SecureContextOptions } from 'node:tls'
@@ -8,13 +8,13 @@ import type { Secret } from '../base/secrets/secret.ts'
 
 export interface RouterIdentity {
   readonly id: string
-  /** The leaf, and behind it what leads to its CA. */
+  /** The leaf, followed by any intermediates. */
   readonly cert: string
   readonly key: Secret
   readonly ca: string
 }
 
-/** What is wrong with it, as the end of a sentence that begins with its name; undefined when it can be used. */
+/** Returns what is wrong with it, as the end of a sentence that begins with its name; undefined if it can be used. */
 export function identityFault({ cert, key, ca }: RouterIdentity): string | undefined {
   const certificate = attempt(() => new X509Certificate(cert))
   if (certificate === undefined) return 'has a cert that is no certificate in PEM'
@@ -27,7 +27,7 @@ export function identityFault({ cert, key, ca }: RouterIdentity): string | undef
   return undefined
 }
 
-/** For calls to the controller: our certificate shown, its certificate checked, nothing older than TLS 1.2. */
+/** For calls to the controller: presents our certificate, checks the controller's, and needs TLS 1.2 or newer. */
 export function controllerTls({ cert, key, ca }: RouterIdentity): SecureContextOptions & {
   readonly rejectUnauthorized: true
 } {

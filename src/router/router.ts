@@ -1,7 +1,7 @@
 /**
- * `latchkey/router`: decides at the edge of the network who may pass, by the client certificate of a connection and the
- * session token beside it, with keys, CAs and endings that it follows from the controller. D-42; docs/router.md.
- * Needs nothing of the server; what to do with a verdict is its user's matter.
+ * `latchkey/router`: decides at the edge of the network who may pass, by the client certificate of a connection and its
+ * session token, with keys, CAs and endings that it follows from the controller. D-42; docs/router.md. It needs no part
+ * of the server, and its caller decides what to do with a verdict.
  */
 
 import type { Log } from '../base/log.ts'
@@ -29,7 +29,7 @@ export interface RouterOptions {
     readonly key: string
     readonly ca: string
   }
-  /** Where it says what happens. Default: nowhere. */
+  /** Default: no log. */
   readonly log?: Log
   readonly clock?: Clock
   readonly random?: Random
@@ -38,11 +38,11 @@ export interface RouterOptions {
 
 export interface Router {
   readonly check: RouterCheck
-  /** For whatever stays open after a check: told once when it must be closed. */
+  /** For connections that stay open after a check: calls back once when they must be closed. */
   readonly watch: Watch
-  /** Resolves when the first check can be answered with yes. */
+  /** Resolves once a check can succeed. */
   readonly ready: Promise<void>
-  /** Every check is refused, and what was open has been ended. */
+  /** From then on every check is refused, and what was open has been ended. */
   isCutOff(): boolean
   /** The controller's brand, for challenges; undefined until it is known. */
   brand(): string | undefined
@@ -51,12 +51,12 @@ export interface Router {
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** D-42 asks for a second; this is how late an end by time alone is noticed. */
+/** D-42 requires a second; an end by time alone is noticed this late. */
 const LOOK_MILLISECONDS = 250
 
 const FORGET_MILLISECONDS = 10_000
 
-/** Throws when the options cannot be used; a controller that does not answer is no reason. */
+/** Throws if the options are not valid; a controller that does not respond is not an error. */
 export function startRouter(options: RouterOptions): Router {
   const { log = SILENT, clock = systemClock, random = systemRandom } = options
   const controller = parseControllerUrl(options.controller)

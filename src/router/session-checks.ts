@@ -1,6 +1,6 @@
 /**
- * Asks the controller about a `zt-session` token, the one thing that a router cannot know by itself: D-36, D-42. An
- * answer is kept for a second; two who ask about the same token at once ask once.
+ * Asks the controller about a `zt-session` token, the one thing that a router cannot check by itself: D-36, D-42. An
+ * answer is cached for a second; concurrent checks of the same token share one request.
  */
 import { Agent, request } from 'node:https'
 import { base64url, fromUtf8, sha256 } from '../base/encoding.ts'
@@ -27,27 +27,27 @@ export type SessionAnswer =
       readonly login?: LoginUnderPolicy | undefined
     }
   | { readonly outcome: 'inactive' }
-  /** The controller said nothing that can be used. Never kept. */
+  /** The controller gave no usable answer. Never cached. */
   | { readonly outcome: 'unknown'; readonly why: string }
 
 /** D-42. */
 const KEPT_FOR: Duration = seconds(1)
 const MOST_KEPT = 10_000
-/** Each holds memory here and a place there; more than this wait for a controller that does not answer. */
+/** Each check uses memory here and a place there, so the number that waits for a silent controller is limited. */
 const MOST_ASKED_AT_ONCE = 256
 const MOST_CONNECTIONS = 16
 const PATIENCE: Duration = seconds(5)
 const LARGEST_ANSWER = 64 * 1024
 const DEEPEST = 8
 
-/** 256 bits in base64url are 43 characters (D-36); what is no token at all is not asked about. */
+/** 256 bits in base64url are 43 characters (D-36); other texts are refused without a request. */
 const TOKEN = /^[\w-]{16,256}$/
 
 export function createSessionChecks(deps: {
   readonly controller: URL
   readonly identity: RouterIdentity
   readonly clock: Pick<Clock, 'uptime'>
-  /** How long to wait for an answer; 5 seconds if omitted. */
+  /** The limit for an answer; default: 5 seconds. */
   readonly patience?: Duration
 }): SessionChecks {
   const { controller, identity, clock, patience = PATIENCE } = deps
@@ -115,7 +115,7 @@ export function createSessionChecks(deps: {
         return { outcome: 'unknown', why: 'too many questions wait for an answer' }
       }
       const answer = askController(ztSession)
-      // From when it was asked: what the controller looked at may be as old as that.
+      // From when the request was sent: the controller's answer may be as old as that.
       kept.set(key, { at: now, answer })
       const { outcome } = await answer
       if (outcome === 'unknown' && kept.get(key)?.answer === answer) kept.delete(key)

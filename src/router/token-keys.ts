@@ -1,6 +1,6 @@
 /**
- * The keys that the controller signs access tokens with, and the check of such a token: D-35 as far as a token can
- * tell by itself. Whether it has ended is asked elsewhere. SPEC Access token; RFC 9068.
+ * The keys that the controller signs access tokens with, and the check of such a token: the part of D-35 that needs
+ * only the token. Other code checks whether it has ended. SPEC Access token; RFC 9068.
  */
 
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
@@ -26,7 +26,7 @@ export interface ExpectedToken {
 
 export type TokenVerdict =
   | { readonly outcome: 'good'; readonly token: RouterToken }
-  /** Good in everything but its time. */
+  /** Valid except for its expiry. */
   | { readonly outcome: 'expired' }
   | { readonly outcome: 'invalid'; readonly why: string }
 
@@ -35,7 +35,7 @@ export interface RouterToken {
   readonly sessionId: string
   readonly identityId: string
   readonly tokenId: string
-  /** What signed it: when that is withdrawn, so is what was opened with it (D-135). */
+  /** The signing key: if it is withdrawn, connections that were opened with the token are closed (D-135). */
   readonly keyId: string
   readonly expiresAt: Instant
   /** RFC 8705 §3.1: the certificate of the login, as SHA-256 in base64url. */
@@ -44,13 +44,13 @@ export interface RouterToken {
   readonly login: LoginUnderPolicy | undefined
 }
 
-/** What a controller signs with (D-23). Nothing symmetric, and no `none` (R053). */
+/** The algorithms of a controller (D-23). Nothing symmetric, and no `none` (R053). */
 const ALGORITHMS: readonly string[] = ['ES256', 'RS256', 'EdDSA']
 
-/** A longer one fits in no header anyway. */
+/** Longer tokens do not fit in a header anyway. */
 const LONGEST_TOKEN = 32 * 1024
 
-/** Undefined when there is not one key that can be used. Those of an algorithm that we do not know are passed over. */
+/** Undefined if there is no usable key. Keys of unknown algorithms are skipped. */
 export function readTokenKeys(
   jwks: readonly Readonly<Record<string, unknown>>[],
 ): TokenKeys | undefined {
@@ -88,7 +88,7 @@ export function readTokenKeys(
         if (read !== undefined) return { outcome: 'good', token: read }
         return { outcome: 'invalid', why: 'its claims are not those of an access token' }
       } catch (error) {
-        // jose looks at the times last, so an expired token is otherwise good (D-35).
+        // jose checks the times last, so an expired token is otherwise valid (D-35).
         if (error instanceof errors.JWTExpired) return { outcome: 'expired' }
         if (error instanceof errors.JOSEError || error instanceof TypeError) {
           return { outcome: 'invalid', why: error.message }

@@ -10,7 +10,7 @@ import { policyRefusal } from './policy-check.ts'
 
 export type EndOfAcceptance = 'ended' | 'certificate-expired' | 'cut-off' | 'policy'
 
-/** Answers the function that stops watching. What has ended meanwhile is told before this returns. */
+/** Returns a function that stops watching. Reports what has ended meanwhile before it returns. */
 export type Watch = (
   accepted: Pick<Accepted, 'subjects' | 'certificateExpiresAt' | 'login'>,
   onEnd: (why: EndOfAcceptance) => void,
@@ -24,7 +24,7 @@ export interface Watches {
   judgeAgain(): void
   /** Everything that was accepted has ended. */
   endAll(): void
-  /** Looks at the time: certificates expire, and silence lasts too long. Called several times a second. */
+  /** Checks the time: certificates expire, and silence may last too long. Called several times a second. */
   look(): void
 }
 

@@ -28,7 +28,8 @@ import {
 import type { Tables } from './tables.ts'
 
 export interface DescribedRows<F extends Fields> {
-  fromRow(row: { readonly id: string } & RowOf<F>): EntityOf<F>
+  /** Every column is checked, so a row of a table that has more, or more optional, columns will do. */
+  fromRow(row: { readonly id: string } & Readonly<Record<keyof RowOf<F>, unknown>>): EntityOf<F>
   toRow(entity: EntityOf<F>): RowOf<F>
   /** The columns of these fields alone. */
   toChanges(changed: Partial<EntityOf<F>>): Partial<RowOf<F>>
@@ -58,9 +59,14 @@ export function describedRows<F extends Fields>(table: keyof Tables, fields: F):
 /** Where the fields of a list are stored. */
 export function listColumns<F extends Fields>(
   fields: F,
-): { readonly [Name in ListedName<F>]: ColumnOf<Name> } {
+): {
+  readonly [Name in ListedName<F>]: F[Name] extends { column: infer Column }
+    ? Column
+    : ColumnOf<Name>
+} {
   const listed = Object.entries(fields).filter(([, { isListed }]) => isListed === true)
-  return Object.fromEntries(listed.map(([name]) => [name, columnOf(name)])) as never
+  const pairs = listed.map(([name, { column }]) => [name, column ?? columnOf(name)])
+  return Object.fromEntries(pairs)
 }
 
 function shapeOf(field: Field): Shape<unknown> {
@@ -89,7 +95,7 @@ function givenShape({ type, choices }: Field): Shape<unknown> {
 }
 
 function cellOf(value: unknown): unknown {
-  if (value === undefined) return null
+  if (value === undefined || value === null) return null
   if (typeof value === 'boolean') return value ? 1 : 0
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

@@ -10,7 +10,6 @@ import type {
   AuthenticatorId,
   AuthPolicyId,
   CaId,
-  EnrollmentId,
   EventId,
   ExternalJwtSignerId,
   IdentityId,
@@ -24,6 +23,7 @@ import type { Instant } from '../base/time/instant.ts'
 import type { EnrollmentOwner } from '../domain/factors/totp-enrollment.ts'
 import type { AuthRequestKey } from '../domain/login/request/auth-request.ts'
 import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.ts'
+import type { ENROLLMENT_OF_ANY_METHOD } from '../entities/enrollment.ts'
 import type { RowOf } from '../entities/field.ts'
 import type { IDENTITY } from '../entities/identity.ts'
 
@@ -132,20 +132,12 @@ export interface AuthenticatorRow {
   updated_at: Instant
 }
 
-export interface EnrollmentRow {
-  id: EnrollmentId
-  identity_id: IdentityId
+export interface EnrollmentRow extends RowOf<typeof ENROLLMENT_OF_ANY_METHOD> {
   method: string
-  token_hash: SecretHash
   username: string | null
   /** `usernameKey(username)`. */
   username_key: string | null
   ca_id: CaId | null
-  expires_at: Instant
-  used_at: Instant | null
-  tags: Json
-  created_at: Instant
-  updated_at: Instant
 }
 
 export interface TotpEnrollmentRow {

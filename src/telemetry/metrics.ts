@@ -1,13 +1,13 @@
 /**
- * Counters, gauges and histograms, and the text that Prometheus reads (text format 0.0.4). Every value of a label is
- * from a list that is known beforehand, or the number of series has a limit: a label that a stranger can fill would
- * fill the memory of everybody who keeps the numbers (D-138).
+ * Counters, gauges and histograms, and their text for Prometheus (text format 0.0.4). Every label value is from a list
+ * that is known beforehand, or the number of series is limited: a label that callers can choose would fill the memory
+ * of the service and of Prometheus (D-138).
  */
 
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 type Labels = Readonly<Record<string, string>>
-/** Every label with every value that it can have. */
+/** Every label with all its possible values. */
 type LabelSets = Readonly<Record<string, readonly string[]>>
 type LabelsOf<S extends LabelSets> = { readonly [Name in keyof S]: S[Name][number] }
 
@@ -17,15 +17,15 @@ export interface Reading {
 }
 
 export interface Metrics {
-  /** Every series begins at 0, so that the first thing that is counted is seen as an increase. */
+  /** Every series begins at 0, so that the first event shows as an increase. */
   counter<const S extends LabelSets>(
     about: About & { readonly labels: S },
   ): (labels: LabelsOf<S>) => void
-  /** Values are measured with the limits of `buckets`, which rise. */
+  /** `buckets` are the upper limits, in ascending order. */
   histogram<Name extends string>(
     about: About & { readonly labels: readonly Name[]; readonly buckets: readonly number[] },
   ): (labels: Readonly<Record<Name, string>>, value: number) => void
-  /** Read at every rendering. What cannot be read is left out, and everything else is shown. */
+  /** Read at every rendering. A value that cannot be read is omitted, and all others are shown. */
   read(
     about: About & { readonly type: 'gauge' | 'counter' },
     readings: () => readonly Reading[] | Promise<readonly Reading[]>,
@@ -38,7 +38,7 @@ export interface About {
   readonly help: string
 }
 
-/** A histogram's series, all labels together. Far more than routes, methods and kinds of status make. */
+/** The most series of a histogram, over all labels. Far more than routes, methods and status classes need. */
 const MOST_SERIES = 2_000
 
 export function createMetrics(): Metrics {
@@ -119,7 +119,7 @@ function combinations(labels: LabelSets): readonly Labels[] {
   )
 }
 
-/** Buckets are cumulative, and the last is that of everything. */
+/** Buckets are cumulative, and the last one counts everything. */
 function histogramLines(
   name: string,
   buckets: readonly number[],

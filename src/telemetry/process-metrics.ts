@@ -1,6 +1,6 @@
 /**
- * What the process itself uses, under the names that dashboards of every program know; and how late the event loop
- * runs, which is the first thing to look at when everything is slow.
+ * What the process itself uses, under the names that dashboards expect; and the lag of the event loop, which is the
+ * first thing to check when everything is slow.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import process from 'node:process'
@@ -8,11 +8,11 @@ import type { Clock } from '../base/time/clock.ts'
 import { type Duration, seconds } from '../base/time/duration.ts'
 import type { Metrics, Reading } from './metrics.ts'
 
-/** How far back the lag of the event loop is looked at, at least. */
+/** The lag of the event loop covers at least this time. */
 const WINDOW: Duration = seconds(10)
 const RESOLUTION_MILLISECONDS = 20
 
-/** Answers how to stop the measuring. */
+/** Returns a function that stops the measurement. */
 export function addProcessMetrics(metrics: Metrics, clock: Clock): () => void {
   metrics.read(
     {
@@ -41,7 +41,7 @@ export function addProcessMetrics(metrics: Metrics, clock: Clock): () => void {
   return addEventLoopLag(metrics, clock)
 }
 
-/** Whoever asks more often than every ten seconds gets the same numbers, so that two readers do not disturb each other. */
+/** Callers that read more often than every ten seconds get the same numbers, so that two readers do not interfere. */
 function addEventLoopLag(metrics: Metrics, clock: Clock): () => void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MILLISECONDS })
   let window: readonly Reading[] = []
@@ -53,7 +53,7 @@ function addEventLoopLag(metrics: Metrics, clock: Clock): () => void {
       type: 'gauge',
     },
     () => {
-      // Measuring begins with the first reader: where nobody reads, nothing wakes up for it.
+      // Measuring begins with the first reader: without one, nothing wakes up for it.
       delays.enable()
       if (window.length === 0 || clock.uptime() - since >= WINDOW) {
         window = readLag()

@@ -9,12 +9,12 @@ import { base64url } from '../../src/base/encoding.ts'
 import type { ExternalJwtSignerId, IdentityId } from '../../src/base/ids.ts'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { epochSeconds } from '../../src/base/time/instant.ts'
-import { checkSigner } from '../../src/domain/ext-jwt/check-signer.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
 import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
 import { proveByExternalJwt } from '../../src/domain/factors/external-jwt.ts'
 import type { FactorPorts } from '../../src/domain/factors/ports.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
+import { checkSigner } from '../../src/domain/management/check-signer.ts'
 import { ManualClock } from '../support/clocks/manual-clock.ts'
 import { fakePorts } from '../support/fake-ports.ts'
 import { externalSigner, type IdpKey, newIdpKey } from '../support/idp/external-idp.ts'
@@ -22,7 +22,7 @@ import { anIdentity, aPolicy, rulesOf } from '../support/people.ts'
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const clock = new ManualClock()
 const NOW = epochSeconds(clock.now())

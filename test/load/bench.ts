@@ -12,11 +12,11 @@ import { createVault, INSTALLATION_SECRET_BYTES } from '../../src/base/secrets/v
 import { systemClock } from '../../src/base/time/clock.ts'
 import { days, hours, minutes } from '../../src/base/time/duration.ts'
 import { plus } from '../../src/base/time/instant.ts'
+import { authenticateCall } from '../../src/domain/calls/authenticate-call.ts'
+import type { CallPorts } from '../../src/domain/calls/ports.ts'
 import { readCsr } from '../../src/domain/certificates/session/csr.ts'
-import { issueSessionCertificate } from '../../src/domain/certificates/session/issue.ts'
-import { authenticateCall } from '../../src/domain/sessions/authenticate-call.ts'
 import { createEndedSessions } from '../../src/domain/sessions/ending/ended-sessions.ts'
-import type { SessionPorts } from '../../src/domain/sessions/ports.ts'
+import { issueSessionCertificate } from '../../src/domain/sessions/session-certificates.ts'
 import { accessTokenClaims } from '../../src/domain/tokens/access-token.ts'
 import { createSigningKeys } from '../../src/domain/tokens/keys/signing-keys.ts'
 import { ACCESS_TOKEN_TYP } from '../../src/protocol/service-claims.ts'
@@ -142,7 +142,7 @@ async function bearerCall(): Promise<Row> {
     tokenLife: minutes(30),
   })
   await signingKeys.rotate()
-  const ports = fakePorts<SessionPorts>({
+  const ports = fakePorts<CallPorts>({
     brand: 'service',
     issuers: () => [issuer],
     signingKeys,

@@ -20,13 +20,14 @@ import type { StoredAuthority } from '../../src/domain/certificates/own/authorit
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { Enrollment, EnrollmentKind } from '../../src/domain/enrollments/enrollment.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
+import type { ProvenPrimary } from '../../src/domain/factors/proven.ts'
+import type { RefreshToken } from '../../src/domain/factors/refresh-token.ts'
 import type { EnrollmentOwner, TotpEnrollment } from '../../src/domain/factors/totp-enrollment.ts'
 import type {
   CertAuthenticator,
   UpdbAuthenticator,
 } from '../../src/domain/identities/authenticator.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
-import type { ProvenPrimary } from '../../src/domain/login/proven.ts'
 import type {
   AuthRequestKey,
   CodeIssued,
@@ -40,7 +41,6 @@ import type {
   SessionEnding,
 } from '../../src/domain/sessions/api-session.ts'
 import type { StoredSigningKey } from '../../src/domain/tokens/keys/signing-key.ts'
-import type { RefreshToken } from '../../src/domain/tokens/refresh-token.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
 
 /** Larger than 32 bits, like every time of today. */

@@ -10,6 +10,7 @@ import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
 import { beginAccountLogin, finishAccountLogin } from '../../domain/account/login.ts'
+import { createOwnAuthenticators } from '../../domain/account/own-authenticators.ts'
 import {
   authenticateAccount,
   formToken,
@@ -19,9 +20,14 @@ import {
 } from '../../domain/account/session.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { recordEvent } from '../../domain/audit/record.ts'
-import { createCountRenewal } from '../../domain/certificates/enrolled/renewal-limit.ts'
+import { authenticateCall } from '../../domain/calls/authenticate-call.ts'
+import { authenticateRouter } from '../../domain/calls/routers/authenticate-router.ts'
+import { checkForRouter } from '../../domain/calls/routers/check-for-router.ts'
+import { createProvenRouters } from '../../domain/calls/routers/proven-routers.ts'
+import { openRouterFeed } from '../../domain/calls/routers/router-feed.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
+import { createCountRenewal } from '../../domain/enrollments/renewal/renewal-limit.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
 import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
@@ -29,7 +35,6 @@ import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
 import { hashNewPassword } from '../../domain/factors/new-password.ts'
-import { createOwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
 import {
   cancelEnrollmentInLogin,
   pendingUrlInLogin,
@@ -49,21 +54,6 @@ import {
 import { startLogin } from '../../domain/login/start.ts'
 import { submitPrimary } from '../../domain/login/submit-primary.ts'
 import { submitTotp } from '../../domain/login/submit-totp.ts'
-import { createRules } from '../../domain/policies/rules.ts'
-import { authenticateCall } from '../../domain/sessions/authenticate-call.ts'
-import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
-import {
-  currentIdentity,
-  currentSession,
-  logOut,
-  userinfo,
-} from '../../domain/sessions/current-session.ts'
-import { endByHint } from '../../domain/sessions/ending/end-by-hint.ts'
-import { endExpired } from '../../domain/sessions/ending/end-expired.ts'
-import { endSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
-import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
-import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
-import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
 import {
   endAllSessions,
   endSessionById,
@@ -71,16 +61,25 @@ import {
   findSession,
   listSessions,
   listSessionsOf,
-} from '../../domain/sessions/manage-sessions.ts'
+} from '../../domain/management/manage-sessions.ts'
+import { createRules } from '../../domain/policies/rules.ts'
+import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
+import {
+  currentIdentity,
+  currentSession,
+  logOut,
+  userinfo,
+} from '../../domain/sessions/current-session.ts'
+import { endExpired } from '../../domain/sessions/ending/end-expired.ts'
+import { endSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
+import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
+import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
+import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
 import {
   endOtherSessions,
   endOwnSession,
   listOwnSessions,
 } from '../../domain/sessions/own-sessions.ts'
-import { authenticateRouter } from '../../domain/sessions/routers/authenticate-router.ts'
-import { checkForRouter } from '../../domain/sessions/routers/check-for-router.ts'
-import { createProvenRouters } from '../../domain/sessions/routers/proven-routers.ts'
-import { openRouterFeed } from '../../domain/sessions/routers/router-feed.ts'
 import {
   countRecoveryCodes,
   proveInSession,
@@ -91,6 +90,7 @@ import {
   verifyEnrollmentInSession,
 } from '../../domain/sessions/session-mfa.ts'
 import type { Store } from '../../domain/stores.ts'
+import { endByHint } from '../../domain/tokens/end-by-hint.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import { introspect } from '../../domain/tokens/introspect.ts'
 import { findKey, listKeys, rotateKeysOnDemand } from '../../domain/tokens/keys/manage-keys.ts'

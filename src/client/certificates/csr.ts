@@ -1,6 +1,6 @@
 /**
- * A certificate request: PKCS #10, RFC 2986. With a name and a key and nothing else, since a server of this kind takes
- * nothing else from it (D-40).
+ * A certificate request: PKCS #10, RFC 2986. It has only a name and a key, because the server takes nothing else from
+ * it (D-40).
  */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { der, TAG } from '../../base/der.ts'
@@ -16,7 +16,7 @@ import {
 const VERSION_1 = der(TAG.integer, Buffer.from([0]))
 const NO_ATTRIBUTES = der(0xa0)
 
-/** In PEM. Throws a TypeError for a key that signs no requests. */
+/** Returns it in PEM. Throws a TypeError for a key that cannot sign requests. */
 export function makeCsr(key: KeyObject, commonName: string): string {
   const algorithm = SIGNATURE_ALGORITHMS.find(({ keyType }) => keyType === key.asymmetricKeyType)
   if (key.type !== 'private' || algorithm === undefined) {

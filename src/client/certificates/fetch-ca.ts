@@ -1,16 +1,17 @@
 /**
  * The CA of a server that is not trusted yet: `/.well-known/est/cacerts`, API 3.2; RFC 7030 §4.1.3. It comes over a
- * connection that proves nothing, so it is handed out only after somebody has compared a fingerprint that came another
+ * connection that proves nothing, so it is returned only after the caller has confirmed a fingerprint that came another
  * way (D-152).
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { get } from 'node:https'
+import { isSignedBy, readDerCertificate } from '../../base/certificates.ts'
 import { readChildren, readDer } from '../../base/der.ts'
 import { ClientError, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
 import { TIMEOUT_MILLISECONDS } from '../wire/https-wire.ts'
 import { parseOrigin } from '../wire/provider.ts'
 
-/** A root of what the server showed. */
+/** A root that the server sent. */
 export interface FetchedCa {
   readonly subject: string
   /** SHA-256 of the certificate: 32 bytes in upper-case hex, with colons, as `openssl x509 -fingerprint` prints it. */
@@ -21,7 +22,7 @@ export interface FetchedCa {
 export interface FetchCaOptions {
   /** `https://HOST[:PORT]`. */
   readonly url: string
-  /** Whether this is the CA. Shows the fingerprint to a person, or compares it with one that is known. */
+  /** Returns whether this is the CA. Shows the fingerprint to a user, or compares it with a known one. */
   readonly confirm: (ca: FetchedCa) => boolean | Promise<boolean>
   readonly timeoutMilliseconds?: number
 }
@@ -30,7 +31,7 @@ const PATH = '/.well-known/est/cacerts'
 const MOST_BYTES = 256 * 1024
 const MOST_CERTIFICATES = 16
 
-/** In PEM, for `connect`. Thrown: ClientError with the code NOT_CONFIRMED, when none of them is. */
+/** Returns it in PEM, for `connect`. Throws ClientError with the code NOT_CONFIRMED if none is confirmed. */
 export async function fetchCa(options: FetchCaOptions): Promise<string> {
   const { confirm, timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options
   const url = new URL(PATH, parseOrigin(options.url))
@@ -43,35 +44,28 @@ export async function fetchCa(options: FetchCaOptions): Promise<string> {
   throw new ClientError('NOT_CONFIRMED', 'the CA was not confirmed; nothing is trusted')
 }
 
-/** RFC 5652 §5.1: the certificates of a SignedData, which is all that it has. */
+/** RFC 5652 §5.1: returns the certificates of a SignedData, which has nothing else. */
 export function readBundle(text: string): readonly X509Certificate[] {
   const bytes = Buffer.from(text.replace(/\s+/g, ''), 'base64')
   const [, wrapped] = readChildren(readDer(bytes), 0x30) ?? []
   const [signed] = readChildren(wrapped, 0xa0) ?? []
-  const certificates = readChildren(signed, 0x30)?.find(({ tag }) => tag === 0xa0)
-  const found = readChildren(certificates, 0xa0, MOST_CERTIFICATES)
-  try {
-    if (found === undefined) throw new TypeError('not a message of certificates')
-    return found.map(({ raw }) => {
-      const certificate = new X509Certificate(raw)
-      // Node looks for a PEM block first, wherever it stands.
-      if (!certificate.raw.equals(raw)) throw new TypeError('not a certificate in DER')
-      return certificate
-    })
-  } catch (cause) {
-    throw new UnexpectedAnswer('the CAs of the server cannot be read', { cause })
+  const list = readChildren(signed, 0x30)?.find(({ tag }) => tag === 0xa0)
+  const found = readChildren(list, 0xa0, MOST_CERTIFICATES)
+  const read = found?.map(({ raw }) => readDerCertificate(raw))
+  const certificates = read?.filter((certificate) => certificate !== undefined)
+  if (certificates === undefined || certificates.length !== read?.length) {
+    throw new UnexpectedAnswer('the CAs of the server cannot be read')
   }
+  return certificates
 }
 
 const isRoot = (certificate: X509Certificate) =>
-  certificate.ca &&
-  certificate.checkIssued(certificate) &&
-  certificate.verify(certificate.publicKey)
+  certificate.ca && isSignedBy(certificate, certificate)
 
 function fetchUnchecked(url: URL, timeoutMilliseconds: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(timeoutMilliseconds)
-    // The one place that does not check the server: the bytes are believed only after `confirm`.
+    // The only place that does not verify the server: the bytes are trusted only after `confirm`.
     const options = {
       agent: false,
       rejectUnauthorized: false,

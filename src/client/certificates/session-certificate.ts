@@ -1,9 +1,10 @@
 /**
- * API session certificates: SPEC API Session Certificates; D-40, D-41. The key is made here and stays here; what comes
- * back must be a certificate for it.
+ * API session certificates: SPEC API Session Certificates; D-40, D-41. The key is created here and never leaves the
+ * process; the returned certificate must be for it.
  */
 
-import { createPrivateKey, generateKeyPairSync, KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, KeyObject } from 'node:crypto'
+import { readCertificate } from '../../base/certificates.ts'
 import { isText } from '../../base/json.ts'
 import type { Call } from '../api-call.ts'
 import { UnexpectedAnswer } from '../errors.ts'
@@ -14,22 +15,22 @@ import { makeCsr } from './csr.ts'
 export interface CertificateOptions {
   /** Default: the identity. */
   readonly commonName?: string | undefined
-  /** Private, as an object or in PEM. Default: a new one of P-256. */
+  /** The private key, as an object or in PEM. Default: a new P-256 key. */
   readonly key?: KeyObject | string | undefined
   readonly signal?: AbortSignal
 }
 
 export interface SessionCertificate {
   readonly id: string
-  /** PEM: the leaf, then what leads to the root. */
+  /** PEM: the leaf, then the intermediates. */
   readonly certificate: string
-  /** PEM: what servers of this network are trusted by. */
+  /** PEM: the CAs that servers of this network are trusted by. */
   readonly cas: string
-  /** Private. `key.export({ type: 'pkcs8', format: 'pem' })` for TLS. */
+  /** The private key. `key.export({ type: 'pkcs8', format: 'pem' })` for TLS. */
   readonly key: KeyObject
-  /** Until then, and no longer than its session. */
+  /** Valid until then, but not longer than its session. */
   readonly validTo: Date
-  /** Takes it back. */
+  /** Revokes it. */
   remove(): Promise<void>
 }
 
@@ -69,23 +70,15 @@ export async function requestCertificate(
   }
 }
 
-/** The key that is given, or a new one. Throws a TypeError without the text. */
+/** Returns the given key, or a new one. Throws a TypeError that does not contain the text. */
 export function keyFrom(key: CertificateOptions['key']): KeyObject {
   if (key === undefined) return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   if (key instanceof KeyObject) return key
   try {
     return createPrivateKey(key)
   } catch {
-    // Node's message is about the text; the text is a secret.
+    // Node's message may quote the text, which is a secret.
     throw new TypeError('the key is no private key in PEM')
-  }
-}
-
-export function readCertificate(pem: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(pem)
-  } catch {
-    return undefined
   }
 }
 

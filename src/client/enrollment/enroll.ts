@@ -1,16 +1,13 @@
 /**
- * The first credential of an identity, for the JWT that an administrator handed over: API 3.2; D-126, D-127, D-131. The
- * JWT says by which method. Nothing is sent before the server has proven to be the one that made it, and whatever is
- * refused leaves the token good.
+ * Exchanges the JWT of an invitation for the first credential of an identity: API 3.2; D-126, D-127, D-131. The JWT
+ * says by which method. Nothing is sent before the server has proven that it made the JWT, and a refusal does not use
+ * up the token.
  */
+import { readCertificate } from '../../base/certificates.ts'
 import { isText, type JsonObject } from '../../base/json.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
 import { makeCsr } from '../certificates/csr.ts'
-import {
-  type CertificateOptions,
-  keyFrom,
-  readCertificate,
-} from '../certificates/session-certificate.ts'
+import { type CertificateOptions, keyFrom } from '../certificates/session-certificate.ts'
 import { ClientError, Refused, UnexpectedAnswer } from '../errors.ts'
 import type { Credential } from '../login/credentials.ts'
 import { asObject, jsonOf } from '../wire/answers.ts'
@@ -26,26 +23,26 @@ import { enrollmentRefusal, refusedInput } from './refusals.ts'
 import { certificatesIn, fetchCas, pemOf, type TrustedBy, trustedFrom } from './trusted-cas.ts'
 
 export interface NewPasswordAsk {
-  /** 1, and one more after each refusal. */
+  /** 1, then one more after each refusal. */
   readonly attempt: number
-  /** Why the one before was refused; to be thrown by whoever does not go on. */
+  /** Why the previous one was refused; throw it to give up. */
   readonly refused: Refused | undefined
-  /** Which of the two was wrong then. */
+  /** Which of the two was wrong. */
   readonly wrong: 'username' | 'password' | undefined
 }
 
 export interface NewPassword {
-  /** The one of the invitation, which its JWT does not tell. */
+  /** The username of the invitation, which is not in the JWT. */
   readonly username: string
   readonly password: string
 }
 
 export interface EnrollOptions extends Pick<CertificateOptions, 'commonName' | 'key'> {
-  /** For `updb`. Asked when the server has proven to be the right one; after a refusal again, twice at the most. */
+  /** For `updb`. Called after the server has proven its identity, and again after a refusal, at most twice. */
   readonly newPassword?: (ask: NewPasswordAsk) => NewPassword | Promise<NewPassword>
   /** For `ottca` and `ca`: the certificate of the CA, and its key. */
   readonly certificate?: ClientCertificate
-  /** What the server is trusted by, where that is known; then the signature of the JWT is not asked. */
+  /** The CAs that the server is trusted by, if known; then the signature of the JWT is not checked. */
   readonly ca?: string
   readonly timeoutMilliseconds?: number
   readonly clock?: Clock
@@ -60,14 +57,14 @@ interface EnrolledAt {
 
 export interface EnrolledCertificate extends EnrolledAt {
   readonly method: 'ott' | 'ottca' | 'ca'
-  /** For `logIn`. Whoever has its key is the identity; that of `ott` was made here. */
+  /** For `logIn`. Its key is the identity; with `ott`, the key was created here. */
   readonly credential: Extract<Credential, { readonly method: 'cert' }>
   readonly validTo: Date
 }
 
 export interface EnrolledPassword extends EnrolledAt {
   readonly method: 'updb'
-  /** With the username as the server has it. */
+  /** With the username as the server stores it. */
   readonly credential: Extract<Credential, { readonly method: 'password' }>
 }
 
@@ -79,8 +76,8 @@ const PREFIX = '/edge/client/v1/enroll'
 const MOST_ATTEMPTS = 3
 
 /**
- * Thrown: TypeError when the text is no enrollment, or an option is missing that its method needs; ClientError with the
- * code ENROLLMENT_EXPIRED or NOT_CONFIRMED; Refused.
+ * Throws TypeError if the text is not an enrollment JWT, or an option is missing that its method needs; ClientError
+ * with the code ENROLLMENT_EXPIRED or NOT_CONFIRMED; Refused.
  */
 export function enroll(
   jwt: string,
@@ -116,7 +113,7 @@ interface Use {
   readonly by: TrustedBy
 }
 
-/** What the method does once the server is trusted. Thrown at once: TypeError, for what it would miss. */
+/** Returns what the method does once the server is trusted. Throws TypeError at once if an option is missing. */
 function workFor(claims: Claims, options: EnrollOptions): (use: Use) => Promise<Enrolled> {
   if (claims.method === 'ott') {
     const key = keyFrom(options.key)
@@ -165,7 +162,7 @@ async function byPassword(
   newPassword: NonNullable<EnrollOptions['newPassword']>,
   { wire, by }: Use,
 ): Promise<EnrolledPassword> {
-  // Before the token is spent: what fails then can be done again.
+  // Before the token is spent, so that a failure can be retried.
   const ca = trustedFrom(await fetchCas(wire, claims.url), by)
   let before: Pick<NewPasswordAsk, 'refused' | 'wrong'> = { refused: undefined, wrong: undefined }
   for (let attempt = 1; ; attempt += 1) {
@@ -208,7 +205,7 @@ async function byCertificate(
 
 const isByCa = ({ method }: Claims) => method === 'ottca' || method === 'ca'
 
-/** `data` of the answer. */
+/** Returns `data` of the response. */
 async function exchange(wire: Wire, claims: Claims, body: object): Promise<JsonObject> {
   const answer = await post(wire, claims, body)
   if (answer.status !== 200) throw enrollmentRefusal(answer, claims.method)

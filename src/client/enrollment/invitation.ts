@@ -1,7 +1,7 @@
 /**
- * The JWT that an administrator hands over: API 3.2; D-126, D-132. It says where to enroll and by which method, and is
- * signed with the key of the server there. So a client that knows no CA yet looks at the certificate of that server,
- * checks the JWT with it, and from then on trusts this certificate and no other.
+ * The JWT of an invitation: API 3.2; D-126, D-132. It says where to enroll and by which method, and is signed with the
+ * key of the server there. So a client that knows no CA yet fetches the certificate of that server, checks the JWT with
+ * it, and from then on trusts only this certificate.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -15,20 +15,20 @@ import { parseOrigin } from '../wire/provider.ts'
 
 const METHODS = ['ott', 'updb', 'ottca', 'ca'] as const
 
-/** What it is exchanged for: `ott` a certificate of the server, `updb` a password, the others a certificate of a CA. */
+/** The result: `ott` a certificate of the server, `updb` a password, the others use a certificate of a CA. */
 export type EnrollmentMethod = (typeof METHODS)[number]
 
-/** What a JWT says about itself; nothing of it is checked yet. */
+/** The contents of a JWT, not verified yet. */
 export interface Invitation {
   readonly method: EnrollmentMethod
   readonly url: string
-  /** Nobody is named by an invitation to all who have a certificate of a CA. */
+  /** Undefined for an invitation to all holders of a certificate of a CA. */
   readonly identityId: string | undefined
-  /** undefined: it has no end. */
+  /** Undefined if it does not expire. */
   readonly expiresAt: Date | undefined
 }
 
-/** Thrown: TypeError, when the text is no invitation. */
+/** Throws TypeError if the text is not an invitation. */
 export function readInvitation(jwt: string): Invitation {
   const { method, url, identityId, expiresAt } = readClaims(jwt)
   return {
@@ -42,7 +42,7 @@ export function readInvitation(jwt: string): Invitation {
 export interface Claims {
   readonly method: EnrollmentMethod
   readonly url: URL
-  /** Empty for `ca`, which needs none. */
+  /** Empty for `ca`, which has none. */
   readonly token: string
   /** Of the identity; for `ca`, of the CA. */
   readonly identityId: string
@@ -53,7 +53,7 @@ export function readClaims(jwt: string): Claims {
   const claims = attempt(() => decodeJwt(jwt)) ?? {}
   const { iss, sub, jti, exp, em } = claims
   const isWhole = isText(iss) && isText(sub) && isText(em)
-  // D-132: the one of a CA has neither token nor end.
+  // D-132: the JWT of a CA has neither token nor expiry.
   const hasToken = em === 'ca' || (isText(jti) && typeof exp === 'number')
   if (!isWhole || !hasToken) throw new TypeError('this is not the JWT of an enrollment')
   const method = METHODS.find((one) => one === em)
@@ -67,10 +67,10 @@ export function readClaims(jwt: string): Claims {
   }
 }
 
-/** Whatever a server's key signs JWTs with (D-126); nothing symmetric. */
+/** Every algorithm that a server's key may sign JWTs with (D-126); nothing symmetric. */
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'EdDSA']
 
-/** The certificate of the server, once the JWT has proven to be signed with its key. */
+/** Returns the certificate of the server, after checking that its key signed the JWT. */
 export async function signerOf(
   jwt: string,
   url: URL,
@@ -98,7 +98,7 @@ async function certificateAt(url: URL, timeoutMilliseconds: number): Promise<X50
   let socket: TLSSocket | undefined
   try {
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-    // Nothing is believed and nothing is sent on this connection.
+    // Nothing from this connection is trusted, and nothing is sent over it.
     socket = connectTls({
       host,
       port: url.port === '' ? 443 : Number(url.port),

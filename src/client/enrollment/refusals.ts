@@ -1,6 +1,6 @@
 /**
- * Why an enrollment is refused, in sentences for the one who enrolls: docs/enrollment.md. The server's own words are not
- * repeated; what is wrong with a password is told where it is one of the faults that we know.
+ * Why an enrollment is refused, in sentences for the user: docs/enrollment.md. The server's own words are not repeated;
+ * the fault of a password is named if it is a known one.
  */
 import { type ClientError, Refused } from '../errors.ts'
 import { asObject, codeOf, jsonOf, refusalIn, refusalOf } from '../wire/answers.ts'
@@ -49,20 +49,20 @@ function sentenceFor(
   }
 }
 
-/** What the one who enrolls can say otherwise. */
+/** Faults that the user can correct. */
 export function refusedInput(answer: WireAnswer): 'username' | 'password' | undefined {
   const field = codeOf(answer) === 'COULD_NOT_VALIDATE' ? causeIn(answer)?.['field'] : undefined
   return field === 'username' || field === 'password' ? field : undefined
 }
 
-/** R073–R075. Anything else could be the password itself, sent back. */
+/** R073–R075. Any other text could be the password itself, echoed by the server. */
 const FAULTS = [
   /^must have at (?:least|most) \d{1,5} characters$/,
   /^is one of the most common passwords$/,
   /^is made of a name that everybody knows$/,
 ]
 
-/** What is wrong with a password that was to be set. */
+/** Returns what is wrong with a new password. */
 function newPasswordFault(answer: WireAnswer): string {
   const reason = causeIn(answer)?.['reason']
   const isKnown = typeof reason === 'string' && FAULTS.some((fault) => fault.test(reason))

@@ -1,13 +1,13 @@
 /**
- * What an enrolled client trusts from then on (D-175): the CAs that the server hands out, and first of all whatever
- * vouches for the server itself, where none of them does.
+ * What an enrolled client trusts from then on (D-175): the CAs that the server returns, preceded by what vouches for
+ * the server itself if none of them does.
  */
 import type { X509Certificate } from 'node:crypto'
+import { isSignedBy, readCertificates } from '../../base/certificates.ts'
 import { readBundle } from '../certificates/fetch-ca.ts'
-import { readCertificate } from '../certificates/session-certificate.ts'
 import type { Wire } from '../wire/https-wire.ts'
 
-/** What the server was trusted by for the enrollment. */
+/** What the enrollment trusted the server by. */
 export type TrustedBy =
   | { readonly kind: 'given'; readonly ca: string }
   | { readonly kind: 'signer'; readonly certificate: X509Certificate }
@@ -16,7 +16,7 @@ export const pemOf = (by: TrustedBy) => (by.kind === 'given' ? by.ca : by.certif
 
 const PATH = '/.well-known/est/cacerts'
 
-/** Over a connection that is trusted already. Empty where the server hands out none. */
+/** Over a connection that is already trusted. Empty if the server returns none. */
 export async function fetchCas(
   wire: Pick<Wire, 'send'>,
   url: URL,
@@ -25,7 +25,7 @@ export async function fetchCas(
   return answer.status === 200 ? readBundle(Buffer.from(answer.body).toString('latin1')) : []
 }
 
-/** In PEM, for `connect`. */
+/** Returns it in PEM, for `connect`. */
 export function trustedFrom(bundle: readonly X509Certificate[], by: TrustedBy): string {
   const others = vouches(bundle, by) ? [] : [pemOf(by)]
   return [...others, ...bundle.map(String)].map((pem) => `${pem.trimEnd()}\n`).join('')
@@ -34,14 +34,13 @@ export function trustedFrom(bundle: readonly X509Certificate[], by: TrustedBy): 
 function vouches(bundle: readonly X509Certificate[], by: TrustedBy): boolean {
   if (by.kind === 'signer') {
     const { certificate } = by
-    return bundle.some((ca) => certificate.checkIssued(ca) && certificate.verify(ca.publicKey))
+    return bundle.some((ca) => isSignedBy(certificate, ca))
   }
   const given = certificatesIn(by.ca).map(({ fingerprint256 }) => fingerprint256)
   return bundle.some(({ fingerprint256 }) => given.includes(fingerprint256))
 }
 
-/** What cannot be read is passed over, as Node does. */
+/** A certificate that cannot be parsed is skipped, as Node does. */
 export function certificatesIn(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  return blocks.flatMap((block) => readCertificate(block) ?? [])
+  return readCertificates(pem).filter((certificate) => certificate !== undefined)
 }

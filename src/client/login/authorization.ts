@@ -1,6 +1,6 @@
 /**
- * Both ends of an authorization request: what a login begins with, and the answer that must belong to it. SPEC
- * Authorization; PKCE (RFC 7636), state (RFC 6749 §10.12), nonce (OIDC Core §15.5.2), iss (RFC 9207).
+ * Both ends of an authorization request: the parameters that a login begins with, and the response that must belong to
+ * it. SPEC Authorization; PKCE (RFC 7636), state (RFC 6749 §10.12), nonce (OIDC Core §15.5.2), iss (RFC 9207).
  */
 import { base64url, sha256 } from '../../base/encoding.ts'
 import { parseForm } from '../../base/form.ts'
@@ -8,9 +8,9 @@ import type { Random } from '../../base/secrets/random.ts'
 import { LoginRefused, UnexpectedAnswer } from '../errors.ts'
 import type { Provider } from '../wire/provider.ts'
 
-/** What is asked for besides the login itself. */
+/** What to request in addition to the login itself. */
 export interface Wishes {
-  /** Besides `openid`. Default: `offline_access`, without which nothing can be refreshed. */
+  /** In addition to `openid`. Default: `offline_access`, without which nothing can be refreshed. */
   readonly scopes?: readonly ('profile' | 'offline_access')[] | undefined
   /** SPEC Access token: configuration type ids for `z_ct`. */
   readonly configTypes?: readonly string[] | undefined
@@ -18,7 +18,7 @@ export interface Wishes {
 
 export type Method = 'password' | 'cert' | 'ext-jwt'
 
-/** One login, from its first request to its code. None of it is used twice. */
+/** One login, from its first request to its code. Nothing in it is used twice. */
 export interface Proof {
   readonly state: string
   readonly nonce: string
@@ -57,13 +57,13 @@ export function authorizationUrl(
   return url
 }
 
-/** What came back: something that is not for this login, or the code, or why there is none. */
+/** What came back: something that is not for this login, the code, or why there is none. */
 export type ClientAnswer =
   | { readonly outcome: 'not-ours' }
   | { readonly outcome: 'code'; readonly code: string }
   | { readonly outcome: 'failed'; readonly error: UnexpectedAnswer | LoginRefused }
 
-/** Reads the query of the redirect URI. Only the right state makes it an answer to this login. */
+/** Parses the query of the redirect URI. It belongs to this login only if the state is right. */
 export function readClientAnswer(
   query: string,
   { state }: Pick<Proof, 'state'>,

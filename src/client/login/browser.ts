@@ -1,7 +1,7 @@
 /**
- * The login of a person in a browser, for programs on the same machine: RFC 8252 §7.3. A listener on 127.0.0.1 with a
- * free port waits for one answer, the one with the right state, and is gone. Whatever else knocks is sent away: any
- * page in the browser can reach a port of this machine.
+ * Login in a browser, for programs on the same machine: RFC 8252 §7.3. A listener on 127.0.0.1 with a free port waits
+ * for one response, the one with the right state, and closes. It refuses all other requests: any page in the browser
+ * can reach a port of this machine.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -22,19 +22,19 @@ import type { Code } from './log-in.ts'
 export interface BrowserLoginOptions extends Wishes, SessionOptions {
   /** Which login page comes first. Default: the server decides. */
   readonly method?: Method
-  /** Of the redirect URI, which is `http://127.0.0.1:<port><path>`. Default: `/callback`. */
+  /** The path of the redirect URI, which is `http://127.0.0.1:<port><path>`. Default: `/callback`. */
   readonly path?: string
-  /** Where the server allows one port alone. Default: a free one. */
+  /** If the server allows only one port. Default: a free one. */
   readonly port?: number
-  /** How long to wait for the person. Default: 10 minutes, which is how long the server waits (D-7). */
+  /** How long to wait for the user. Default: 10 minutes, which is how long the server waits (D-7). */
   readonly timeoutMilliseconds?: number
   readonly signal?: AbortSignal
 }
 
 export interface BrowserLogin {
-  /** To be opened in the browser of this machine. */
+  /** Open it in a browser on this machine. */
   readonly url: string
-  /** The session, once the person has come back. Thrown: LoginCancelled, and what `logIn` throws. */
+  /** Returns the session, once the user has returned. Throws LoginCancelled, and what `logIn` throws. */
   finish(): Promise<Session>
   /** Closes the listener. */
   cancel(): void
@@ -66,11 +66,11 @@ export async function beginBrowserLogin(
   const proof = newProof(deps.random, `http://${host}${path}`)
 
   const answer = Promise.withResolvers<string>()
-  // It may come, or be given up, before anybody waits for it.
+  // It may resolve or be canceled before anything awaits it.
   answer.promise.catch(() => undefined)
   let isAnswered = false
 
-  /** The first one counts; the listener closes with it. */
+  /** The first outcome counts; the listener closes with it. */
   function settle(settleAnswer: () => void): void {
     if (isAnswered) return
     isAnswered = true
@@ -113,14 +113,14 @@ export async function beginBrowserLogin(
   }
 }
 
-/** The query of a GET to the redirect URI; undefined for anything else. Another Host is a name that leads here. */
+/** Returns the query of a GET to the redirect URI; undefined for anything else, such as a foreign Host. */
 function queryOf(request: IncomingMessage, host: string, path: string): string | undefined {
   const [asked, query = '', ...others] = (request.url ?? '').split('?')
   const isOurs = request.method === 'GET' && request.headers.host === host && asked === path
   return isOurs && others.length === 0 ? query : undefined
 }
 
-/** A plain page, without scripts, that nobody keeps and that leads nowhere: its address has the code. */
+/** A plain page, without scripts or links, that is not cached: its address contains the code. */
 function show(response: ServerResponse, status: number, sentence: string): void {
   const page =
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Login</title></head>' +

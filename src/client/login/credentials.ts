@@ -5,12 +5,12 @@ import { checkedJwt } from './factors.ts'
 
 export type Credential =
   | { readonly method: 'password'; readonly username: string; readonly password: string }
-  /** Shown in the handshake. The session's calls show it too, for policies that ask for it (API 4.4). */
+  /** Presented in the handshake. The session's calls present it too, for policies that require it (API 4.4). */
   | ({ readonly method: 'cert' } & ClientCertificate)
   /** Of an External JWT Signer that the server knows. */
   | { readonly method: 'ext-jwt'; readonly jwt: string }
 
-/** Where each goes: D-4. */
+/** The endpoint of each: D-4. */
 export const LOGIN_PATHS = {
   password: 'username',
   cert: 'cert',
@@ -21,13 +21,13 @@ export function certificateOf(credential: Credential): ClientCertificate | undef
   return credential.method === 'cert' ? { cert: credential.cert, key: credential.key } : undefined
 }
 
-/** What of it travels in the body. */
+/** Returns the part that goes into the body. */
 export function bodyOf(credential: Credential): Readonly<Record<string, string>> {
   if (credential.method !== 'password') return {}
   return { username: credential.username, password: credential.password }
 }
 
-/** D-14: its own JWT first, then the secondary one, each in a field of its own. */
+/** D-14: its own JWT first, then the secondary one, each in a separate field. */
 export function bearersOf(
   credential: Credential,
   secondaryJwt: string | undefined,

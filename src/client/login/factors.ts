@@ -1,6 +1,6 @@
 /**
- * What a login may ask for after the first credential, and how the program is asked for it: SPEC Authentication 3 to
- * 5, SPEC Authentication Query; D-14, D-15, D-19. The same for OIDC and for legacy logins; how a code is sent is theirs.
+ * What a login may ask for after the first credential, and how the program provides it: SPEC Authentication 3 to 5,
+ * SPEC Authentication Query; D-14, D-15, D-19. OIDC and legacy logins share it; they differ in how a code is sent.
  */
 import { isText } from '../../base/json.ts'
 import type { AuthQuery, ExtJwtQuery, TotpQuery } from '../../protocol/auth-query.ts'
@@ -9,31 +9,35 @@ import { asObject, codeOf, jsonOf, refusalIn, refusalOf } from '../wire/answers.
 import type { WireAnswer } from '../wire/https-wire.ts'
 
 export interface CodeAsk {
-  /** 1 for the first; more when the one before was wrong. */
+  /** 1 for the first; more if the previous one was wrong. */
   readonly attempt: number
 }
 
 export interface TotpEnrollment extends CodeAsk {
   /** `otpauth://…`, for a QR code. */
   readonly provisioningUrl: string
-  /** To be kept in a safe place; shown this once. */
+  /** Shown only once; the user must store them. */
   readonly recoveryCodes: readonly string[]
 }
 
-/** How to get what may be asked for. What is left out ends a login that needs it with FactorRequired. */
+/** How to get what a login may ask for. If a login needs something that is missing here, it throws FactorRequired. */
 export interface Factors {
-  /** The code of an authenticator app, or a recovery code. A wrong one is asked for again, twice at the most (D-151). */
+  /**
+   * Returns a code of the authenticator app, or a recovery code. Called again after a wrong one, at most twice (D-151).
+   */
   readonly totp?: ((ask: CodeAsk) => string | Promise<string>) | undefined
-  /** Shows a new enrollment to the person; answers the first code of the app. Whatever it throws cancels it. */
+  /**
+   * Shows a new enrollment to the user; returns the first code of the app. If it throws, the enrollment is canceled.
+   */
   readonly enrollTotp?: ((enrollment: TotpEnrollment) => string | Promise<string>) | undefined
-  /** A JWT of the External JWT Signer that is named. */
+  /** Returns a JWT of the given External JWT Signer. */
   readonly secondaryJwt?: ((query: ExtJwtQuery) => string | Promise<string>) | undefined
 }
 
 /** D-151. */
 const MOST_CODES = 3
 
-/** How the codes travel. Each answers what the server answered. */
+/** How codes are sent. Each returns the response of the server. */
 export interface CodeSteps {
   submit(code: string): Promise<WireAnswer>
   startEnrollment(): Promise<WireAnswer>
@@ -41,7 +45,7 @@ export interface CodeSteps {
   cancelEnrollment(): Promise<unknown>
 }
 
-/** The answer to the first code that was not called wrong. */
+/** Returns the response to the first code that was not wrong. */
 export async function proveTotp(
   query: TotpQuery,
   { totp, enrollTotp }: Factors,
@@ -57,7 +61,7 @@ export async function proveTotp(
     const ask = ({ attempt }: CodeAsk) => enrollTotp({ attempt, provisioningUrl, recoveryCodes })
     return await untilRight(ask, (code) => steps.verifyEnrollment(code))
   } catch (error) {
-    // The person has not got it; the next login begins a fresh one in any case.
+    // The user did not get it; the next login starts a new enrollment anyway.
     await steps.cancelEnrollment().catch(() => undefined)
     throw error
   }
@@ -90,7 +94,7 @@ function readEnrollment(answer: WireAnswer): Omit<TotpEnrollment, 'attempt'> {
   return { provisioningUrl, recoveryCodes }
 }
 
-/** The JWT that is asked for, good for a header. */
+/** Returns the requested JWT, if it is safe in a header. */
 export async function obtainJwt(
   query: ExtJwtQuery,
   { secondaryJwt }: Factors,
@@ -100,7 +104,7 @@ export async function obtainJwt(
   return checkedJwt(await secondaryJwt(query))
 }
 
-/** What can stand behind `Bearer`. The text is not repeated: it may be a secret in the wrong place. */
+/** What may follow `Bearer`. The error does not quote the text: it may be a secret in the wrong place. */
 export function checkedJwt(jwt: string): string {
   if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) throw new TypeError('this is no JWT')
   return jwt
@@ -114,7 +118,7 @@ export function lacking(
   return new FactorRequired(message, { ...refusal, queries })
 }
 
-/** The `authQueries` of an answer, or of the `data` in it; what we do not know the kind of counts too. */
+/** Returns the `authQueries` of a response, or of its `data`; unknown types count too. */
 export function queriesOf(answer: WireAnswer): readonly AuthQuery[] {
   const body = jsonOf(answer)
   const queries = body?.['authQueries'] ?? asObject(body?.['data'])?.['authQueries'] ?? []

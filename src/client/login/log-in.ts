@@ -1,6 +1,6 @@
 /**
- * The OIDC login of a program: authorization request, first credential, whatever else is asked for, code. SPEC States
- * and transitions / Auth request. Every answer must be one to this login, from this server.
+ * The OIDC login of a program: authorization request, first credential, further factors, code. SPEC States and
+ * transitions / Auth request. Every response must belong to this login and come from this server.
  */
 import type { Random } from '../../base/secrets/random.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
@@ -90,7 +90,7 @@ export async function logInForCode(
     })
   }
 
-  /** D-14: a demanded JWT is asked for by a refusal, and comes with the same credential again. */
+  /** D-14: the server asks for a required JWT with a refusal; then the same credential is sent again with it. */
   async function provePrimary(): Promise<{
     readonly answer: WireAnswer
     readonly secondaryJwt: string | undefined
@@ -108,7 +108,7 @@ export async function logInForCode(
     return { answer: await submit(secondaryJwt), secondaryJwt }
   }
 
-  /** One query after the other, until there is a code; a server that never has enough is not humoured. */
+  /** Handles one query after the other until there is a code, with a limit for a server that never has enough. */
   async function codeOf(first: WireAnswer): Promise<string> {
     let answer = first
     for (let steps = 0; steps < 3; steps++) {

@@ -1,6 +1,6 @@
 /**
- * Reading answers: JSON of strangers, and the two forms in which a server of this kind says no (D-28, D-45). What it
- * says becomes one of our errors; its own sentences are not repeated.
+ * Parses responses: untrusted JSON, and the two forms of error that such a server sends (D-28, D-45). They become our
+ * own errors; the server's sentences are not repeated.
  */
 import { fromUtf8 } from '../../base/encoding.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
@@ -19,7 +19,7 @@ import type { WireAnswer } from './https-wire.ts'
 
 const DEEPEST = 16
 
-/** The JSON object of the body; undefined when it is anything else. */
+/** Returns the JSON object of the body; undefined if it is anything else. */
 export function jsonOf({ body }: Pick<WireAnswer, 'body'>): JsonObject | undefined {
   const text = fromUtf8(body)
   return asObject(text === undefined ? undefined : parseJson(text, DEEPEST)?.value)
@@ -35,7 +35,7 @@ export function challengesOf({
   return parseChallenges(headers.get('www-authenticate') ?? '') ?? []
 }
 
-/** Codes and ids of ours look like this; anything else is not repeated. */
+/** The form of our codes and ids; anything else is not repeated. */
 const CODE = /^[A-Za-z_]{1,64}$/
 const REQUEST_ID = /^[\w.:-]{1,128}$/
 
@@ -46,17 +46,17 @@ export function codeOf(answer: WireAnswer): string | undefined {
   return typeof code === 'string' && CODE.test(code) ? code : undefined
 }
 
-/** Lost on the way between a proxy and the server (RFC 9110 §15.6.3, §15.6.5): it may have happened. */
+/** The response was lost between a proxy and the server (RFC 9110 §15.6.3, §15.6.5): the server may have acted. */
 const LOST = [502, 504]
 
-/** The error that an answer stands for which is not what was asked for. `doing` says what failed. */
+/** Returns the error for a response that is not the expected one. `doing` says what failed. */
 export function refusalOf(answer: WireAnswer, doing: string): ClientError {
   const { status } = answer
   const code = codeOf(answer)
   const retryAfterSeconds = retryAfterOf(answer)
   if (status >= 500) {
     const mayHaveHappened = status !== 503
-    // A proxy's own word for it tells nothing.
+    // The message of a proxy says nothing about the server.
     const name = LOST.includes(status) ? 'BAD_GATEWAY' : (code ?? 'SERVER_ERROR')
     return new ServerUnavailable(name, `${doing}: the server cannot answer now (${status})`, {
       mayHaveHappened,
@@ -89,7 +89,7 @@ export function refusalIn(answer: WireAnswer): Refusal {
   }
 }
 
-/** RFC 9110 §10.2.3, as a number of seconds: a date would need the server's clock. */
+/** RFC 9110 §10.2.3, only as a number of seconds: a date would depend on the server's clock. */
 function retryAfterOf({ headers }: WireAnswer): number | undefined {
   const text = headers.get('retry-after') ?? ''
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined

@@ -1,6 +1,6 @@
 /**
- * HTTPS as this library speaks it: the server always checked, nothing older than TLS 1.2, every answer bounded in time
- * and size and read whole, redirects never followed. What an answer means is not decided here.
+ * HTTPS for this library: always verifies the server, needs TLS 1.2 or newer, limits every response in time and size,
+ * reads it completely, and never follows redirects. It does not interpret responses.
  */
 import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -8,9 +8,9 @@ import { Agent, type AgentOptions, request } from 'node:https'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { ServerUnavailable, UnexpectedAnswer, UntrustedServer } from '../errors.ts'
 
-/** What a client shows of itself in the handshake, in PEM. */
+/** The certificate and key that a client presents in the handshake, in PEM. */
 export interface ClientCertificate {
-  /** The leaf, and behind it what leads to its CA. */
+  /** The leaf, followed by any intermediates. */
   readonly cert: string
   readonly key: string
 }
@@ -21,7 +21,7 @@ export interface WireRequest {
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined
   readonly body?: string | Uint8Array | undefined
   readonly signal?: AbortSignal | undefined
-  /** A connection of its own, so that an error says whether the request can have arrived. */
+  /** Uses a separate connection, so that an error says whether the request can have arrived. */
   readonly isAlone?: boolean
   readonly mostBytes?: number | undefined
 }
@@ -33,22 +33,22 @@ export interface WireAnswer {
 }
 
 export interface Wire {
-  /** Thrown: ServerUnavailable, UntrustedServer, UnexpectedAnswer; or the reason of the signal. */
+  /** Throws ServerUnavailable, UntrustedServer, UnexpectedAnswer; or the reason of the signal. */
   send(request: WireRequest): Promise<WireAnswer>
-  /** Closes what is kept open for the next request. */
+  /** Closes the connections that are kept open for the next request. */
   close(): void
 }
 
-/** For each request, where a program says nothing else. */
+/** The default for each request. */
 export const TIMEOUT_MILLISECONDS = 30_000
 
-/** Far more than any answer of a login or a token endpoint. */
+/** Far larger than any response of a login or a token endpoint. */
 const MOST_BYTES = 1024 * 1024
 const LONGEST_HEAD = 64 * 1024
 
-/** Throws a TypeError when what it is given cannot be used. */
+/** Throws a TypeError if an argument cannot be used. */
 export function createWire(options: {
-  /** In PEM; undefined: those that Node trusts. */
+  /** In PEM; undefined means those that Node trusts. */
   readonly ca: string | undefined
   readonly certificate: ClientCertificate | undefined
   readonly timeoutMilliseconds: number
@@ -66,7 +66,7 @@ export function createWire(options: {
     try {
       return await attempt(asked)
     } catch (error) {
-      // The server closed a kept connection at the moment it was used again; reading twice does no harm.
+      // The server closed an idle connection at the moment it was reused; repeating a read does no harm.
       const isStale = error instanceof ServerUnavailable && error.cause instanceof StaleConnection
       if (!isStale || !['GET', 'HEAD'].includes(asked.method)) throw error
       return attempt({ ...asked, isAlone: true })
@@ -91,7 +91,7 @@ export function createWire(options: {
   return { send, close: () => kept.destroy() }
 }
 
-/** Throws a TypeError for what is no PEM, and for a key that is not that of its certificate. */
+/** Throws a TypeError for text that is not PEM, and for a key that does not match its certificate. */
 function secureContextOf({
   ca,
   certificate,
@@ -100,10 +100,10 @@ function secureContextOf({
   readonly certificate: ClientCertificate | undefined
 }): SecureContext {
   try {
-    // Node passes over a CA that it cannot read.
+    // Node skips a CA that it cannot parse.
     if (ca !== undefined) new X509Certificate(ca)
     return createSecureContext({
-      // What is given is trusted, whether it is a root, an intermediate or the certificate of the server itself.
+      // The given certificate is trusted, whether it is a root, an intermediate or the server's own.
       ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
       ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key }),
       minVersion: 'TLSv1.2',
@@ -167,7 +167,7 @@ async function readAnswer(response: IncomingMessage, mostBytes: number): Promise
     }
     chunks.push(chunk)
   }
-  // The stream of an answer that was cut ends without an error where it had no stated length.
+  // A response without a stated length that is cut ends without an error.
   if (!response.complete) throw new Error('the answer was cut')
   const headers = new Headers()
   const { rawHeaders } = response
@@ -177,7 +177,7 @@ async function readAnswer(response: IncomingMessage, mostBytes: number): Promise
   return { status: response.statusCode ?? 0, headers, body: Buffer.concat(chunks) }
 }
 
-/** The cause of an error on a connection that had served before. */
+/** Returns the cause of an error on a reused connection. */
 class StaleConnection extends Error {}
 
 function explain(error: unknown, progress: Progress, isTooLate: boolean): unknown {
@@ -188,14 +188,14 @@ function explain(error: unknown, progress: Progress, isTooLate: boolean): unknow
       cause: error,
     })
   }
-  // Of what we hand over ourselves: a header with a line break, a key that does not fit its certificate.
+  // Caused by our own arguments: a header with a line break, a key that does not match its certificate.
   if (error instanceof TypeError) return error
   const mayHaveHappened = progress.isConnected
   if (isTooLate) {
     const message = 'the server did not answer in time'
     return new ServerUnavailable('TIMED_OUT', message, { mayHaveHappened, cause: error })
   }
-  // llhttp's own codes: what came is not HTTP.
+  // llhttp's own codes: the response is not HTTP.
   if (typeof code === 'string' && code.startsWith('HPE_')) {
     return new UnexpectedAnswer('the answer is not HTTP', { cause: error })
   }

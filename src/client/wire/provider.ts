@@ -1,6 +1,6 @@
 /**
- * What a server says about itself: SPEC Discovery; OIDC Discovery §4.3, RFC 8414 §3.3. The issuer must be the address
- * that was asked, and every endpoint must stand there too: a document of somebody else is of no use to him.
+ * The metadata of a server: SPEC Discovery; OIDC Discovery §4.3, RFC 8414 §3.3. The issuer must be the requested
+ * address, and every endpoint must be there too, so that a foreign document cannot redirect credentials.
  */
 import type { JsonObject } from '../../base/json.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
@@ -14,7 +14,7 @@ export interface Provider {
   readonly token: URL
   readonly keys: URL
   readonly endSession: URL
-  /** RFC 9207 §3: whether an answer to an authorization request must name its issuer. */
+  /** RFC 9207 §3: whether an authorization response must contain its issuer. */
   readonly namesIssuer: boolean
   /** SPEC Primary login, SPEC Secondary factors and TOTP: their paths are fixed. */
   loginUrl(path: LoginPath): URL
@@ -28,7 +28,7 @@ export type LoginPath =
   | 'totp/enroll'
   | 'totp/enroll/verify'
 
-/** `https://HOST[:PORT]` and nothing more. Throws a TypeError. */
+/** Accepts exactly `https://HOST[:PORT]`. Throws a TypeError. */
 export function parseOrigin(text: string, name = 'url'): URL {
   const url = URL.parse(text)
   const isPlain =

@@ -1,6 +1,8 @@
 /** /auth-policies of the management API: API 3.3, 4.4. */
 import { z } from 'zod'
-import { detail, Entity, list } from '../envelope.ts'
+import { AUTH_POLICY } from '../../entities/auth-policy.ts'
+import { managedShape } from '../described.ts'
+import { detail, list } from '../envelope.ts'
 import { Id, Name, NewTags } from './fields.ts'
 
 const MOST_SIGNERS = 64
@@ -15,7 +17,7 @@ export const NewAuthPolicy = z.strictObject({
         bindTokens: z
           .boolean()
           .optional()
-          .describe('Whether our APIs take a token only beside its certificate.'),
+          .describe('Whether our APIs accept a token only together with its certificate.'),
       })
       .optional(),
     extJwt: z
@@ -25,7 +27,7 @@ export const NewAuthPolicy = z.strictObject({
           .array(Id)
           .max(MOST_SIGNERS)
           .optional()
-          .describe('None: every enabled one.'),
+          .describe('Empty: every enabled signer.'),
       })
       .optional(),
     updb: z
@@ -38,21 +40,23 @@ export const NewAuthPolicy = z.strictObject({
           .min(0)
           .max(1000)
           .optional()
-          .describe('Failures in a row that lock the password; 0: none do.'),
+          .describe(
+            'Failures in a row from one network that block it from the password; 0: never.',
+          ),
         lockoutDurationMinutes: z
           .int()
           .min(0)
           .max(365 * 24 * 60)
           .optional()
-          .describe('0: until somebody unlocks it.'),
+          .describe('0: until an administrator unlocks it.'),
       })
       .optional(),
   }),
   secondary: z
     .strictObject({
       requireTotp: z.boolean().optional(),
-      requireExtJwt: Id.nullish().describe('The signer whose JWT is asked for on every call.'),
-      requireExtJwtSigner: Id.nullish().describe('The same, as older clients spell it.'),
+      requireExtJwt: Id.nullish().describe('The signer whose JWT is required on every call.'),
+      requireExtJwtSigner: Id.nullish().describe('The same, in the spelling of older clients.'),
     })
     .refine(
       ({ requireExtJwt: one, requireExtJwtSigner: other }) =>
@@ -63,8 +67,7 @@ export const NewAuthPolicy = z.strictObject({
   tags: NewTags.default({}),
 })
 
-export const AuthPolicy = Entity.extend({
-  name: z.string(),
+export const AuthPolicy = managedShape(AUTH_POLICY).extend({
   primary: z.object({
     cert: z.object({
       allowed: z.boolean(),

@@ -1,8 +1,10 @@
 /** /authenticators of the management API: API 3.3, 4.2. The hash of a password is in no answer. */
 
 import { z } from 'zod'
+import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import { LONGEST_PASSWORD } from '../../protocol/limits.ts'
-import { detail, Entity, list, Reference, Timestamp } from '../envelope.ts'
+import { managedShape } from '../described.ts'
+import { detail, list } from '../envelope.ts'
 import { Id, Name, NewTags, Pem } from './fields.ts'
 
 const common = { identityId: Id, tags: NewTags.default({}) }
@@ -41,26 +43,9 @@ export const ChangedOwn = z.discriminatedUnion(
   METHODS,
 )
 
-const Common = Entity.extend({
-  identityId: z.string(),
-  identity: Reference,
-  lastUsedAt: Timestamp.nullable().describe('When it last began a session.'),
-})
-
 export const Authenticator = z.discriminatedUnion('method', [
-  Common.extend({
-    method: z.literal('updb'),
-    username: z.string(),
-    lockedUntil: Timestamp.nullable().describe(
-      'Until then the password is refused from at least one network that guessed too often; known devices get in.',
-    ),
-  }),
-  Common.extend({
-    method: z.literal('cert'),
-    certPem: z.string(),
-    fingerprint: z.string().describe('SHA-256, lower-case hex.'),
-    isIssuedByNetwork: z.boolean().describe('Whether our own PKI issued it.'),
-  }),
+  managedShape(UPDB_AUTHENTICATOR).extend({ method: z.literal('updb') }),
+  managedShape(CERT_AUTHENTICATOR).extend({ method: z.literal('cert') }),
 ])
 export type Authenticator = z.infer<typeof Authenticator>
 

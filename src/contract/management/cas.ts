@@ -1,6 +1,8 @@
 /** /cas of the management API: API 3.3, 4.6. */
 import { z } from 'zod'
-import { detail, Entity, list } from '../envelope.ts'
+import { CA } from '../../entities/ca.ts'
+import { managedShape } from '../described.ts'
+import { detail, list } from '../envelope.ts'
 import { line, lineOrNothing, Name, NewTags, Pem, Roles } from './fields.ts'
 
 const Location = z.enum(['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'])
@@ -48,17 +50,7 @@ export const NewCa = z.strictObject({
   tags: NewTags.default({}),
 })
 
-export const Ca = Entity.extend({
-  name: z.string(),
-  certPem: z.string(),
-  fingerprint: z.string(),
-  isVerified: z.boolean(),
-  verificationToken: z.string().nullable().describe('Null once the CA is verified.'),
-  isAuthEnabled: z.boolean(),
-  isOttCaEnrollmentEnabled: z.boolean(),
-  isAutoCaEnrollmentEnabled: z.boolean(),
-  identityRoles: z.array(z.string()),
-  identityNameFormat: z.string(),
+export const Ca = managedShape(CA).extend({
   externalIdClaim: z
     .object({
       location: Location,

@@ -1,7 +1,9 @@
 /** /enrollments of the management API: API 3.3, 4.3. Token and JWT are in the answers of create and refresh alone. */
 import { z } from 'zod'
 import { fromRfc3339 } from '../../base/time/instant.ts'
-import { detail, Entity, Links, list, Reference, Timestamp } from '../envelope.ts'
+import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
+import { managedShape } from '../described.ts'
+import { detail, Links, list, Timestamp } from '../envelope.ts'
 import { Id, Name, NewTags } from './fields.ts'
 
 /** Undefined: after the configured time. How far away it may be, the use case says. */
@@ -43,12 +45,7 @@ export const Invitation = z.object({
 })
 export type Invitation = z.infer<typeof Invitation>
 
-const Common = Entity.extend({
-  identityId: z.string(),
-  identity: Reference,
-  ...ENDS,
-  usedAt: Timestamp.nullable().describe('Null while nobody has used it.'),
-})
+const Common = managedShape(ENROLLMENT_OF_ANY_METHOD)
 
 export const Enrollment = z.discriminatedUnion('method', [
   Common.extend({ method: z.literal('ott') }),

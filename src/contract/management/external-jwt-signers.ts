@@ -1,9 +1,11 @@
 /** /external-jwt-signers, of the management API and, in public, of the client API: API 3.1, 3.3, 4.5. */
 import { z } from 'zod'
-import { detail, Entity, list, Timestamp } from '../envelope.ts'
+import { EXTERNAL_JWT_SIGNER, PUBLIC_SIGNER } from '../../entities/external-jwt-signer.ts'
+import { managedShape } from '../described.ts'
+import { detail, list } from '../envelope.ts'
 import { line, Name, NewTags, Pem } from './fields.ts'
 
-const TargetToken = z.enum(['ACCESS', 'ID'])
+const TargetToken = z.enum(EXTERNAL_JWT_SIGNER.targetToken.choices)
 const Url = line(2048)
 
 export const NewExternalJwtSigner = z
@@ -48,31 +50,10 @@ export const NewExternalJwtSigner = z
   })
 
 /** What anybody may know: how to get a token that counts here. */
-export const PublicSigner = z.object({
-  id: z.string(),
-  name: z.string(),
-  issuer: z.string(),
-  audience: z.string(),
-  externalAuthUrl: z.string().nullable(),
-  clientId: z.string().nullable(),
-  scopes: z.array(z.string()),
-  targetToken: TargetToken,
-})
+export const PublicSigner = managedShape(PUBLIC_SIGNER).omit({ _links: true })
 export type PublicSigner = z.infer<typeof PublicSigner>
 
-export const ExternalJwtSigner = Entity.extend(PublicSigner.shape).extend({
-  enabled: z.boolean(),
-  jwksEndpoint: z.string().nullable(),
-  certPem: z.string().nullable(),
-  kid: z.string().nullable(),
-  claimsProperty: z.string(),
-  useExternalId: z.boolean(),
-  fingerprint: z.string().nullable().describe('Of the certificate, as the next three.'),
-  commonName: z.string().nullable(),
-  notBefore: Timestamp.nullable(),
-  notAfter: Timestamp.nullable(),
-  lastFetchedAt: Timestamp.nullable().describe('Of the endpoint, as this instance sees it.'),
-  lastError: z.string().nullable(),
+export const ExternalJwtSigner = managedShape(EXTERNAL_JWT_SIGNER).extend({
   keys: z.array(z.object({ kid: z.string().nullable(), algorithms: z.array(z.string()) })),
 })
 export type ExternalJwtSigner = z.infer<typeof ExternalJwtSigner>

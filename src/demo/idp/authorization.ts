@@ -1,6 +1,6 @@
 /**
- * What comes to the authorization endpoint of the demo's IdP, in the query and again in the form of its page. Client and
- * redirect URI are judged first: a fault there is never sent anywhere (RFC 6749 §4.1.2.1), any other goes back.
+ * The parameters of the authorization endpoint of the demo's IdP, in the query and again in the form of its page.
+ * Client and redirect URI are checked first: a fault there is never redirected (RFC 6749 §4.1.2.1), any other one is.
  */
 import type { FormFields } from '../../base/form.ts'
 import { isCodeChallenge } from '../../protocol/pkce.ts'
@@ -16,7 +16,7 @@ export type ReadAuthorization =
   | { readonly is: 'good'; readonly asked: Authorization }
   /** For a page. */
   | { readonly is: 'refused'; readonly why: string }
-  /** For the one who asked. */
+  /** For the client. */
   | { readonly is: 'returned'; readonly redirectUri: string; readonly answer: OAuthError }
 
 export interface OAuthError {
@@ -29,7 +29,7 @@ export interface RegisteredClient {
   readonly redirectUris: readonly string[]
 }
 
-/** What the page sends along, so that nothing is kept in between. */
+/** The fields that the page sends along, so that nothing is stored in between. */
 export const CARRIED = [
   'response_type',
   'client_id',
@@ -66,7 +66,7 @@ export function readAuthorization(fields: FormFields, client: RegisteredClient):
   if (one('code_challenge_method') !== 'S256' || !isCodeChallenge(codeChallenge)) {
     return returned('invalid_request')
   }
-  // There are no sessions here: everybody is asked, every time.
+  // There are no sessions here: every user is asked, every time.
   if (one('prompt') === 'none') return returned('login_required')
   return { is: 'good', asked: { redirectUri, codeChallenge, state, nonce: one('nonce') } }
 }

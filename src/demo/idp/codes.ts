@@ -1,4 +1,4 @@
-/** Authorization codes of the IdP of the demo: each is good once, for a minute, for the request that it was made for. */
+/** Authorization codes of the demo's IdP: each works once, for a minute, for the request that it was made for. */
 
 import { base64url } from '../../base/encoding.ts'
 import type { Random } from '../../base/secrets/random.ts'
@@ -16,13 +16,13 @@ export interface Approved {
 
 export interface Codes {
   issue(approved: Approved): string
-  /** What it was issued for, once; undefined when there is no such code, or no more. */
+  /** Returns what it was issued for, once; undefined if there is no such code, or no longer. */
   take(code: string): Approved | undefined
 }
 
 /** As our own: D-7. */
 const LIFETIME_MILLISECONDS = 60_000
-/** More than people can click in a minute; the oldest make way. */
+/** More than a user can click in a minute; the oldest are dropped. */
 const MOST_CODES = 1_000
 
 export function createCodes({

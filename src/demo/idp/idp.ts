@@ -1,7 +1,7 @@
 /**
- * The small OpenID Connect provider of the demo: discovery, keys, an authorization endpoint with a page, a token endpoint
- * with PKCE. It believes everybody, so it exists nowhere but here (D-171): it listens on 127.0.0.1 alone, its key is made
- * at the start and never written down, and only the database of the demo knows it.
+ * The small OpenID Connect provider of the demo: discovery, keys, an authorization endpoint with a page, a token
+ * endpoint with PKCE. It checks no password, so it exists only here (D-171): it listens only on 127.0.0.1, its key is
+ * created at the start and never stored, and only the database of the demo knows it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -54,7 +54,7 @@ export async function startIdp(
       .sign(privateKey)
   }
 
-  /** The first time, the page; the form of the page comes back with an answer. */
+  /** The first request shows the page; the form of the page comes back with an answer. */
   function authorize(response: ServerResponse, fields: FormFields, isForm: boolean): void {
     const read = readAuthorization(fields, client)
     if (read.is === 'refused') {
@@ -89,7 +89,7 @@ export async function startIdp(
     const one = (name: string) => fields.get(name)?.[0] ?? ''
     if (one('grant_type') !== 'authorization_code') return refuse(400, 'unsupported_grant_type')
     if (one('client_id') !== client.clientId) return refuse(401, 'invalid_client')
-    // Spent by whoever names it, also when the rest is wrong.
+    // The first request that names it spends it, even if the rest is wrong.
     const approved = codes.take(one('code'))
     if (
       approved === undefined ||
@@ -99,7 +99,7 @@ export async function startIdp(
       return refuse(400, 'invalid_grant')
     }
     sendJson(response, 200, {
-      // There is nothing here that it would open; OAuth wants one.
+      // OAuth requires one, although it grants nothing here.
       access_token: base64url(random.bytes(32)),
       token_type: 'Bearer',
       expires_in: LIFETIME_SECONDS,
@@ -122,7 +122,7 @@ export async function startIdp(
       case 'POST /token':
         return exchange(response, await formOf(request))
       case 'POST jwt':
-        // What a program would get there, with a login of its own: for curl.
+        // For curl: the token that a program would get with its own login.
         if (!accounts.includes(account ?? '')) return sendJson(response, 404, NOT_FOUND)
         response.writeHead(200, { ...ALWAYS, 'content-type': 'text/plain' })
         response.end(`${await signFor(account ?? '', clock.now())}\n`)
@@ -137,8 +137,8 @@ export async function startIdp(
 }
 
 /**
- * Chromium holds every redirect behind a form to its policy: to the service, and from there to whoever began the login,
- * which is somewhere on this machine (D-8).
+ * Chromium applies the policy to every redirect after a form: to the service, and from there to the client that began
+ * the login, which is on this machine (D-8).
  */
 const LEADS_TO = ['http', 'https'].flatMap((scheme) =>
   ['localhost', '127.0.0.1'].map((host) => `${scheme}://${host}:*`),
@@ -176,7 +176,7 @@ function sendJson(response: ServerResponse, status: number, value: object): void
   response.end(`${JSON.stringify(value)}\n`)
 }
 
-/** `leadsTo`: where its form may lead in the end. */
+/** `leadsTo`: where its form may finally redirect to. */
 function sendPage(
   response: ServerResponse,
   status: number,
@@ -202,7 +202,7 @@ function sendBack(
   response.writeHead(303, { ...ALWAYS, location: url.href }).end()
 }
 
-/** Undefined when it is too long, or no form. */
+/** Undefined if it is too long, or not a form. */
 async function formOf(request: IncomingMessage): Promise<FormFields | undefined> {
   const [type] = (request.headers['content-type'] ?? '').split(';')
   let text = ''

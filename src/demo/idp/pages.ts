@@ -1,13 +1,13 @@
-/** What a person sees at the IdP of the demo. Looks like our login pages, and says that it is somebody else. */
+/** The pages of the demo's IdP. They look like our login pages, and say that they belong to another provider. */
 import type { FormFields } from '../../base/form.ts'
 import { html, type SafeHtml } from '../../web/login/html.ts'
 import { layout } from '../../web/login/layout.ts'
 import { CARRIED } from './authorization.ts'
 
-/** Has an account here, and is nobody at the service. */
+/** Has an account here, but no identity at the service. */
 export const STRANGER = 'stranger'
 
-/** Nobody proves anything here, which the page says. */
+/** The user proves nothing here, and the page says so. */
 export function choicePage(accounts: readonly string[], asked: FormFields): SafeHtml {
   const carried = CARRIED.flatMap((name) =>
     (asked.get(name) ?? []).map(

@@ -1,4 +1,4 @@
 /** The page of the own account begins a login, exchanges its code and authenticates calls; it needs nothing besides. */
-import type { TokenPorts } from '../tokens/ports.ts'
+import type { CallPorts } from '../calls/ports.ts'
 
-export type AccountPorts = TokenPorts
+export type AccountPorts = CallPorts

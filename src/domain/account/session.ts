@@ -15,7 +15,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { Bound } from '../bound.ts'
-import { authenticateCall } from '../sessions/authenticate-call.ts'
+import { authenticateCall } from '../calls/authenticate-call.ts'
 import { type CallNeeds, type CallSession, sessionGone } from '../sessions/call-session.ts'
 import type { AccountPorts } from './ports.ts'
 

@@ -11,7 +11,7 @@ import type {
   SessionCertificateId,
 } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { PrimaryMethod } from '../login/proven.ts'
+import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type {
   EnrollmentRefusalReason,
   LoginFailureReason,

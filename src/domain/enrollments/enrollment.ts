@@ -4,28 +4,19 @@
  * its token is told apart from one that nobody was given.
  */
 import { base64url } from '../../base/encoding.ts'
-import type { CaId, EnrollmentId, IdentityId } from '../../base/ids.ts'
+import type { CaId } from '../../base/ids.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import { ENROLLMENT, type ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
+import type { EntityOf } from '../../entities/field.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
-import type { Tags } from '../identities/identity.ts'
 
-export const ENROLLMENT_METHODS = ['ott', 'updb', 'ottca'] as const
+export const ENROLLMENT_METHODS = ENROLLMENT.method.choices
 export type EnrollmentMethod = (typeof ENROLLMENT_METHODS)[number]
 
-interface Common {
-  readonly id: EnrollmentId
-  readonly identityId: IdentityId
-  readonly tokenHash: SecretHash
-  readonly expiresAt: Instant
-  /** Undefined while it is open. */
-  readonly usedAt: Instant | undefined
-  readonly tags: Tags
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-}
+type Common = EntityOf<typeof ENROLLMENT_OF_ANY_METHOD>
 
 /** What distinguishes the methods: for a certificate of ours, for a password, for a certificate of a third-party CA. */
 export type EnrollmentKind =

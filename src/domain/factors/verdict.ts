@@ -6,9 +6,9 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { Challenge } from '../../protocol/challenge.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { ProvenPrimary } from '../login/proven.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Stores } from '../stores.ts'
+import type { ProvenPrimary } from './proven.ts'
 
 export interface Accepted {
   readonly verdict: 'accepted'

@@ -2,40 +2,16 @@
  * What proves an identity: a username with its password, or a certificate. API 4.2. An identity has at most one of
  * each method.
  */
-import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/time/instant.ts'
+import type { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
+import type { EntityOf } from '../../entities/field.ts'
 import { LONGEST_NAME } from '../../protocol/limits.ts'
 import { invalid } from '../refusals.ts'
-import type { Tags } from './identity.ts'
-
-interface Common {
-  readonly id: AuthenticatorId
-  readonly identityId: IdentityId
-  readonly tags: Tags
-  /** Raised when the password or the certificate becomes another one: what the former proved begins nothing (D-122). */
-  readonly credentialVersion: number
-  /** When it last began a session. */
-  readonly lastUsedAt: Instant | undefined
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-}
+import type { Identity } from './identity.ts'
 
 /** The password exists only as an argon2id hash with its parameters. */
-export interface UpdbAuthenticator extends Common {
-  readonly method: 'updb'
-  readonly username: string
-  readonly passwordHash: string
-  /** D-22: no password is taken before this moment. */
-  readonly lockedUntil: Instant | undefined
-}
+export type UpdbAuthenticator = EntityOf<typeof UPDB_AUTHENTICATOR>
 
-export interface CertAuthenticator extends Common {
-  readonly method: 'cert'
-  readonly certPem: string
-  /** SHA-256 of the certificate in DER, lower-case hex. Unique. */
-  readonly fingerprint: string
-  /** Our own PKI signed it. */
-  readonly isIssuedByNetwork: boolean
+export interface CertAuthenticator extends EntityOf<typeof CERT_AUTHENTICATOR> {
   /** Waits to take its place, and works like it meanwhile (D-130). */
   readonly renewal?: PendingRenewal | undefined
 }
@@ -65,4 +41,10 @@ export function usernameKey(username: string): string {
 export function refuseLongUsername(username: string): void {
   if (usernameKey(username).length <= LONGEST_NAME) return
   throw invalid('username', `must have at most ${LONGEST_NAME} characters`)
+}
+
+/** An authenticator as it is shown, with whose it is. */
+export interface AuthenticatorDetail {
+  readonly authenticator: Authenticator
+  readonly identity: Pick<Identity, 'id' | 'name'>
 }

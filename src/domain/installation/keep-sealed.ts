@@ -4,41 +4,46 @@
  * transaction, and fails when the secret is another one.
  */
 import type { SecretHash } from '../../base/secrets/vault.ts'
+import { replaceStores } from '../replace-stores.ts'
 import type { Store, Stores } from '../stores.ts'
 import { SecretReplaced } from './rotate-secret.ts'
 
 /** The same store, for somebody whose vault seals under the secret with this fingerprint. */
 export function keepSealed(store: Store, fingerprint: SecretHash): Store {
-  const within = (tx: Stores) => guarded(tx, (write) => holdAnd(tx, fingerprint, () => write(tx)))
-  const alone = guarded(store, (write) =>
+  const alone = guarded((write) =>
     store.transaction((tx) => holdAnd(tx, fingerprint, () => write(tx))),
   )
   return {
     ...store,
-    ...alone,
-    transaction: (work) => store.transaction((tx) => work(within(tx))),
+    totpEnrollments: alone.totpEnrollments(store.totpEnrollments),
+    signingKeys: alone.signingKeys(store.signingKeys),
+    authorities: alone.authorities(store.authorities),
+    transaction: (work) =>
+      store.transaction((tx) => {
+        const within = guarded((write) => holdAnd(tx, fingerprint, () => write(tx)))
+        return work(replaceStores(tx, within))
+      }),
   }
 }
 
 type Guard = <T>(write: (tx: Stores) => Promise<T>) => Promise<T>
 
 /** Every method that writes something sealed: `SealedValues` knows the same places. */
-function guarded(stores: Stores, guard: Guard): Stores {
+function guarded(guard: Guard) {
   return {
-    ...stores,
-    totpEnrollments: {
-      ...stores.totpEnrollments,
+    totpEnrollments: (store: Stores['totpEnrollments']): Stores['totpEnrollments'] => ({
+      ...store,
       replacePending: (enrollment, recoveryCodes) =>
         guard((tx) => tx.totpEnrollments.replacePending(enrollment, recoveryCodes)),
-    },
-    signingKeys: {
-      ...stores.signingKeys,
+    }),
+    signingKeys: (store: Stores['signingKeys']): Stores['signingKeys'] => ({
+      ...store,
       insert: (key) => guard((tx) => tx.signingKeys.insert(key)),
-    },
-    authorities: {
-      ...stores.authorities,
+    }),
+    authorities: (store: Stores['authorities']): Stores['authorities'] => ({
+      ...store,
       insert: (authority) => guard((tx) => tx.authorities.insert(authority)),
-    },
+    }),
   }
 }
 

@@ -2,6 +2,13 @@
  * Which fields of which list may be filtered and sorted by: API 2, 4. Whatever is not here cannot be asked for, and
  * nothing secret is here: no hash of a password, token or code, no sealed key. Names are those of the answers.
  */
+
+import { API_SESSION } from '../../entities/api-session.ts'
+import { AUTH_POLICY } from '../../entities/auth-policy.ts'
+import { AUTHENTICATOR } from '../../entities/authenticator.ts'
+import { CA } from '../../entities/ca.ts'
+import { ENROLLMENT } from '../../entities/enrollment.ts'
+import { EXTERNAL_JWT_SIGNER, PUBLIC_SIGNER } from '../../entities/external-jwt-signer.ts'
 import type { Fields, ListedName } from '../../entities/field.ts'
 import { IDENTITY } from '../../entities/identity.ts'
 import type { ListField, ListFields } from './list-query.ts'
@@ -9,97 +16,22 @@ import type { ListField, ListFields } from './list-query.ts'
 const TEXT = { type: 'text' } as const
 const TEXTS = { type: 'text', isList: true } as const
 const TIME = { type: 'time' } as const
-const TRUTH = { type: 'boolean' } as const
-
-const ENTITY = { id: TEXT, createdAt: TIME, updatedAt: TIME } as const
-const NAMED = { ...ENTITY, name: TEXT } as const
 
 export const IDENTITY_FIELDS = listFieldsOf(IDENTITY)
 
-export const AUTHENTICATOR_FIELDS = {
-  fields: {
-    ...ENTITY,
-    identityId: TEXT,
-    method: TEXT,
-    username: TEXT,
-    fingerprint: TEXT,
-    isIssuedByNetwork: TRUTH,
-    lastUsedAt: TIME,
-  },
-  hasTags: true,
-} as const satisfies ListFields
+export const AUTHENTICATOR_FIELDS = listFieldsOf(AUTHENTICATOR)
 
-export const ENROLLMENT_FIELDS = {
-  fields: {
-    ...ENTITY,
-    identityId: TEXT,
-    method: TEXT,
-    username: TEXT,
-    caId: TEXT,
-    expiresAt: TIME,
-    usedAt: TIME,
-  },
-  hasTags: true,
-} as const satisfies ListFields
+export const ENROLLMENT_FIELDS = listFieldsOf(ENROLLMENT)
 
-export const API_SESSION_FIELDS = {
-  fields: {
-    id: TEXT,
-    createdAt: TIME,
-    expiresAt: TIME,
-    identityId: TEXT,
-    authenticatorId: TEXT,
-    kind: TEXT,
-    clientId: TEXT,
-    ipAddress: TEXT,
-    userAgent: TEXT,
-  },
-  hasTags: false,
-} as const satisfies ListFields
+export const API_SESSION_FIELDS = listFieldsOf(API_SESSION)
 
-export const AUTH_POLICY_FIELDS = { fields: NAMED, hasTags: true } as const satisfies ListFields
+export const AUTH_POLICY_FIELDS = listFieldsOf(AUTH_POLICY)
 
-/** What strangers may read of a signer, they may ask for; nothing else. */
-const PUBLIC_SIGNER = {
-  id: TEXT,
-  name: TEXT,
-  issuer: TEXT,
-  audience: TEXT,
-  externalAuthUrl: TEXT,
-  clientId: TEXT,
-  scopes: TEXTS,
-  targetToken: TEXT,
-} as const
+export const PUBLIC_SIGNER_FIELDS = listFieldsOf(PUBLIC_SIGNER)
 
-export const PUBLIC_SIGNER_FIELDS = {
-  fields: PUBLIC_SIGNER,
-  hasTags: false,
-} as const satisfies ListFields
+export const SIGNER_FIELDS = listFieldsOf(EXTERNAL_JWT_SIGNER)
 
-export const SIGNER_FIELDS = {
-  fields: {
-    ...NAMED,
-    ...PUBLIC_SIGNER,
-    enabled: TRUTH,
-    claimsProperty: TEXT,
-    useExternalId: TRUTH,
-  },
-  hasTags: true,
-} as const satisfies ListFields
-
-export const CA_FIELDS = {
-  fields: {
-    ...NAMED,
-    fingerprint: TEXT,
-    isVerified: TRUTH,
-    isAuthEnabled: TRUTH,
-    isOttCaEnrollmentEnabled: TRUTH,
-    isAutoCaEnrollmentEnabled: TRUTH,
-    identityRoles: TEXTS,
-    identityNameFormat: TEXT,
-  },
-  hasTags: true,
-} as const satisfies ListFields
+export const CA_FIELDS = listFieldsOf(CA)
 
 /** Not `details`: each type of event has its own. */
 export const EVENT_FIELDS = {

@@ -5,11 +5,11 @@ import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { fakePorts } from '../../../test/support/fake-ports.ts'
 import { anIdentity, aPolicy, proven, rulesOf } from '../../../test/support/people.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import type { ProvenPrimary } from '../factors/proven.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import { checkAgain } from './check-again.ts'
 import type { LoginPorts } from './ports.ts'
-import type { ProvenPrimary } from './proven.ts'
 
 const ONE = 'signer-1' as ExternalJwtSignerId
 

@@ -3,12 +3,13 @@
  * disabled, deleted, or given a policy that forbids the method, and what proved it may have been withdrawn. Runs at
  * every step of a login, at the exchange of its code and at every refresh.
  */
+
+import type { ProvenPrimary } from '../factors/proven.ts'
 import { type UsableRefusal, usableIdentity } from '../factors/usable-identity.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import { completeProof } from './again/complete-proof.ts'
 import { type ProofRefusal, refuseProof } from './again/refuse-proof.ts'
 import type { LoginPorts } from './ports.ts'
-import type { ProvenPrimary } from './proven.ts'
 
 /** Why a login may not continue. */
 export type RefusedAgain = UsableRefusal | ProofRefusal | 'login-voided'

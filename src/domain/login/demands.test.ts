@@ -8,6 +8,7 @@ import { anIdentity, aPolicy, rulesOf, wordsOf } from '../../../test/support/peo
 import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
+import { NOTHING_SECONDARY } from '../factors/proven.ts'
 import { loginOwner } from '../factors/totp-enrollment.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import {
@@ -20,7 +21,6 @@ import {
   unprovenSigner,
 } from './demands.ts'
 import type { LoginPorts } from './ports.ts'
-import { NOTHING_SECONDARY } from './proven.ts'
 import type { AuthRequestKey } from './request/auth-request.ts'
 
 const SIGNER = externalSigner({

@@ -17,11 +17,11 @@ import {
   type JwtOwner,
   type SecondaryJwtVerdict,
 } from '../factors/external-jwt.ts'
+import type { ProvenSecondary } from '../factors/proven.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { LoginPorts } from './ports.ts'
-import type { ProvenSecondary } from './proven.ts'
 
 /** What the policy and the enrollment of an identity demand right now. */
 export interface Demands {

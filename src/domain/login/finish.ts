@@ -12,7 +12,7 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import { amrOf } from '../tokens/amr.ts'
+import { amrOf } from './amr.ts'
 import { type Demands, outstandingQueries, secondaryJwtUnmet, unprovenSigner } from './demands.ts'
 import type { LoginPorts } from './ports.ts'
 import {

@@ -4,10 +4,10 @@
  * afterwards, and ends it.
  */
 import type { Instant } from '../../base/time/instant.ts'
+import type { ProvenPrimary } from '../factors/proven.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
 import { isVoided } from './check-again.ts'
-import type { ProvenPrimary } from './proven.ts'
 
 type Tx = Pick<Stores, 'identities' | 'authenticators'>
 

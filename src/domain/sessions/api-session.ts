@@ -14,7 +14,7 @@ import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
-import type { ProvenPrimary, ProvenSecondary } from '../login/proven.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
 interface Common {
   readonly id: ApiSessionId

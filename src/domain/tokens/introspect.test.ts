@@ -26,6 +26,7 @@ import { hours, minutes } from '../../base/time/duration.ts'
 import { epochSeconds, plus } from '../../base/time/instant.ts'
 import { ACCESS_TOKEN_TYP, ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
 import { openStore } from '../../store/open.ts'
+import { newRefreshToken, type RefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { UpdbAuthenticator } from '../identities/authenticator.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { EndedSubject } from '../sessions/api-session.ts'
@@ -33,7 +34,6 @@ import type { CallSession } from '../sessions/call-session.ts'
 import type { AccessToken } from './access-token.ts'
 import { introspect } from './introspect.ts'
 import type { TokenPorts } from './ports.ts'
-import { newRefreshToken, type RefreshToken, refreshTokenHash } from './refresh-token.ts'
 
 const SESSION = anOidcSession({ scopes: ['openid', 'offline_access'] })
 const { id: sessionId, identityId, issuer, clientId } = SESSION

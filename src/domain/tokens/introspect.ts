@@ -7,13 +7,13 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Bound } from '../bound.ts'
+import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import type { CallSession } from '../sessions/call-session.ts'
-import { tokenEnd, unmetDemandOf } from '../sessions/judge-token.ts'
 import type { AccessToken } from './access-token.ts'
+import { tokenEnd, unmetDemandOf } from './judge-token.ts'
 import { readOwnAccessToken } from './own-token.ts'
 import type { TokenPorts } from './ports.ts'
-import { refreshTokenHash } from './refresh-token.ts'
 
 export type Introspection =
   | { readonly isActive: false }

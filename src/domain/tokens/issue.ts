@@ -8,14 +8,14 @@ import { earlier, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
+import { newRefreshToken, type RefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { Identity } from '../identities/identity.ts'
+import { amrOf } from '../login/amr.ts'
 import { holdLogin } from '../login/hold-owner.ts'
 import type { CodeIssued } from '../login/request/auth-request.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
-import { amrOf } from './amr.ts'
 import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
 import type { TokenPorts } from './ports.ts'
-import { newRefreshToken, type RefreshToken, refreshTokenHash } from './refresh-token.ts'
 
 export interface FinishedAuthentication {
   readonly request: CodeIssued

@@ -4,11 +4,11 @@
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
-import type { SessionPorts } from '../sessions/ports.ts'
 import { type AccessToken, readAccessToken } from './access-token.ts'
 import { ID_TOKEN_TYP, type NamedSession, readIdTokenSession } from './id-token.ts'
+import type { TokenPorts } from './ports.ts'
 
-type OwnTokenPorts = Pick<SessionPorts, 'audience' | 'issuers' | 'signingKeys'>
+type OwnTokenPorts = Pick<TokenPorts, 'audience' | 'issuers' | 'signingKeys'>
 
 /** Returns a good access token; it is not looked up among the ended ones. */
 export async function readOwnAccessToken(

@@ -29,6 +29,7 @@ import { openStore } from '../../store/open.ts'
 import type { AuditEvent, TokenRefusalReason } from '../audit/events.ts'
 import { createFoldRepeats } from '../audit/fold-repeats.ts'
 import { createGuessOrder } from '../factors/guessing/guess-order.ts'
+import { newRefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
@@ -36,7 +37,6 @@ import { ID_TOKEN_TYP } from './id-token.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import type { TokenPorts } from './ports.ts'
 import { type Refresh, refresh as refreshTokens } from './refresh.ts'
-import { newRefreshToken, refreshTokenHash } from './refresh-token.ts'
 
 const ACCESS = minutes(30)
 const REFRESH = hours(24)

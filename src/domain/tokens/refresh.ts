@@ -13,6 +13,12 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
+import {
+  derivedSuccessor,
+  newRefreshToken,
+  type RefreshToken,
+  refreshTokenHash,
+} from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { holdOwner } from '../login/hold-owner.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
@@ -20,12 +26,6 @@ import { endSession } from '../sessions/ending/end-session.ts'
 import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
 import type { TokenPorts } from './ports.ts'
 import { recordRefusal } from './record-refusal.ts'
-import {
-  derivedSuccessor,
-  newRefreshToken,
-  type RefreshToken,
-  refreshTokenHash,
-} from './refresh-token.ts'
 
 /** D-27: a repeat this soon, of a token whose successor nobody has used, is no theft. */
 const LOST_ANSWER: Duration = seconds(10)

@@ -7,11 +7,11 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
+import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { endingOf } from '../sessions/api-session.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import { readOwnAccessToken } from './own-token.ts'
 import type { TokenPorts } from './ports.ts'
-import { refreshTokenHash } from './refresh-token.ts'
 
 export async function revokeToken(ports: TokenPorts, token: Secret, caller: Caller): Promise<void> {
   const refresh = await ports.refreshTokens.find(refreshTokenHash(ports.vault, token))

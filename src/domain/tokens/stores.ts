@@ -2,8 +2,8 @@ import type { ApiSessionId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import type { RefreshToken } from '../factors/refresh-token.ts'
 import type { StoredSigningKey } from './keys/signing-key.ts'
-import type { RefreshToken } from './refresh-token.ts'
 
 export interface SigningKeyStore {
   /** Every key, oldest generation first. */

@@ -1,6 +1,6 @@
 /** /account and everything below it: a person's own page. D-161. On listeners that have the provider, where the login is. */
 import type { Clock } from '../../base/time/clock.ts'
-import type { OwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
+import type { OwnAuthenticators } from '../../domain/account/own-authenticators.ts'
 import type { LogOut } from '../../domain/sessions/current-session.ts'
 import type { OwnSessions } from '../../domain/sessions/own-sessions.ts'
 import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'

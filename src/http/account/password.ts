@@ -1,7 +1,7 @@
 /** /account/password: another password. The present one is in the form, and is judged like a login (API 3.1, D-22). */
 import { Secret } from '../../base/secrets/secret.ts'
+import type { OwnAuthenticators } from '../../domain/account/own-authenticators.ts'
 import type { UpdbAuthenticator } from '../../domain/identities/authenticator.ts'
-import type { OwnAuthenticators } from '../../domain/identities/own-authenticators.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
 import { PAGE_PATHS } from '../../web/account/layout.ts'

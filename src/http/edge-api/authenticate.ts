@@ -6,8 +6,8 @@ import type { Clock } from '../../base/time/clock.ts'
 import { Authenticate, Code } from '../../contract/authenticate.ts'
 import { AuthenticateReply, type LegacyApiSession } from '../../contract/current-api-session.ts'
 import { DoneReply } from '../../contract/envelope.ts'
+import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/identities/primary-methods.ts'
 import type { PrimaryCredential } from '../../domain/login/prove-primary.ts'
-import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/login/proven.ts'
 import type { AuthenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
 import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
@@ -47,8 +47,8 @@ export function addAuthenticate(
       summary: 'Log in and begin a legacy session',
       description:
         'With username and password in the body, with the client certificate of the connection, or with an external JWT ' +
-        'as bearer token. While `authQueries` of the answer is not empty the session is partial: it may complete its ' +
-        'login and end, and nothing else.',
+        'as bearer token. While `authQueries` in the response is not empty, the session is partial: it may only complete ' +
+        'its login or end.',
       query: {
         method:
           '`password`, `cert` or `ext-jwt`. Left out: what the request carries, in this order – a username, a bearer ' +

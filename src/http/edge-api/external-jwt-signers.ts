@@ -8,8 +8,10 @@ import type { ExternalJwtSigner } from '../../domain/ext-jwt/signer.ts'
 import { listInMemory } from '../../domain/lists/evaluate.ts'
 import { PUBLIC_SIGNER_FIELDS } from '../../domain/lists/fields.ts'
 import type { Rules } from '../../domain/policies/rules.ts'
+import { PUBLIC_SIGNER } from '../../entities/external-jwt-signer.ts'
 import { listed } from './answers.ts'
 import type { Api } from './api.ts'
+import { managedFields } from './described-body.ts'
 
 export function addExternalJwtSigners(
   api: Api,
@@ -20,7 +22,7 @@ export function addExternalJwtSigners(
       method: 'GET',
       path: '/external-jwt-signers',
       access: 'public',
-      summary: 'List whose external JWTs count here',
+      summary: 'List the signers whose external JWTs are accepted',
       list: PUBLIC_SIGNER_FIELDS,
       answers: { 200: PublicSignerListReply },
     },
@@ -31,16 +33,6 @@ export function addExternalJwtSigners(
   )
 }
 
-/** Nothing about keys or claims: strangers read this. */
-export function publicSigner(signer: ExternalJwtSigner): PublicSigner {
-  return {
-    id: signer.id,
-    name: signer.name,
-    issuer: signer.issuer,
-    audience: signer.audience,
-    externalAuthUrl: signer.externalAuthUrl ?? null,
-    clientId: signer.clientId ?? null,
-    scopes: [...signer.scopes],
-    targetToken: signer.targetToken,
-  }
+function publicSigner(signer: ExternalJwtSigner): PublicSigner {
+  return managedFields(PUBLIC_SIGNER, signer)
 }

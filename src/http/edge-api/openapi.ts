@@ -52,7 +52,7 @@ export function addOpenApi(
       tag: 'service',
       summary: 'Read this document as a page',
       answers: {
-        200: { types: ['text/html'], about: 'The reference of the API, for people.' },
+        200: { types: ['text/html'], about: 'The reference of the API as a page.' },
         304: UNCHANGED,
       },
     },

@@ -10,7 +10,7 @@ export function addVersion(api: Api, use: { readonly version: () => Version }): 
       path: '/version',
       access: 'public',
       tag: 'service',
-      summary: 'Read what runs here and which APIs it has',
+      summary: 'Read the version of the service and its APIs',
       answers: { 200: VersionReply },
     },
     () => found(use.version()),

@@ -9,7 +9,7 @@ import {
   EndAll,
 } from '../../contract/management/api-sessions.ts'
 import { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
+import type { ManageSessions } from '../../domain/management/manage-sessions.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
 import { done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -33,7 +33,7 @@ export function addApiSessions(
       method: 'GET',
       path: '/api-sessions',
       access: 'admin',
-      summary: 'List the sessions of everybody',
+      summary: 'List the sessions of all identities',
       list: API_SESSION_FIELDS,
       answers: { 200: ApiSessionListReply },
     },
@@ -70,7 +70,7 @@ export function addApiSessions(
       method: 'POST',
       path: '/api-sessions/end-all',
       access: 'admin',
-      summary: 'End the sessions of everybody',
+      summary: 'End the sessions of all identities',
       description: 'Your own, too.',
       body: jsonBody(EndAll),
       answers: { 200: DoneReply },

@@ -13,34 +13,33 @@ import {
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
 import type * as domain from '../../domain/identities/authenticator.ts'
+import type { AuthenticatorDetail } from '../../domain/identities/authenticator.ts'
+import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
 import {
   createAuthenticator,
   removeAuthenticator,
   unlockAuthenticator,
-} from '../../domain/identities/manage-authenticators.ts'
-import {
-  type AuthenticatorDetail,
-  findAuthenticator,
-  listAuthenticators,
-} from '../../domain/identities/manage-read.ts'
+} from '../../domain/management/manage-authenticators.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { findAuthenticator, listAuthenticators } from '../../domain/management/read-identities.ts'
 import {
   type AuthenticatorChange,
   updateAuthenticator,
-} from '../../domain/identities/update-authenticator.ts'
-import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
+} from '../../domain/management/update-authenticator.ts'
+import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import {
   created,
   done,
-  entity,
   found,
   idIn,
   listed,
   reference,
+  selfLink,
   timeOrNull,
 } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched, withFixed } from '../edge-api/changed-body.ts'
+import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 
@@ -138,7 +137,7 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
     async ({ path, body, input, caller }) => {
       const changed = (current: domain.Authenticator) => {
         const fixed = withFixed(fixedFields(current), body)
-        return changeOf(input(patched(chosenFields(current), fixed)))
+        return changeOf(input(patched(chosenCredential(current), fixed)))
       }
       await updateAuthenticator(ports, idIn<AuthenticatorId>(path), changed, caller)
       return done()
@@ -151,7 +150,7 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       path: ONE,
       access: 'admin',
       summary: 'Delete an authenticator',
-      description: 'Ends the sessions that were begun with it.',
+      description: 'Ends the sessions that began with it.',
       answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
@@ -167,7 +166,7 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       path: `${ONE}/unlock`,
       access: 'admin',
       summary: 'Unlock a password',
-      description: 'Forgets its failures, too.',
+      description: 'Also deletes its failures.',
       body: jsonBody(Nothing),
       answers: { 200: DoneReply },
     },
@@ -193,35 +192,28 @@ export function fixedFields({ method, identityId }: domain.Authenticator) {
 }
 
 /** As far as a body that would make it can be written: without the password. */
-export function chosenFields(authenticator: domain.Authenticator) {
-  const { tags } = authenticator
-  const credential =
-    authenticator.method === 'updb'
-      ? { username: authenticator.username }
-      : { certPem: authenticator.certPem }
-  return { ...credential, tags }
+export function chosenCredential(authenticator: domain.Authenticator) {
+  return authenticator.method === 'updb'
+    ? chosenFields(UPDB_AUTHENTICATOR, authenticator)
+    : chosenFields(CERT_AUTHENTICATOR, authenticator)
 }
 
 export function authenticatorBody(
   { authenticator, identity }: AuthenticatorDetail,
   now: Instant,
 ): Authenticator {
-  const common = {
-    ...entity('authenticators', authenticator),
-    identityId: identity.id,
+  const computed = {
     identity: reference('identities', identity),
-    lastUsedAt: timeOrNull(authenticator.lastUsedAt),
+    _links: selfLink(`authenticators/${authenticator.id}`),
   }
   if (authenticator.method === 'cert') {
-    const { certPem, fingerprint, isIssuedByNetwork } = authenticator
-    return { ...common, method: 'cert', certPem, fingerprint, isIssuedByNetwork }
+    return { ...managedFields(CERT_AUTHENTICATOR, authenticator), ...computed }
   }
-  const { username, lockedUntil } = authenticator
+  const { lockedUntil } = authenticator
   const isLocked = lockedUntil !== undefined && lockedUntil > now
   return {
-    ...common,
-    method: 'updb',
-    username,
+    ...managedFields(UPDB_AUTHENTICATOR, authenticator),
+    ...computed,
     lockedUntil: timeOrNull(isLocked ? lockedUntil : undefined),
   }
 }

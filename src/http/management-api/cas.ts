@@ -5,7 +5,8 @@ import type { CaId } from '../../base/ids.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/cas.ts'
 import type { Ca } from '../../domain/certificates/third-party/ca.ts'
-import { inviteByCa } from '../../domain/certificates/third-party/ca-invitation.ts'
+import { CA_FIELDS } from '../../domain/lists/fields.ts'
+import { inviteByCa } from '../../domain/management/ca-invitation.ts'
 import {
   createCa,
   deleteCa,
@@ -13,13 +14,14 @@ import {
   listCas,
   updateCa,
   verifyCa,
-} from '../../domain/certificates/third-party/manage-cas.ts'
-import { CA_FIELDS } from '../../domain/lists/fields.ts'
+} from '../../domain/management/manage-cas.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { CA } from '../../entities/ca.ts'
 import { text } from '../answer.ts'
-import { created, done, entity, found, idIn, listed } from '../edge-api/answers.ts'
+import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched, withDefaults } from '../edge-api/changed-body.ts'
+import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { deferredBody, jsonBody, textBody } from '../reading/declared-body.ts'
 
 const ALL = '/cas'
@@ -32,7 +34,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       path: ALL,
       access: 'admin',
       summary: 'Register a third-party CA',
-      description: 'It counts for nothing before it is verified.',
+      description: 'It has no effect until it is verified.',
       body: jsonBody(contract.NewCa),
       answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE', 'CERT_IN_USE', 'INVALID_CERT_PEM', 'CERTIFICATE_IS_NOT_CA'],
@@ -91,7 +93,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, body, input, caller }) => {
-      const changed = (current: Ca) => chosenOf(input(patched(chosenFields(current), body)))
+      const changed = (current: Ca) => chosenOf(input(patched(chosenOfCa(current), body)))
       await updateCa(ports, idIn<CaId>(path), changed, caller)
       return done()
     },
@@ -117,7 +119,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       method: 'POST',
       path: `${ONE}/verify`,
       access: 'admin',
-      summary: 'Prove that somebody holds the key of a CA',
+      summary: 'Prove that you have the key of a CA',
       body: textBody(
         'A certificate in PEM that the CA has signed, with the `verificationToken` as its common name.',
       ),
@@ -142,7 +144,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       method: 'GET',
       path: `${ONE}/jwt`,
       access: 'admin',
-      summary: 'Read the invitation to enroll by certificates of a CA',
+      summary: 'Read the JWT for enrolling with certificates of a CA',
       answers: {
         200: { types: ['application/jwt'], about: 'A JWT with `em: "ca"`, signed by this server.' },
       },
@@ -160,24 +162,14 @@ function chosenOf({ externalIdClaim, ...ca }: z.output<typeof contract.NewCa>) {
 }
 
 /** As a body that would make it. */
-function chosenFields(ca: Ca): z.input<typeof contract.NewCa> {
-  const { id, fingerprint, isVerified, verificationToken, createdAt, updatedAt, ...rest } = ca
-  return { ...rest, identityRoles: [...ca.identityRoles] }
+function chosenOfCa(ca: Ca): z.input<typeof contract.NewCa> {
+  return { ...chosenFields(CA, ca), externalIdClaim: ca.externalIdClaim }
 }
 
 function caBody(ca: Ca): contract.Ca {
   return {
-    ...entity('cas', ca),
-    name: ca.name,
-    certPem: ca.certPem,
-    fingerprint: ca.fingerprint,
-    isVerified: ca.isVerified,
-    verificationToken: ca.verificationToken ?? null,
-    isAuthEnabled: ca.isAuthEnabled,
-    isOttCaEnrollmentEnabled: ca.isOttCaEnrollmentEnabled,
-    isAutoCaEnrollmentEnabled: ca.isAutoCaEnrollmentEnabled,
-    identityRoles: [...ca.identityRoles],
-    identityNameFormat: ca.identityNameFormat,
+    ...managedFields(CA, ca),
+    _links: selfLink(`cas/${ca.id}`),
     externalIdClaim: ca.externalIdClaim ?? null,
   }
 }

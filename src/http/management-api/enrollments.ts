@@ -12,32 +12,24 @@ import {
   isOpen,
 } from '../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../domain/enrollments/invite.ts'
+import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
 import {
   createEnrollment,
   deleteEnrollment,
   reEnroll,
   refreshEnrollment,
-} from '../../domain/enrollments/manage.ts'
+} from '../../domain/management/manage-enrollments.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import {
   type EnrollmentDetail,
   findEnrollment,
   listEnrollments,
   listEnrollmentsOf,
-} from '../../domain/enrollments/read.ts'
-import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
-import {
-  done,
-  entity,
-  found,
-  idIn,
-  listed,
-  made,
-  reference,
-  selfLink,
-  timeOrNull,
-} from '../edge-api/answers.ts'
+} from '../../domain/management/read-enrollments.ts'
+import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
+import { done, found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
+import { managedFields } from '../edge-api/described-body.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
 const ALL = '/enrollments'
@@ -50,7 +42,7 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       path: ALL,
       access: 'admin',
       summary: 'Invite an identity to enroll',
-      description: 'Token and JWT are in this answer and nowhere else.',
+      description: 'Only this response has the token and the JWT.',
       body: jsonBody(contract.NewEnrollment),
       answers: { 201: contract.InvitationReply },
       codes: ['ENROLLMENT_EXISTS', 'MAX_AUTHENTICATOR_METHODS_REACHED', 'ENTITY_NAME_IN_USE'],
@@ -71,7 +63,7 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       method: 'GET',
       path: ALL,
       access: 'admin',
-      summary: 'List enrollments, used ones too',
+      summary: 'List enrollments, including used ones',
       list: ENROLLMENT_FIELDS,
       answers: { 200: contract.EnrollmentListReply },
     },
@@ -96,7 +88,7 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       path: ONE,
       access: 'admin',
       summary: 'Withdraw an enrollment',
-      description: 'Its token opens nothing from then on.',
+      description: 'Its token stops working.',
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
@@ -110,8 +102,8 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       method: 'POST',
       path: `${ONE}/refresh`,
       access: 'admin',
-      summary: 'Give an enrollment another token and another end',
-      description: 'The former token opens nothing from then on.',
+      summary: 'Issue a new token with a new expiry',
+      description: 'The old token stops working.',
       body: jsonBody(contract.EnrollmentEnd),
       answers: { 200: contract.InvitationReply },
       codes: ['ENROLLMENT_USED'],
@@ -147,8 +139,8 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       method: 'POST',
       path: '/authenticators/:id/re-enroll',
       access: 'admin',
-      summary: 'Replace an authenticator by an enrollment',
-      description: 'The sessions that were begun with it end.',
+      summary: 'Replace an authenticator with an enrollment',
+      description: 'The sessions that began with it end.',
       body: jsonBody(contract.EnrollmentEnd),
       answers: { 201: contract.InvitationReply },
       codes: ['ENROLLMENT_EXISTS', 'LAST_ADMINISTRATOR'],
@@ -211,11 +203,9 @@ function invitationBody({ enrollment, token, jwt }: Invitation): contract.Invita
 
 function enrollmentBody({ enrollment, identity }: EnrollmentDetail): contract.Enrollment {
   return {
-    ...entity('enrollments', enrollment),
-    identityId: identity.id,
+    ...managedFields(ENROLLMENT_OF_ANY_METHOD, enrollment),
     identity: reference('identities', identity),
-    expiresAt: toRfc3339(enrollment.expiresAt),
-    usedAt: timeOrNull(enrollment.usedAt),
+    _links: selfLink(`enrollments/${enrollment.id}`),
     ...kindOf(enrollment),
   }
 }

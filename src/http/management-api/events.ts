@@ -21,7 +21,7 @@ export function addEvents(api: Api, ports: Pick<Stores, 'events'>): void {
       path: '/events',
       access: 'admin',
       summary: 'List audit events, the newest first',
-      description: 'By `requestId` an error that somebody read out leads to its exact reason.',
+      description: 'Filter by `requestId` to find the exact reason of an error.',
       list: EVENT_FIELDS,
       answers: { 200: EventListReply },
     },

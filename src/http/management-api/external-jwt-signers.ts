@@ -6,7 +6,9 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/external-jwt-signers.ts'
 import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
-import { checkSigner, findCheckedSigner } from '../../domain/ext-jwt/check-signer.ts'
+import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
+import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
+import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
 import {
   createSigner,
   deleteSigner,
@@ -14,14 +16,13 @@ import {
   listSigners,
   type SignerDetail,
   updateSigner,
-} from '../../domain/ext-jwt/manage.ts'
-import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
-import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
+} from '../../domain/management/manage-signers.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
-import { created, done, entity, found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
+import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
+import { created, done, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
-import { publicSigner } from '../edge-api/external-jwt-signers.ts'
+import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 
 const ALL = '/external-jwt-signers'
@@ -94,7 +95,7 @@ export function addManagedSigners(api: Api, ports: ManagementPorts): void {
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: ExternalJwtSigner) =>
-        chosenOf(input(patched(chosenFields(current), body)))
+        chosenOf(input(patched(chosenOfSigner(current), body)))
       await updateSigner(ports, idIn<ExternalJwtSignerId>(path), changed, caller)
       return done()
     },
@@ -121,9 +122,9 @@ export function addManagedSigners(api: Api, ports: ManagementPorts): void {
       method: 'POST',
       path: `${ONE}/check`,
       access: 'admin',
-      summary: 'Try a JWT against a signer',
+      summary: 'Check a JWT against a signer',
       description:
-        'A dry run: every step of a login with it, with what was expected and what was received. Nobody is logged in.',
+        'A dry run: every step of a login with it, with expected and received values. It does not log in.',
       body: deferredBody(SignerCheck),
       answers: { 200: CheckedJwtReply },
     },
@@ -152,23 +153,19 @@ function chosenOf(given: z.output<typeof contract.NewExternalJwtSigner>) {
 }
 
 /** As a body that would make it. */
-function chosenFields(signer: ExternalJwtSigner): z.input<typeof contract.NewExternalJwtSigner> {
-  const { id, createdAt, updatedAt, keys, ...rest } = signer
-  const { kind, ...keyFields } = keys
-  return { ...rest, ...keyFields, scopes: [...signer.scopes] }
+function chosenOfSigner(signer: ExternalJwtSigner): z.input<typeof contract.NewExternalJwtSigner> {
+  const { kind, ...keyFields } = signer.keys
+  return { ...chosenFields(EXTERNAL_JWT_SIGNER, signer), ...keyFields }
 }
 
 function signerBody({ signer, certificate, keySet }: SignerDetail): contract.ExternalJwtSigner {
   const { keys } = signer
   return {
-    ...entity('external-jwt-signers', signer),
-    ...publicSigner(signer),
-    enabled: signer.enabled,
+    ...managedFields(EXTERNAL_JWT_SIGNER, signer),
+    _links: selfLink(`external-jwt-signers/${signer.id}`),
     jwksEndpoint: keys.kind === 'jwks' ? keys.jwksEndpoint : null,
     certPem: keys.kind === 'certificate' ? keys.certPem : null,
     kid: keys.kind === 'certificate' ? (keys.kid ?? null) : null,
-    claimsProperty: signer.claimsProperty,
-    useExternalId: signer.useExternalId,
     fingerprint: certificate?.fingerprint ?? null,
     commonName: certificate?.commonName ?? null,
     notBefore: timeOrNull(certificate?.notBefore),

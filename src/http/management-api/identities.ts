@@ -14,25 +14,25 @@ import {
   IdentityReply,
   NewIdentity,
 } from '../../contract/management/identities.ts'
-import { createEnrollmentWithIdentity } from '../../domain/enrollments/manage.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
 import type * as domain from '../../domain/identities/identity.ts'
+import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
+import { createEnrollmentWithIdentity } from '../../domain/management/manage-enrollments.ts'
 import {
   createIdentity,
   deleteIdentity,
   disableIdentity,
   enableIdentity,
   removeMfa,
-} from '../../domain/identities/manage.ts'
+} from '../../domain/management/manage-identities.ts'
+import type { ManagementPorts } from '../../domain/management/ports.ts'
 import {
   findIdentity,
   type IdentityDetail,
   listAuthenticatorsOf,
   listIdentities,
-} from '../../domain/identities/manage-read.ts'
-import { updateIdentity } from '../../domain/identities/update-identity.ts'
-import { AUTHENTICATOR_FIELDS, IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
+} from '../../domain/management/read-identities.ts'
+import { updateIdentity } from '../../domain/management/update-identity.ts'
 import { IDENTITY } from '../../entities/identity.ts'
 import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -47,8 +47,7 @@ import { invited, kindOfNew, openEnrollments } from './enrollments.ts'
 const ALL = '/identities'
 const ONE = `${ALL}/:id` as const
 
-const CUT_OFF =
-  'Its sessions end when it becomes or ceases to be an administrator, or gets another type or policy.'
+const CUT_OFF = 'Its sessions end if `isAdmin`, `type`, `authPolicyId` or `externalId` changes.'
 
 export function addIdentities(api: Api, ports: ManagementPorts): void {
   api.add(
@@ -57,8 +56,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       path: ALL,
       access: 'admin',
       summary: 'Create an identity',
-      description:
-        'With `enrollment` it is invited to enroll; the answer has the token, this once.',
+      description: 'With `enrollment` it is invited to enroll; only this response has the token.',
       body: jsonBody(NewIdentity),
       answers: { 201: CreatedIdentityReply },
       codes: ['ENTITY_NAME_IN_USE'],
@@ -192,7 +190,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       path: `${ONE}/mfa`,
       access: 'admin',
       summary: 'Remove the TOTP of an identity',
-      description: 'For a lost phone; the recovery codes go with it.',
+      description: 'For a lost phone; also removes the recovery codes.',
       answers: { 200: DoneReply },
       codes: ['MFA_NOT_ENROLLED'],
     },

@@ -1,7 +1,7 @@
 /** The management API beyond what both APIs have: what an administrator makes, reads and removes. API 3.3. */
 import type { Clock } from '../../base/time/clock.ts'
+import type { ManageSessions } from '../../domain/management/manage-sessions.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
-import type { ManageSessions } from '../../domain/sessions/manage-sessions.ts'
 import type { Stores } from '../../domain/stores.ts'
 import type { ManageKeys } from '../../domain/tokens/keys/manage-keys.ts'
 import type { Api } from '../edge-api/api.ts'

@@ -44,8 +44,8 @@ export function addSigningKeys(api: Api, { manage }: { readonly manage: ManageKe
       access: 'admin',
       summary: 'Rotate the signing key',
       description:
-        'The new key is published before it signs. With `revokeNow`, for a leak, it signs at once, and what older keys ' +
-        'have signed is refused.',
+        'The new key is published before it signs. With `revokeNow`, after a leak, it signs at once, and tokens that older ' +
+        'keys signed are refused.',
       body: jsonBody(NewSigningKey),
       answers: { 201: CreatedReply },
     },

@@ -4,7 +4,7 @@
  * handled by ask-to-sign-out.ts.
  */
 import { Secret } from '../../base/secrets/secret.ts'
-import type { EndByHint } from '../../domain/sessions/ending/end-by-hint.ts'
+import type { EndByHint } from '../../domain/tokens/end-by-hint.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { signedOutPage } from '../../web/login/pages/signed-out-page.ts'
 import { type Answer, json, page } from '../answer.ts'

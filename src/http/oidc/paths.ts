@@ -1,5 +1,5 @@
 /** Where the provider's endpoints are: SPEC Endpoints, D-3, D-4. Discovery says the same to the world. */
-import type { PrimaryMethod } from '../../domain/login/proven.ts'
+import type { PrimaryMethod } from '../../domain/identities/primary-methods.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
 
 const LOGIN = `${PROVIDER_PREFIX}/login`

@@ -4,39 +4,35 @@
  */
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import { isStorable } from '../../base/text.ts'
-import type { Instant } from '../../base/time/instant.ts'
 import {
   type Authenticator,
   type CertAuthenticator,
   type FreshAuthenticator,
-  type UpdbAuthenticator,
   usernameKey,
 } from '../../domain/identities/authenticator.ts'
 import type { Authenticators } from '../../domain/identities/stores.ts'
 import type { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
+import {
+  AUTHENTICATOR,
+  CERT_AUTHENTICATOR,
+  UPDB_AUTHENTICATOR,
+} from '../../entities/authenticator.ts'
 import { atomically } from '../atomically.ts'
+import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
-import { integer, json, oneOf, optional, reading, tags, text, truth } from '../reading.ts'
+import { oneOf, reading, text } from '../reading.ts'
 import type { AuthenticatorRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
 import { forgetFailures } from './password-failures.ts'
 
+const UPDB = describedRows('authenticators', UPDB_AUTHENTICATOR)
+const CERT = describedRows('authenticators', CERT_AUTHENTICATOR)
+
 const LIST: Listed<'authenticators', typeof AUTHENTICATOR_FIELDS> = {
   table: 'authenticators',
-  columns: {
-    id: 'id',
-    identityId: 'identity_id',
-    method: 'method',
-    username: 'username',
-    fingerprint: 'fingerprint',
-    isIssuedByNetwork: 'is_issued_by_network',
-    lastUsedAt: 'last_used_at',
-    createdAt: 'created_at',
-    updatedAt: 'updated_at',
-    tags: 'tags',
-  },
+  columns: listColumns(AUTHENTICATOR),
   order: { field: 'createdAt', direction: 'asc' },
 }
 
@@ -52,7 +48,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
     async findUpdb(key) {
       if (!isStorable(key)) return undefined
       const row = await select.where('username_key', '=', key).executeTakeFirst()
-      return row && updb(row)
+      return row && UPDB.fromRow(row)
     },
 
     async findCert(fingerprint) {
@@ -174,68 +170,26 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
 }
 
 function toRow(authenticator: FreshAuthenticator): Insertable<AuthenticatorRow> {
-  const { method } = authenticator
-  const isUpdb = method === 'updb'
+  if (authenticator.method === 'cert') return CERT.toRow({ ...authenticator, ...NOT_USED_YET })
   return {
-    id: authenticator.id,
-    identity_id: authenticator.identityId,
-    method,
-    username: isUpdb ? authenticator.username : null,
-    username_key: isUpdb ? usernameKey(authenticator.username) : null,
-    password_hash: isUpdb ? authenticator.passwordHash : null,
-    locked_until: isUpdb ? (authenticator.lockedUntil ?? null) : null,
-    cert_pem: isUpdb ? null : authenticator.certPem,
-    fingerprint: isUpdb ? null : authenticator.fingerprint,
-    is_issued_by_network: isUpdb ? null : authenticator.isIssuedByNetwork ? 1 : 0,
-    tags: JSON.stringify(authenticator.tags),
-    created_at: authenticator.createdAt,
-    updated_at: authenticator.updatedAt,
+    ...UPDB.toRow({ ...authenticator, ...NOT_USED_YET }),
+    username_key: usernameKey(authenticator.username),
   }
 }
+
+const NOT_USED_YET = { credentialVersion: 0, lastUsedAt: undefined } as const
 
 function fromRow(row: Selectable<AuthenticatorRow>): Authenticator {
   const read = reading('authenticators', row.id, row)
-  return read('method', oneOf('updb', 'cert')) === 'updb' ? updb(row) : cert(row)
-}
-
-function updb(row: Selectable<AuthenticatorRow>): UpdbAuthenticator {
-  const read = reading('authenticators', row.id, row)
-  return {
-    ...common(row),
-    method: read('method', oneOf('updb')),
-    username: read('username', text),
-    passwordHash: read('password_hash', text),
-    lockedUntil: read('locked_until', optional(integer<Instant>)),
-  }
+  return read('method', oneOf('updb', 'cert')) === 'updb' ? UPDB.fromRow(row) : cert(row)
 }
 
 function cert(row: Selectable<AuthenticatorRow>): CertAuthenticator {
-  const read = reading('authenticators', row.id, row)
-  return {
-    ...common(row),
-    method: read('method', oneOf('cert')),
-    certPem: read('cert_pem', text),
-    fingerprint: read('fingerprint', text),
-    isIssuedByNetwork: read('is_issued_by_network', truth),
-    ...renewalOf(row),
-  }
+  return { ...CERT.fromRow(row), ...renewalOf(row) }
 }
 
 function renewalOf(row: Selectable<AuthenticatorRow>): Pick<CertAuthenticator, 'renewal'> {
   if (row.renewal_fingerprint === null) return {}
   const certPem = reading('authenticators', row.id, row)('renewal_cert_pem', text)
   return { renewal: { certPem, fingerprint: row.renewal_fingerprint } }
-}
-
-function common(row: Selectable<AuthenticatorRow>) {
-  const read = reading('authenticators', row.id, row)
-  return {
-    id: row.id,
-    identityId: row.identity_id,
-    tags: read('tags', json(tags)),
-    credentialVersion: row.credential_version,
-    lastUsedAt: read('last_used_at', optional(integer<Instant>)),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }

@@ -1,6 +1,6 @@
 /** Certificates that wait to take the place of an authenticator's own one: D-130. */
 import { type Kysely, sql } from 'kysely'
-import type { CertificateRenewals } from '../../domain/certificates/enrolled/stores.ts'
+import type { CertificateRenewals } from '../../domain/enrollments/renewal/stores.ts'
 import { json, reading } from '../reading.ts'
 import { PROVEN } from '../sessions/proof.ts'
 import type { Tables } from '../tables.ts'

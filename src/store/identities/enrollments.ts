@@ -16,26 +16,19 @@ import {
 import type { Enrollments, OpenedBy } from '../../domain/enrollments/stores.ts'
 import { usernameKey } from '../../domain/identities/authenticator.ts'
 import type { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
+import { ENROLLMENT, ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
+import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
-import { json, oneOf, reading, tags, text } from '../reading.ts'
+import { oneOf, reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { EnrollmentRow, Tables } from '../tables.ts'
 
+const COMMON = describedRows('enrollments', ENROLLMENT_OF_ANY_METHOD)
+
 const LIST: Listed<'enrollments', typeof ENROLLMENT_FIELDS> = {
   table: 'enrollments',
-  columns: {
-    id: 'id',
-    identityId: 'identity_id',
-    method: 'method',
-    username: 'username',
-    caId: 'ca_id',
-    expiresAt: 'expires_at',
-    usedAt: 'used_at',
-    createdAt: 'created_at',
-    updatedAt: 'updated_at',
-    tags: 'tags',
-  },
+  columns: listColumns(ENROLLMENT),
   order: { field: 'createdAt', direction: 'asc' },
 }
 
@@ -163,18 +156,11 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
 function toRow(enrollment: Enrollment): EnrollmentRow {
   const { method } = enrollment
   return {
-    id: enrollment.id,
-    identity_id: enrollment.identityId,
+    ...COMMON.toRow(enrollment),
     method,
-    token_hash: enrollment.tokenHash,
     username: method === 'updb' ? enrollment.username : null,
     username_key: method === 'updb' ? usernameKey(enrollment.username) : null,
     ca_id: method === 'ottca' ? enrollment.caId : null,
-    expires_at: enrollment.expiresAt,
-    used_at: enrollment.usedAt ?? null,
-    tags: JSON.stringify(enrollment.tags),
-    created_at: enrollment.createdAt,
-    updated_at: enrollment.updatedAt,
   }
 }
 
@@ -187,18 +173,7 @@ function opened<Method extends EnrollmentMethod>(row: Selectable<EnrollmentRow>)
 }
 
 function fromRow(row: Selectable<EnrollmentRow>): Enrollment {
-  const read = reading('enrollments', row.id, row)
-  return {
-    ...kindOf(row),
-    id: row.id,
-    identityId: row.identity_id,
-    tokenHash: row.token_hash,
-    expiresAt: row.expires_at,
-    usedAt: row.used_at ?? undefined,
-    tags: read('tags', json(tags)),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
+  return { ...COMMON.fromRow(row), ...kindOf(row) }
 }
 
 function kindOf(row: Selectable<EnrollmentRow>): EnrollmentKind {

@@ -4,7 +4,8 @@
  */
 import type { AuthenticatorId, CaId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { PRIMARY_METHODS, type ProvenPrimary } from '../../domain/login/proven.ts'
+import type { ProvenPrimary } from '../../domain/factors/proven.ts'
+import { PRIMARY_METHODS } from '../../domain/identities/primary-methods.ts'
 import { boolean, integer, listOf, object, oneOf, optional, text } from '../reading.ts'
 
 export const PROOF = object({

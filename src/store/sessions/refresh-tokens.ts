@@ -1,7 +1,7 @@
 /** Refresh tokens by their hash, spent ones too until they would have expired (D-27). */
 import type { Kysely, Selectable } from 'kysely'
 import type { SecretHash } from '../../base/secrets/vault.ts'
-import type { RefreshToken } from '../../domain/tokens/refresh-token.ts'
+import type { RefreshToken } from '../../domain/factors/refresh-token.ts'
 import type { RefreshTokens } from '../../domain/tokens/stores.ts'
 import { reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'

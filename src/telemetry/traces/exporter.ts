@@ -1,6 +1,6 @@
 /**
- * Hands spans to the collector, many at a time, and never in anybody's way: what does not fit into the queue is lost
- * and counted, a collector that is dead or slow costs nothing but its own spans (D-139).
+ * Sends spans to the collector, in batches, and never delays a request: spans that do not fit into the queue are lost
+ * and counted, and a dead or slow collector loses only its own spans (D-139).
  */
 
 import type { Log } from '../../base/log.ts'
@@ -13,7 +13,7 @@ export type PostJson = (value: object, timeLimit: Duration) => Promise<void>
 export interface SpanExporter {
   add(span: Span): void
   counts(): { readonly exported: number; readonly lost: number }
-  /** Sends what is left, for a short time, and sends nothing after that. */
+  /** Sends the remaining spans, for a short time, and nothing after that. */
   stop(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ const QUEUE = 2_048
 const BATCH = 512
 const EVERY: Duration = seconds(1)
 const TIME_LIMIT: Duration = seconds(10)
-/** A stop waits no longer than this for the collector. */
+/** The longest time that a stop waits for the collector. */
 const LAST_TIME_LIMIT: Duration = seconds(2)
 
 export function createSpanExporter(deps: {
@@ -54,7 +54,7 @@ export function createSpanExporter(deps: {
     }
   }
 
-  /** One batch after the other. After a failure the rest waits for the next round. */
+  /** One batch after the other. After a failure, the rest waits for the next round. */
   function send(): void {
     sending ??= (async () => {
       do await sendBatch(TIME_LIMIT)

@@ -1,4 +1,4 @@
-/** A span, and how it is written for a collector: OTLP over HTTP, as JSON (OpenTelemetry protocol 1.x). */
+/** A span, and its form for a collector: OTLP over HTTP, as JSON (OpenTelemetry protocol 1.x). */
 
 export type Attributes = Readonly<Record<string, string | number | undefined>>
 
@@ -23,7 +23,7 @@ export interface Resource {
   readonly instanceId: string
 }
 
-/** STATUS_CODE_ERROR; without a status a span has neither failed nor been judged. */
+/** STATUS_CODE_ERROR; a span without a status is unset. */
 const FAILED = 2
 
 export function exportRequest(spans: readonly Span[], resource: Resource): object {
@@ -52,7 +52,7 @@ function showSpan(span: Span): object {
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
     name,
     kind: SPAN_KINDS[span.kind],
-    // 64 bits are text in the JSON of protocol buffers.
+    // In the JSON of protocol buffers, 64-bit numbers are strings.
     startTimeUnixNano: String(begin),
     endTimeUnixNano: String(end),
     attributes: shown(attributes),

@@ -1,6 +1,6 @@
 /**
- * The W3C header field `traceparent`: which trace a request belongs to, and which span called. Only its two ids are
- * taken. Whether a request is traced is decided by us (D-139): a stranger could otherwise fill the collector.
+ * The W3C header field `traceparent`: the trace that a request belongs to, and the calling span. Only its two ids are
+ * used. We decide whether a request is traced (D-139): a caller could otherwise fill the collector.
  */
 
 export interface TraceParent {
@@ -8,10 +8,10 @@ export interface TraceParent {
   readonly spanId: string
 }
 
-/** Versions after 00 may append something to what is known (W3C Trace Context, section 3.3). */
+/** Versions after 00 may append further fields (W3C Trace Context, section 3.3). */
 const FORM = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]{0,400})?$/
 
-/** Undefined for anything that is not exactly one well-formed field. */
+/** Undefined unless there is exactly one well-formed field. */
 export function parseTraceparent(field: string | undefined): TraceParent | undefined {
   const match = field === undefined ? null : FORM.exec(field)
   if (match === null) return undefined

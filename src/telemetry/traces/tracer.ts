@@ -1,7 +1,7 @@
 /**
- * Spans: one for each request that is traced, and below it one for each thing that takes its time. Which request is
- * being served follows the calls by itself, through Node's async context. Names and attributes are of the program's
- * own making; nothing that a caller sent is in them but the two ids of `traceparent` (R108, D-139).
+ * Spans: one for each traced request, and below it one for each expensive step. Node's async context tracks which
+ * request is being served. Names and attributes come from the program; the only caller input in them are the two ids of
+ * `traceparent` (R108, D-139).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Random } from '../../base/secrets/random.ts'
@@ -12,9 +12,9 @@ import type { Attributes, SpanKind } from './span.ts'
 import { parseTraceparent } from './traceparent.ts'
 
 export interface Tracer {
-  /** Undefined when the request is not among those that are traced. */
+  /** Undefined if the request is not traced. */
   beginRequest(request: TracedRequest): RequestTrace | undefined
-  /** Runs `work` as a span below the one that it is called in; as it is where there is none. */
+  /** Runs `work` as a span below the current one; without a current one, just runs it. */
   span<T>(about: SpanFacts, work: () => Promise<T>): Promise<T>
 }
 
@@ -31,7 +31,7 @@ export interface SpanFacts {
 }
 
 export interface RequestTrace {
-  /** What begins in `work` belongs to this request. */
+  /** Everything that begins in `work` belongs to this request. */
   run(work: () => void): void
   end(outcome: { readonly attributes: Attributes; readonly hasFailed: boolean }): void
 }
@@ -52,7 +52,7 @@ export function createTracer(deps: {
 
   const newSpanId = () => hex(random, 8)
 
-  /** Drawn, and not read from the trace id: that one is the caller's to choose. */
+  /** Random, and not derived from the trace id, which the caller chooses. */
   const isSampled = () => Buffer.from(random.bytes(4)).readUInt32BE() < sampleRatio * 2 ** 32
 
   return {
@@ -103,13 +103,13 @@ export function createTracer(deps: {
   }
 }
 
-/** The kind of an error, never its message: that can quote what somebody sent. */
+/** Returns the kind of an error, never its message, which can quote input. */
 function nameOf(error: unknown): string {
   const name = error instanceof Error ? error.name : typeof error
   return /^\w{1,64}$/.test(name) ? name : 'Error'
 }
 
-/** The time of day where it begins, and a length that no jump of it can change. */
+/** Starts at the time of day, with a duration that no clock jump can change. */
 function startTimes(clock: Clock): () => { readonly begin: bigint; readonly end: bigint } {
   const begin = BigInt(Math.round(clock.now())) * 1_000_000n
   const uptime: Duration = clock.uptime()

@@ -1,4 +1,4 @@
-/** GET /account/certificates: the certificate that a person, or a program of theirs, signs in with. Only to look at. */
+/** GET /account/certificates: the certificate that a user, or one of their programs, signs in with. Read-only. */
 import type { Instant } from '../../base/time/instant.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { accountLayout, type Frame } from './layout.ts'
@@ -12,7 +12,7 @@ export interface ShownCertificate {
   readonly notAfter: Instant
   readonly isExpired: boolean
   readonly isIssuedByNetwork: boolean
-  /** Of the one that waits to take its place (D-130). */
+  /** The fingerprint of the pending certificate (D-130). */
   readonly renewalFingerprint: string | undefined
 }
 
@@ -43,7 +43,7 @@ ${renewalFingerprint === undefined ? undefined : html`<p>${CERTIFICATES.renewing
 `
 }
 
-/** Groups are drawn apart, not written apart: what is copied has no spaces. */
+/** Groups are separated by style, not by spaces, so that the copied text has none. */
 function grouped(fingerprint: string): SafeHtml {
   const groups = fingerprint.match(/.{1,8}/g) ?? []
   return html`<code class="key">${groups.map((group) => html`<span>${group}</span>`)}</code>`

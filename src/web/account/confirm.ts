@@ -1,4 +1,4 @@
-/** What stands in the place of a form that needs a fresh login: the way to one, and back (D-162). */
+/** Replaces a form that needs a fresh login: a link to the login, which leads back here (D-162). */
 import { html, type SafeHtml } from '../login/html.ts'
 import { ACCOUNT_PATH, type AccountPage } from './layout.ts'
 import { CONFIRM } from './texts.ts'

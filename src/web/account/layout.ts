@@ -1,4 +1,4 @@
-/** What every page of the own account has around its content: who is signed in, the menu, and the way out. */
+/** The frame of every account page: who is signed in, the menu, and the sign-out button. */
 import { html, type SafeHtml } from '../login/html.ts'
 import { ICON, MARK, wholePage } from '../login/layout.ts'
 import { titleOf } from '../login/texts.ts'
@@ -7,7 +7,7 @@ import { ACCOUNT, NOTES, type Note, TITLES } from './texts.ts'
 
 export type AccountPage = keyof typeof TITLES
 
-/** Where the pages are; each form posts to a path below the page that it stands on. */
+/** The paths of the pages; each form posts to a path below its page. */
 export const ACCOUNT_PATH = '/account'
 export const PAGE_PATHS: Readonly<Record<AccountPage, string>> = {
   overview: ACCOUNT_PATH,
@@ -18,23 +18,23 @@ export const PAGE_PATHS: Readonly<Record<AccountPage, string>> = {
 }
 export const SIGN_OUT_PATH = `${ACCOUNT_PATH}/sign-out`
 
-/** The token that a form must bring back, by where it goes (D-162). */
+/** The token that a form must send back, by its target (D-162). */
 export type FormToken = (path: string) => string
 
-/** What the pages have in common, whoever's they are. */
+/** What all pages share. */
 export interface Frame {
   readonly name: string
   readonly formToken: FormToken
-  /** What has just happened: said once, and in focus (D-182). */
+  /** What has just happened: shown once, with the focus (D-182). */
   readonly note: Note | undefined
 }
 
 export interface AccountLayout {
   readonly page: AccountPage
-  /** The heading, where it is not that of the menu. */
+  /** The heading, if it differs from the menu. */
   readonly title?: string
   readonly content: SafeHtml
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly error?: string | undefined
 }
 

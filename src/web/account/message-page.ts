@@ -1,4 +1,4 @@
-/** Pages that say one thing: signed out, refused, not for this account. They need no session. */
+/** Pages with a single message: signed out, refused, not available for this account. They need no session. */
 import { html, type SafeHtml } from '../login/html.ts'
 import { MARK } from '../login/layout.ts'
 import { ACCOUNT_PATH, type FormToken, form, frame, SIGN_OUT_PATH } from './layout.ts'
@@ -9,7 +9,7 @@ export function signedOutPage(): SafeHtml {
   return messagePage({ title, message, rest: html`<p><a href="${ACCOUNT_PATH}">${again}</a></p>` })
 }
 
-/** D-52: the policy demands a JWT beside every call, and a page has no way to bring one. Signing out it can. */
+/** D-52: the policy requires a JWT with every call, which a page cannot send. Signing out still works. */
 export function blockedPage(formToken: FormToken): SafeHtml {
   const button = html`<button type="submit">${ACCOUNT.signOut}</button>`
   return messagePage({ ...BLOCKED, rest: form(formToken, SIGN_OUT_PATH, button) })

@@ -1,4 +1,4 @@
-/** GET /account: how things stand, each with the way to its page. */
+/** GET /account: an overview with a link to each page. */
 import type { Instant } from '../../base/time/instant.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { type AccountPage, accountLayout, type Frame, PAGE_PATHS } from './layout.ts'
@@ -8,7 +8,7 @@ import { when } from './when.ts'
 export interface OverviewPage {
   readonly sessions: number
   readonly hasPassword: boolean
-  /** Undefined: there is no app. */
+  /** Undefined if there is no app. */
   readonly recoveryCodesLeft: number | undefined
   readonly certificate: { readonly notAfter: Instant; readonly isExpired: boolean } | undefined
 }

@@ -1,13 +1,13 @@
-/** GET /account/password, and the answer to a change that failed. API 3.1: the present password is in the very form. */
+/** GET /account/password, and the response to a change that failed. API 3.1: the form has the current password. */
 import { alert } from '../login/alert.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
 import { PASSWORD } from './texts.ts'
 
 export interface PasswordPage {
-  /** Undefined: there is no password. For the password managers of browsers. */
+  /** Undefined if there is no password. For the password managers of browsers. */
   readonly username: string | undefined
-  /** What the policy demands of a new one. */
+  /** What the policy requires of a new one. */
   readonly shortest: number
   readonly error?: string
 }
@@ -24,7 +24,7 @@ function changing(
   username: string,
   { shortest, error }: PasswordPage,
 ): SafeHtml {
-  // The focused field is described by the error, so that a screen reader says it on arrival too.
+  // The error describes the focused field, so that a screen reader announces it when the page opens.
   const described = error === undefined ? undefined : html` aria-describedby="error" autofocus`
   const field = (
     name: 'currentPassword' | 'password' | 'repeated',

@@ -1,10 +1,10 @@
 /**
- * What a person calls the program that a User-Agent field names: "Firefox on Windows" (D-180). Whoever sends the field
- * chooses it, so it proves nothing, and the page shows the field itself as well.
+ * The familiar name of the program in a User-Agent field: "Firefox on Windows" (D-180). The sender chooses the field,
+ * so it proves nothing, and the page shows the field itself as well.
  */
 import { SESSIONS } from './texts.ts'
 
-/** The first that fits: most browsers also name the ones before them. */
+/** The first match counts: most browsers also name the ones before them. */
 const BROWSERS = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\b(?:OPR|OPiOS)\//, 'Opera'],
@@ -24,7 +24,7 @@ const SYSTEMS = [
   [/\bLinux\b/, 'Linux'],
 ] as const
 
-/** Of a program that we do not know; the rest is below it. */
+/** For unknown programs; the whole field is shown below. */
 const LONGEST = 60
 
 export function programOf(userAgent: string | undefined): string {

@@ -1,4 +1,4 @@
-/** GET /account/sessions: everything that is signed in as this person, and its end. D-163. */
+/** GET /account/sessions: all sessions of this user, with buttons to end them. D-163. */
 import type { Instant } from '../../base/time/instant.ts'
 import { alert } from '../login/alert.ts'
 import { html, type SafeHtml } from '../login/html.ts'
@@ -14,21 +14,21 @@ export const END_OTHERS_PATH = `${PAGE_PATHS.sessions}/end-others`
 export interface ShownSession {
   readonly id: string
   readonly isCurrent: boolean
-  /** As the program named itself: anything. */
+  /** The User-Agent, which may be any text. */
   readonly userAgent: string | undefined
   readonly address: string
   readonly createdAt: Instant
-  /** Of a legacy session. */
+  /** Only for a legacy session. */
   readonly lastActivityAt: Instant | undefined
   readonly expiresAt: Instant
 }
 
 export interface SessionsPage {
   readonly sessions: readonly ShownSession[]
-  /** With those that are not shown. */
+  /** Including those that are not shown. */
   readonly total: number
   readonly isFresh: boolean
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly error?: string
 }
 
@@ -38,7 +38,7 @@ export function sessionsPage(frame: Frame, page: SessionsPage): SafeHtml {
   return accountLayout(frame, {
     page: 'sessions',
     error,
-    // What ends them all comes first: nobody has to look for it at the end of a long list.
+    // The button for all sessions comes first, not at the end of a long list.
     content: html`<p>${SESSIONS.message}</p>
 ${alert(error, 'focused')}${total > 1 ? ending(frame, isFresh) : undefined}<ul class="entries">
 ${sessions.map((session) => entry(frame, session, isFresh))}</ul>

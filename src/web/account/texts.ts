@@ -1,4 +1,4 @@
-/** Every word that a person reads on the pages of the own account. Short, and about the person, not the protocol. */
+/** All texts of the account pages. Short, and in the user's words, not the protocol's. */
 
 export const ACCOUNT = {
   title: 'Your account',
@@ -130,7 +130,7 @@ export const CERTIFICATES = {
   elsewhere: 'It is renewed where it was issued.',
 } as const
 
-/** What a page says after a change. The keys travel in a cookie; anything else says nothing. */
+/** The messages after a change. A cookie carries the key; unknown keys show nothing. */
 export const NOTES = {
   confirmed: 'Thank you. You can make changes for the next five minutes.',
   'confirm-first': 'Nothing was changed. Confirm that it is you, then try again.',
@@ -200,7 +200,7 @@ const ANY_MESSAGE: MessageText = {
   message: 'The form was not filled in correctly. Open the page and try again.',
 }
 
-/** What a person is told about a failure of this code. Every code has an answer, if only a general one. */
+/** Returns the text for a failure of this code; unknown codes get a general one. */
 export function messageText(code: string): MessageText {
   return Object.hasOwn(MESSAGES, code) ? (MESSAGES[code] ?? ANY_MESSAGE) : ANY_MESSAGE
 }

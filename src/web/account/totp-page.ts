@@ -1,6 +1,6 @@
 /**
- * The authenticator app of one's own account: off, being set up, on, and new recovery codes. API 3.1; D-19, D-162. The
- * page with the secret is the answer to a POST alone, so that it is shown to whoever has just begun and to nobody else.
+ * The user's own authenticator app: off, being set up, on, and new recovery codes. API 3.1; D-19, D-162. The page with
+ * the secret is only ever the response to a POST, so that only the session that started the setup sees it.
  */
 import { alert } from '../login/alert.ts'
 import { codeField } from '../login/code-field.ts'
@@ -28,10 +28,10 @@ ${isFresh ? undefined : confirmFirst('totp')}`,
 }
 
 export interface TotpSetUpPage {
-  /** Shows at the end that this session began it. */
+  /** Proves at the end that this session started it. */
   readonly proof: string
   readonly provisioningUrl: string
-  /** Shown once (D-17): left out when the page comes back after a wrong code. */
+  /** Shown once (D-17): missing when the page is shown again after a wrong code. */
   readonly recoveryCodes?: readonly string[]
   readonly error?: string
 }
@@ -63,9 +63,9 @@ ${form(frame.formToken, TOTP_VERIFY_PATH, fields)}
 
 export interface TotpOnPage {
   readonly recoveryCodesLeft: number
-  /** The policy demands an app. */
+  /** The policy requires an app. */
   readonly isDemanded: boolean
-  /** Which of the two forms came back, and why. */
+  /** Which of the two forms failed, and why. */
   readonly error?: { readonly form: 'renew' | 'remove'; readonly message: string }
 }
 
@@ -88,7 +88,7 @@ ${form(frame.formToken, TOTP_REMOVE_PATH, coded('remove', remove.submit))}
 </section>`,
   })
 
-  /** Two fields for a code on one page, so each has an id of its own. */
+  /** The page has two fields for a code, so each needs its own id. */
   function coded(name: 'renew' | 'remove', submit: string): SafeHtml {
     const message = error?.form === name ? error.message : undefined
     const described =
@@ -103,7 +103,7 @@ ${form(frame.formToken, TOTP_REMOVE_PATH, coded('remove', remove.submit))}
 
 export interface RecoveryCodesPage {
   readonly codes: readonly string[]
-  /** Where they are good, as the app names it. */
+  /** The service that they are for, as the app names it. */
   readonly issuer: string
 }
 

@@ -1,7 +1,7 @@
-/** Why the last try failed, said aloud by screen readers as soon as the page is there (D-182). */
+/** Why the last attempt failed, announced by screen readers as soon as the page opens (D-182). */
 import { html, type SafeHtml } from './html.ts'
 
-/** `focused`: there is no field to begin again at, so the page begins with these words. */
+/** `focused`: there is no field to correct, so the alert gets the focus. */
 export function alert(error: string | undefined, focused?: 'focused'): SafeHtml | undefined {
   if (error === undefined) return undefined
   const focus = focused === undefined ? undefined : html` tabindex="-1" autofocus`

@@ -1,20 +1,20 @@
-/** The field for a one-time code, with what was wrong with the last one right above it. */
+/** The field for a one-time code, with the error of the last one above it. */
 import { alert } from './alert.ts'
 import { html, type SafeHtml } from './html.ts'
 
 export interface CodeField {
   readonly label: string
-  /** Recovery codes have letters; a pending app is proven by digits alone (D-17). */
+  /** Recovery codes have letters; a pending app is proven only by digits (D-17). */
   readonly keyboard: 'text' | 'numeric'
   readonly isFirst: boolean
   readonly error: string | undefined
 }
 
-/** Spaces are dropped on arrival, so there is room for them. */
+/** Leaves room for spaces, which the server removes. */
 const LONGEST = 20
 
 export function codeField({ label, keyboard, isFirst, error }: CodeField): SafeHtml {
-  // The focused field is described by the error, so that a screen reader says it on arrival too.
+  // The error describes the focused field, so that a screen reader announces it when the page opens.
   const described =
     error === undefined ? undefined : html` aria-invalid="true" aria-describedby="error"`
   const focus = isFirst ? html` autofocus` : undefined

@@ -1,19 +1,19 @@
 /**
- * The content security policy of the pages (D-50, R022): nothing is loaded, nothing runs but the one known
- * script, nobody may frame them, and forms go only where the login leads.
+ * The content security policy of the pages (D-50, R022): nothing is loaded, only the one known script runs, no site may
+ * frame them, and forms go only where the login leads.
  */
 import { FORM_POST_SCRIPT_SOURCE } from './pages/form-post-page.ts'
 import { STYLESHEET_SOURCE } from './styles.ts'
 
 export interface PagePolicy {
-  /** Where forms of the page may lead besides our own origin, redirects included. Left out: the page has none. */
+  /** Where forms may lead in addition to our own origin, including redirects. Missing: the page has no form. */
   readonly formAction?: readonly string[]
   readonly script?: 'form-post'
-  /** The hash of the page's stylesheet. Left out: that of the login pages. */
+  /** The hash of the page's stylesheet. Default: that of the login pages. */
   readonly style?: string
 }
 
-/** The value of `Content-Security-Policy`. A source that would end its directive is a mistake: TypeError. */
+/** Returns the value of `Content-Security-Policy`. Throws a TypeError for a source that would end its directive. */
 export function contentSecurityPolicy(policy: PagePolicy): string {
   const { formAction, script, style = STYLESHEET_SOURCE } = policy
   const bad = formAction?.find((source) => !/^[!-+\--:<-~]+$/.test(source))
@@ -24,8 +24,8 @@ export function contentSecurityPolicy(policy: PagePolicy): string {
     ...(script === undefined ? [] : [`script-src ${FORM_POST_SCRIPT_SOURCE}`]),
     // The icon is part of the page.
     'img-src data:',
-    // Chromium holds redirects that follow a form to this directive too: without the client's source it
-    // would block the way back.
+    // Chromium applies this directive to redirects after a form too: without the client's source it would block the
+    // last redirect.
     `form-action ${formAction === undefined ? "'none'" : ["'self'", ...formAction].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",

@@ -1,14 +1,14 @@
 /**
- * The one way in which pages are written: a template tag that escapes whatever is put into it. There is no
- * call that takes a text as it is; style and script come in as templates without values.
+ * The only way to write pages: a template tag that escapes all values. No function takes text unescaped; styles and
+ * scripts are templates without values.
  */
 
-/** Text that is safe to send as HTML. Only the `html` tag makes one. */
+/** Text that is safe to send as HTML. Only the `html` tag creates it. */
 export type { SafeHtml }
 
 export type HtmlValue = SafeHtml | string | number | undefined | readonly HtmlValue[]
 
-/** Escapes every value for text and for quoted attributes. Undefined is nothing; lists are joined. */
+/** Escapes every value for text and for quoted attributes. Undefined becomes nothing; lists are joined. */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): SafeHtml {
   const [first = '', ...rest] = template
   return new SafeHtml(rest.reduce((text, part, i) => text + render(values[i]) + part, first))

@@ -1,4 +1,4 @@
-/** What every page has around its content: language, title and stylesheet; and the mark of the login pages. */
+/** The frame of every page: language, title and stylesheet; and the logo of the login pages. */
 import { html, type SafeHtml } from './html.ts'
 import { STYLESHEET } from './styles.ts'
 import { LANGUAGE, titleOf } from './texts.ts'
@@ -10,21 +10,21 @@ const SHAPE =
 
 export const MARK = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true"><path fill="currentColor" fill-rule="evenodd" d="${SHAPE}"/></svg>`
 
-// A data URL, because pages load nothing; a blue that shows on light and on dark tabs.
+// A data URL, because pages load nothing; a blue that is visible on light and dark tabs.
 export const ICON = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><path fill="#3b74e6" fill-rule="evenodd" d="${SHAPE}"/></svg>`,
 )}`
 
 export interface Layout {
-  /** The heading, and what the tab of the browser says. */
+  /** The heading, and the title of the browser tab. */
   readonly title: string
   /** Follows the heading. */
   readonly content: SafeHtml
-  /** Why the last try failed: the first that a screen reader says is the title. */
+  /** Why the last attempt failed: screen readers announce the title first. */
   readonly error?: string | undefined
 }
 
-/** A page of the login, with the mark above its heading. */
+/** A login page, with the logo above its heading. */
 export function layout({ title, content, error }: Layout): SafeHtml {
   return wholePage({
     title: titleOf(title, error),
@@ -38,9 +38,9 @@ ${content}
   })
 }
 
-/** What every page has, whichever it is. A page loads nothing, so icon and style are part of it. */
+/** The parts that all pages share. A page loads nothing, so icon and style are inline. */
 export function wholePage(page: {
-  /** What the tab of the browser says. */
+  /** The title of the browser tab. */
   readonly title: string
   readonly icon: string
   readonly stylesheet: SafeHtml

@@ -1,6 +1,6 @@
 /**
- * The colours of every page. They have at least 4.5:1 for text and 3:1 for the borders of fields (WCAG 2.2, 1.4.3 and
- * 1.4.11), light and dark.
+ * The colors of all pages. The contrast is at least 4.5:1 for text and 3:1 for the borders of fields (WCAG 2.2, 1.4.3
+ * and 1.4.11), light and dark.
  */
 import { sha256 } from '../../base/encoding.ts'
 import { html, type SafeHtml } from './html.ts'
@@ -41,7 +41,7 @@ export const PALETTE = html`
 }
 `
 
-/** What `style-src` of the content security policy says of a stylesheet that is sent inside its page (D-50). */
+/** Returns the `style-src` hash of the content security policy for an inline stylesheet (D-50). */
 export function styleSource(stylesheet: SafeHtml): string {
   return `'sha256-${Buffer.from(sha256(stylesheet.toString())).toString('base64')}'`
 }

@@ -1,4 +1,4 @@
-/** The way from another kind of login to the form for username and password, on the same auth request (D-6). */
+/** The link from another login method to the password form, on the same auth request (D-6). */
 import { html, type SafeHtml } from './html.ts'
 import { PASSWORD_INSTEAD } from './texts.ts'
 

@@ -1,19 +1,19 @@
 /**
- * QR codes, drawn here so that a secret goes to no other service. Black on white with the border of four modules that
- * the standard asks for (ISO/IEC 18004), in the dark too: cameras need it so.
+ * Draws QR codes, so that a secret is sent to no other service. Black on white with the border of four modules that the
+ * standard requires (ISO/IEC 18004), also in dark mode: cameras need it.
  */
 import { create, toBuffer } from 'qrcode'
 import { html, type SafeHtml } from './html.ts'
 
 const BORDER = 4
 
-/** The lowest correction level: a screen is never torn, and fewer modules are easier to read. */
+/** The lowest correction level: a screen is never damaged, and fewer modules are easier to scan. */
 const LEVEL = { errorCorrectionLevel: 'L' } as const
 
-/** What version 20 holds at that level. The standard has larger ones, too fine for a camera in front of a screen. */
+/** The capacity of version 20 at that level. Larger versions are too fine for a camera in front of a screen. */
 const MOST_BYTES = 858
 
-/** An SVG that stands alone as well as inside a page; undefined when the text is too long to be scanned. */
+/** Returns an SVG, standalone or for a page; undefined if the text is too long to be scanned. */
 export function qrCodeSvg(text: string, label: string): SafeHtml | undefined {
   if (!fits(text)) return undefined
   const { modules } = create(text, LEVEL)
@@ -31,13 +31,13 @@ export function qrCodeSvg(text: string, label: string): SafeHtml | undefined {
   return html`<svg xmlns="http://www.w3.org/2000/svg" class="qr" viewBox="0 0 ${side} ${side}" role="img" aria-label="${label}" shape-rendering="crispEdges"><path fill="#ffffff" d="M0 0h${side}v${side}H0z"/><path fill="#000000" d="${path}"/></svg>`
 }
 
-/** For those who cannot show an SVG (API 3.1). */
+/** Returns a PNG, for clients that cannot show an SVG (API 3.1). */
 export async function qrCodePng(text: string): Promise<Uint8Array | undefined> {
   if (!fits(text)) return undefined
   return toBuffer(text, { ...LEVEL, type: 'png', margin: BORDER, scale: 8 })
 }
 
-/** For terminals: two rows of modules in a line, black on white whatever the colours of the terminal. */
+/** For terminals: two rows of modules on a line, black on white whatever the colors of the terminal. */
 export function qrCodeLines(text: string): readonly string[] | undefined {
   if (!fits(text)) return undefined
   const { modules } = create(text, LEVEL)

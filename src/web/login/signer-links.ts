@@ -1,4 +1,4 @@
-/** The identity providers that a person can go through, as links that look like buttons (D-47, D-157). */
+/** The identity providers that a user can choose, as links that look like buttons (D-47, D-157). */
 import { html, type SafeHtml } from './html.ts'
 import { EXT_JWT } from './texts.ts'
 
@@ -9,7 +9,7 @@ export interface SignerLink {
 
 export interface SignerChoice {
   readonly links: readonly SignerLink[]
-  /** Where all of them are, when these are not. */
+  /** Link to the page with all of them, if not all are shown. */
   readonly more?: string
 }
 

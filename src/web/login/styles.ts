@@ -1,4 +1,4 @@
-/** The one stylesheet of the login pages, sent inside each page and allowed by its hash (D-50). */
+/** The stylesheet of the login pages, inline in each page and allowed by its hash (D-50). */
 import { CODE_STYLES } from './code-styles.ts'
 import { html } from './html.ts'
 import { PALETTE, styleSource } from './palette.ts'

@@ -1,11 +1,11 @@
 /**
- * Every word that a person reads on the login pages. Programs get the sentences of the error catalogue;
- * these say the same to somebody who has never heard of a redirect_uri.
+ * All texts of the login pages. Programs get the sentences of the error catalogue; these say the same to users, without
+ * terms such as redirect_uri.
  */
 
 export const LANGUAGE = 'en'
 
-/** What a tab says, and a screen reader first of all. */
+/** Returns the title of the tab, which screen readers announce first. */
 export function titleOf(heading: string, error: string | undefined): string {
   return error === undefined ? heading : `Error: ${heading}`
 }
@@ -152,7 +152,7 @@ const ERRORS: Readonly<Record<string, ErrorText>> = {
     title: 'Confirmation missing',
     message: `The application must send a valid confirmation from an identity provider. ${START_AGAIN}`,
   },
-  // R085: a code that was used before is a wrong one like any other.
+  // R085: a code that was already used is wrong like any other.
   MFA_INVALID_TOKEN: {
     title: 'Incorrect code',
     message: 'That code is incorrect. Wait for the next one and try again.',
@@ -191,7 +191,7 @@ const ERRORS: Readonly<Record<string, ErrorText>> = {
 
 const ANY_ERROR: ErrorText = { title: 'Something went wrong', message: START_AGAIN }
 
-/** What a person is told about a failure of this code. Every code has an answer, if only a general one. */
+/** Returns the text for a failure of this code; unknown codes get a general one. */
 export function errorText(code: string): ErrorText {
   return Object.hasOwn(ERRORS, code) ? (ERRORS[code] ?? ANY_ERROR) : ANY_ERROR
 }

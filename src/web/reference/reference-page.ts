@@ -1,6 +1,6 @@
 /**
- * The readable reference of an API: every call with who may make it, what it takes, what it answers and how it refuses.
- * Data in, HTML out; nothing runs on it, and what is folded opens with the keyboard.
+ * The readable reference of an API: every call with its access, input, responses and errors. Data in, HTML out; no
+ * scripts, and folded sections open with the keyboard.
  */
 import { html, type SafeHtml } from '../login/html.ts'
 import { wholePage } from '../login/layout.ts'
@@ -10,7 +10,7 @@ export interface Reference {
   readonly title: string
   readonly description: string
   readonly version: string
-  /** What every path begins with. */
+  /** The prefix of every path. */
   readonly prefix: string
   readonly groups: readonly {
     readonly name: string
@@ -37,7 +37,7 @@ export interface ReferenceCall {
 export interface ReferenceBody {
   /** Its content types. */
   readonly types: readonly string[]
-  /** The shape that it has by name; else its fields. */
+  /** The named shape, or else its fields. */
   readonly shape: string | undefined
   readonly fields: readonly ReferenceField[]
 }
@@ -133,7 +133,7 @@ function words(type: ReferenceField['type']) {
 const link = (shape: string) => html`<a href="#shape-${shape}"><code>${shape}</code></a>`
 const code = (text: string) => html`<code>${text}</code>`
 
-/** Text with `code` in backquotes. */
+/** Renders text with `code` in backquotes. */
 function marked(text: string): readonly (SafeHtml | string)[] {
   return text.split('`').map((part, i) => (i % 2 === 1 ? code(part) : part))
 }

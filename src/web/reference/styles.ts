@@ -1,4 +1,4 @@
-/** The stylesheet of the reference page: text to read, tables that fit a small screen, the colours of all pages. */
+/** The stylesheet of the reference page: readable text, tables that fit a small screen, the colors of all pages. */
 import { html } from '../login/html.ts'
 import { PALETTE, styleSource } from '../login/palette.ts'
 

@@ -11,13 +11,13 @@ import { utf8 } from '../../../src/base/encoding.ts'
 import type { Log } from '../../../src/base/log.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/secrets/vault.ts'
+import type { LoginStep } from '../../../src/domain/login/finish.ts'
+import type { StepOrigin } from '../../../src/domain/login/request/browser-binding.ts'
 import {
   disableIdentity,
   enableIdentity,
   removeMfa,
-} from '../../../src/domain/identities/manage.ts'
-import type { LoginStep } from '../../../src/domain/login/finish.ts'
-import type { StepOrigin } from '../../../src/domain/login/request/browser-binding.ts'
+} from '../../../src/domain/management/manage-identities.ts'
 import { Failure, type FailureCode } from '../../../src/errors/catalogue.ts'
 import type { Issuer } from '../../../src/protocol/oidc.ts'
 import { DEFAULT_REDIRECT_PATTERNS } from '../../../src/protocol/redirect-uri.ts'

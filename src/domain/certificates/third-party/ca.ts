@@ -1,9 +1,8 @@
 /**
  * A third-party CA whose certificates may log in here. API 4.6.
  */
-import type { CaId } from '../../../base/ids.ts'
-import type { Instant } from '../../../base/time/instant.ts'
-import type { Tags } from '../../identities/identity.ts'
+import type { CA } from '../../../entities/ca.ts'
+import type { EntityOf } from '../../../entities/field.ts'
 
 export const CLAIM_LOCATIONS = ['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'] as const
 export const CLAIM_MATCHERS = ['ALL', 'PREFIX', 'SUFFIX', 'SCHEME'] as const
@@ -20,22 +19,6 @@ export interface ExternalIdClaim {
   readonly index: number
 }
 
-export interface Ca {
-  readonly id: CaId
-  readonly name: string
-  readonly certPem: string
-  /** SHA-256 of the certificate, lower-case hex. Unique. */
-  readonly fingerprint: string
-  readonly isVerified: boolean
-  /** CN of the certificate that proves possession of the CA's key; undefined once it is verified. */
-  readonly verificationToken: string | undefined
-  readonly isAuthEnabled: boolean
-  readonly isOttCaEnrollmentEnabled: boolean
-  readonly isAutoCaEnrollmentEnabled: boolean
-  readonly identityRoles: readonly string[]
-  readonly identityNameFormat: string
+export interface Ca extends EntityOf<typeof CA> {
   readonly externalIdClaim: ExternalIdClaim | undefined
-  readonly tags: Tags
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
 }

@@ -12,8 +12,8 @@ import type { Secret } from '../../../base/secrets/secret.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
 import { type Instant, plus } from '../../../base/time/instant.ts'
 import { type UpdbAuthenticator, usernameKey } from '../../identities/authenticator.ts'
-import { refreshTokenHash } from '../../tokens/refresh-token.ts'
 import type { FactorPorts } from '../ports.ts'
+import { refreshTokenHash } from '../refresh-token.ts'
 import { DEVICE_LIFE } from './lock-rule.ts'
 
 /** What a caller presents in addition to the password. */

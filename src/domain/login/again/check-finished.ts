@@ -4,6 +4,7 @@
  * and the policy must not demand more than was proven. R047; D-27, D-119, D-122, D-227.
  */
 import type { TokenRefusalReason } from '../../audit/events.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../../factors/proven.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Identity } from '../../identities/identity.ts'
 import { usernameAmong } from '../../identities/preferred-username.ts'
@@ -12,7 +13,6 @@ import type { Rules } from '../../policies/rules.ts'
 import { checkAgain } from '../check-again.ts'
 import { demandedSigner, isShortOf } from '../demands.ts'
 import type { LoginPorts } from '../ports.ts'
-import type { ProvenPrimary, ProvenSecondary } from '../proven.ts'
 
 export interface Finished {
   readonly primary: ProvenPrimary

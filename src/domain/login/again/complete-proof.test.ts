@@ -7,11 +7,11 @@ import { after, test } from 'node:test'
 import { openOpenssl } from '../../../../test/support/certificates/openssl.ts'
 import { NOON } from '../../../../test/support/clocks/manual-clock.ts'
 import { aCa, proven, rulesOf } from '../../../../test/support/people.ts'
+import { readCertificates, validity } from '../../../base/certificates.ts'
 import type { AuthenticatorId, CaId } from '../../../base/ids.ts'
 import { days } from '../../../base/time/duration.ts'
-import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
+import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { CertAuthenticator } from '../../identities/authenticator.ts'
-import type { ProvenPrimary } from '../proven.ts'
 import { completeProof } from './complete-proof.ts'
 
 const openssl = await openOpenssl()

@@ -8,8 +8,8 @@ import type { CaId, ExternalJwtSignerId } from '../../../base/ids.ts'
 import { milliseconds } from '../../../base/time/duration.ts'
 import { minus, plus } from '../../../base/time/instant.ts'
 import type { Ca } from '../../certificates/third-party/ca.ts'
+import type { ProvenCertificate, ProvenPrimary } from '../../factors/proven.ts'
 import type { AuthPolicy } from '../../policies/auth-policy.ts'
-import type { ProvenCertificate, ProvenPrimary } from '../proven.ts'
 import { allowsPrimary, refuseProof } from './refuse-proof.ts'
 
 const ONE = 'signer-1' as ExternalJwtSignerId

@@ -5,9 +5,9 @@
  */
 import type { Instant } from '../../../base/time/instant.ts'
 import type { TokenRefusalReason } from '../../audit/events.ts'
+import type { ProvenPrimary } from '../../factors/proven.ts'
 import { type AuthPolicy, allowsSigner } from '../../policies/auth-policy.ts'
 import type { Rules } from '../../policies/rules.ts'
-import type { ProvenPrimary } from '../proven.ts'
 
 export type ProofRefusal = Extract<
   TokenRefusalReason,

@@ -6,8 +6,8 @@
 import { fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
 import type { Bound } from '../../bound.ts'
+import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { LoginPorts } from '../ports.ts'
-import type { ProvenPrimary } from '../proven.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
 
 export interface KeptPrimary {

@@ -10,7 +10,7 @@ import type { SecretHash } from '../../../base/secrets/vault.ts'
 import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
-import type { ProvenPrimary, ProvenSecondary } from '../proven.ts'
+import type { ProvenPrimary, ProvenSecondary } from '../../factors/proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** What the client holds: the sealed request itself (D-7). Never stored, never logged. */

@@ -14,7 +14,7 @@ import {
   type Scope,
 } from '../../../protocol/oidc.ts'
 import { isCodeChallenge } from '../../../protocol/pkce.ts'
-import { PRIMARY_METHODS, type PrimaryMethod } from '../proven.ts'
+import { PRIMARY_METHODS, type PrimaryMethod } from '../../identities/primary-methods.ts'
 import type { ClientAsk } from './auth-request.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 

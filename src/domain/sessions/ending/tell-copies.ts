@@ -4,6 +4,7 @@
  * read the same from the database within a second.
  */
 import type { Rules } from '../../policies/rules.ts'
+import { replaceStores } from '../../replace-stores.ts'
 import type { Transaction } from '../../stores.ts'
 import type { SessionEnding } from '../api-session.ts'
 import type { EndedSessions } from './ended-sessions.ts'
@@ -20,23 +21,23 @@ export function tellCopies(
     const { result, endings, hasNewRules } = await transaction(async (tx) => {
       const endings: SessionEnding[] = []
       let hasNewRules = false
-      const result = await work({
-        ...tx,
-        sessionEndings: {
-          ...tx.sessionEndings,
+      const stores = replaceStores(tx, {
+        sessionEndings: (store) => ({
+          ...store,
           insert(ending) {
             endings.push(ending)
-            return tx.sessionEndings.insert(ending)
+            return store.insert(ending)
           },
-        },
-        ruleVersions: {
-          ...tx.ruleVersions,
+        }),
+        ruleVersions: (store) => ({
+          ...store,
           raise() {
             hasNewRules = true
-            return tx.ruleVersions.raise()
+            return store.raise()
           },
-        },
+        }),
       })
+      const result = await work(stores)
       return { result, endings, hasNewRules }
     })
     for (const ending of endings) copies.endedSessions.add(ending)

@@ -35,8 +35,7 @@ export function addCurrentApiSession(
       path: '/current-api-session',
       access: 'logout',
       summary: 'Log out',
-      description:
-        'Ends the session with everything that belongs to it. Asks for no second factor.',
+      description: 'Ends the session with everything that belongs to it. Needs no second factor.',
       answers: { 200: DoneReply },
     },
     async ({ session, caller }) => {

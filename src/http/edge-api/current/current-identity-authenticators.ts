@@ -14,13 +14,13 @@ import {
   ChangedOwn,
   ReplacedOwn,
 } from '../../../contract/management/authenticators.ts'
+import type { OwnAuthenticators, OwnChange } from '../../../domain/account/own-authenticators.ts'
 import type * as domain from '../../../domain/identities/authenticator.ts'
-import type { AuthenticatorDetail } from '../../../domain/identities/manage-read.ts'
-import type { OwnAuthenticators, OwnChange } from '../../../domain/identities/own-authenticators.ts'
+import type { AuthenticatorDetail } from '../../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../../domain/lists/fields.ts'
 import {
   authenticatorBody,
-  chosenFields,
+  chosenCredential,
   fixedFields,
   secretOf,
 } from '../../management-api/authenticators.ts'
@@ -35,8 +35,8 @@ const ONE = `${ALL}/:id` as const
 /** What a change of the own password says about itself. */
 const OWN_PASSWORD = {
   description:
-    'Needs `currentPassword`. Your other sessions end. The username stays, but for its spelling: an administrator changes ' +
-    'it. A certificate is renewed by `extend` instead.',
+    'Needs `currentPassword`. Your other sessions end. Only the spelling of the username can change; administrators change ' +
+    'the name. A certificate is renewed by `extend` instead.',
   codes: ['RATE_LIMITED', 'SERVER_TOO_BUSY'],
 } as const
 
@@ -105,7 +105,7 @@ export function addCurrentIdentityAuthenticators(
     async ({ path, body, input, session, caller }) => {
       const changed = (current: domain.Authenticator) => {
         const fixed = withFixed(stays(current), body)
-        return changeOf(input(patched(chosenFields(current), fixed)))
+        return changeOf(input(patched(chosenCredential(current), fixed)))
       }
       await ownAuthenticators.update(session, idIn<AuthenticatorId>(path), changed, caller)
       return done()

@@ -13,15 +13,15 @@ import {
   SessionCertificateListReply,
   SessionCertificateReply,
 } from '../../../contract/session-certificates.ts'
+import type { SessionCertificate } from '../../../domain/certificates/session/session-certificate.ts'
+import { NO_FIELDS } from '../../../domain/lists/fields.ts'
+import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import {
   findSessionCertificate,
   issueSessionCertificate,
   listSessionCertificates,
   removeSessionCertificate,
-} from '../../../domain/certificates/session/issue.ts'
-import type { SessionCertificate } from '../../../domain/certificates/session/session-certificate.ts'
-import { NO_FIELDS } from '../../../domain/lists/fields.ts'
-import type { SessionPorts } from '../../../domain/sessions/ports.ts'
+} from '../../../domain/sessions/session-certificates.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn, listed, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
@@ -51,7 +51,7 @@ export function addSessionCertificates(api: Api, ports: SessionPorts): void {
       access: 'session',
       summary: 'Get a certificate for your session',
       description:
-        'Of the request only the public key and a few parts of the subject are taken; the rest is the profile of an API ' +
+        'Only the public key and a few parts of the subject of the request are used; the rest is the profile of an API ' +
         'session certificate. It ends with the session at the latest.',
       body: jsonBody(CreateSessionCertificate),
       answers: { 201: CreatedSessionCertificateReply },

@@ -85,7 +85,7 @@ export function addEnroll(
       access: 'login',
       summary: 'Exchange a token for a certificate',
       description:
-        'The enrollment becomes an authenticator. Of the request only the public key and a few parts of the subject are ' +
+        'The enrollment becomes an authenticator. Only the public key and a few parts of the subject of the request are ' +
         'taken.',
       query: TOKEN,
       body: fieldsBody(EnrollByCsr, { reads: ['json', 'text', 'pem'], text: CSR }),
@@ -114,7 +114,7 @@ export function addEnroll(
       method: 'POST',
       path: '/enroll/ottca',
       access: 'login',
-      summary: 'Exchange a token for the right to log in with a certificate of a third-party CA',
+      summary: 'Exchange a token to register a certificate of a third-party CA',
       description: 'With the certificate on the connection.',
       query: TOKEN,
       body: fieldsBody(EnrollByToken),
@@ -129,7 +129,7 @@ export function addEnroll(
       method: 'POST',
       path: '/enroll/ca',
       access: 'login',
-      summary: 'Enroll with a certificate of a third-party CA that enrolls by itself',
+      summary: 'Enroll with a certificate of a third-party CA that has auto enrollment',
       description: 'With the certificate on the connection. Creates the identity.',
       body: fieldsBody(Ignored),
       answers: { 200: EnrolledIdentityReply },
@@ -144,7 +144,7 @@ export function addEnroll(
       path: '/enroll',
       access: 'login',
       summary: 'Enroll by the method in the query',
-      description: 'As at the address of that method, which says what to send.',
+      description: 'The same as the path of that method, which describes what to send.',
       query: { method: '`ott`, `updb`, `ottca` or `ca`. Required.', ...TOKEN },
       body: fieldsBody(EnrollByAny, { reads: ['json', 'form', 'text', 'pem'], text: CSR }),
       answers: { 200: EnrolledReply },

@@ -8,8 +8,8 @@ import {
   ExtendedAuthenticatorReply,
   VerifyExtended,
 } from '../../../contract/renewal.ts'
-import { confirmRenewal, extendCertificate } from '../../../domain/certificates/enrolled/renew.ts'
 import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
+import { confirmRenewal, extendCertificate } from '../../../domain/enrollments/renewal/renew.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { done, found, idIn } from '../answers.ts'
 import type { Api } from '../api.ts'
@@ -47,7 +47,7 @@ export function addExtend(api: Api, ports: EnrollmentPorts): void {
       path: `${ONE}/extend-verify`,
       access: 'session',
       summary: 'Confirm a renewed certificate',
-      description: 'From now on the one of before is refused.',
+      description: 'From then on the old one is refused.',
       body: jsonBody(VerifyExtended),
       answers: { 200: DoneReply },
       codes: [

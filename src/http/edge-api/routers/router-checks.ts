@@ -8,7 +8,7 @@ import {
 import type {
   CheckedSession,
   CheckForRouter,
-} from '../../../domain/sessions/routers/check-for-router.ts'
+} from '../../../domain/calls/routers/check-for-router.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { found } from '../answers.ts'
 import type { Api } from '../api.ts'
@@ -20,7 +20,7 @@ export function addRouterChecks(api: Api, use: { readonly checkForRouter: CheckF
       path: '/router-checks',
       access: 'router',
       cors: 'none',
-      summary: 'Ask about a zt-session, as an edge router',
+      summary: 'Check a zt-session, as an edge router',
       body: jsonBody(RouterCheck),
       answers: { 200: RouterCheckReply },
       codes: ['INVALID_AUTH'],

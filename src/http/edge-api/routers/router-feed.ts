@@ -4,11 +4,11 @@
  */
 
 import { Readable } from 'node:stream'
-import type { AuthenticateRouter } from '../../../domain/sessions/routers/authenticate-router.ts'
+import type { AuthenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'
 import {
   HEARTBEAT_SECONDS,
   type OpenRouterFeed,
-} from '../../../domain/sessions/routers/router-feed.ts'
+} from '../../../domain/calls/routers/router-feed.ts'
 import { LONGEST_CURSOR } from '../../../protocol/limits.ts'
 import { empty } from '../../answer.ts'
 import { invalid } from '../../reading/fields.ts'
@@ -37,14 +37,13 @@ export function addRouterFeed(
       cors: 'none',
       summary: 'Follow keys, CAs and everything that ends, as an edge router',
       query: {
-        since:
-          'The cursor of the last line that was read; left out: everything from the beginning.',
+        since: 'The cursor of the last line that was read; default: everything from the beginning.',
       },
       answers: {
         200: {
           types: ['application/x-ndjson'],
           about:
-            'One JSON value a line, until the connection is closed; docs/router.md has the lines.',
+            'One JSON value on each line, until the connection is closed; docs/router.md describes the lines.',
         },
       },
       codes: ['INVALID_AUTH'],

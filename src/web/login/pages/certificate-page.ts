@@ -1,6 +1,6 @@
 /**
- * Signing in with the certificate that the browser has shown: GET /oidc/login/cert, and the answer to a POST that
- * failed. D-6: the password is offered too. SPEC Primary login names the field and where it goes.
+ * Signing in with the certificate that the browser presented: GET /oidc/login/cert, and the response to a POST that
+ * failed. D-6: the password is offered too. SPEC Primary login defines the field and the target.
  */
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
@@ -10,9 +10,9 @@ import { CERTIFICATE } from '../texts.ts'
 
 export interface CertificatePage {
   readonly authRequestId: string
-  /** Whether one came with this connection. Without one there is nothing to press. */
+  /** Whether the connection has one. Without it there is no button. */
   readonly hasCertificate: boolean
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly error?: string
 }
 

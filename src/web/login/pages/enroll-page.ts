@@ -1,7 +1,7 @@
 /**
  * Setting up an authenticator app in a browser: the page that says why, and the one with the QR code. SPEC TOTP
- * enrollment during an OIDC flow; D-19. A form cannot send DELETE: who wants to give up starts again, which replaces
- * what is pending.
+ * enrollment during an OIDC flow; D-19. A form cannot send DELETE, so there is no cancel button: starting again
+ * replaces the pending enrollment.
  */
 import { alert } from '../alert.ts'
 import { codeField } from '../code-field.ts'
@@ -12,11 +12,11 @@ import { ENROLL, ENROLL_START } from '../texts.ts'
 
 export interface EnrollStartPage {
   readonly authRequestId: string
-  /** Why the last try to set up failed. */
+  /** Why the last attempt to set it up failed. */
   readonly error?: string
 }
 
-/** The code is demanded and there is no app yet. Starting writes, so it is a button and not a link. */
+/** A code is required and there is no app yet. Starting changes data, so it is a button and not a link. */
 export function enrollStartPage({ authRequestId, error }: EnrollStartPage): SafeHtml {
   return layout({
     title: ENROLL_START.title,
@@ -32,9 +32,9 @@ ${alert(error, 'focused')}<form method="post" action="/oidc/login/totp/enroll">
 
 export interface EnrollPage {
   readonly authRequestId: string
-  /** Carries the secret; the QR code and the key for typing are made from it. */
+  /** Contains the secret; the QR code and the key for typing are derived from it. */
   readonly provisioningUrl: string
-  /** Shown once (D-17): left out when the page comes back after a wrong code. */
+  /** Shown once (D-17): missing when the page is shown again after a wrong code. */
   readonly recoveryCodes?: readonly string[]
   /** Why the last code failed. */
   readonly error?: string
@@ -66,7 +66,7 @@ ${codeField({ label: ENROLL.prove.code, keyboard: 'numeric', isFirst: error !== 
 export function scanning(provisioningUrl: string): SafeHtml {
   const picture = qrCodeSvg(provisioningUrl, ENROLL.scan.picture)
   const key = new URL(provisioningUrl).searchParams.get('secret') ?? ''
-  // Groups are drawn apart, not written apart: what is copied has no spaces.
+  // Groups are separated by style, not by spaces, so that the copied text has none.
   const groups = (key.match(/.{1,4}/g) ?? []).map((group) => html`<span>${group}</span>`)
   return html`<p>${picture === undefined ? ENROLL.scan.tooLong : ENROLL.scan.message}</p>
 ${picture}
@@ -78,7 +78,7 @@ ${picture}
 </details>`
 }
 
-/** Who was too quick for the recovery codes gets a way to others: these cannot be shown again. */
+/** A user who did not save the recovery codes can get new ones: these cannot be shown again. */
 function startingOver(authRequestId: string): SafeHtml {
   const url = `/oidc/login/totp/enroll?authRequestID=${encodeURIComponent(authRequestId)}`
   return html`\n<p class="note">${ENROLL.unsaved} <a href="${url}">${ENROLL.again}</a>.</p>`
@@ -93,7 +93,7 @@ ${codeList(recoveryCodes, accountOf(provisioningUrl))}
 `
 }
 
-/** The codes, and on paper whose they are: months later nobody knows. */
+/** The codes, and in print the account that they belong to. */
 export function codeList(
   codes: readonly string[],
   { issuer, name }: { readonly issuer: string; readonly name: string },
@@ -103,7 +103,7 @@ export function codeList(
 ${codes.map((code) => html`<li><code>${code}</code></li>\n`)}</ul>`
 }
 
-/** The label of the URL is the issuer, a colon and the name, both encoded (D-19). */
+/** The label of the URL is the issuer, a colon and the name, both percent-encoded (D-19). */
 function accountOf(provisioningUrl: string): { readonly issuer: string; readonly name: string } {
   const [issuer = '', name = ''] = new URL(provisioningUrl).pathname.slice(1).split(':')
   return { issuer: decodeURIComponent(issuer), name: decodeURIComponent(name) }

@@ -1,10 +1,10 @@
-/** What a person sees when a request cannot go on and there is nobody to send them back to (D-5, D-11). */
+/** The page for a request that cannot continue and has no address to redirect to (D-5, D-11). */
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { type ErrorText, REQUEST_ID } from '../texts.ts'
 
 export interface ErrorPage extends ErrorText {
-  /** Finds the request in the log (D-39). */
+  /** Also in the log line of the request (D-39). */
   readonly requestId: string
 }
 

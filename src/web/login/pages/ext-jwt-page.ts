@@ -1,6 +1,7 @@
 /**
- * The choice of an identity provider: GET /oidc/login/ext-jwt (SPEC Primary login; D-47). Where none can be gone to from
- * here, the page says whose tokens an application may bring. The password is offered, as on the certificate page (D-6).
+ * The choice of an identity provider: GET /oidc/login/ext-jwt (SPEC Primary login; D-47). If a browser can be sent to
+ * none of them, the page lists whose tokens an application may send. The password is offered, as on the certificate
+ * page (D-6).
  */
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
@@ -12,9 +13,9 @@ import { EXT_JWT } from '../texts.ts'
 export interface ExtJwtPage {
   readonly authRequestId: string
   readonly choice: SignerChoice
-  /** Of everybody whose tokens count. */
+  /** The names of all signers whose tokens are accepted. */
   readonly names: readonly string[]
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly error?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * The answer to the client as a form that the browser posts (OAuth 2.0 Form Post Response Mode §2; D-11). One
- * script posts it; where scripts are off, a person does with the button.
+ * The response to the client as a form that the browser posts (OAuth 2.0 Form Post Response Mode §2; D-11). One script
+ * posts it; without scripts, the user presses the button.
  */
 import { sha256 } from '../../../base/encoding.ts'
 import { html, type SafeHtml } from '../html.ts'
@@ -8,7 +8,7 @@ import { layout } from '../layout.ts'
 import { FORM_POST } from '../texts.ts'
 
 export interface FormPostPage {
-  /** The redirect URI of the auth request, which was checked when it began (R020). */
+  /** The redirect URI of the auth request, which was checked at its beginning (R020). */
   readonly action: string
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
@@ -29,5 +29,5 @@ ${inputs}<button type="submit">${FORM_POST.submit}</button>
 
 const SCRIPT = html`document.forms[0].submit()`
 
-/** For `script-src` of the content security policy: this script and no other (D-50). */
+/** For `script-src` of the content security policy: only this script (D-50). */
 export const FORM_POST_SCRIPT_SOURCE = `'sha256-${Buffer.from(sha256(SCRIPT.toString())).toString('base64')}'`

@@ -1,6 +1,6 @@
 /**
- * The form for username and password: GET /oidc/login/username, and the answer to a POST that failed.
- * SPEC Primary login names the fields and where they go.
+ * The form for username and password: GET /oidc/login/username, and the response to a POST that failed.
+ * SPEC Primary login defines the fields and the target.
  */
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
@@ -10,17 +10,17 @@ import { OR, SIGN_IN } from '../texts.ts'
 
 export interface PasswordPage {
   readonly authRequestId: string
-  /** What was typed the last time, so that it need not be typed again. The password never comes back. */
+  /** The username of the last attempt. The password is never returned. */
   readonly username?: string
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly error?: string
-  /** Who else can sign a person in. */
+  /** The identity providers that the user can choose. */
   readonly choice?: SignerChoice
 }
 
 export function passwordPage(page: PasswordPage): SafeHtml {
   const { authRequestId, username = '', error, choice = { links: [] } } = page
-  // The focused field is described by the error, so that a screen reader says it on arrival too.
+  // The error describes the focused field, so that a screen reader announces it when the page opens.
   const described = error === undefined ? undefined : html` aria-describedby="error"`
   const onUsername = username === '' ? html` autofocus` : undefined
   const onPassword = username === '' ? undefined : html` autofocus`

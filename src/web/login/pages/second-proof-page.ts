@@ -1,6 +1,6 @@
 /**
- * The policy demands a token of an identity provider besides what was just proven (D-14, D-156): the page that leads
- * there, and the one after a try that came to nothing.
+ * The policy also requires a token of an identity provider (D-14, D-156): the page with the link to it, also after a
+ * failed attempt.
  */
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
@@ -10,7 +10,7 @@ import { SECOND_PROOF } from '../texts.ts'
 
 export interface SecondProofPage {
   readonly link: SignerLink
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly error?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * The form for a code of the authenticator app, shown when the password was right and this is still missing, and again
- * after a wrong code. SPEC Secondary factors and TOTP names the fields and where they go.
+ * The form for a code of the authenticator app, shown after the right password, and again after a wrong code. SPEC
+ * Secondary factors and TOTP defines the fields and the target.
  */
 import { codeField } from '../code-field.ts'
 import { html, type SafeHtml } from '../html.ts'
@@ -9,9 +9,9 @@ import { TOTP } from '../texts.ts'
 
 export interface TotpPage {
   readonly authRequestId: string
-  /** Whether to say that a recovery code does too. */
+  /** Whether to mention recovery codes. */
   readonly canRecover: boolean
-  /** Why the last code failed. The code itself never comes back. */
+  /** Why the last code failed. The code itself is never returned. */
   readonly error?: string
 }
 

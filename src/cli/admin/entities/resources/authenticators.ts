@@ -1,41 +1,18 @@
 /** Authenticators: API 4.2. A password is never an argument, which everybody on the machine sees. */
+import { AUTHENTICATOR } from '../../../../entities/authenticator.ts'
 import { Misuse } from '../../../terminal/io.ts'
-import type { Body, Field } from '../fields.ts'
+import { optionFields, tableOf } from '../described-resource.ts'
+import type { Body } from '../fields.ts'
 import type { Resource } from '../resource.ts'
-import { TAGS } from './tags.ts'
 
-const CREDENTIAL: readonly Field[] = [
-  { option: 'username', path: 'username', kind: 'text', value: 'NAME', what: 'of a password' },
-  {
-    option: 'password-file',
-    path: 'password',
-    kind: 'first-line',
-    value: 'FILE',
-    what: 'its first line is the password; - is standard input',
-  },
-  {
-    option: 'cert',
-    path: 'certPem',
-    kind: 'file',
-    value: 'FILE',
-    what: 'a certificate in PEM',
-  },
-  TAGS,
-]
+const CREDENTIAL = optionFields(AUTHENTICATOR)
 
 export const AUTHENTICATORS: Resource = {
   one: 'authenticator',
   many: 'authenticators',
   path: '/authenticators',
   names: ['username', 'identity'],
-  columns: [
-    { title: 'ID', path: 'id' },
-    { title: 'IDENTITY', path: 'identity.name' },
-    { title: 'METHOD', path: 'method' },
-    { title: 'USERNAME', path: 'username' },
-    { title: 'LOCKED UNTIL', path: 'lockedUntil', as: 'time' },
-    { title: 'LAST USED', path: 'lastUsedAt', as: 'time' },
-  ],
+  columns: tableOf(AUTHENTICATOR),
   create: {
     what: 'give an identity a password (--username, --password-file) or a certificate (--cert)',
     isNamed: false,

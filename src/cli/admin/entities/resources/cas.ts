@@ -1,7 +1,9 @@
 /** Third-party CAs: API 4.6. */
+import { CA } from '../../../../entities/ca.ts'
+import { optionFields, tableOf } from '../described-resource.ts'
 import type { Field } from '../fields.ts'
 import type { Resource } from '../resource.ts'
-import { NAME, TAGS } from './tags.ts'
+import { NAME } from './name.ts'
 
 const CERTIFICATE: Field = {
   option: 'cert',
@@ -12,34 +14,7 @@ const CERTIFICATE: Field = {
 }
 
 const CHOSEN: readonly Field[] = [
-  { option: 'auth', path: 'isAuthEnabled', kind: 'flag', what: 'its certificates log in' },
-  {
-    option: 'ott-enrollment',
-    path: 'isOttCaEnrollmentEnabled',
-    kind: 'flag',
-    what: 'its certificates enroll with a token',
-  },
-  {
-    option: 'auto-enrollment',
-    path: 'isAutoCaEnrollmentEnabled',
-    kind: 'flag',
-    what: 'its certificates enroll by themselves, which makes identities',
-  },
-  {
-    option: 'role',
-    path: 'identityRoles',
-    kind: 'texts',
-    value: 'ROLE',
-    canClear: true,
-    what: 'of identities that enroll by themselves; repeat it. All are replaced',
-  },
-  {
-    option: 'name-format',
-    path: 'identityNameFormat',
-    kind: 'text',
-    value: 'TEXT',
-    what: 'how they are called; [caName]-[commonName] without it',
-  },
+  ...optionFields(CA),
   {
     option: 'claim-location',
     path: 'externalIdClaim.location',
@@ -82,7 +57,6 @@ const CHOSEN: readonly Field[] = [
     value: 'N',
     what: 'which part counts, from 0',
   },
-  TAGS,
 ]
 
 export const CAS: Resource = {
@@ -90,15 +64,8 @@ export const CAS: Resource = {
   many: 'cas',
   path: '/cas',
   names: ['name'],
-  columns: [
-    { title: 'NAME', path: 'name' },
-    { title: 'ID', path: 'id' },
-    { title: 'VERIFIED', path: 'isVerified', as: 'truth' },
-    { title: 'AUTH', path: 'isAuthEnabled', as: 'truth' },
-    { title: 'OTT', path: 'isOttCaEnrollmentEnabled', as: 'truth' },
-    { title: 'AUTO', path: 'isAutoCaEnrollmentEnabled', as: 'truth' },
-    { title: 'FINGERPRINT', path: 'fingerprint' },
-  ],
+  // Long, so it comes last.
+  columns: [...tableOf(CA), { title: 'FINGERPRINT', path: 'fingerprint' }],
   create: {
     what: 'register a third-party CA; it counts for nothing before it is verified',
     isNamed: true,

@@ -1,16 +1,9 @@
 /** Enrollments: API 4.3. An update is a refresh: another token and another end. */
+import { ENROLLMENT } from '../../../../entities/enrollment.ts'
 import { Misuse } from '../../../terminal/io.ts'
-import type { Body, Field } from '../fields.ts'
+import { optionFields, tableOf } from '../described-resource.ts'
+import type { Body } from '../fields.ts'
 import type { Resource } from '../resource.ts'
-import { TAGS } from './tags.ts'
-
-const END: Field = {
-  option: 'expires-at',
-  path: 'expiresAt',
-  kind: 'text',
-  value: 'TIME',
-  what: 'until when, such as 2026-12-24T18:00:00Z',
-}
 
 export const ENROLLMENTS: Resource = {
   one: 'enrollment',
@@ -18,37 +11,11 @@ export const ENROLLMENTS: Resource = {
   path: '/enrollments',
   names: ['username', 'identity'],
   open: 'usedAt = null',
-  columns: [
-    { title: 'ID', path: 'id' },
-    { title: 'IDENTITY', path: 'identity.name' },
-    { title: 'METHOD', path: 'method' },
-    { title: 'USERNAME', path: 'username' },
-    { title: 'EXPIRES', path: 'expiresAt', as: 'time' },
-    { title: 'USED', path: 'usedAt', as: 'time' },
-  ],
+  columns: tableOf(ENROLLMENT),
   create: {
     what: 'invite an identity to enroll; the token is shown this once',
     isNamed: false,
-    fields: [
-      {
-        option: 'identity',
-        path: 'identityId',
-        kind: 'reference',
-        to: 'identity',
-        what: 'who is invited',
-      },
-      {
-        option: 'method',
-        path: 'method',
-        kind: 'choice',
-        choices: ['ott', 'updb', 'ottca'],
-        what: 'to a certificate (the default), a password, a certificate of a CA',
-      },
-      { option: 'username', path: 'username', kind: 'text', value: 'NAME', what: 'of updb' },
-      { option: 'ca', path: 'caId', kind: 'reference', to: 'ca', what: 'of ottca' },
-      END,
-      TAGS,
-    ],
+    fields: optionFields(ENROLLMENT),
     defaults: { method: 'ott' },
     complete: withIdentity,
     examples: [
@@ -58,7 +25,7 @@ export const ENROLLMENTS: Resource = {
   },
   update: {
     what: 'give an enrollment another token and another end; the former token is void',
-    fields: [END],
+    fields: optionFields({ expiresAt: ENROLLMENT.expiresAt }),
     call: { method: 'POST', action: 'refresh' },
     needsNothing: true,
     examples: ['latchkey update enrollment laptop-7'],

@@ -1,0 +1,137 @@
+/**
+ * Whether a credential is good for an API call. The one function that decides it; every route asks it.
+ * SPEC Authentication 1 and 401 challenges; D-35, D-36, D-52. A bearer call needs no look-up: signature, times, and
+ * the copies of ended sessions, policies and signers.
+ */
+import type { Secret } from '../../base/secrets/secret.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import {
+  bearerExpired,
+  bearerInvalid,
+  type Challenge,
+  missingToken,
+} from '../../protocol/challenge.ts'
+import { isBoundElsewhere } from '../../protocol/policy-demands.ts'
+import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
+import type { Bound } from '../bound.ts'
+import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
+import { MOST_BEARERS } from '../factors/external-jwt.ts'
+import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
+import { demandSecondaryJwt } from '../sessions/demand-secondary-jwt.ts'
+import { authenticateLegacySession, type LegacyCallPorts } from '../sessions/legacy-sessions.ts'
+import { type AccessToken, certificateThumbprint, readAccessToken } from '../tokens/access-token.ts'
+import { tokenEnd, unmetDemandOf } from '../tokens/judge-token.ts'
+import type { CallPorts } from './ports.ts'
+
+export interface CallCredentials {
+  /** Every bearer token of the request, in order (D-14). */
+  readonly bearers: readonly Secret[]
+  readonly ztSession: Secret | undefined
+  /** SHA-256 of the connection's client certificate, lower-case hex; asked for only where a token is bound to one. */
+  readonly certificate: () => string | undefined
+}
+
+/** Returns the session the call belongs to. Anything else is thrown: UNAUTHORIZED with the challenge that fits. */
+export async function authenticateCall(
+  ports: AuthenticationPorts,
+  credentials: CallCredentials,
+  needs: CallNeeds,
+): Promise<CallSession> {
+  const { bearers, ztSession } = credentials
+  // D-36: `zt-session` goes first; beside it every bearer token counts as an external JWT (R068).
+  if (ztSession !== undefined) {
+    refuseStale(ports)
+    return authenticateLegacySession(ports, ztSession, bearers, needs)
+  }
+  const own = ownToken(ports, bearers)
+  const token = await verify(ports, own)
+  refuseStale(ports)
+  const ended = tokenEnd(ports, token)
+  if (ended !== undefined) throw invalid(ports, ended)
+  if (needs !== 'logout') {
+    const others = bearers.filter((bearer) => bearer !== own)
+    await checkPolicy(ports, token, others, credentials.certificate)
+  }
+  return {
+    kind: 'oidc',
+    sessionId: token.sessionId,
+    identityId: token.identityId,
+    isAdmin: token.isAdmin,
+    authPolicyId: token.authPolicyId,
+    configTypes: token.configTypes,
+    expiresAt: token.expiresAt,
+    isPartial: undefined,
+  }
+}
+
+type AuthenticationPorts = LegacyCallPorts & Pick<CallPorts, 'issuers' | 'signingKeys'>
+
+/** D-34: an instance that may not know of an end refuses rather than guesses. */
+function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
+  if (endedSessions.isStale() || rules.isStale()) {
+    throw new Failure('NOT_READY', { retryAfterSeconds: 1 })
+  }
+}
+
+async function verify(ports: AuthenticationPorts, token: Secret): Promise<AccessToken> {
+  const verification = await ports.signingKeys.verify(token.reveal(), {
+    typ: ACCESS_TOKEN_TYP,
+    audience: ports.brand,
+    issuers: ports.issuers(),
+  })
+  if (verification.outcome === 'expired') {
+    throw unauthorized([bearerExpired(ports.brand)], 'the access token has expired')
+  }
+  if (verification.outcome === 'invalid') throw invalid(ports, verification.why)
+  const read = readAccessToken(verification.payload)
+  if (read === undefined) throw invalid(ports, 'not the claims of an access token')
+  return read
+}
+
+/** What the policy demands now, which may be more than the login had to prove (D-52). */
+async function checkPolicy(
+  ports: AuthenticationPorts,
+  token: AccessToken,
+  others: readonly Secret[],
+  certificate: CallCredentials['certificate'],
+): Promise<void> {
+  const unmet = unmetDemandOf(ports, token)
+  const policy = ports.rules.policy(token.authPolicyId)
+  const demands = ports.rules.demands(token.authPolicyId)
+  if (unmet !== undefined || policy === undefined || demands === undefined) {
+    throw invalid(ports, `the policy does not accept this session any more: ${unmet}`)
+  }
+  const presented = () => {
+    const fingerprint = certificate()
+    return fingerprint === undefined ? undefined : certificateThumbprint(fingerprint)
+  }
+  if (isBoundElsewhere(demands, token.boundTo, presented)) {
+    throw invalid(ports, 'the certificate that the token is bound to is missing') // R072
+  }
+  await demandSecondaryJwt(ports, policy, token, others, [])
+}
+
+/** The bearer token that claims to be ours. D-35: which word fits when there is none. */
+function ownToken(ports: AuthenticationPorts, bearers: readonly Secret[]): Secret {
+  if (bearers.length > MOST_BEARERS) throw invalid(ports, 'too many bearer tokens')
+  const issuers: readonly string[] = ports.issuers()
+  const claims = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
+  const ours = claims.filter(({ issuer }) => typeof issuer === 'string' && issuers.includes(issuer))
+  const [first, ...others] = ours
+  if (others.length > 0) throw invalid(ports, 'two tokens of our own')
+  if (first !== undefined) return first.token
+  if (claims.some(({ issuer }) => typeof issuer !== 'string')) {
+    throw invalid(ports, 'no readable JWT')
+  }
+  throw unauthorized(missingToken(ports.brand), 'no token of ours')
+}
+
+function invalid({ brand }: AuthenticationPorts, detail: string): Failure {
+  return unauthorized([bearerInvalid(brand)], detail)
+}
+
+function unauthorized(challenges: readonly Challenge[], detail: string): Failure {
+  return new Failure('UNAUTHORIZED', { challenges, detail })
+}
+
+export type AuthenticateCall = Bound<typeof authenticateCall>

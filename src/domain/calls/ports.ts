@@ -1,0 +1,7 @@
+/** What calls, and the routers that judge connections, need from outside. Built once, in `app/compose`. */
+import type { TokenPorts } from '../tokens/ports.ts'
+import type { ProvenRouters } from './routers/proven-routers.ts'
+
+export interface CallPorts extends TokenPorts {
+  readonly provenRouters: ProvenRouters
+}

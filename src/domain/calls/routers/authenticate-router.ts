@@ -1,0 +1,31 @@
+/**
+ * Edge routers call with the certificate of their connection and nothing else: D-42, D-116. It is judged like a certificate
+ * login, at most once a second for each connection.
+ */
+
+import type { IdentityId } from '../../../base/ids.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+import type { Caller } from '../../audit/events.ts'
+import type { Bound } from '../../bound.ts'
+import type { PresentedChain } from '../../certificates/presented-chain.ts'
+import { provePrimary } from '../../login/prove-primary.ts'
+import type { CallPorts } from '../ports.ts'
+
+/** Throws INVALID_AUTH, FORBIDDEN when the identity is no router. */
+export async function authenticateRouter(
+  ports: CallPorts,
+  chain: PresentedChain | undefined,
+  caller: Caller,
+): Promise<IdentityId> {
+  const { clock, provenRouters } = ports
+  const known = chain && provenRouters.find(chain)
+  if (known !== undefined) return known
+  const at = clock.uptime()
+  const credential = { method: 'cert', chain } as const
+  const { identity } = await provePrimary(ports, { credential, bearers: [], caller })
+  if (identity.type !== 'Router') throw new Failure('FORBIDDEN')
+  if (chain !== undefined) provenRouters.keep(chain, identity.id, at)
+  return identity.id
+}
+
+export type AuthenticateRouter = Bound<typeof authenticateRouter>

@@ -1,0 +1,36 @@
+/** Whether a `zt-session` that came to an edge router is good: the one thing that a router cannot know by itself. D-42. */
+import { Secret } from '../../../base/secrets/secret.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+import type { LoginProof } from '../../../protocol/policy-demands.ts'
+import type { Bound } from '../../bound.ts'
+import type { CallSession } from '../../sessions/call-session.ts'
+import { authenticateLegacySession, type LegacyCallPorts } from '../../sessions/legacy-sessions.ts'
+
+export interface CheckedSession {
+  readonly session: CallSession
+  readonly externalId: string | undefined
+  /** What its login proved, so that the router can compare it with policies that change (D-232). */
+  readonly proof: LoginProof
+}
+
+/** Returns undefined for every session that is not good, partial ones included. */
+export async function checkForRouter(
+  ports: LegacyCallPorts,
+  ztSession: string,
+): Promise<CheckedSession | undefined> {
+  try {
+    const session = await authenticateLegacySession(ports, new Secret(ztSession), [], 'full')
+    const identity = await ports.identities.find(session.identityId)
+    const stored = await ports.apiSessions.find(session.sessionId)
+    if (stored === undefined) return undefined
+    const { amr, primary } = stored
+    const caId = primary.certificate?.trust?.caId
+    const proof = { amr, signerId: primary.signerId, caId }
+    return { session, externalId: identity?.externalId, proof }
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'UNAUTHORIZED') return undefined
+    throw error
+  }
+}
+
+export type CheckForRouter = Bound<typeof checkForRouter>

@@ -1,0 +1,175 @@
+/**
+ * Renewal of an enrolled certificate by whoever has it: `extend` makes another one from a certificate request, and both
+ * work until `extend-verify` says that the new one has arrived; then the old one is refused everywhere. API 3.1; D-26,
+ * D-117, D-130.
+ */
+
+import type { X509Certificate } from 'node:crypto'
+import { fingerprintOf, readCertificates, validity } from '../../../base/certificates.ts'
+import { sha256 } from '../../../base/encoding.ts'
+import type { AuthenticatorId } from '../../../base/ids.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { Failure } from '../../../errors/catalogue.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
+import type { Caller } from '../../audit/events.ts'
+import { recordEvent } from '../../audit/record.ts'
+import { judgeCertificate } from '../../certificates/judge-certificate.ts'
+import {
+  type IdentityCertificate,
+  issueIdentityCertificate,
+} from '../../certificates/own/identity-certificate.ts'
+import type { PresentedChain } from '../../certificates/presented-chain.ts'
+import type { CertAuthenticator, PendingRenewal } from '../../identities/authenticator.ts'
+import { notFound } from '../../refusals.ts'
+import { type ApiSession, endingOf, type SessionEnding } from '../../sessions/api-session.ts'
+import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
+import { endSessionsWithin } from '../../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../../sessions/ending/ports.ts'
+import type { Stores } from '../../stores.ts'
+import type { EnrollmentPorts } from '../ports.ts'
+
+/**
+ * The certificate that is renewed must be on the connection; another one, or none, is FORBIDDEN. Also throws NOT_FOUND,
+ * CAN_NOT_RENEW_CERTIFICATE, COULD_NOT_PROCESS_CSR, RATE_LIMITED.
+ */
+export async function extendCertificate(
+  ports: EnrollmentPorts,
+  call: CallSession,
+  id: AuthenticatorId,
+  { csr, shown }: { readonly csr: string; readonly shown: PresentedChain | undefined },
+  caller: Caller,
+): Promise<IdentityCertificate> {
+  const { brand, clock, transaction } = ports
+  const found = await findOwn(ports, call, id)
+  if (shown === undefined || fingerprintShown(shown) !== found.fingerprint) throw otherShown()
+  await refuseUntrusted(ports, call, shown)
+  ports.countRenewal(id)
+  const { identityId } = call
+  const made = issueIdentityCertificate(ports, identityId, { pem: csr, field: 'clientCertCsr' })
+  const { certPem, fingerprint } = made
+  await transaction(async (tx) => {
+    // Held: neither goes the identity, nor does another renewal of it come in between.
+    if ((await tx.identities.hold(identityId)) === undefined) throw sessionGone(brand, call)
+    const now = await tx.authenticators.find(id)
+    if (now?.method !== 'cert' || now.fingerprint !== found.fingerprint) throw otherShown()
+    const pending = { certPem, fingerprint }
+    await tx.certificateRenewals.replacePending(id, now.fingerprint, pending, clock.now())
+    if (now.renewal !== undefined) await drop(ports, tx, id, now.renewal, caller)
+    const details = { id, fingerprint }
+    const started = { type: 'authenticator.renewal-started', identityId, details } as const
+    await tx.events.insert(recordEvent(ports, caller, started))
+  })
+  return made
+}
+
+/** Throws FORBIDDEN as `extendCertificate`; NOT_FOUND, INVALID_CERT_PEM, RENEWAL_NOT_PENDING, CERT_IN_USE. */
+export async function confirmRenewal(
+  ports: EnrollmentPorts,
+  call: CallSession,
+  id: AuthenticatorId,
+  { pem, shown }: { readonly pem: string; readonly shown: PresentedChain | undefined },
+  caller: Caller,
+): Promise<void> {
+  const { brand, clock, transaction } = ports
+  const found = await findOwn(ports, call, id)
+  const onConnection = shown && fingerprintShown(shown)
+  const isOwn = onConnection === found.fingerprint || onConnection === found.renewal?.fingerprint
+  if (onConnection === undefined || !isOwn) throw otherShown()
+  const certificate = readFirst(pem)
+  const fingerprint = fingerprintOf(certificate)
+  const { notAfter } = validity(certificate)
+  if (fingerprint !== found.renewal?.fingerprint) throw new Failure('RENEWAL_NOT_PENDING')
+
+  const { identityId } = call
+  await transaction(async (tx) => {
+    if ((await tx.identities.hold(identityId)) === undefined) throw sessionGone(brand, call)
+    const now = await tx.authenticators.find(id)
+    const other = await tx.authenticators.findCert(fingerprint)
+    if (other !== undefined && other.id !== id) throw new Failure('CERT_IN_USE')
+    const isTaken = await tx.certificateRenewals.takePending(id, fingerprint, clock.now())
+    if (!isTaken || now?.method !== 'cert') throw new Failure('RENEWAL_NOT_PENDING')
+    await tx.certificateRenewals.rebindSessions(id, now.fingerprint, { fingerprint, notAfter })
+    for (const ending of endingsOf(now, clock)) await tx.sessionEndings.insert(ending)
+    const details = { id, fingerprint }
+    const renewed = { type: 'authenticator.renewed', identityId, details } as const
+    await tx.events.insert(recordEvent(ports, caller, renewed))
+  })
+}
+
+async function findOwn(
+  { authenticators }: Pick<EnrollmentPorts, 'authenticators'>,
+  call: CallSession,
+  id: AuthenticatorId,
+): Promise<CertAuthenticator> {
+  const found = await authenticators.find(id)
+  // R100: what belongs to another is not there.
+  if (found?.identityId !== call.identityId) throw notFound()
+  if (found.method !== 'cert') throw unrenewable('it is a password')
+  if (!found.isIssuedByNetwork) throw unrenewable('another CA issued it')
+  return found
+}
+
+/** As at a login: it leads to a CA of ours that is in date, and an expired one counts where the policy takes it. */
+async function refuseUntrusted(
+  ports: Pick<EnrollmentPorts, 'rules' | 'ownAnchors' | 'clock'>,
+  call: CallSession,
+  shown: PresentedChain,
+): Promise<void> {
+  const judged = await judgeCertificate(ports, shown, [])
+  if (judged.verdict === 'rejected') throw unrenewable(`${judged.reason}: ${judged.why}`)
+  const policy = ports.rules.policy(call.authPolicyId)
+  if (judged.isExpired && policy?.primary.cert.allowExpiredCerts !== true) {
+    throw unrenewable('it has expired')
+  }
+}
+
+function endingsOf(
+  { certPem, fingerprint }: PendingRenewal,
+  clock: Clock,
+): readonly SessionEnding[] {
+  const [certificate] = readCertificates(certPem)
+  if (certificate === undefined) return []
+  return [endingOf(`cert:${fingerprint}`, clock.now(), validity(certificate).notAfter)]
+}
+
+/**
+ * Another certificate is now pending in its place. This one was signed, so routers would accept it, and it may have
+ * begun sessions.
+ */
+async function drop(
+  ports: EndingPorts,
+  tx: Stores,
+  id: AuthenticatorId,
+  renewal: PendingRenewal,
+  caller: Caller,
+): Promise<void> {
+  for (const ending of endingsOf(renewal, ports.clock)) await tx.sessionEndings.insert(ending)
+  const all = await tx.apiSessions.listByAuthenticator(id)
+  const sessions = all.filter((session) => isBegunWith(session, renewal))
+  await endSessionsWithin(ports, tx, { sessions }, 'certificate-replaced', caller)
+}
+
+function isBegunWith({ primary }: ApiSession, { fingerprint }: PendingRenewal): boolean {
+  return primary.certificate?.fingerprint === fingerprint
+}
+
+function fingerprintShown({ leaf }: PresentedChain): string {
+  return Buffer.from(sha256(leaf)).toString('hex')
+}
+
+/** D-130: the caller is known, and may not do this over this connection (D-38). */
+function otherShown(): Failure {
+  const detail = 'the certificate of the connection is not the one of the authenticator'
+  return new Failure('FORBIDDEN', { detail })
+}
+
+function unrenewable(detail: string): Failure {
+  return new Failure('CAN_NOT_RENEW_CERTIFICATE', { detail })
+}
+
+/** With or without its chain, as it was handed out. */
+function readFirst(pem: string): X509Certificate {
+  const [certificate] = pem.length > LONGEST_PEM ? [] : readCertificates(pem)
+  if (certificate === undefined) throw new Failure('INVALID_CERT_PEM')
+  return certificate
+}

@@ -1,0 +1,44 @@
+/**
+ * What has been proven on a login, and by whom. A factor of one identity never counts for another: everything here
+ * belongs to the identity of the primary factor (D-13).
+ */
+import type { AuthenticatorId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import type { CaTrust } from '../certificates/judge-certificate.ts'
+import type { PrimaryMethod } from '../identities/primary-methods.ts'
+
+/** A primary factor that was proven, and by whom. */
+export interface ProvenPrimary {
+  readonly method: PrimaryMethod
+  readonly identityId: IdentityId
+  /** The password or certificate that is registered; undefined where a claim named the identity. */
+  readonly authenticatorId: AuthenticatorId | undefined
+  /** Of that authenticator, when it was proven. */
+  readonly credentialVersion: number | undefined
+  /** `cert`: whose certificate it was, for `cnf` and `z_ice` (D-24, D-26). */
+  readonly certificate: ProvenCertificate | undefined
+  /** `ext-jwt`: who signed it. */
+  readonly signerId: ExternalJwtSignerId | undefined
+  /** `voidedLogins` of the identity at that moment: if the number has changed, the login begins no session (D-226). */
+  readonly voidedLogins: number | undefined
+  readonly at: Instant
+}
+
+export interface ProvenCertificate {
+  /** SHA-256 of the certificate in DER, lower-case hex. */
+  readonly fingerprint: string
+  readonly isIssuedByNetwork: boolean
+  /** When the certificate expires. Undefined if the login is older than this field (`complete-proof.ts`). */
+  readonly notAfter: Instant | undefined
+  /** Why it counted. Undefined for a certificate of our own PKI, and if the login is older than this field. */
+  readonly trust: CaTrust | undefined
+}
+
+/** Second factors proven beside the primary one, by the same identity. */
+export interface ProvenSecondary {
+  readonly totp: boolean
+  /** The signer of the external JWT that was shown beside the primary credential. */
+  readonly extJwt: ExternalJwtSignerId | undefined
+}
+
+export const NOTHING_SECONDARY: ProvenSecondary = { totp: false, extJwt: undefined }

@@ -1,0 +1,296 @@
+/**
+ * A dry run of a login with somebody's JWT, step by step, for the administrator who sets a signer up. API 3.3, D-136.
+ *
+ * Every step asks what the login asks (verify.ts, factors/external-jwt.ts), but goes on after a failure, so that all
+ * faults are seen at once. Nobody is logged in, nothing is counted or stored, and of the token only the few values are
+ * shown that are compared with something. Keys are fetched no more often than for logins.
+ */
+import { compactVerify, decodeJwt, errors, type JWTPayload, UnsecuredJWT } from 'jose'
+import { base64url, utf8 } from '../../base/encoding.ts'
+import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import { inSeconds } from '../../base/time/duration.ts'
+import { type Instant, instant, minus, plus, toRfc3339 } from '../../base/time/instant.ts'
+import { claimedSubject } from '../ext-jwt/claim.ts'
+import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
+import {
+  audienceRule,
+  issuerRule,
+  LEEWAY,
+  readHeader,
+  readIssuer,
+  refusedTime,
+  timeRule,
+} from '../ext-jwt/verify.ts'
+import { findOwner } from '../factors/external-jwt.ts'
+import { type Identity, isDisabled } from '../identities/identity.ts'
+import { allowsSigner } from '../policies/auth-policy.ts'
+import { notFound } from '../refusals.ts'
+import type { ManagementPorts } from './ports.ts'
+
+/** In the order in which they are answered. */
+export const CHECK_STEPS = [
+  'signer',
+  'signature',
+  'times',
+  'issuer',
+  'audience',
+  'claim',
+  'identity',
+  'policy',
+] as const
+export type CheckStepName = (typeof CHECK_STEPS)[number]
+
+export interface CheckStep {
+  readonly step: CheckStepName
+  /** Null: it depends on a step that failed. */
+  readonly passed: boolean | null
+  readonly expected: string | null
+  readonly received: string | null
+  readonly message: string
+}
+
+export interface CheckedJwt {
+  /** A login with this token alone would be accepted; a second factor may still be asked for. */
+  readonly passed: boolean
+  readonly steps: readonly CheckStep[]
+}
+
+type Outcome = Omit<CheckStep, 'step'>
+
+/** Values come from the token: no longer than one needs to see what is wrong. */
+const LONGEST_SHOWN = 256
+
+type Ports = Pick<ManagementPorts, 'clock'> & {
+  readonly rules: Pick<ManagementPorts['rules'], 'refresh' | 'signer' | 'policy'>
+  readonly signerKeys: Pick<ManagementPorts['signerKeys'], 'keyFor' | 'status'>
+  readonly identities: Pick<ManagementPorts['identities'], 'find' | 'findByExternalId'>
+}
+
+/** Returns the signer as logins know it now. Throws NOT_FOUND. */
+export async function findCheckedSigner(
+  { rules }: Pick<Ports, 'rules'>,
+  id: ExternalJwtSignerId,
+): Promise<ExternalJwtSigner> {
+  // Another instance may have created it a moment ago.
+  await rules.refresh()
+  const signer = rules.signer(id)
+  if (signer === undefined) throw notFound()
+  return signer
+}
+
+export async function checkSigner(
+  ports: Ports,
+  signer: ExternalJwtSigner,
+  token: Secret,
+): Promise<CheckedJwt> {
+  const outcomes: Record<CheckStepName, Outcome> = {
+    signer: checkEnabled(signer),
+    signature: notReached('the token cannot be read'),
+    times: notReached('the token cannot be read'),
+    issuer: notReached('the token cannot be read'),
+    audience: notReached('the token cannot be read'),
+    claim: notReached('the token cannot be read'),
+    identity: notReached('the claim names nobody'),
+    policy: notReached('there is no identity whose policy could be asked'),
+  }
+  const issuer = readIssuer(token)
+  if (typeof issuer === 'object' && issuer !== null) {
+    outcomes.signature = failed(issuer.why, { expected: 'a JWT (RFC 7519)' })
+    return summary(outcomes)
+  }
+  const text = token.reveal()
+  outcomes.signature = await checkSignature(ports, signer, text)
+  const claims = decodeJwt(text)
+  const now = ports.clock.now()
+  outcomes.times = checkTimes(text, claims, now)
+  outcomes.issuer = checkIssuer(text, claims, signer)
+  outcomes.audience = checkAudience(text, claims, signer)
+  outcomes.claim = checkClaim(claims, signer)
+  const subject = claimedSubject(claims, signer.claimsProperty)
+  if (subject === undefined) return summary(outcomes)
+  const owner = await findOwner(ports.identities, signer, subject)
+  outcomes.identity = checkIdentity({ signer, subject, now }, owner)
+  if (owner !== undefined) outcomes.policy = checkPolicy(ports, signer, owner)
+  return summary(outcomes)
+}
+
+async function checkSignature(
+  { signerKeys }: Pick<Ports, 'signerKeys'>,
+  signer: ExternalJwtSigner,
+  text: string,
+): Promise<Outcome> {
+  const header = readHeader(text)
+  if ('why' in header) return failed(header.why, { expected: knownKeys({ signerKeys }, signer) })
+  const received = `kid ${header.kid === undefined ? 'none' : shown(header.kid)}, alg ${header.alg}`
+  const found = await signerKeys.keyFor(signer, header)
+  // Only now: the keys may have been fetched for this very token.
+  const expected = knownKeys({ signerKeys }, signer)
+  if ('why' in found) return failed(found.why, { expected, received })
+  try {
+    await compactVerify(text, found.key, { algorithms: [header.alg] })
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError) && !(error instanceof TypeError)) throw error
+    return failed('the signature is not by that key of the signer', { expected, received })
+  }
+  return passed('the signature is by a key of the signer', { expected, received })
+}
+
+function knownKeys(
+  { signerKeys }: Pick<Ports, 'signerKeys'>,
+  { id, keys }: ExternalJwtSigner,
+): string {
+  if (keys.kind === 'certificate') {
+    return `the key of the certificate, kid ${keys.kid === undefined ? 'any' : shown(keys.kid)}`
+  }
+  const known = signerKeys.status(id)?.keys ?? []
+  const kids = known.map(({ kid, algorithms }) => `${kid ?? 'no kid'} (${algorithms.join(' ')})`)
+  return kids.length === 0 ? 'a key of the key set, which has none' : shown(kids.join(', '))
+}
+
+function checkIdentity(
+  {
+    signer,
+    subject,
+    now,
+  }: { readonly signer: ExternalJwtSigner; readonly subject: string; readonly now: Instant },
+  owner: Identity | undefined,
+) {
+  const kind = signer.useExternalId ? 'external id' : 'id'
+  const expected = `an identity that is enabled, with the ${kind} ${shown(subject)}`
+  if (owner === undefined) return failed(`no identity has this ${kind}`, { expected })
+  const received = shown(`${owner.id} (${owner.name})`)
+  return isDisabled(owner, now)
+    ? failed('the identity is disabled', { expected, received })
+    : passed('the identity exists and is enabled', { expected, received })
+}
+
+function checkPolicy(
+  { rules }: Pick<Ports, 'rules'>,
+  signer: ExternalJwtSigner,
+  { authPolicyId }: Identity,
+): Outcome {
+  const expected = 'a policy that allows logins by external JWT, and this signer'
+  const policy = rules.policy(authPolicyId)
+  if (policy === undefined) return failed('the policy does not exist', { expected })
+  const received = shown(`${policy.id} (${policy.name})`)
+  if (allowsSigner(policy, signer.id)) {
+    return passed('the policy allows this signer', { expected, received })
+  }
+  const reason = policy.primary.extJwt.allowed
+    ? 'the policy allows other signers only'
+    : 'the policy does not allow logins by external JWT'
+  const isSecond = policy.secondary.requireExtJwt === signer.id
+  const besides = isSecond ? '; a token of this signer counts as the second factor only' : ''
+  return failed(`${reason}${besides}`, { expected, received })
+}
+
+function summary(outcomes: Readonly<Record<CheckStepName, Outcome>>): CheckedJwt {
+  const steps = CHECK_STEPS.map((step) => ({ step, ...outcomes[step] }))
+  return { passed: steps.every((step) => step.passed === true), steps }
+}
+
+function checkEnabled({ name, enabled }: ExternalJwtSigner): Outcome {
+  const facts = { expected: 'enabled', received: enabled ? 'enabled' : 'disabled' }
+  return enabled
+    ? passed(`the signer ${shown(name)} is enabled`, facts)
+    : failed(`the signer ${shown(name)} is disabled; none of its tokens is taken`, facts)
+}
+
+function checkTimes(text: string, claims: JWTPayload, now: Instant): Outcome {
+  const [earliest, latest] = [toRfc3339(minus(now, LEEWAY)), toRfc3339(plus(now, LEEWAY))]
+  const expected = `exp after ${earliest}; nbf and iat, where there are any, not after ${latest}`
+  const times = (['exp', 'nbf', 'iat'] as const).map((name) => `${name} ${shownTime(claims[name])}`)
+  const facts = { expected, received: times.join(', ') }
+  const refused = refusedClaim(text, timeRule(now)) ?? refusedTime(claims, now)
+  if (refused === undefined) {
+    return passed(`the times are good, with ${inSeconds(LEEWAY)} s for clocks that differ`, facts)
+  }
+  if (refused === 'exp' && claims.exp === undefined)
+    return failed('the claim exp is missing', facts)
+  const isOver = refused === 'exp' && Number.isFinite(claims.exp)
+  return failed(isOver ? 'the token has expired' : `the claim ${refused} is refused`, facts)
+}
+
+function checkIssuer(text: string, { iss }: JWTPayload, signer: ExternalJwtSigner): Outcome {
+  const facts = { expected: shown(signer.issuer), received: shownText(iss) }
+  return refusedClaim(text, issuerRule(signer)) === 'iss'
+    ? failed('the issuer is not the one of the signer; they are compared letter by letter', facts)
+    : passed('the issuer is the one of the signer', facts)
+}
+
+function checkAudience(text: string, { aud }: JWTPayload, signer: ExternalJwtSigner): Outcome {
+  const received = Array.isArray(aud) ? shown(aud.map(shownText).join(', ')) : shownText(aud)
+  const facts = { expected: shown(signer.audience), received }
+  return refusedClaim(text, audienceRule(signer)) === 'aud'
+    ? failed('the audience of the signer is not among those of the token', facts)
+    : passed('the token is for the audience of the signer', facts)
+}
+
+function checkClaim(claims: JWTPayload, { claimsProperty }: ExternalJwtSigner): Outcome {
+  const expected = `a text of one line at ${shown(claimsProperty)}`
+  const subject = claimedSubject(claims, claimsProperty)
+  if (subject !== undefined) {
+    return passed('the claim names somebody', { expected, received: shown(subject) })
+  }
+  return failed('the claim is missing, or no text that could name somebody', { expected })
+}
+
+/**
+ * The claim that the verification refuses by this rule alone. The claims are put under a header without a signature for
+ * it, so that the library judges them as it does at a login; nothing is accepted for that.
+ */
+function refusedClaim(
+  text: string,
+  rule: Parameters<typeof UnsecuredJWT.decode>[1],
+): string | undefined {
+  const [, claims = ''] = text.split('.')
+  try {
+    UnsecuredJWT.decode(`${UNSIGNED}.${claims}.`, rule)
+    return undefined
+  } catch (error) {
+    if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
+      return error.claim
+    }
+    if (error instanceof errors.JOSEError || error instanceof TypeError) return 'claims'
+    throw error
+  }
+}
+
+const UNSIGNED = base64url(utf8(JSON.stringify({ alg: 'none' })))
+
+function passed(
+  message: string,
+  facts: Partial<Pick<CheckStep, 'expected' | 'received'>>,
+): Outcome {
+  return { passed: true, expected: null, received: null, ...facts, message }
+}
+
+function failed(
+  message: string,
+  facts: Partial<Pick<CheckStep, 'expected' | 'received'>>,
+): Outcome {
+  return { passed: false, expected: null, received: null, ...facts, message }
+}
+
+function notReached(message: string): Outcome {
+  return { passed: null, expected: null, received: null, message }
+}
+
+function shown(text: string): string {
+  const whole = text.toWellFormed()
+  return whole.length <= LONGEST_SHOWN ? whole : `${whole.slice(0, LONGEST_SHOWN).toWellFormed()}…`
+}
+
+/** Of a claim that should be a text. */
+function shownText(value: unknown): string {
+  if (typeof value === 'string') return shown(value)
+  return value === undefined ? 'none' : 'something that is no text'
+}
+
+function shownTime(value: unknown): string {
+  if (value === undefined) return 'none'
+  if (typeof value !== 'number') return 'something that is no number'
+  const isDate = Math.abs(value) <= 8_000_000_000_000
+  return isDate ? toRfc3339(instant(value * 1_000)) : 'no date'
+}

@@ -1,0 +1,130 @@
+/**
+ * What an administrator does to the passwords and certificates of identities. API 3.3, 4.2; D-34, D-49. A password
+ * is hashed before the transaction begins: nobody waits for argon2 with the database in his hands.
+ */
+
+import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
+import { hashNewPassword } from '../factors/new-password.ts'
+import {
+  type Authenticator,
+  type FreshAuthenticator,
+  refuseLongUsername,
+} from '../identities/authenticator.ts'
+import type { Tags } from '../identities/identity.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { Stores, Transaction } from '../stores.ts'
+import type { ManagementPorts } from './ports.ts'
+import { registeredCertificate } from './registered-certificate.ts'
+
+export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags: Tags } & (
+  | { readonly method: 'updb'; readonly username: string; readonly password: Secret }
+  | { readonly method: 'cert'; readonly certPem: string }
+)
+
+const NO_IDENTITY = 'names no identity'
+
+type CreatingPorts = AuditPorts &
+  Pick<
+    ManagementPorts,
+    'transaction' | 'ownAnchors' | 'hashing' | 'brand' | 'rejectsCommonPasswords'
+  >
+
+export async function createAuthenticator(
+  ports: CreatingPorts,
+  input: NewAuthenticator,
+  caller: Caller,
+): Promise<AuthenticatorId> {
+  const { transaction, clock, random } = ports
+  const { identityId, tags } = input
+  const credential = await credentialOf(ports, input)
+  const now = clock.now()
+  const id = newId<AuthenticatorId>(random)
+  const authenticator: FreshAuthenticator = {
+    ...credential,
+    id,
+    identityId,
+    tags,
+    createdAt: now,
+    updatedAt: now,
+  }
+  await transaction(async (tx) => {
+    const identity = await tx.identities.hold(identityId)
+    if (identity === undefined) throw invalid('identityId', NO_IDENTITY)
+    const outcome = await tx.authenticators.insert(authenticator)
+    if (outcome === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
+    if (outcome === 'username-in-use') throw inUse('username')
+    if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+    const created = { type: 'authenticator.created', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, caller, created))
+  })
+  return id
+}
+
+/** Ends the sessions that were begun with it. `also` runs in the same transaction. Throws NOT_FOUND. */
+export async function removeAuthenticator(
+  ports: EndingPorts & { readonly transaction: Transaction },
+  id: AuthenticatorId,
+  caller: Caller,
+  also: (tx: Stores, removed: Authenticator) => Promise<void> = async () => {},
+): Promise<void> {
+  const { transaction, clock } = ports
+  await transaction(async (tx) => {
+    const found = await tx.authenticators.find(id)
+    const identity = found && (await tx.identities.find(found.identityId))
+    if (found === undefined || identity === undefined) throw notFound()
+    const { id: identityId } = identity
+    const take = async () => {
+      // Held as at a login: what is begun with it is there when the sessions are listed, or is not begun.
+      await tx.identities.hold(identityId)
+      if (!(await tx.authenticators.remove(id))) throw notFound()
+      const sessions = await tx.apiSessions.listByAuthenticator(id)
+      const ending = { sessions, authenticators: [found] }
+      await endSessionsWithin(ports, tx, ending, 'authenticator-removed', caller)
+      const deleted = { type: 'authenticator.deleted', identityId, details: { id } } as const
+      await tx.events.insert(recordEvent(ports, caller, deleted))
+      await also(tx, found)
+    }
+    if (!identity.isAdmin) return take()
+    return keepAdministrator(tx, identityId, { now: clock.now(), caller }, take)
+  })
+}
+
+/** D-22: forgets the failures and the lock of a password. Throws NOT_FOUND. */
+export function unlockAuthenticator(
+  ports: AuditPorts & { readonly transaction: Transaction },
+  id: AuthenticatorId,
+  caller: Caller,
+): Promise<void> {
+  return ports.transaction(async (tx) => {
+    const found = await tx.authenticators.find(id)
+    if (found === undefined) throw notFound()
+    if (found.method !== 'updb') throw invalid('method', 'only a password can be locked')
+    await tx.authenticators.unlock(id)
+    const { identityId } = found
+    const unlocked = { type: 'authenticator.unlocked', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, caller, unlocked))
+  })
+}
+
+/** What proves the identity: the hash of the password, or the certificate in our own form. */
+async function credentialOf(ports: CreatingPorts, input: NewAuthenticator) {
+  if (input.method === 'cert')
+    return { method: 'cert', ...registeredCertificate(input.certPem, ports.ownAnchors()) } as const
+  const { identityId, username, password } = input
+  refuseLongUsername(username)
+  const { identity, policy } = await ports.transaction(async (tx) => {
+    const identity = await tx.identities.find(identityId)
+    return { identity, policy: identity && (await tx.authPolicies.find(identity.authPolicyId)) }
+  })
+  if (identity === undefined || policy === undefined) throw invalid('identityId', NO_IDENTITY)
+  const passwordHash = await hashNewPassword(ports, password, { username, identity, policy })
+  return { method: 'updb', username, passwordHash, lockedUntil: undefined } as const
+}

@@ -1,0 +1,149 @@
+/**
+ * What an administrator does to enrollments. API 3.3, 4.3; D-125. Each change is one transaction with its audit event;
+ * what is signed is signed before it.
+ */
+
+import { isSignedBy, readCertificates } from '../../base/certificates.ts'
+import {
+  type AuthenticatorId,
+  type CaId,
+  type EnrollmentId,
+  type IdentityId,
+  newId,
+} from '../../base/ids.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { EnrollmentKind } from '../enrollments/enrollment.ts'
+import {
+  type Invitation,
+  insertEnrollmentWithin,
+  prepareAgain,
+  prepareInvitation,
+  type WantedEnrollment,
+} from '../enrollments/invite.ts'
+import type { Authenticator } from '../identities/authenticator.ts'
+import { invalid, notFound } from '../refusals.ts'
+import { removeAuthenticator } from './manage-authenticators.ts'
+import { createIdentity, type NewIdentity } from './manage-identities.ts'
+import type { ManagementPorts } from './ports.ts'
+
+/** Throws what `prepareInvitation` and `insertEnrollmentWithin` throw, like all that follow. */
+export async function createEnrollment(
+  ports: ManagementPorts,
+  wanted: WantedEnrollment,
+  caller: Caller,
+): Promise<Invitation> {
+  const invitation = await prepareInvitation(ports, wanted)
+  await ports.transaction((tx) => insertEnrollmentWithin(ports, tx, invitation.enrollment, caller))
+  return invitation
+}
+
+/** Creates the identity and its enrollment, or neither. */
+export async function createEnrollmentWithIdentity(
+  ports: ManagementPorts,
+  identity: NewIdentity,
+  kind: EnrollmentKind,
+  caller: Caller,
+): Promise<Invitation> {
+  const id = newId<IdentityId>(ports.random)
+  const wanted = { ...kind, identityId: id, tags: {}, expiresAt: undefined }
+  const invitation = await prepareInvitation(ports, wanted)
+  await createIdentity(ports, identity, caller, {
+    id,
+    within: (tx) => insertEnrollmentWithin(ports, tx, invitation.enrollment, caller),
+  })
+  return invitation
+}
+
+/** Another token and end; the former token is worth nothing from then on. Throws NOT_FOUND, ENROLLMENT_USED. */
+export async function refreshEnrollment(
+  ports: ManagementPorts,
+  id: EnrollmentId,
+  expiresAt: Instant | undefined,
+  caller: Caller,
+): Promise<Invitation> {
+  const found = await ports.enrollments.find(id)
+  if (found === undefined) throw notFound()
+  if (found.usedAt !== undefined) throw new Failure('ENROLLMENT_USED')
+  const invitation = await prepareAgain(ports, found, expiresAt)
+  const { enrollment } = invitation
+  await ports.transaction(async (tx) => {
+    const isReplaced = await tx.enrollments.replaceToken(id, enrollment, ports.clock.now())
+    // Somebody used or removed it in the meantime.
+    if (!isReplaced) {
+      throw (await tx.enrollments.find(id)) ? new Failure('ENROLLMENT_USED') : notFound()
+    }
+    const { identityId } = enrollment
+    const refreshed = { type: 'enrollment.refreshed', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, caller, refreshed))
+  })
+  return invitation
+}
+
+/** Throws NOT_FOUND. */
+export function deleteEnrollment(
+  ports: ManagementPorts,
+  id: EnrollmentId,
+  caller: Caller,
+): Promise<void> {
+  return ports.transaction(async (tx) => {
+    const found = await tx.enrollments.find(id)
+    if (found === undefined || !(await tx.enrollments.remove(id))) throw notFound()
+    const { identityId } = found
+    const deleted = { type: 'enrollment.deleted', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, caller, deleted))
+  })
+}
+
+/**
+ * Puts an enrollment in the place of an authenticator, which is removed as by `removeAuthenticator`: its sessions end.
+ * Throws NOT_FOUND, LAST_ADMINISTRATOR.
+ */
+export async function reEnroll(
+  ports: ManagementPorts,
+  id: AuthenticatorId,
+  expiresAt: Instant | undefined,
+  caller: Caller,
+): Promise<Invitation> {
+  const found = await ports.authenticators.find(id)
+  if (found === undefined) throw notFound()
+  const { identityId } = found
+  const kind = await kindFor(ports, found)
+  const invitation = await prepareInvitation(ports, { ...kind, identityId, tags: {}, expiresAt })
+  const { enrollment } = invitation
+  await removeAuthenticator(ports, id, caller, (tx, removed) => {
+    const isRenamed = removed.method === 'updb' && enrollment.method === 'updb'
+    // As it is called now, should somebody have renamed it a moment ago.
+    const current = isRenamed ? { ...enrollment, username: removed.username } : enrollment
+    return insertEnrollmentWithin(ports, tx, current, caller)
+  })
+  return invitation
+}
+
+/** What the holder of the authenticator enrolls with the next time: the same kind of thing (D-128). */
+async function kindFor(
+  ports: Pick<ManagementPorts, 'cas'>,
+  authenticator: Authenticator,
+): Promise<EnrollmentKind> {
+  if (authenticator.method === 'updb') return { method: 'updb', username: authenticator.username }
+  if (authenticator.isIssuedByNetwork) return { method: 'ott' }
+  const caId = await enrollingCaOf(ports, authenticator.certPem)
+  if (caId !== undefined) return { method: 'ottca', caId }
+  const reason = 'has a certificate of a CA without enrollment by token; delete it instead'
+  throw invalid('id', reason)
+}
+
+async function enrollingCaOf(
+  { cas }: Pick<ManagementPorts, 'cas'>,
+  certPem: string,
+): Promise<CaId | undefined> {
+  const [certificate] = readCertificates(certPem)
+  const found = (await cas.list()).find((ca) => {
+    const [authority] = readCertificates(ca.certPem)
+    const isFit = ca.isVerified && ca.isOttCaEnrollmentEnabled
+    return isFit && authority && certificate && isSignedBy(certificate, authority)
+  })
+  return found?.id
+}

@@ -1,0 +1,149 @@
+/**
+ * What an administrator does to identities. API 3.3, 4.1; D-34, D-49. Everything that belongs together is one
+ * transaction, the audit event with it; sessions end in it, and on this instance at once.
+ */
+
+import { type IdentityId, newId } from '../../base/ids.ts'
+import { minutes } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller, SessionEndReason } from '../audit/events.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
+import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { Stores, Transaction } from '../stores.ts'
+
+export type NewIdentity = Omit<ChosenOfIdentity, 'authPolicyId'> & {
+  /** Undefined: the default one (API 4.1). */
+  readonly authPolicyId: Identity['authPolicyId'] | undefined
+}
+
+interface InTransaction {
+  readonly transaction: Transaction
+}
+
+/** `also` runs in the same transaction, for an id that is known before. Throws COULD_NOT_VALIDATE, ENTITY_NAME_IN_USE. */
+export async function createIdentity(
+  ports: AuditPorts & InTransaction,
+  input: NewIdentity,
+  caller: Caller,
+  also?: { readonly id: IdentityId; within(tx: Stores): Promise<void> },
+): Promise<IdentityId> {
+  const { transaction, clock, random } = ports
+  const now = clock.now()
+  const id = also?.id ?? newId<IdentityId>(random)
+  const { authPolicyId = DEFAULT_POLICY_ID } = input
+  await transaction(async (tx) => {
+    if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
+      throw invalid('authPolicyId', 'names no policy')
+    }
+    const outcome = await tx.identities.insert({
+      ...input,
+      id,
+      authPolicyId,
+      disabledAt: undefined,
+      disabledUntil: undefined,
+      createdAt: now,
+      updatedAt: now,
+    })
+    if (outcome === 'name-in-use') throw inUse('name')
+    if (outcome === 'external-id-in-use') throw inUse('externalId')
+    const created = { type: 'identity.created', identityId: id } as const
+    await tx.events.insert(recordEvent(ports, caller, created))
+    await also?.within(tx)
+  })
+  return id
+}
+
+/** Deletes it with its authenticators, its TOTP and its sessions. Throws NOT_FOUND. */
+export function deleteIdentity(
+  ports: EndingPorts & InTransaction,
+  id: IdentityId,
+  caller: Caller,
+): Promise<void> {
+  return cutOff(ports, id, 'identity-deleted', caller, async (tx) => {
+    await tx.identities.remove(id)
+    const deleted = { type: 'identity.deleted', identityId: id } as const
+    await tx.events.insert(recordEvent(ports, caller, deleted))
+  })
+}
+
+/** Ends all its sessions. For 0 minutes: until an administrator enables it. Throws NOT_FOUND. */
+export function disableIdentity(
+  ports: EndingPorts & InTransaction,
+  id: IdentityId,
+  durationMinutes: number,
+  caller: Caller,
+): Promise<void> {
+  return cutOff(ports, id, 'identity-disabled', caller, async (tx) => {
+    const at = ports.clock.now()
+    const until = durationMinutes === 0 ? undefined : plus(at, minutes(durationMinutes))
+    await tx.identities.replaceDisablement(id, { at, until }, at)
+    const disabled = { type: 'identity.disabled', identityId: id } as const
+    await tx.events.insert(recordEvent(ports, caller, disabled))
+  })
+}
+
+/** Throws NOT_FOUND. */
+export function enableIdentity(
+  ports: AuditPorts & InTransaction,
+  id: IdentityId,
+  caller: Caller,
+): Promise<void> {
+  return ports.transaction(async (tx) => {
+    const identity = await tx.identities.hold(id)
+    if (identity === undefined) throw notFound()
+    if (identity.disabledAt === undefined) return
+    await tx.identities.replaceDisablement(id, undefined, ports.clock.now())
+    const enabled = { type: 'identity.enabled', identityId: id } as const
+    await tx.events.insert(recordEvent(ports, caller, enabled))
+  })
+}
+
+/** Removes TOTP with its recovery codes, for a lost phone. Throws NOT_FOUND, MFA_NOT_ENROLLED. */
+export function removeMfa(
+  ports: AuditPorts & InTransaction,
+  id: IdentityId,
+  caller: Caller,
+): Promise<void> {
+  return ports.transaction(async (tx) => {
+    if ((await tx.identities.hold(id)) === undefined) throw notFound()
+    if (!(await tx.totpEnrollments.remove(id))) throw new Failure('MFA_NOT_ENROLLED')
+    // Guesses at a secret that is gone: they must not be in the way of the next one.
+    await tx.codeGuesses.clear(id)
+    const removed = { type: 'mfa.removed', identityId: id } as const
+    await tx.events.insert(recordEvent(ports, caller, removed))
+  })
+}
+
+/** Takes an identity out of service, and everything that it has begun. */
+async function cutOff(
+  ports: EndingPorts & InTransaction,
+  id: IdentityId,
+  reason: Extract<SessionEndReason, 'identity-deleted' | 'identity-disabled'>,
+  caller: Caller,
+  change: (tx: Stores, identity: Identity) => Promise<unknown>,
+): Promise<void> {
+  await ports.transaction(async (tx) => {
+    const found = await tx.identities.find(id)
+    if (found === undefined) throw notFound()
+    const cut = async () => {
+      // Held: a session that is just being begun is there when they are listed, or is not begun at all.
+      const identity = await tx.identities.hold(id)
+      if (identity === undefined) throw notFound()
+      const sessions = await tx.apiSessions.listOf(id)
+      const isGoing = reason === 'identity-deleted'
+      const authenticators = isGoing ? await tx.authenticators.listOf(id) : []
+      await endSessionsWithin(ports, tx, { sessions, authenticators }, reason, caller)
+      await tx.identities.voidLogins(id)
+      await change(tx, identity)
+    }
+    if (!found.isAdmin) return cut()
+    return keepAdministrator(tx, id, { now: ports.clock.now(), caller }, cut)
+  })
+}

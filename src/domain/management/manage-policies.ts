@@ -1,0 +1,161 @@
+/** What an administrator does to authentication policies. API 3.3, 4.4. */
+
+import { type AuthPolicyId, type ExternalJwtSignerId, newId } from '../../base/ids.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import { recordEvent } from '../audit/record.ts'
+import { changedFields } from '../changes.ts'
+import type { Tags } from '../identities/identity.ts'
+import { listInMemory } from '../lists/evaluate.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import { type AuthPolicy, isBuiltIn, POLICY_DEFAULTS } from '../policies/auth-policy.ts'
+import { changeRules } from '../policies/change-rules.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
+import type { PolicyPorts } from '../policies/ports.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import type { Stores } from '../stores.ts'
+
+/** A part that is left out is not allowed; what a part leaves out has its default. */
+export interface NewAuthPolicy {
+  readonly name: string
+  readonly primary: {
+    readonly [Method in keyof AuthPolicy['primary']]?:
+      | (Sparse<AuthPolicy['primary'][Method]> & { readonly allowed: boolean })
+      | undefined
+  }
+  readonly secondary: Sparse<AuthPolicy['secondary']>
+  readonly tags: Tags
+}
+
+type Sparse<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
+
+/** Throws NOT_FOUND. */
+export async function findPolicy(
+  { authPolicies }: Pick<PolicyPorts, 'authPolicies'>,
+  id: AuthPolicyId,
+): Promise<AuthPolicy> {
+  const policy = await authPolicies.find(id)
+  if (policy === undefined) throw notFound()
+  return policy
+}
+
+/** Returns them by name, unless the query asks for another order. */
+export async function listPolicies(
+  { authPolicies }: Pick<PolicyPorts, 'authPolicies'>,
+  query: ListQuery,
+): Promise<PageOf<AuthPolicy>> {
+  return listInMemory(await authPolicies.list(), query)
+}
+
+export async function createPolicy(
+  ports: PolicyPorts,
+  { name, tags, ...parts }: NewAuthPolicy,
+  caller: Caller,
+): Promise<AuthPolicyId> {
+  const { clock, random } = ports
+  const now = clock.now()
+  const id = newId<AuthPolicyId>(random)
+  const policy = { id, name, ...complete(parts), tags, createdAt: now, updatedAt: now }
+  await changeRules(ports, async (tx) => {
+    await requireSigners(tx, policy)
+    if ((await tx.authPolicies.insert(policy)) === 'name-in-use') throw inUse('name')
+    const created = { type: 'policy.created', details: { id, name } } as const
+    await tx.events.insert(recordEvent(ports, caller, created))
+  })
+  return id
+}
+
+/** Replaces the policy by what `change` returns. Counts for every session at its next call or refresh (API 4.4). */
+export function updatePolicy(
+  ports: PolicyPorts,
+  id: AuthPolicyId,
+  change: (current: AuthPolicy) => NewAuthPolicy,
+  caller: Caller,
+): Promise<void> {
+  return changeRules(ports, async (tx) => {
+    const current = await tx.authPolicies.find(id)
+    if (current === undefined) throw notFound()
+    const { name, tags, ...parts } = change(current)
+    const chosen = { name, ...complete(parts), tags }
+    const changed = changedFields(current, chosen)
+    if (changed.length === 0) return
+    await requireSigners(tx, chosen)
+    const now = ports.clock.now()
+    const next = { ...current, ...chosen, updatedAt: now }
+    const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
+      tx.authPolicies.replace(next),
+    )
+    if (outcome === 'missing') throw notFound()
+    if (outcome === 'name-in-use') throw inUse('name')
+    const updated = { type: 'policy.updated', details: { id, name, changed } } as const
+    await tx.events.insert(recordEvent(ports, caller, updated))
+  })
+}
+
+export function deletePolicy(ports: PolicyPorts, id: AuthPolicyId, caller: Caller): Promise<void> {
+  return changeRules(ports, async (tx) => {
+    const policy = await tx.authPolicies.hold(id)
+    if (policy === undefined) throw notFound()
+    if (isBuiltIn(id)) throw new Failure('ENTITY_CAN_NOT_BE_DELETED')
+    if ((await tx.identities.countWithPolicy(id)) > 0) {
+      throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')
+    }
+    await tx.authPolicies.remove(id)
+    const { name } = policy
+    const deleted = { type: 'policy.deleted', details: { id, name } } as const
+    await tx.events.insert(recordEvent(ports, caller, deleted))
+  })
+}
+
+function complete({
+  primary: { cert, extJwt, updb },
+  secondary,
+}: Pick<NewAuthPolicy, 'primary' | 'secondary'>): Pick<AuthPolicy, 'primary' | 'secondary'> {
+  const parts = [cert, extJwt, updb]
+  if (!parts.some((part) => part?.allowed === true)) {
+    throw invalid('primary', 'must allow at least one method')
+  }
+  const { allowedSigners = [] } = extJwt ?? {}
+  if (new Set(allowedSigners).size < allowedSigners.length) {
+    throw invalid(ALLOWED_SIGNERS, 'names a signer twice')
+  }
+  const { minPasswordLength, maxAttempts, lockoutDurationMinutes } = POLICY_DEFAULTS
+  return {
+    primary: {
+      cert: {
+        allowed: cert?.allowed ?? false,
+        allowExpiredCerts: cert?.allowExpiredCerts ?? false,
+        bindTokens: cert?.bindTokens ?? false,
+      },
+      extJwt: { allowed: extJwt?.allowed ?? false, allowedSigners },
+      updb: {
+        allowed: updb?.allowed ?? false,
+        minPasswordLength: updb?.minPasswordLength ?? minPasswordLength,
+        maxAttempts: updb?.maxAttempts ?? maxAttempts,
+        lockoutDurationMinutes: updb?.lockoutDurationMinutes ?? lockoutDurationMinutes,
+      },
+    },
+    secondary: {
+      requireTotp: secondary.requireTotp ?? false,
+      requireExtJwt: secondary.requireExtJwt,
+    },
+  }
+}
+
+const ALLOWED_SIGNERS = 'primary.extJwt.allowedSigners'
+
+async function requireSigners(
+  tx: Pick<Stores, 'externalJwtSigners'>,
+  { primary, secondary }: Pick<AuthPolicy, 'primary' | 'secondary'>,
+): Promise<void> {
+  const signers = await tx.externalJwtSigners.list()
+  const isKnown = (id: ExternalJwtSignerId) => signers.some((signer) => signer.id === id)
+  if (!primary.extJwt.allowedSigners.every(isKnown)) {
+    throw invalid(ALLOWED_SIGNERS, 'names a signer that does not exist')
+  }
+  const { requireExtJwt } = secondary
+  if (requireExtJwt !== undefined && !isKnown(requireExtJwt)) {
+    throw invalid('secondary.requireExtJwt', 'names no signer')
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The registry of API sessions, for administrators: both kinds listed and ended alike. API 3.3, 4.7; D-34, R051. Never
+ * a token.
+ */
+
+import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import type { Bound } from '../bound.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import { BATCH_ROWS, type PageOf } from '../paging.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { SessionPorts } from '../sessions/ports.ts'
+import { describeSessions, type SessionDetail } from '../sessions/session-detail.ts'
+
+type ReadPorts = Pick<
+  SessionPorts,
+  'brand' | 'clock' | 'apiSessions' | 'identities' | 'totpEnrollments' | 'rules'
+>
+type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'transaction'>
+
+const FIRST_BATCH: ListQuery = { limit: BATCH_ROWS, offset: 0 }
+
+/** Live ones, newest first unless another order is asked for. */
+export function listSessions(ports: ReadPorts, query: ListQuery): Promise<PageOf<SessionDetail>> {
+  return list(ports, undefined, query)
+}
+
+/** Throws NOT_FOUND if there is no such identity. */
+export async function listSessionsOf(
+  ports: ReadPorts,
+  identityId: IdentityId,
+  query: ListQuery,
+): Promise<PageOf<SessionDetail>> {
+  await findIdentity(ports, identityId)
+  return list(ports, identityId, query)
+}
+
+/** Throws NOT_FOUND. */
+export async function findSession(ports: ReadPorts, id: ApiSessionId): Promise<SessionDetail> {
+  const session = await ports.apiSessions.find(id)
+  const isLive = session !== undefined && session.expiresAt > ports.clock.now()
+  const [detail] = isLive ? await describeSessions(ports, [session]) : []
+  if (detail === undefined) throw new Failure('NOT_FOUND')
+  return detail
+}
+
+/** Throws NOT_FOUND. */
+export async function endSessionById(
+  ports: EndPorts,
+  id: ApiSessionId,
+  caller: Caller,
+): Promise<void> {
+  const feelEnds = await ports.transaction(async (tx) => {
+    const session = await tx.apiSessions.find(id)
+    if (session === undefined) throw new Failure('NOT_FOUND')
+    return endSessionsWithin(ports, tx, { sessions: [session] }, 'administrator', caller)
+  })
+  feelEnds()
+}
+
+/** Unfinished logins end with them. Throws NOT_FOUND. */
+export async function endSessionsOf(
+  ports: EndPorts & Pick<SessionPorts, 'identities'>,
+  identityId: IdentityId,
+  caller: Caller,
+): Promise<void> {
+  await findIdentity(ports, identityId)
+  await endMany(ports, identityId, caller)
+}
+
+/** The same for every identity, including the caller's own. */
+export function endAllSessions(ports: EndPorts, caller: Caller): Promise<void> {
+  return endMany(ports, undefined, caller)
+}
+
+async function list(
+  ports: ReadPorts,
+  of: IdentityId | undefined,
+  query: ListQuery,
+): Promise<PageOf<SessionDetail>> {
+  const at = ports.clock.now()
+  const { rows, totalCount } = await ports.apiSessions.list({ of, at }, query)
+  return { rows: await describeSessions(ports, rows), totalCount }
+}
+
+/**
+ * Ends all sessions that existed at the start. Logins in progress are voided first (D-226): each has begun its
+ * session by then, or never will.
+ */
+async function endMany(ports: EndPorts, of: IdentityId | undefined, caller: Caller): Promise<void> {
+  if (of === undefined) await voidAllLogins(ports)
+  else await ports.transaction((tx) => tx.identities.voidLogins(of))
+  const at = ports.clock.now()
+  for (let isMore = true; isMore; ) {
+    const feelEnds = await ports.transaction(async (tx) => {
+      const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, FIRST_BATCH)
+      isMore = rows.length === BATCH_ROWS
+      return endSessionsWithin(ports, tx, { sessions: rows }, 'administrator', caller)
+    })
+    feelEnds()
+  }
+}
+
+/** Administrators one at a time: other code locks several of them at once, in its own order (D-49). */
+async function voidAllLogins({ transaction }: Pick<EndPorts, 'transaction'>): Promise<void> {
+  for (const which of [
+    { isAdmin: true, limit: 1 },
+    { isAdmin: false, limit: BATCH_ROWS },
+  ]) {
+    let last: IdentityId | undefined
+    do {
+      last = await transaction((tx) => tx.identities.voidLoginsAfter(last, which))
+    } while (last !== undefined)
+  }
+}
+
+async function findIdentity(
+  { identities }: Pick<SessionPorts, 'identities'>,
+  id: IdentityId,
+): Promise<void> {
+  if ((await identities.find(id)) === undefined) throw new Failure('NOT_FOUND')
+}
+
+export interface ManageSessions {
+  readonly list: Bound<typeof listSessions>
+  readonly listOf: Bound<typeof listSessionsOf>
+  readonly find: Bound<typeof findSession>
+  readonly end: Bound<typeof endSessionById>
+  readonly endAllOf: Bound<typeof endSessionsOf>
+  readonly endAll: Bound<typeof endAllSessions>
+}

@@ -1,0 +1,190 @@
+/** What an administrator does to External JWT Signers. API 3.3, 4.5. */
+
+import { isLoopbackHost } from '../../base/host-port.ts'
+import { type ExternalJwtSignerId, newId } from '../../base/ids.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import { recordEvent } from '../audit/record.ts'
+import {
+  type HandedInCertificate,
+  readLeafCertificate,
+} from '../certificates/third-party/prove-ca.ts'
+import { changedFields } from '../changes.ts'
+import { isClaimsProperty } from '../ext-jwt/claim.ts'
+import type { ExternalJwtSigner, SignerKeys } from '../ext-jwt/signer.ts'
+import type { KeySetStatus } from '../ext-jwt/signer-keys.ts'
+import { keyFromCertificate } from '../ext-jwt/verification-key.ts'
+import { listInMemory } from '../lists/evaluate.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
+import { changeRules } from '../policies/change-rules.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import type { ManagementPorts } from './ports.ts'
+
+export type NewExternalJwtSigner = Omit<ExternalJwtSigner, 'id' | 'createdAt' | 'updatedAt'>
+
+export interface SignerDetail {
+  readonly signer: ExternalJwtSigner
+  /** Of a signer with a certificate. */
+  readonly certificate: Omit<HandedInCertificate, 'certPem'> | undefined
+  /** Of a signer with an endpoint that was asked already, on this instance. */
+  readonly keySet: KeySetStatus | undefined
+}
+
+type Ports = Pick<
+  ManagementPorts,
+  | 'clock'
+  | 'random'
+  | 'foldRepeats'
+  | 'transaction'
+  | 'rules'
+  | 'externalJwtSigners'
+  | 'signerKeys'
+  | 'issuers'
+  | 'allowHttp'
+>
+
+/** Throws NOT_FOUND. */
+export async function findSigner(
+  { externalJwtSigners, signerKeys }: Pick<Ports, 'externalJwtSigners' | 'signerKeys'>,
+  id: ExternalJwtSignerId,
+): Promise<SignerDetail> {
+  const signer = await externalJwtSigners.find(id)
+  if (signer === undefined) throw notFound()
+  return describe(signer, signerKeys)
+}
+
+/** Returns them by name, unless the query asks for another order. */
+export async function listSigners(
+  { externalJwtSigners, signerKeys }: Pick<Ports, 'externalJwtSigners' | 'signerKeys'>,
+  query: ListQuery,
+): Promise<PageOf<SignerDetail>> {
+  const { rows, totalCount } = listInMemory(await externalJwtSigners.list(), query)
+  return { rows: rows.map((signer) => describe(signer, signerKeys)), totalCount }
+}
+
+function describe(
+  signer: ExternalJwtSigner,
+  signerKeys: Pick<Ports['signerKeys'], 'status'>,
+): SignerDetail {
+  return {
+    signer,
+    certificate: certificateOf(signer),
+    keySet: signerKeys.status(signer.id),
+  }
+}
+
+export async function createSigner(
+  ports: Ports,
+  input: NewExternalJwtSigner,
+  caller: Caller,
+): Promise<ExternalJwtSignerId> {
+  const { clock, random } = ports
+  const checked = check(input, ports)
+  const now = clock.now()
+  const id = newId<ExternalJwtSignerId>(random)
+  const signer: ExternalJwtSigner = { ...checked, id, createdAt: now, updatedAt: now }
+  await changeRules(ports, async (tx) => {
+    const outcome = await tx.externalJwtSigners.insert(signer)
+    if (outcome === 'name-in-use') throw inUse('name')
+    if (outcome === 'issuer-in-use') throw inUse('issuer')
+    const details = { id, name: signer.name }
+    const created = { type: 'external-jwt-signer.created', details } as const
+    await tx.events.insert(recordEvent(ports, caller, created))
+  })
+  return id
+}
+
+/** Replaces the signer by what `change` returns. Throws NOT_FOUND. */
+export function updateSigner(
+  ports: Ports,
+  id: ExternalJwtSignerId,
+  change: (current: ExternalJwtSigner) => NewExternalJwtSigner,
+  caller: Caller,
+): Promise<void> {
+  return changeRules(ports, async (tx) => {
+    const current = await tx.externalJwtSigners.find(id)
+    if (current === undefined) throw notFound()
+    const chosen = check(change(current), ports)
+    const changed = changedFields(current, chosen)
+    if (changed.length === 0) return
+    const now = ports.clock.now()
+    const next = { ...current, ...chosen, updatedAt: now }
+    const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
+      tx.externalJwtSigners.replace(next),
+    )
+    if (outcome === 'missing') throw notFound()
+    if (outcome === 'name-in-use') throw inUse('name')
+    if (outcome === 'issuer-in-use') throw inUse('issuer')
+    const details = { id, name: next.name, changed }
+    const updated = { type: 'external-jwt-signer.updated', details } as const
+    await tx.events.insert(recordEvent(ports, caller, updated))
+  })
+}
+
+/** Throws NOT_FOUND. */
+export function deleteSigner(ports: Ports, id: ExternalJwtSignerId, caller: Caller): Promise<void> {
+  return changeRules(ports, async (tx) => {
+    const signer = await tx.externalJwtSigners.find(id)
+    if (signer === undefined) throw notFound()
+    const policies = await tx.authPolicies.list()
+    if (policies.some((policy) => refersTo(policy, id))) {
+      throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')
+    }
+    const removed = () => tx.externalJwtSigners.remove(id)
+    await keepAdministrator(tx, undefined, { now: ports.clock.now(), caller }, removed)
+    const details = { id, name: signer.name }
+    const deleted = { type: 'external-jwt-signer.deleted', details } as const
+    await tx.events.insert(recordEvent(ports, caller, deleted))
+  })
+}
+
+function refersTo({ primary, secondary }: AuthPolicy, id: ExternalJwtSignerId): boolean {
+  return primary.extJwt.allowedSigners.includes(id) || secondary.requireExtJwt === id
+}
+
+function check(
+  signer: NewExternalJwtSigner,
+  { issuers, allowHttp }: Pick<Ports, 'issuers' | 'allowHttp'>,
+): NewExternalJwtSigner {
+  const { issuer, claimsProperty, externalAuthUrl } = signer
+  if (issuers().some((own) => own === issuer))
+    throw invalid('issuer', 'is an issuer of this service itself')
+  if (!isClaimsProperty(claimsProperty)) {
+    throw invalid('claimsProperty', 'must be the name of a claim or a JSON pointer')
+  }
+  const keys = checkKeys(signer.keys, allowHttp)
+  if (externalAuthUrl !== undefined) requireUrl('externalAuthUrl', externalAuthUrl, allowHttp)
+  return { ...signer, keys }
+}
+
+function checkKeys(keys: SignerKeys, allowHttp: boolean): SignerKeys {
+  if (keys.kind === 'jwks') {
+    requireUrl('jwksEndpoint', keys.jwksEndpoint, allowHttp)
+    return keys
+  }
+  const read = readLeafCertificate(keys.certPem)
+  if (typeof read === 'string') throw new Failure(read)
+  if (keyFromCertificate(read.certPem) === undefined) {
+    const field = { field: 'certPem', reason: 'has a key that cannot verify JWTs' }
+    throw new Failure('INVALID_CERT_PEM', { field })
+  }
+  return { ...keys, certPem: read.certPem }
+}
+
+/** API 4.5: https, and http only to this machine or where the configuration allows it. */
+function requireUrl(field: string, text: string, allowHttp: boolean): void {
+  const url = URL.parse(text)
+  if (url === null) throw invalid(field, 'must be a URL')
+  if (url.username !== '' || url.password !== '') throw invalid(field, 'must not carry credentials')
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const isPlain = url.protocol === 'http:' && (allowHttp || isLoopbackHost(host))
+  if (url.protocol !== 'https:' && !isPlain) throw invalid(field, 'must be a URL with https')
+}
+
+function certificateOf({ keys }: ExternalJwtSigner): SignerDetail['certificate'] {
+  const read = keys.kind === 'certificate' ? readLeafCertificate(keys.certPem) : undefined
+  return typeof read === 'string' ? undefined : read
+}

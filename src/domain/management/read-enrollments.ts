@@ -1,0 +1,64 @@
+/** What an administrator sees of enrollments. API 3.3, 4.3. Reads only; no token is there to be read. */
+import type { EnrollmentId, IdentityId } from '../../base/ids.ts'
+import type { Enrollment } from '../enrollments/enrollment.ts'
+import type { Enrollments } from '../enrollments/stores.ts'
+import { type Identity, ownersOf } from '../identities/identity.ts'
+import type { Identities } from '../identities/stores.ts'
+import { listInMemory } from '../lists/evaluate.ts'
+import type { ListQuery } from '../lists/list-query.ts'
+import type { PageOf } from '../paging.ts'
+import { notFound } from '../refusals.ts'
+
+export interface EnrollmentDetail {
+  readonly enrollment: Enrollment
+  readonly identity: Pick<Identity, 'id' | 'name'>
+}
+
+interface ReadPorts {
+  readonly enrollments: Pick<Enrollments, 'find' | 'list' | 'listOf'>
+  readonly identities: Pick<Identities, 'find' | 'findMany'>
+}
+
+/** Throws NOT_FOUND. */
+export async function findEnrollment(
+  ports: ReadPorts,
+  id: EnrollmentId,
+): Promise<EnrollmentDetail> {
+  const enrollment = await ports.enrollments.find(id)
+  if (enrollment === undefined) throw notFound()
+  return { enrollment, identity: await existing(ports, enrollment.identityId) }
+}
+
+export async function listEnrollments(
+  { enrollments, identities }: ReadPorts,
+  query: ListQuery,
+): Promise<PageOf<EnrollmentDetail>> {
+  const { rows, totalCount } = await enrollments.list(query)
+  const owners = await identities.findMany(ownersOf(rows))
+  const details = rows.flatMap((enrollment) => {
+    const identity = owners.get(enrollment.identityId)
+    // Deleted between the two queries, and its enrollments with it.
+    return identity === undefined ? [] : [{ enrollment, identity }]
+  })
+  return { rows: details, totalCount }
+}
+
+/** Throws NOT_FOUND. */
+export async function listEnrollmentsOf(
+  ports: ReadPorts,
+  id: IdentityId,
+  query: ListQuery,
+): Promise<PageOf<EnrollmentDetail>> {
+  const identity = await existing(ports, id)
+  const { rows, totalCount } = listInMemory(await ports.enrollments.listOf(id), query)
+  return { rows: rows.map((enrollment) => ({ enrollment, identity })), totalCount }
+}
+
+async function existing(
+  { identities }: Pick<ReadPorts, 'identities'>,
+  id: IdentityId,
+): Promise<Identity> {
+  const identity = await identities.find(id)
+  if (identity === undefined) throw notFound()
+  return identity
+}

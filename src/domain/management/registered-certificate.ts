@@ -1,0 +1,28 @@
+/** A certificate that is handed in to be somebody's authenticator, in our own form. API 4.2. */
+import { isSignedBy, readCertificates } from '../../base/certificates.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import { readLeafCertificate } from '../certificates/third-party/prove-ca.ts'
+import type { CertAuthenticator } from '../identities/authenticator.ts'
+
+export type RegisteredCertificate = Pick<
+  CertAuthenticator,
+  'certPem' | 'fingerprint' | 'isIssuedByNetwork'
+>
+
+/** `ownAnchors`: our own root and issuing CAs, in PEM. Thrown: INVALID_CERT_PEM. */
+export function registeredCertificate(
+  pem: string,
+  ownAnchors: readonly string[],
+): RegisteredCertificate {
+  const read = readLeafCertificate(pem)
+  if (typeof read === 'string') throw new Failure(read)
+  const { certPem, fingerprint } = read
+  const [certificate] = readCertificates(certPem)
+  const isIssuedByNetwork = ownAnchors
+    .flatMap(readCertificates)
+    .some(
+      (anchor) =>
+        anchor !== undefined && certificate !== undefined && isSignedBy(certificate, anchor),
+    )
+  return { certPem, fingerprint, isIssuedByNetwork }
+}

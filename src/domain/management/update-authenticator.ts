@@ -1,0 +1,170 @@
+/**
+ * An administrator changes somebody's password, username or certificate. API 3.3, 4.2; D-34, D-122. The password is
+ * hashed before the transaction begins, which then reads again what it changes: two changes at once both stand.
+ */
+
+import type { AuthenticatorId } from '../../base/ids.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import { recordEvent } from '../audit/record.ts'
+import { changedFields } from '../changes.ts'
+import { hashNewPassword } from '../factors/new-password.ts'
+import {
+  type Authenticator,
+  type CertAuthenticator,
+  refuseLongUsername,
+  type UpdbAuthenticator,
+} from '../identities/authenticator.ts'
+import type { Tags } from '../identities/identity.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
+import { inUse, notFound } from '../refusals.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { Stores } from '../stores.ts'
+import type { ManagementPorts } from './ports.ts'
+import { type RegisteredCertificate, registeredCertificate } from './registered-certificate.ts'
+
+/** Of the same method as the authenticator, always: that never changes, nor whose it is. */
+export type AuthenticatorChange =
+  | {
+      readonly method: 'updb'
+      readonly username: string
+      /** Undefined: the one that is there. */
+      readonly password: Secret | undefined
+      readonly tags: Tags
+    }
+  | { readonly method: 'cert'; readonly certPem: string; readonly tags: Tags }
+
+/** Without plain stores: these work inside a transaction. */
+type ReplacingPorts = EndingPorts & Pick<ManagementPorts, 'ownAnchors'>
+
+/**
+ * Replaces the authenticator by what `change` returns, which is called twice. Another password ends every session of the
+ * identity and forgets its lock; another certificate is a removal of the former one (D-117). Throws NOT_FOUND, and what
+ * `change` throws.
+ */
+export async function updateAuthenticator(
+  ports: ReplacingPorts &
+    Pick<ManagementPorts, 'transaction' | 'hashing' | 'brand' | 'rejectsCommonPasswords'>,
+  id: AuthenticatorId,
+  change: (current: Authenticator) => AuthenticatorChange,
+  caller: Caller,
+): Promise<void> {
+  const { transaction, clock } = ports
+  const { authenticator, identity, policy } = await transaction((tx) => readOwned(tx, id))
+  const asked = change(authenticator)
+  let passwordHash: string | undefined
+  if (asked.method === 'updb') {
+    const { username, password } = asked
+    refuseLongUsername(username)
+    passwordHash =
+      password && (await hashNewPassword(ports, password, { username, identity, policy }))
+  }
+  await transaction(async (tx) => {
+    const { identity: owner } = await readOwned(tx, id)
+    const write = async () => {
+      // Held as at a login: what is begun with it is there when the sessions are listed, or is not begun.
+      await tx.identities.hold(owner.id)
+      const current = await tx.authenticators.find(id)
+      if (current === undefined) throw notFound()
+      const next = change(current)
+      return current.method === 'updb' && next.method === 'updb'
+        ? replaceUpdb(ports, tx, current, { ...next, passwordHash }, caller)
+        : replaceCert(ports, tx, current, next, caller)
+    }
+    if (!owner.isAdmin) return write()
+    return keepAdministrator(tx, owner.id, { now: clock.now(), caller }, write)
+  })
+}
+
+async function replaceUpdb(
+  ports: ReplacingPorts,
+  tx: Stores,
+  current: UpdbAuthenticator,
+  next: { username: string; passwordHash: string | undefined; tags: Tags },
+  caller: Caller,
+): Promise<void> {
+  const { id, identityId, credentialVersion } = current
+  const { username, passwordHash, tags } = next
+  const changed: string[] = [...changedFields(current, { username, tags })]
+  if (passwordHash !== undefined) changed.push('password')
+  if (changed.length === 0) return
+  const outcome = await tx.authenticators.replaceUpdb(
+    id,
+    credentialVersion,
+    next,
+    ports.clock.now(),
+  )
+  if (outcome === 'missing') throw notFound()
+  if (outcome === 'username-in-use') throw inUse('username')
+  if (passwordHash !== undefined) await tx.identities.voidLogins(identityId)
+  const sessions = passwordHash === undefined ? [] : await tx.apiSessions.listOf(identityId)
+  await endSessionsWithin(ports, tx, { sessions }, 'password-reset', caller)
+  const details = { id, changed }
+  const updated = { type: 'authenticator.updated', identityId, details } as const
+  await tx.events.insert(recordEvent(ports, caller, updated))
+}
+
+async function replaceCert(
+  ports: ReplacingPorts,
+  tx: Stores,
+  current: Authenticator,
+  next: AuthenticatorChange,
+  caller: Caller,
+): Promise<void> {
+  if (current.method !== 'cert' || next.method !== 'cert') {
+    throw new Error('the method of an authenticator does not change')
+  }
+  const { id, identityId, credentialVersion } = current
+  const { tags } = next
+  const certificate = anotherCertificate(ports, current, next.certPem)
+  const changed: string[] = [...changedFields<CertAuthenticator>(current, { tags })]
+  if (certificate !== undefined) changed.push('certPem')
+  if (changed.length === 0) return
+  const given = { certificate, tags }
+  const outcome = await tx.authenticators.replaceCert(
+    id,
+    credentialVersion,
+    given,
+    ports.clock.now(),
+  )
+  if (outcome === 'missing') throw notFound()
+  if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+  const sessions = certificate === undefined ? [] : await tx.apiSessions.listByAuthenticator(id)
+  const authenticators = certificate === undefined ? [] : [withoutIt(current, certificate)]
+  const ending = { sessions, authenticators }
+  await endSessionsWithin(ports, tx, ending, 'certificate-replaced', caller)
+  const details = { id, changed }
+  const updated = { type: 'authenticator.updated', identityId, details } as const
+  await tx.events.insert(recordEvent(ports, caller, updated))
+}
+
+function anotherCertificate(
+  { ownAnchors }: Pick<ReplacingPorts, 'ownAnchors'>,
+  { fingerprint, certPem: former }: CertAuthenticator,
+  certPem: string,
+): RegisteredCertificate | undefined {
+  // What is there is taken as it is, also where nobody could hand it in today.
+  if (certPem === former) return undefined
+  const read = registeredCertificate(certPem, ownAnchors())
+  return read.fingerprint === fingerprint ? undefined : read
+}
+
+/** What goes: the certificate and, unless it is the one that comes, the renewal that waited (D-130). */
+function withoutIt(
+  { renewal, ...former }: CertAuthenticator,
+  { fingerprint }: RegisteredCertificate,
+): CertAuthenticator {
+  return renewal?.fingerprint === fingerprint ? former : { ...former, renewal }
+}
+
+async function readOwned(tx: Stores, id: AuthenticatorId) {
+  const authenticator = await tx.authenticators.find(id)
+  const identity = authenticator && (await tx.identities.find(authenticator.identityId))
+  const policy = identity && (await tx.authPolicies.find(identity.authPolicyId))
+  if (authenticator === undefined || identity === undefined || policy === undefined) {
+    throw notFound()
+  }
+  return { authenticator, identity, policy }
+}

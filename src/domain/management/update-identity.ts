@@ -1,0 +1,78 @@
+/**
+ * An administrator replaces an identity, or changes a part of it. API 1, 4.1; D-34, D-49. Read and written in one
+ * transaction that holds the row, so that two changes of different fields at once both stand.
+ */
+
+import type { IdentityId } from '../../base/ids.ts'
+import type { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import { recordEvent } from '../audit/record.ts'
+import { changedFields } from '../changes.ts'
+import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
+import { endsSessions } from '../login/hold-owner.ts'
+import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
+import { keepAdministrator } from '../policies/last-administrator.ts'
+import { inUse, invalid, notFound } from '../refusals.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { EndingPorts } from '../sessions/ending/ports.ts'
+import type { Stores, Transaction } from '../stores.ts'
+import type { NewIdentity } from './manage-identities.ts'
+
+/**
+ * Replaces the identity by what `change` returns, which may be called again if another call was faster. Ends its sessions
+ * if their tokens would say something else now (D-122). Throws NOT_FOUND, and what `change` throws.
+ */
+export async function updateIdentity(
+  ports: EndingPorts & { readonly transaction: Transaction },
+  id: IdentityId,
+  change: (current: Identity) => NewIdentity,
+  caller: Caller,
+): Promise<void> {
+  const { transaction, clock } = ports
+  const outcome = await transaction(async (tx) => {
+    const found = await tx.identities.find(id)
+    if (found === undefined) throw notFound()
+    const write = async () => {
+      const current = await tx.identities.hold(id)
+      if (current === undefined) throw notFound()
+      // Made an administrator since it was found: all of them must be held before this one is.
+      if (current.isAdmin && !found.isAdmin) return 'again'
+      return replace(ports, tx, current, change(current), caller)
+    }
+    if (!found.isAdmin) return write()
+    return keepAdministrator(tx, id, { now: clock.now(), caller }, write)
+  })
+  if (outcome === 'again') return updateIdentity(ports, id, change, caller)
+}
+
+async function replace(
+  ports: EndingPorts,
+  tx: Stores,
+  current: Identity,
+  { authPolicyId = DEFAULT_POLICY_ID, ...given }: NewIdentity,
+  caller: Caller,
+): Promise<'updated' | 'unchanged'> {
+  const chosen: ChosenOfIdentity = { ...given, authPolicyId }
+  const changed = changedFields(current, chosen)
+  if (changed.length === 0) return 'unchanged'
+  // Held: it does not go away meanwhile.
+  if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
+    throw invalid('authPolicyId', 'names no policy')
+  }
+  const { id } = current
+  const next: Identity = { ...current, ...chosen, updatedAt: ports.clock.now() }
+  const outcome = await tx.identities.replace(next)
+  if (outcome === 'missing') throw notFound()
+  if (outcome !== 'replaced') throw inTheWay(outcome)
+  const isEnd = endsSessions(current, next)
+  if (isEnd) await tx.identities.voidLogins(id)
+  const sessions = isEnd ? await tx.apiSessions.listOf(id) : []
+  await endSessionsWithin(ports, tx, { sessions }, 'identity-changed', caller)
+  const updated = { type: 'identity.updated', identityId: id, details: { changed } } as const
+  await tx.events.insert(recordEvent(ports, caller, updated))
+  return 'updated'
+}
+
+function inTheWay(obstacle: 'name-in-use' | 'external-id-in-use'): Failure {
+  return inUse(obstacle === 'name-in-use' ? 'name' : 'externalId')
+}

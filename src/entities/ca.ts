@@ -1,0 +1,58 @@
+/** A third-party CA whose certificates may log in here: API 4.6. */
+import type { CaId } from '../base/ids.ts'
+import { CHOSEN, CREATED_AND_UPDATED, LISTED, NAME, TAGS } from './every-entity.ts'
+import { as, type Fields } from './field.ts'
+
+export const CA = {
+  id: { type: 'text', of: as<CaId>(), ...LISTED, title: 'ID' },
+  ...CREATED_AND_UPDATED,
+  name: NAME,
+  certPem: { type: 'text', isWritable: true, shownTo: 'administrator' },
+  /** SHA-256 of the certificate, lower-case hex. Unique. */
+  fingerprint: { type: 'text', ...LISTED },
+  isVerified: { type: 'boolean', ...LISTED, title: 'VERIFIED' },
+  /** CN of the certificate that proves possession of the CA's key. */
+  verificationToken: {
+    type: 'text',
+    isOptional: true,
+    shownTo: 'administrator',
+    description: 'Null once the CA is verified.',
+  },
+  isAuthEnabled: {
+    type: 'boolean',
+    ...CHOSEN,
+    title: 'AUTH',
+    option: { name: 'auth', what: 'its certificates log in' },
+  },
+  isOttCaEnrollmentEnabled: {
+    type: 'boolean',
+    ...CHOSEN,
+    title: 'OTT',
+    option: { name: 'ott-enrollment', what: 'its certificates enroll with a token' },
+  },
+  isAutoCaEnrollmentEnabled: {
+    type: 'boolean',
+    ...CHOSEN,
+    title: 'AUTO',
+    option: {
+      name: 'auto-enrollment',
+      what: 'its certificates enroll by themselves, which makes identities',
+    },
+  },
+  identityRoles: {
+    type: 'texts',
+    ...CHOSEN,
+    option: {
+      name: 'role',
+      value: 'ROLE',
+      canClear: true,
+      what: 'of identities that enroll by themselves; repeat it. All are replaced',
+    },
+  },
+  identityNameFormat: {
+    type: 'text',
+    ...CHOSEN,
+    option: { name: 'name-format', what: 'how they are called; [caName]-[commonName] without it' },
+  },
+  tags: TAGS,
+} as const satisfies Fields

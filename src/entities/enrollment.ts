@@ -1,0 +1,60 @@
+/** An invitation to become able to log in: API 4.3. */
+import type { CaId, EnrollmentId, IdentityId } from '../base/ids.ts'
+import type { SecretHash } from '../base/secrets/vault.ts'
+import { CREATED_AND_UPDATED, LISTED, TAGS } from './every-entity.ts'
+import { as, type Fields } from './field.ts'
+
+/** The fields of all methods. */
+export const ENROLLMENT = {
+  id: { type: 'text', of: as<EnrollmentId>(), ...LISTED, title: 'ID' },
+  ...CREATED_AND_UPDATED,
+  identityId: {
+    type: 'text',
+    of: as<IdentityId>(),
+    ...LISTED,
+    option: { name: 'identity', to: 'identity', what: 'who is invited' },
+  },
+  identity: { type: 'reference', isComputed: true, shownTo: 'administrator', title: 'IDENTITY' },
+  method: {
+    type: 'text',
+    choices: ['ott', 'updb', 'ottca'],
+    ...LISTED,
+    title: 'METHOD',
+    option: {
+      name: 'method',
+      what: 'to a certificate (the default), a password, a certificate of a CA',
+    },
+  },
+  username: {
+    type: 'text',
+    ...LISTED,
+    title: 'USERNAME',
+    option: { name: 'username', value: 'NAME', what: 'of updb' },
+  },
+  caId: {
+    type: 'text',
+    of: as<CaId>(),
+    ...LISTED,
+    option: { name: 'ca', to: 'ca', what: 'of ottca' },
+  },
+  expiresAt: {
+    type: 'time',
+    ...LISTED,
+    title: 'EXPIRES',
+    option: { name: 'expires-at', value: 'TIME', what: 'until when, such as 2026-12-24T18:00:00Z' },
+  },
+  usedAt: {
+    type: 'time',
+    isOptional: true,
+    ...LISTED,
+    title: 'USED',
+    description: 'Null while nobody has used it.',
+  },
+  tags: TAGS,
+  tokenHash: { type: 'text', of: as<SecretHash>() },
+} as const satisfies Fields
+
+const { method, username, caId, ...common } = ENROLLMENT
+
+/** What an enrollment has whatever its method is. */
+export const ENROLLMENT_OF_ANY_METHOD = common satisfies Fields
