@@ -5,7 +5,6 @@ import type { SecondFactorId } from '../../protocol/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { secondFactor } from '../factors/second-factors.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
@@ -68,5 +67,3 @@ export async function submitSecondFactor(
   if (step === 'taken') throw await refuseCode(ports, request, factor, { verdict: 'wrong' }, caller)
   return step
 }
-
-export type SubmitSecondFactor = Bound<typeof submitSecondFactor>
