@@ -2,7 +2,6 @@
  * Which fields of which list may be filtered and sorted by: API 2, 4. Whatever is not here cannot be asked for, and
  * nothing secret is here: no hash of a password, token or code, no sealed key. Names are those of the answers.
  */
-
 import { AUTHENTICATOR } from '../../entities/authenticator.ts'
 import { CA } from '../../entities/ca.ts'
 import { ENROLLMENT } from '../../entities/enrollment.ts'
