@@ -10,7 +10,11 @@ import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
 import { beginAccountLogin, finishAccountLogin } from '../../domain/account/login.ts'
-import { createOwnAuthenticators } from '../../domain/account/own-authenticators.ts'
+import {
+  findOwnAuthenticator,
+  listOwnAuthenticators,
+  updateOwnAuthenticator,
+} from '../../domain/account/own-authenticators.ts'
 import {
   authenticateAccount,
   formToken,
@@ -19,7 +23,6 @@ import {
   sealAccountSession,
 } from '../../domain/account/session.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
-import { recordEvent } from '../../domain/audit/record.ts'
 import { authenticateCall } from '../../domain/calls/authenticate-call.ts'
 import { authenticateRouter } from '../../domain/calls/routers/authenticate-router.ts'
 import { checkForRouter } from '../../domain/calls/routers/check-for-router.ts'
@@ -34,7 +37,6 @@ import { createAddressFailures } from '../../domain/factors/guessing/failures.ts
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/hashing.ts'
-import { hashNewPassword } from '../../domain/factors/new-password.ts'
 import {
   cancelEnrollmentInLogin,
   pendingUrlInLogin,
@@ -45,7 +47,6 @@ import { finishReturn, recogniseReturn } from '../../domain/login/external/come-
 import { keepPrimary } from '../../domain/login/external/kept-primary.ts'
 import { sendAway } from '../../domain/login/external/send-away.ts'
 import { queriesOf } from '../../domain/login/outstanding-queries.ts'
-import { provePrimary } from '../../domain/login/prove-primary.ts'
 import {
   findOpenRequest,
   findRequestForEnrollment,
@@ -71,7 +72,6 @@ import {
   userinfo,
 } from '../../domain/sessions/current-session.ts'
 import { endExpired } from '../../domain/sessions/ending/end-expired.ts'
-import { endSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
@@ -282,9 +282,10 @@ export function compose(parts: Parts) {
       end: endOwnSession,
       endOthers: endOtherSessions,
     }),
-    ownAuthenticators: createOwnAuthenticators({
-      ...ports,
-      ...withPorts(ports, { recordEvent, hashNewPassword, endSessionsWithin, provePrimary }),
+    ownAuthenticators: withPorts(ports, {
+      list: listOwnAuthenticators,
+      find: findOwnAuthenticator,
+      update: updateOwnAuthenticator,
     }),
     manageSessions: withPorts(ports, {
       list: listSessions,

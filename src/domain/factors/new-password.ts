@@ -30,6 +30,3 @@ export async function hashNewPassword(
   if (fault !== undefined) throw invalid('password', fault)
   return ports.hashing.hash(password)
 }
-
-/** For use cases that do not take ports yet. */
-export type HashNewPassword = (password: Secret, of: PasswordOwner) => Promise<string>
