@@ -2,7 +2,6 @@
 // was built from, and sbom.json, which lists what it brings along (CycloneDX, R117). A checkout needs none of it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -10,7 +9,8 @@ const dist = new URL('../dist/', import.meta.url)
 
 // What was removed from src must not live on in the package.
 rmSync(dist, { recursive: true, force: true })
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+// The compiler in Go. `typescript` is its predecessor in JavaScript, which only dependency-cruiser still needs (D-277).
+const tsc = fileURLToPath(new URL('../node_modules/typescript-7/bin/tsc', import.meta.url))
 const { status } = spawnSync(process.execPath, [tsc, '--project', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',

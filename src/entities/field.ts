@@ -61,7 +61,7 @@ export interface CliOption {
 export type Fields = Readonly<Record<string, Field>>
 
 declare const narrowed: unique symbol
-interface Narrowed<T> {
+export interface Narrowed<T> {
   readonly [narrowed]?: T
 }
 

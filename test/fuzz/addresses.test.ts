@@ -17,7 +17,7 @@ import { type AddressRules, refusalOf } from '../../src/outbound/address-rules.t
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const HOST = 'idp.example'
 const OPEN: AddressRules = { blockPrivateAddresses: false, allowed: [], denied: [] }

@@ -10,7 +10,7 @@ import { type Challenge, formatChallenges, parseChallenges } from '../../src/pro
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const printable = fc.string({ unit: 'grapheme-ascii', maxLength: 40 })
 // Quotes, backslashes, commas and what looks like a further challenge, often.

@@ -17,7 +17,7 @@ import { CA_EXTENSIONS, LEAF_EXTENSIONS, openOpenssl } from '../support/certific
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

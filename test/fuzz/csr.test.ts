@@ -27,7 +27,7 @@ import { sessionCertificatesOn } from '../support/certificates/session-certifica
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const store = await openStore({ kind: 'sqlite', path: ':memory:' })
 const { authorities } = await sessionCertificatesOn(store, systemClock)

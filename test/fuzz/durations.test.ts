@@ -17,7 +17,7 @@ import { adjust, DURATION_RULES, type Durations } from '../support/config/durati
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const SECONDS_IN = { d: 86_400, h: 3_600, m: 60, s: 1 } as const
 const TEN_YEARS = 3_650 * SECONDS_IN.d

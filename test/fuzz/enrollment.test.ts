@@ -20,7 +20,7 @@ import { rounds } from '../support/rounds.ts'
 import { startService } from '../support/service.ts'
 
 // Every run is a call over the wire. Short in CI, long on demand.
-const numRuns = rounds(100)
+const numRuns = rounds(200)
 
 const TYPES = [
   'application/json',

@@ -11,7 +11,7 @@ import { externalSigner, newIdpKey } from '../support/idp/external-idp.ts'
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 type Step = string | number
 

@@ -23,7 +23,7 @@ import { rounds } from '../support/rounds.ts'
 import { startService } from '../support/service.ts'
 import { sql } from '../support/stores/sql.ts'
 
-const RUNS = rounds(300)
+const RUNS = rounds(1000)
 
 const FIELDS: Readonly<Record<string, ListFields>> = lists
 const anyList = fc.constantFrom(...Object.values(FIELDS).filter((one) => namesOf(one).length > 0))

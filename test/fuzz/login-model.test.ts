@@ -16,7 +16,7 @@ import { makeSurroundings } from './login-model/surroundings.ts'
 import { openWorld } from './login-model/world.ts'
 
 // Fewer than the others, because each is a whole life.
-const RUNS = rounds(50)
+const RUNS = rounds(100)
 
 test('no sequence of steps, whoever takes them and however many at once, breaks a promise of the login', async (t) => {
   // D-22 has its own tests; here every failure comes from one address.

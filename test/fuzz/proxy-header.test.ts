@@ -7,7 +7,7 @@ import { proxyHeader } from '../support/edge/proxy-header.ts'
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const byte = fc.integer({ min: 0, max: 255 })
 const source = fc.oneof(

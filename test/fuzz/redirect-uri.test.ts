@@ -15,7 +15,7 @@ import {
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 

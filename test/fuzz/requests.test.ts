@@ -18,7 +18,7 @@ import { rounds } from '../support/rounds.ts'
 import { ADMIN, type Service, startService } from '../support/service.ts'
 
 // Every run is a call over the wire, and some hash a password. Short in CI, long on demand.
-const numRuns = rounds(100)
+const numRuns = rounds(200)
 
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'

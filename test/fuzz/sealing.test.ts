@@ -26,7 +26,7 @@ import { type Issuer, RESPONSE_MODES, SCOPES } from '../../src/protocol/oidc.ts'
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const secret = systemRandom.bytes(INSTALLATION_SECRET_BYTES)
 const vault = createVault(secret, systemRandom)

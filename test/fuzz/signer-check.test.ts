@@ -22,7 +22,7 @@ import { anIdentity, aPolicy, rulesOf } from '../support/people.ts'
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const clock = new ManualClock()
 const NOW = epochSeconds(clock.now())

@@ -11,7 +11,7 @@ import { provisioningUrl, totpCode, totpStep } from '../../src/protocol/totp.ts'
 import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
-fc.configureGlobal({ numRuns: rounds(300) })
+fc.configureGlobal({ numRuns: rounds(1000) })
 
 const secrets = fc.uint8Array({ minLength: 20, maxLength: 20 })
 /** From 1970 to the year 9999, in milliseconds. */

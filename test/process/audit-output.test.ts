@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { EventLine } from '../../src/contract/management/events.ts'
 import { beginLogin, logIn, submitPassword } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
-import { changeConfig } from '../support/process/child-home.ts'
+import { changeConfig, missingHome } from '../support/process/child-home.ts'
 import {
   type ChildService,
   spawnLatchkey,
@@ -22,7 +22,19 @@ import { ADMIN } from '../support/service.ts'
 
 /** A home whose events go to this place. */
 async function homeWith(t: TestContext, output: string): Promise<string> {
-  const home = await preparedHome(t)
+  return withOutput(await preparedHome(t), output)
+}
+
+/** The same, made by a command: what is left for its first start, such as the first signing key, is not done yet. */
+async function initializedHomeWith(t: TestContext, output: string): Promise<string> {
+  const home = await missingHome(t)
+  const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: ADMIN.password }
+  const made = await runLatchkey(t, ['init', '--home', home], { environment })
+  assert.equal(made.code, 0, made.stderr)
+  return withOutput(home, output)
+}
+
+async function withOutput(home: string, output: string): Promise<string> {
   await changeConfig(home, (config) => {
     config.edge = { ...config.edge, audit: { output } }
   })
@@ -44,7 +56,7 @@ function readLines(text: string): readonly EventLine[] {
 const byId = (events: readonly EventLine[]) => new Map(events.map((event) => [event.id, event]))
 
 test('standard output has every event of the instance, as the API shows it', async (t) => {
-  const service = await startChild(t, { home: await homeWith(t, 'stdout') })
+  const service = await startChild(t, { home: await initializedHomeWith(t, 'stdout') })
   await logIn(service)
   const { authRequestId } = await beginLogin(service)
   const wrong = { username: ADMIN.username, password: 'marker-of-a-wrong-password' }
@@ -104,7 +116,7 @@ test('a file is the owner’s alone, is rotated with SIGHUP, and loses nothing',
 })
 
 test('events of commands are in the database, and in no output', async (t) => {
-  const home = await homeWith(t, 'audit.log')
+  const home = await initializedHomeWith(t, 'audit.log')
   const service = await startChild(t, { home })
   const rotated = await runLatchkey(t, ['keys', 'rotate', '--home', home])
   assert.equal(rotated.code, 0, rotated.stderr)

@@ -31,7 +31,7 @@ import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
-const KILLER = fileURLToPath(new URL('../support/process/kill-restore.ts', import.meta.url))
+const KILLER = fileURLToPath(new URL('../support/kills/kill-restore.ts', import.meta.url))
 
 afterAll(async () => (await startPostgres()).stop())
 

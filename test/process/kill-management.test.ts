@@ -11,18 +11,18 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { type Chance, chance } from '../support/chance.ts'
-import { bearer, beginLogin, submitPassword } from '../support/login/login.ts'
-import { type Administrator, administrate, administratorWith } from '../support/management.ts'
-import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
-import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
-import { createLedger, type Entry, settle } from '../support/process/ledger.ts'
+import { createLedger, type Entry, settle } from '../support/kills/ledger.ts'
 import {
   type Begun,
   lifeOfAnIdentity,
   lifeOfAPolicy,
   lifeOfASigner,
   loginOfSomebody,
-} from '../support/process/managed-lives.ts'
+} from '../support/kills/managed-lives.ts'
+import { bearer, beginLogin, submitPassword } from '../support/login/login.ts'
+import { type Administrator, administrate, administratorWith } from '../support/management.ts'
+import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
+import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { isLongRun, rounds } from '../support/rounds.ts'
 import type { Service } from '../support/service.ts'
@@ -48,7 +48,7 @@ const LOGINS = 4
 const ANSWERS = 100
 const MOMENT_MILLISECONDS = 25
 
-const KILL_AT_COMMIT = new URL('../support/process/kill-at-commit.ts', import.meta.url).href
+const KILL_AT_COMMIT = new URL('../support/kills/kill-at-commit.ts', import.meta.url).href
 
 type Database = Pick<Service, 'config'>
 

@@ -23,7 +23,7 @@ import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
-const KILLER = fileURLToPath(new URL('../support/process/kill-restore.ts', import.meta.url))
+const KILLER = fileURLToPath(new URL('../support/kills/kill-restore.ts', import.meta.url))
 const ME = `${CLIENT_API}/current-identity`
 
 const freshDatabase = async () => (await startPostgres()).freshDatabase()

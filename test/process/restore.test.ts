@@ -37,7 +37,7 @@ import { startPostgres } from '../support/stores/postgres.ts'
 afterAll(async () => (await startPostgres()).stop())
 
 const ME = `${CLIENT_API}/current-identity`
-const KILLER = fileURLToPath(new URL('../support/process/kill-restore.ts', import.meta.url))
+const KILLER = fileURLToPath(new URL('../support/kills/kill-restore.ts', import.meta.url))
 
 /** A code of the app, or a recovery code, at a legacy login. */
 async function proveTotp(

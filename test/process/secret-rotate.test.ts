@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { TestClock } from '../support/clocks/clock.ts'
+import { STEPS } from '../support/kills/kill-rotation.ts'
 import { type EnrolledPerson, enrolledPerson } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
 import { bearer } from '../support/login/login.ts'
@@ -15,7 +16,6 @@ import { logInOffline, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
 import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, spawnLatchkey, startChild } from '../support/process/child-service.ts'
-import { STEPS } from '../support/process/kill-rotation.ts'
 import { copyPreparedHome, preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -23,7 +23,7 @@ import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
-const KILLER = fileURLToPath(new URL('../support/process/kill-rotation.ts', import.meta.url))
+const KILLER = fileURLToPath(new URL('../support/kills/kill-rotation.ts', import.meta.url))
 const environment = { LATCHKEY_ADDRESS: 'localhost:0', LATCHKEY_ADMIN_PASSWORD: 'a long password' }
 
 type Prepare = (home: string) => Promise<void>

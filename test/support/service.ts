@@ -19,9 +19,9 @@ import { readEnvironment } from '../../src/config/environment.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { UNDECLARED } from '../../src/http/router.ts'
 import { openStore } from '../../src/store/open.ts'
-import { CHEAP } from './cheap-hashing.ts'
 import { TestClock } from './clocks/clock.ts'
 import { type CallOptions, type HttpClient, httpClient, type Reply } from './http-client.ts'
+import { CHEAP } from './login/cheap-hashing.ts'
 
 export const ADMIN = { username: 'admin', password: 'correct horse battery' } as const
 

@@ -1,4 +1,4 @@
-/** `latchkey restore`: a backup into an empty database, or only a look at whether it is good (D-159). */
+/** `latchkey restore`: restores a backup into an empty database, or only checks it (D-159). */
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { restoreBackup, verifyBackup } from '../../app/backup/restore.ts'
@@ -39,7 +39,7 @@ async function verify(
   io: Io,
 ): Promise<ExitCode> {
   const { file, home } = options
-  // A machine that keeps backups need have no home.
+  // A machine that only stores backups needs no home.
   const hasHome = file !== undefined || (await exists(join(home, CONFIG_FILE)))
   const source = hasHome ? (await loadInstalled(options)).secret : undefined
   const progress = createProgress('Checking', systemClock, io.errorStream)
@@ -62,7 +62,7 @@ async function replace(
   values: RestoreValues,
   io: Io,
 ): Promise<ExitCode> {
-  // A name that is mistyped is no reason to make a home.
+  // A mistyped name must not create a home.
   await access(path)
   const { config } = await openHome(options)
   const checking = createProgress('Checking', systemClock, io.errorStream)

@@ -1,4 +1,4 @@
-/** `latchkey secret rotate`: another installation secret in the place of the one in use (D-141). It is never printed. */
+/** `latchkey secret rotate`: replaces the installation secret (D-141). The secret is never printed. */
 import { rotateInstallationSecret } from '../../app/installation/rotate-secret.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import type { HomeOptions } from '../home/home-options.ts'

@@ -1,11 +1,11 @@
-/** How a person is asked for what a login needs besides the first credential: SPEC Authentication 3 to 5. */
+/** Asks the user for further factors of a login: SPEC Authentication 3 to 5. */
 import { stripVTControlCharacters } from 'node:util'
 import type { Factors } from '../../client/client.ts'
 import { qrCodeLines } from '../../web/login/qr-code.ts'
 import type { Io } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 
-/** Without somebody to look at it nothing is enrolled: secret and recovery codes would end in a file. */
+/** Enrolls only on a terminal: secret and recovery codes would otherwise end up in a file. */
 export function askFactors(io: Io): Factors {
   return {
     totp: ({ attempt }) =>

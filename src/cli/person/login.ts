@@ -1,6 +1,6 @@
 /**
  * `latchkey login`: by browser, password, certificate or external JWT, into a context. Passwords, codes and JWTs are
- * asked for or read from standard input, and are never arguments: everybody on the machine sees those.
+ * typed or read from standard input, and are never arguments, because other users of the machine can see those.
  */
 import type { Client, Credential, SavedSession, Session } from '../../client/client.ts'
 import { readCertificateFiles, readIdentityFile, textOf } from '../contexts/certificate-files.ts'
@@ -76,7 +76,7 @@ function readWay(values: LoginValues): Way {
   return way
 }
 
-/** What is given, else what the identity file says, else what the context knows about the same server. */
+/** The options, or else the identity file, or else what the context knows about the same server. */
 async function placeOf(
   values: LoginValues,
   before: NamedContext | undefined,
@@ -125,7 +125,7 @@ async function credentialOf(
   const jwt = (
     file === '-' ? await io.askSecret('JWT: ') : await textOf(io.resolve(file), file)
   ).trim()
-  // The text is not repeated: it may be a secret in the wrong place.
+  // The text is not quoted: it may be a secret in the wrong place.
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) {
     throw new CommandFailed('what --ext-jwt names holds no JWT', EXIT.data)
   }
@@ -154,11 +154,11 @@ async function keep(
   })
 }
 
-/** Nobody has its tokens any more. When this fails, it ends by itself. */
+/** Ends the previous session, whose tokens are lost. If this fails, it expires by itself. */
 async function endFormer(client: Client, former: SavedSession): Promise<void> {
   try {
     await client.restore(former).logout()
   } catch {
-    // Of another server, most likely.
+    // It probably belongs to another server.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The way to a server: with a CA that is known, or with one that a person has compared the fingerprint of. Nothing is
- * trusted because it was the first to answer (D-152, D-166).
+ * Connects to a server: with a known CA, or with one whose fingerprint the user has compared. Nothing is trusted just
+ * because it was the first response (D-152, D-166).
  */
 import { X509Certificate } from 'node:crypto'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
@@ -22,7 +22,7 @@ export interface Place {
   readonly clientId?: string
 }
 
-/** The client, and the place with what is trusted from now on. */
+/** Returns the client, and the server with what is trusted from now on. */
 export async function connectTrusted(
   place: Place,
   fingerprint: string | undefined,
@@ -52,7 +52,7 @@ export async function connectTrusted(
   return reach({ ...place, ca }, io)
 }
 
-/** Thrown: Misuse, when it is no address. */
+/** Throws Misuse if it is not an address. */
 export function checkUrl(url: string): string {
   try {
     return parseOrigin(url).origin
@@ -70,7 +70,7 @@ export function checkCa(text: string, path: string): string {
   }
 }
 
-/** Of the first certificate in a text, where that is a root; what `--ca-fingerprint` takes. */
+/** Returns the fingerprint of the first certificate in a text, if it is a root, for `--ca-fingerprint`. */
 export function rootFingerprint(pem: string): string | undefined {
   const first = new X509Certificate(pem)
   return first.ca && first.checkIssued(first) ? first.fingerprint256 : undefined

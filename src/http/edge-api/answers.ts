@@ -7,7 +7,7 @@ import { type ListFields, namesOf } from '../../domain/lists/list-query.ts'
 import type { Page, PageOf } from '../../domain/paging.ts'
 import { type Answer, json } from '../answer.ts'
 
-interface Envelope<T> {
+export interface Envelope<T> {
   data: T
   meta: Record<string, never>
 }

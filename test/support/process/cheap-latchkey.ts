@@ -25,7 +25,7 @@ const [
   import('../../../src/cli/table/commands.ts'),
   import('../../../src/cli/table/service-commands.ts'),
   import('../../../src/cli/terminal/process-io.ts'),
-  import('../cheap-hashing.ts'),
+  import('../login/cheap-hashing.ts'),
 ])
 
 const commands = COMMANDS.map((shipped) =>

@@ -14,7 +14,7 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { readEnvironment } from '../../../src/config/environment.ts'
-import { CHEAP } from '../cheap-hashing.ts'
+import { CHEAP } from '../login/cheap-hashing.ts'
 import { ADMIN, temporaryFolder } from '../service.ts'
 
 let made: Promise<string> | undefined

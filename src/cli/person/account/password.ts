@@ -27,7 +27,7 @@ export async function changePassword(values: SessionValues, io: Io): Promise<Exi
   return EXIT.ok
 }
 
-/** What people are told about a field. */
+/** What messages call a field. */
 const NAMES: Readonly<Record<string, string>> = {
   password: 'the new one',
   currentPassword: 'the current one',
