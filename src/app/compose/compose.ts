@@ -36,7 +36,7 @@ import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer
 import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createTurns } from '../../domain/factors/guessing/turns.ts'
-import type { PasswordHashing } from '../../domain/factors/hashing.ts'
+import type { PasswordHashing } from '../../domain/factors/passwords/hashing.ts'
 import {
   cancelEnrollmentInLogin,
   pendingUrlInLogin,

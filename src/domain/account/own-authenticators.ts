@@ -13,7 +13,7 @@ import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
-import { hashNewPassword } from '../factors/new-password.ts'
+import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import {
   type Authenticator,
