@@ -11,7 +11,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
@@ -101,13 +100,6 @@ export async function updateOwnAuthenticator(
     const sessions = all.filter((one) => one.id !== call.sessionId)
     await endSessionsWithin(ports, tx, { sessions }, 'credential-changed', caller)
   })
-}
-
-/** For `http`, until it takes ports. */
-export interface OwnAuthenticators {
-  readonly list: Bound<typeof listOwnAuthenticators>
-  readonly find: Bound<typeof findOwnAuthenticator>
-  readonly update: Bound<typeof updateOwnAuthenticator>
 }
 
 async function ownerOf({ brand, identities }: OwnPorts, call: CallSession): Promise<Identity> {
