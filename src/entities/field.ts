@@ -29,6 +29,8 @@ export interface Field {
   /** The only values of a text. */
   readonly choices?: readonly string[]
   readonly isOptional?: true
+  /** Its column in a row that is written out, if that has another name than the field. */
+  readonly column?: string
   /** Not stored: an answer computes it. */
   readonly isComputed?: true
   /** Lists filter by it and, unless it has several values, sort by it. API 2. */

@@ -6,7 +6,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import {
   cancelEnrollment,
   proveEnrollment,
@@ -110,11 +109,4 @@ async function ownerOf(ports: EnrollPorts, request: PartiallyAuthenticated) {
   const owner = await checkAgain(ports, request.primary)
   if ('refusal' in owner) throw startAgain(owner.refusal)
   return owner
-}
-
-export interface EnrollInLogin {
-  readonly start: Bound<typeof startEnrollmentInLogin>
-  readonly pendingUrl: Bound<typeof pendingUrlInLogin>
-  readonly verify: Bound<typeof verifyEnrollmentInLogin>
-  readonly cancel: Bound<typeof cancelEnrollmentInLogin>
 }

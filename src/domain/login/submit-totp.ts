@@ -4,7 +4,6 @@
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { checkCode } from '../factors/totp.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
@@ -62,5 +61,3 @@ export async function submitTotp(
   if (step === 'taken') throw await refuseCode(ports, request, { verdict: 'wrong' }, caller)
   return step
 }
-
-export type SubmitTotp = Bound<typeof submitTotp>

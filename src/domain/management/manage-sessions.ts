@@ -6,7 +6,6 @@
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { Bound } from '../bound.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
@@ -121,13 +120,4 @@ async function findIdentity(
   id: IdentityId,
 ): Promise<void> {
   if ((await identities.find(id)) === undefined) throw new Failure('NOT_FOUND')
-}
-
-export interface ManageSessions {
-  readonly list: Bound<typeof listSessions>
-  readonly listOf: Bound<typeof listSessionsOf>
-  readonly find: Bound<typeof findSession>
-  readonly end: Bound<typeof endSessionById>
-  readonly endAllOf: Bound<typeof endSessionsOf>
-  readonly endAll: Bound<typeof endAllSessions>
 }

@@ -4,11 +4,10 @@
  */
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { Tags } from '../identities/identity.ts'
+import type { AUTH_POLICY } from '../../entities/auth-policy.ts'
+import type { EntityOf } from '../../entities/field.ts'
 
-export interface AuthPolicy {
-  readonly id: AuthPolicyId
-  readonly name: string
+export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
   readonly primary: {
     readonly cert: {
       readonly allowed: boolean
@@ -34,9 +33,6 @@ export interface AuthPolicy {
     readonly requireTotp: boolean
     readonly requireExtJwt: ExternalJwtSignerId | undefined
   }
-  readonly tags: Tags
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
 }
 
 export const DEFAULT_POLICY_ID = 'default' as AuthPolicyId

@@ -11,7 +11,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import type { ShownDevice } from '../factors/guessing/known-devices.ts'
 import type { ClientInfo, Identity } from '../identities/identity.ts'
@@ -123,5 +122,3 @@ export function succeeded({ id, identityId, primary, amr }: LegacySession) {
   const details = { method, authenticatorId, amr }
   return { type: 'login.succeeded', identityId, sessionId: id, details } as const
 }
-
-export type AuthenticateLegacy = Bound<typeof authenticateLegacy>

@@ -5,7 +5,6 @@
 
 import type { ApiSessionId } from '../../base/ids.ts'
 import type { Caller } from '../audit/events.ts'
-import type { Bound } from '../bound.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
 import type { ApiSession } from './api-session.ts'
@@ -68,10 +67,4 @@ export async function endOtherSessions(
     })
     feelEnds()
   }
-}
-
-export interface OwnSessions {
-  readonly list: Bound<typeof listOwnSessions>
-  readonly end: Bound<typeof endOwnSession>
-  readonly endOthers: Bound<typeof endOtherSessions>
 }

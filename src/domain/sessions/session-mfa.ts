@@ -6,7 +6,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import {
   cancelEnrollment,
   newRecoveryCodesOf,
@@ -209,14 +208,4 @@ async function ownIdentity(
   const identity = await identities.find(identityId)
   if (identity === undefined) throw new Failure('NOT_FOUND')
   return identity
-}
-
-export interface SessionMfa {
-  readonly prove: Bound<typeof proveInSession>
-  readonly start: Bound<typeof startEnrollmentInSession>
-  readonly read: Bound<typeof readEnrollmentInSession>
-  readonly verify: Bound<typeof verifyEnrollmentInSession>
-  readonly remove: Bound<typeof removeEnrollmentInSession>
-  readonly countRecoveryCodes: Bound<typeof countRecoveryCodes>
-  readonly renewRecoveryCodes: Bound<typeof renewRecoveryCodes>
 }

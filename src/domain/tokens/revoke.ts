@@ -6,7 +6,6 @@
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { endingOf } from '../sessions/api-session.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
@@ -32,5 +31,3 @@ export async function revokeToken(ports: TokenPorts, token: Secret, caller: Call
   })
   ports.endedSessions.add(ending)
 }
-
-export type RevokeToken = Bound<typeof revokeToken>

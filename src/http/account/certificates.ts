@@ -1,7 +1,7 @@
 /** /account/certificates: the own certificate, to look at. Renewing it is the business of whoever holds its key. */
+import { readCertificates, validity } from '../../base/certificates.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { OwnAuthenticators } from '../../domain/account/own-authenticators.ts'
-import { readCertificates, validity } from '../../domain/certificates/certificate-chain.ts'
 import type { Authenticator } from '../../domain/identities/authenticator.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { certificatesPage, type ShownCertificate } from '../../web/account/certificates-page.ts'

@@ -10,6 +10,8 @@ import type { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
 import type { Comparator, Filter, FilterValue } from '../../domain/lists/list-query.ts'
 import type { ApiSession, LegacySession, OidcSession } from '../../domain/sessions/api-session.ts'
 import type { ApiSessions } from '../../domain/sessions/stores.ts'
+import { API_SESSION } from '../../entities/api-session.ts'
+import { listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { integer, json, listOf, oneOf, optional, reading, text, truth } from '../reading.ts'
@@ -18,17 +20,7 @@ import { PROVEN, proofOf } from './proof.ts'
 
 const LIST: Listed<'api_sessions', typeof API_SESSION_FIELDS> = {
   table: 'api_sessions',
-  columns: {
-    id: 'id',
-    kind: 'kind',
-    identityId: 'identity_id',
-    authenticatorId: 'authenticator_id',
-    clientId: 'client_id',
-    ipAddress: 'address',
-    userAgent: 'user_agent',
-    createdAt: 'created_at',
-    expiresAt: 'expires_at',
-  },
+  columns: listColumns(API_SESSION),
   order: { field: 'createdAt', direction: 'desc' },
 }
 

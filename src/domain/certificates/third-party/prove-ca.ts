@@ -4,15 +4,15 @@
  */
 
 import type { X509Certificate } from 'node:crypto'
-import type { Instant } from '../../../base/time/instant.ts'
-import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import {
   fingerprintOf,
+  isSignedBy,
   readCertificates,
   validity,
   writeCertificates,
-} from '../certificate-chain.ts'
-import { hasIssued } from '../paths/find-paths.ts'
+} from '../../../base/certificates.ts'
+import type { Instant } from '../../../base/time/instant.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import { keyFault } from '../paths/key-strength.ts'
 import { validatePath } from '../paths/validate-path.ts'
 import type { Ca } from './ca.ts'
@@ -58,7 +58,7 @@ export async function proveCa(
   if (token === undefined || names.length !== 1 || names[0] !== token) return 'INVALID_COMMON_NAME'
 
   const [anchor] = readCertificates(ca.certPem)
-  if (anchor === undefined || !hasIssued(anchor, proof)) return 'CERT_FAILED_VALIDATION'
+  if (anchor === undefined || !isSignedBy(proof, anchor)) return 'CERT_FAILED_VALIDATION'
   const { state } = await validatePath([proof, anchor], now)
   return state === 'valid' ? 'proven' : 'CERT_FAILED_VALIDATION'
 }

@@ -3,12 +3,12 @@
  * every other within a second.
  */
 
+import { readCertificates, validity } from '../../../base/certificates.ts'
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Instant, later, plus } from '../../../base/time/instant.ts'
 import type { Caller, SessionEndReason } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
-import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Stores, Transaction } from '../../stores.ts'
 import { type ApiSession, endingOf, type SessionEnding } from '../api-session.ts'

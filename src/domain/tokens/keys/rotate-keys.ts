@@ -6,7 +6,6 @@ import { plus } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { AuditPorts } from '../../audit/ports.ts'
 import { recordEvent } from '../../audit/record.ts'
-import type { Bound } from '../../bound.ts'
 import { endingOf, type SessionEnding } from '../../sessions/api-session.ts'
 import type { EndingPorts } from '../../sessions/ending/ports.ts'
 import type { Stores } from '../../stores.ts'
@@ -86,10 +85,4 @@ async function insist(
     if (key !== undefined) return key
   }
   throw new Error('other instances keep rotating the keys; try again')
-}
-
-export interface RotateKeys {
-  readonly ifDue: Bound<typeof rotateKeysIfDue>
-  readonly next: Bound<typeof rotateKeys>
-  readonly revokeOlder: Bound<typeof revokeOlderKeys>
 }

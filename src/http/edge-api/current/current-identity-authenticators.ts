@@ -4,7 +4,6 @@
  */
 import type { z } from 'zod'
 import type { AuthenticatorId } from '../../../base/ids.ts'
-import type { Clock } from '../../../base/time/clock.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import { DoneReply } from '../../../contract/envelope.ts'
 import {
@@ -18,6 +17,7 @@ import type { OwnAuthenticators, OwnChange } from '../../../domain/account/own-a
 import type * as domain from '../../../domain/identities/authenticator.ts'
 import type { AuthenticatorDetail } from '../../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../../domain/lists/fields.ts'
+import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import {
   authenticatorBody,
   chosenCredential,
@@ -42,10 +42,9 @@ const OWN_PASSWORD = {
 
 export function addCurrentIdentityAuthenticators(
   api: Api,
-  use: { readonly ownAuthenticators: OwnAuthenticators; readonly clock: Pick<Clock, 'now'> },
+  { clock }: Pick<SessionPorts, 'clock'>,
+  { ownAuthenticators }: { readonly ownAuthenticators: OwnAuthenticators },
 ): void {
-  const { ownAuthenticators, clock } = use
-
   api.add(
     {
       method: 'GET',
