@@ -97,10 +97,7 @@ test('a fresh token', async (t) => {
       assert.match(stderr, /^latchkey: .* \[request \w{19}\]; run: latchkey login\n$/)
       const again = await cli.run(['token'])
       assert.equal(again.code, 77)
-      assert.equal(
-        again.stderr,
-        'latchkey: not logged in (context default); run: latchkey login\n',
-      )
+      assert.equal(again.stderr, 'latchkey: not logged in (context default); run: latchkey login\n')
     },
   )
 
