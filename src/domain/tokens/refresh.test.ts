@@ -17,6 +17,7 @@ import {
   proven,
   refusalOf,
   rulesOf,
+  WITH_TOTP,
 } from '../../../test/support/people.ts'
 import type { ApiSessionId, AuthenticatorId, ExternalJwtSignerId } from '../../base/ids.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -29,6 +30,7 @@ import { openStore } from '../../store/open.ts'
 import type { AuditEvent, TokenRefusalReason } from '../audit/events.ts'
 import { createFoldRepeats } from '../audit/fold-repeats.ts'
 import { createGuessOrder } from '../factors/guessing/guess-order.ts'
+import { NO_FACTORS } from '../factors/proven.ts'
 import { newRefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
@@ -492,7 +494,7 @@ test('D-207: repeated refusals of a token create a few events per minute, which 
 })
 
 test('R047: what the policy demands and the login has proven is no obstacle', async (t) => {
-  const secondary = { totp: true, extJwt: OTHER_SIGNER }
+  const secondary = { factors: WITH_TOTP, extJwt: OTHER_SIGNER }
   const { rules, token, refresh } = await world(t, { session: { secondary } })
   rules.policy = () => aPolicy({ secondary: { requireTotp: true, requireExtJwt: OTHER_SIGNER } })
   rules.signer = (id) => externalSigner({ id })
@@ -500,7 +502,7 @@ test('R047: what the policy demands and the login has proven is no obstacle', as
 })
 
 test('D-225: the signer of a demanded second JWT must still exist and be enabled', async (t) => {
-  const secondary = { totp: false, extJwt: OTHER_SIGNER }
+  const secondary = { factors: NO_FACTORS, extJwt: OTHER_SIGNER }
   const { rules, token, refresh, last } = await world(t, { session: { secondary } })
   rules.policy = () => aPolicy({ secondary: { requireExtJwt: OTHER_SIGNER } })
   for (const signer of [undefined, externalSigner({ id: OTHER_SIGNER, enabled: false })]) {
