@@ -2,7 +2,6 @@
  * API session certificates: SPEC API Session Certificates; D-40, D-41. The key is created here and never leaves the
  * process; the returned certificate must be for it.
  */
-
 import { createPrivateKey, generateKeyPairSync, KeyObject } from 'node:crypto'
 import { readCertificate } from '../../base/certificates.ts'
 import { isText } from '../../base/json.ts'

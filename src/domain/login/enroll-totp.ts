@@ -19,7 +19,7 @@ import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import type { LoginPorts } from './ports.ts'
 import { refuseCode } from './refuse-code.ts'
-import { acceptTotp, type PartiallyAuthenticated } from './request/auth-request.ts'
+import { acceptFactor, type PartiallyAuthenticated } from './request/auth-request.ts'
 import { startAgain } from './request/find-request.ts'
 
 type EnrollPorts = Pick<
@@ -73,9 +73,9 @@ export async function verifyEnrollmentInLogin(
   const { id: identityId } = identity
   const verdict = await proveEnrollment(ports, identityId, loginOwner(request), code)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-  if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, verdict, caller)
+  if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, 'totp', verdict, caller)
 
-  const next = acceptTotp(request)
+  const next = acceptFactor(request, 'totp')
   const demands = await findDemands(ports, identity, policy)
   const step = await finishStep(ports, {
     previous: request,

@@ -6,6 +6,7 @@ import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { AUTH_POLICY } from '../../entities/auth-policy.ts'
 import type { EntityOf } from '../../entities/field.ts'
+import { type FactorDemands, factorDemands } from '../../protocol/second-factors.ts'
 
 export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
   readonly primary: {
@@ -29,8 +30,7 @@ export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
       readonly lockoutDurationMinutes: number
     }
   }
-  readonly secondary: {
-    readonly requireTotp: boolean
+  readonly secondary: FactorDemands & {
     readonly requireExtJwt: ExternalJwtSignerId | undefined
   }
 }
@@ -79,7 +79,7 @@ function builtIn(
       extJwt: { allowed: true, allowedSigners: [] },
       updb: { allowed: allowsPasswords, ...POLICY_DEFAULTS },
     },
-    secondary: { requireTotp: false, requireExtJwt: undefined },
+    secondary: { ...factorDemands({}), requireExtJwt: undefined },
     tags: {},
     createdAt: now,
     updatedAt: now,

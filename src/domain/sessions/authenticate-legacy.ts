@@ -13,6 +13,7 @@ import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
 import type { ShownDevice } from '../factors/guessing/known-devices.ts'
+import { NO_FACTORS } from '../factors/proven.ts'
 import type { ClientInfo, Identity } from '../identities/identity.ts'
 import { amrOf } from '../login/amr.ts'
 import { findDemands, outstandingQueries } from '../login/demands.ts'
@@ -62,7 +63,7 @@ export async function authenticateLegacy(
   const { identity, policy, primary } = accepted
   const demands = await findDemands(ports, identity, policy)
   const extJwt = await demandJwt(ports, { accepted, demands, bearers, caller, where: 'legacy' })
-  const secondary = { totp: false, extJwt }
+  const secondary = { factors: NO_FACTORS, extJwt }
   const authQueries = outstandingQueries(demands, secondary, { brand, where: 'legacy' })
 
   const now = clock.now()
@@ -83,7 +84,7 @@ export async function authenticateLegacy(
     lastActivityAt: now,
     endsAt,
     expiresAt: earlier(plus(now, ports.sessionTimeout), endsAt),
-    isTotpDemanded: demands.totp.isDemanded,
+    demanded: new Set(demands.factors.map(({ id }) => id)),
   }
   const isAlive = await ports.transaction(async (tx) => {
     const held = await holdLogin(tx, accepted, now)

@@ -67,7 +67,7 @@ export function addAuthenticate(api: Api, ports: SessionPorts): void {
       const detail = { session, identity, authQueries, isMfaComplete }
       const data: LegacyApiSession = {
         ...sessionBody(
-          { ...detail, isMfaRequired: session.isTotpDemanded },
+          { ...detail, isMfaRequired: session.demanded.size > 0 },
           session.expiresAt,
           ports.clock,
         ),

@@ -25,7 +25,7 @@ import {
 } from '../../../src/domain/login/request/find-request.ts'
 import { startLogin } from '../../../src/domain/login/start.ts'
 import { submitPrimary } from '../../../src/domain/login/submit-primary.ts'
-import { submitTotp } from '../../../src/domain/login/submit-totp.ts'
+import { submitSecondFactor } from '../../../src/domain/login/submit-second-factor.ts'
 import {
   disableIdentity,
   enableIdentity,
@@ -102,7 +102,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
   const policies = new Map(NAMES.map((name) => [name, policyOf(name)]))
   await fill(store, signer, [...policies.values()])
 
-  const { ports } = compose({
+  const ports = compose({
     config,
     // Policies change here, which the store cannot do yet; the rules read them again as after any change.
     store: {
@@ -159,7 +159,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     totp: (id, code) =>
       step(async () => {
         const request = await findRequestForTotp(ports, id, PROGRAM)
-        return submitTotp(ports, { request, code, caller })
+        return submitSecondFactor(ports, { factor: 'totp', request, code, caller })
       }),
 
     startEnrollment: (id) =>

@@ -2,7 +2,6 @@
  * Certificates that an administrator hands in: that of a third-party CA, the one that proves that somebody holds
  * the CA's key, and the one of an authenticator. API 4.6. Who may hand them in is decided by the use cases.
  */
-
 import type { X509Certificate } from 'node:crypto'
 import {
   fingerprintOf,

@@ -2,7 +2,6 @@
  * GET /router-feed, on the client API: what edge routers follow, one JSON object a line. D-42; docs/router.md has the
  * format. The router's right is looked at again every few seconds.
  */
-
 import { Readable } from 'node:stream'
 import type { CallPorts } from '../../../domain/calls/ports.ts'
 import { authenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'

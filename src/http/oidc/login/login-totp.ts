@@ -5,7 +5,7 @@
 import { queriesOf } from '../../../domain/login/outstanding-queries.ts'
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest, findRequestForTotp } from '../../../domain/login/request/find-request.ts'
-import { submitTotp } from '../../../domain/login/submit-totp.ts'
+import { submitSecondFactor } from '../../../domain/login/submit-second-factor.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { totpPage } from '../../../web/login/pages/totp-page.ts'
 import { json } from '../../answer.ts'
@@ -41,7 +41,12 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
     const code = codeField(fields)
     const form = (error: string) => totpPage({ authRequestId, canRecover: true, error })
     return withForm(ports, call, { found, form }, async () => {
-      const step = await submitTotp(ports, { request: found, code, caller: call.caller })
+      const step = await submitSecondFactor(ports, {
+        factor: 'totp',
+        request: found,
+        code,
+        caller: call.caller,
+      })
       return answerStep(call, { step, found, authRequestId })
     })
   })
