@@ -190,5 +190,5 @@ function numberOr(value: unknown, other: number): number {
 }
 
 function strange(): CommandFailed {
-  return new CommandFailed('the answer is not one of a Latchkey', EXIT.protocol)
+  return new CommandFailed('the response does not come from Latchkey', EXIT.protocol)
 }

@@ -37,7 +37,7 @@ function refusalLines(administrators: readonly { id: string; name: string }[]): 
     return ['latchkey: there is no administrator; say with --identity who is to become one']
   }
   return [
-    'latchkey: there are several administrators; say with --identity which one is meant:',
+    'latchkey: there are several administrators; choose one with --identity:',
     ...administrators.map(({ id, name }) => `  ${JSON.stringify(name)} (${id})`),
   ]
 }

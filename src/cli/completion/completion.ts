@@ -20,7 +20,7 @@ export async function printCompletion(
 ): Promise<ExitCode> {
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (script === undefined) {
-    throw new Misuse(`there is completion for ${Object.keys(SHELLS).join(', ')}`)
+    throw new Misuse(`completion is available for ${Object.keys(SHELLS).join(', ')}`)
   }
   io.out(script(commands))
   return EXIT.ok

@@ -75,7 +75,7 @@ interface Listed {
 export function checkContextName(name: string): string {
   if (!NAME.test(name)) {
     throw new Misuse(
-      'the name of a context is letters, digits, ".", "_" and "-", 64 at the most, with a letter or digit first',
+      'the name of a context must be letters, digits, ".", "_" and "-", at most 64, beginning with a letter or digit',
     )
   }
   return name
@@ -235,5 +235,5 @@ function isCertificateFiles(value: unknown): value is CertificateFiles | undefin
 }
 
 function unreadable(file: string): CommandFailed {
-  return new CommandFailed(`${file} cannot be read; mend it, or remove it and log in again`)
+  return new CommandFailed(`${file} cannot be read; fix it, or delete it and log in again`)
 }

@@ -21,7 +21,7 @@ export async function exclusively<T>(file: string, work: () => Promise<T>): Prom
     const begun = systemClock.uptime()
     while (!isTaken(database)) {
       if (systemClock.uptime() - begun > PATIENCE_MILLISECONDS) {
-        throw new CommandFailed(`another process does not let go of ${file}`, EXIT.again)
+        throw new CommandFailed(`another process keeps the lock on ${file}`, EXIT.again)
       }
       await setTimeout(PAUSE_MILLISECONDS)
     }

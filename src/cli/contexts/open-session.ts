@@ -47,13 +47,13 @@ export async function currentContext(
 ): Promise<NamedContext> {
   const context = await contexts.find(name)
   if (context === undefined) {
-    throw new CommandFailed('nobody is logged in; run: latchkey login --url URL', EXIT.denied)
+    throw new CommandFailed('not logged in; run: latchkey login --url URL', EXIT.denied)
   }
   return context
 }
 
 export function notLoggedIn(name: string): CommandFailed {
-  const sentence = `nobody is logged in (context ${name}); run: latchkey login`
+  const sentence = `not logged in (context ${name}); run: latchkey login`
   return new CommandFailed(sentence, EXIT.denied)
 }
 
@@ -104,7 +104,10 @@ async function createSharedSession(
       const now = await contexts.credentials(name)
       if (now === undefined) throw notLoggedIn(name)
       if (now.session.claims?.sid !== saved.claims.sid) {
-        throw new CommandFailed('somebody else has logged in meanwhile; do it again', EXIT.again)
+        throw new CommandFailed(
+          'another login has replaced this one in the meantime; try again',
+          EXIT.again,
+        )
       }
       saved = isWanted(now.session) ? await refreshed(now) : now.session
     })

@@ -16,7 +16,7 @@ export function passwordTo(
   const who = `The administrator is ${JSON.stringify(username)}`
   return async (password) => {
     if (io.isTerminal) {
-      io.out(`${who}, password ${password.reveal()} (shown this once).`)
+      io.out(`${who}, password ${password.reveal()} (shown only once).`)
       return
     }
     const { adminPassword } = homeFiles(home)

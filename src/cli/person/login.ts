@@ -68,10 +68,10 @@ function readWay(values: LoginValues): Way {
     throw new Misuse('--cert and --key go together')
   }
   if (way !== 'browser' && values['no-browser'] === true) {
-    throw new Misuse(`--${way} needs no browser in any case`)
+    throw new Misuse(`--${way} never opens a browser`)
   }
   if (values.ca !== undefined && values['ca-fingerprint'] !== undefined) {
-    throw new Misuse('--ca and --ca-fingerprint are two ways to say the same')
+    throw new Misuse('--ca and --ca-fingerprint exclude each other')
   }
   return way
 }
@@ -85,7 +85,7 @@ async function placeOf(
   const file =
     values.identity === undefined ? undefined : await readIdentityFile(io.resolve(values.identity))
   const given = values.url ?? file?.url ?? before?.url
-  if (given === undefined) throw new Misuse('--url is missing: nobody has logged in here before')
+  if (given === undefined) throw new Misuse('--url is missing, and there is no earlier login')
   const url = checkUrl(given)
   const sameServer = before?.url === url ? before : undefined
   const ca =
@@ -127,7 +127,7 @@ async function credentialOf(
   ).trim()
   // The text is not quoted: it may be a secret in the wrong place.
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) {
-    throw new CommandFailed('what --ext-jwt names holds no JWT', EXIT.data)
+    throw new CommandFailed('the input of --ext-jwt contains no JWT', EXIT.data)
   }
   return { method: 'ext-jwt', jwt }
 }

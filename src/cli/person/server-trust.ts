@@ -57,7 +57,7 @@ export function checkUrl(url: string): string {
   try {
     return parseOrigin(url).origin
   } catch {
-    throw new Misuse('--url is not https://HOST:PORT')
+    throw new Misuse('--url must be https://HOST:PORT')
   }
 }
 
@@ -66,7 +66,7 @@ export function checkCa(text: string, path: string): string {
     new X509Certificate(text)
     return text
   } catch {
-    throw new CommandFailed(`${path} is no certificate in PEM`, EXIT.data)
+    throw new CommandFailed(`${path} is not a certificate in PEM`, EXIT.data)
   }
 }
 
@@ -86,12 +86,12 @@ async function confirm(
   url: string,
   io: Io,
 ): Promise<boolean> {
-  io.err(`${url} shows a CA that is not trusted here yet:`)
+  io.err(`${url} presents a CA that is not trusted here yet:`)
   io.err(`  subject      ${plain(subject.replaceAll('\n', ', '))}`)
   io.err(`  valid until  ${toRfc3339(instant(validTo.getTime()))}`)
   io.err(`  SHA-256      ${fingerprint}`)
   io.err(
-    'Compare it with a fingerprint that came another way; whoever is in between shows another.',
+    'Compare it with a fingerprint that you got another way; an attacker in between would show another one.',
   )
   for (;;) {
     const answer = (await io.ask('Is this the right one? (yes/no) ')).trim().toLowerCase()
@@ -105,7 +105,7 @@ const bare = (fingerprint: string) => fingerprint.replaceAll(':', '').toUpperCas
 function readFingerprint(text: string): string {
   const read = bare(text.replace(/^sha-?256[:=\s]*/i, ''))
   if (!/^[\dA-F]{64}$/.test(read)) {
-    throw new Misuse('--ca-fingerprint is not the SHA-256 of a certificate: 64 hexadecimal digits')
+    throw new Misuse('--ca-fingerprint must be the SHA-256 of a certificate: 64 hexadecimal digits')
   }
   return read
 }

@@ -34,7 +34,7 @@ export async function enableMfa(values: { readonly context?: string }, io: Io): 
   const api = await openOwn(values, io)
   const { provisioningUrl, recoveryCodes } = await api.send('POST', PATH, {})
   if (typeof provisioningUrl !== 'string' || !Array.isArray(recoveryCodes)) {
-    throw new CommandFailed('the answer is not one of a Latchkey', EXIT.protocol)
+    throw new CommandFailed('the response does not come from Latchkey', EXIT.protocol)
   }
   try {
     const why = 'Scan this with an authenticator app:'
@@ -67,7 +67,7 @@ export async function renewRecoveryCodes(values: SessionValues, io: Io): Promise
     return EXIT.ok
   }
   for (const one of codes) io.out(plain(one))
-  io.err('The former ones are void. Each lets you in once, without the app; keep them safe.')
+  io.err('The old ones are void. Each works once in place of the app; keep them safe.')
   return EXIT.ok
 }
 
@@ -87,7 +87,7 @@ async function askOwnCode(api: EdgeApi, io: Io): Promise<string> {
   if (!(await isVerified(api))) {
     throw new CommandFailed('TOTP is off; "latchkey mfa enable" turns it on', EXIT.missing)
   }
-  return askCode('Code (of the app, or a recovery code): ', io)
+  return askCode('Code from the app, or a recovery code: ', io)
 }
 
 async function verify(api: EdgeApi, io: Io): Promise<void> {
