@@ -16,7 +16,7 @@ import {
 import { fixPort } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 
 const ROUNDS = rounds(2)
 const WORKERS = 6

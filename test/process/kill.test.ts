@@ -14,7 +14,7 @@ import {
 import { fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 const WORKERS = 6

@@ -25,7 +25,7 @@ import type { ApiSession } from '../../src/domain/sessions/api-session.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { openStore } from '../../src/store/open.ts'
 import { anyFilter, anySort, NUMBERS, TAGS, TEXTS, TIMES } from '../support/filters.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, postgresql } from './databases.ts'
 import {
