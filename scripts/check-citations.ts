@@ -99,10 +99,10 @@ function matches(pattern: RegExp, text: string): string[] {
 /** Its samples are wrong on purpose. */
 const NOT_READ = 'test/architecture/citations.test.ts'
 
-/** The citations of every TypeScript file in src and test of a checkout. */
+/** Checks the citations in src, test and scripts of a checkout. */
 export function checkCheckout(root: string): string[] {
   const read = (name: string) => readFileSync(join(root, name), 'utf8')
-  const sources = globSync('{src,test}/**/*.ts', { cwd: root })
+  const sources = globSync(['{src,test}/**/*.ts', 'scripts/**/*.mjs'], { cwd: root })
     .filter((name) => name !== NOT_READ)
     .sort()
     .map((name) => ({ name, text: read(name) }))

@@ -12,9 +12,12 @@ import { endsWithin } from '../base/time/within.ts'
 import type { Config } from '../config/config.ts'
 import type { Ca } from '../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
-import type { HashStrength } from '../domain/factors/hashing.ts'
+import type { HashStrength } from '../domain/factors/passwords/hashing.ts'
 import { createCheckHealth } from '../domain/health/check-health.ts'
-import type { RotateKeys } from '../domain/tokens/keys/rotate-keys.ts'
+import type { ManagementPorts } from '../domain/management/ports.ts'
+import { endExpired } from '../domain/sessions/ending/end-expired.ts'
+import { rotateKeysIfDue } from '../domain/tokens/keys/rotate-keys.ts'
+import type { TokenPorts } from '../domain/tokens/ports.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import type { Issuer } from '../protocol/oidc.ts'
 import { openAuditOutput } from './audit-output.ts'
@@ -111,7 +114,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const onJump = metrics.countClockJump
     const clockWatch = createClockWatch({ clock, log, databaseTime, onJump })
     await clockWatch.round()
-    const composed = compose({
+    const ports = compose({
       config,
       store,
       vault,
@@ -126,22 +129,18 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       onKeyFetch: metrics.countKeyFetch,
       traceFetch: tracing?.fetchJson,
     })
-    const useCases = {
-      ...composed,
-      refresh: metrics.countRefreshes(composed.refresh),
-      checkHealth: createCheckHealth({ ...store, ...composed, clock, stopping: stopping.signal }),
-    }
-    const { signingKeys, endedSessions, rules } = useCases
+    const { signingKeys, endedSessions, rules } = ports
+    const checkHealth = createCheckHealth({ ...ports, stopping: stopping.signal })
     const [build] = await Promise.all([
       readBuildInfo(),
-      rotateIfDue(useCases.rotateKeys, log),
+      rotateIfDue(ports, log),
       endedSessions.refresh(),
       rules.refresh(),
     ])
     const limit = createConnectionLimit(mostConnections(1), log)
     metrics.watch({
-      ...useCases,
-      ...store,
+      ...ports,
+      checkHealth,
       hashing,
       build,
       connections: limit,
@@ -149,7 +148,8 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     })
     const open = await openListeners({
       config,
-      useCases,
+      ports,
+      checkHealth,
       metrics,
       limit,
       observer: {
@@ -167,7 +167,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     })
     const secretReplaced = Promise.withResolvers<void>()
     const databaseRestored = Promise.withResolvers<void>()
-    const nameClientCas = followRules(useCases, open)
+    const nameClientCas = followRules(ports, open)
     const background = runInBackground(
       [
         { name: 'ended sessions', every: FOLLOW_ENDINGS, round: () => endedSessions.refresh() },
@@ -177,7 +177,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
           name: 'key rotation',
           every: ROTATE_KEYS,
           round: async () => {
-            await rotateIfDue(useCases.rotateKeys, log)
+            await rotateIfDue(ports, log)
             const past = clockWatch.removable()
             if (past !== undefined) await signingKeys.removeGone(past)
           },
@@ -203,7 +203,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
           },
         },
         { name: 'certificates', every: RENEW_CERTIFICATES, round: () => open.renewCertificates() },
-        { name: 'expired sessions', every: END_EXPIRED, round: () => useCases.endExpired() },
+        { name: 'expired sessions', every: END_EXPIRED, round: () => endExpired(ports) },
         {
           name: 'sweep',
           every: SWEEP,
@@ -247,7 +247,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
  * Answers how to name the CAs again when our own have changed.
  */
 function followRules(
-  { rules, signerKeys }: Pick<ReturnType<typeof compose>, 'rules' | 'signerKeys'>,
+  { rules, signerKeys }: Pick<ManagementPorts, 'rules' | 'signerKeys'>,
   open: Pick<OpenListeners, 'nameClientCas'>,
 ): () => void {
   let named = ''
@@ -275,8 +275,8 @@ function isNameable(ca: Ca): boolean {
 }
 
 /** Makes the first key, or the next when its time has come. */
-async function rotateIfDue(rotateKeys: RotateKeys, log: Log): Promise<void> {
-  const key = await rotateKeys.ifDue()
+async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {
+  const key = await rotateKeysIfDue(ports)
   if (key === undefined) return
   log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was made')
 }

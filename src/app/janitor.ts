@@ -2,7 +2,6 @@
  * Removes what has expired, a little at a time, so that no table grows for ever and no statement holds the store for
  * long. Sessions are not among it: they end (`sessions/end-expired.ts`).
  */
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Duration, days, minutes } from '../base/time/duration.ts'
 import { type Instant, minus } from '../base/time/instant.ts'

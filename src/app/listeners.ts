@@ -12,14 +12,14 @@ import type { Config, Listener, StrictTransport } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/own/authorities.ts'
 import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
-import { addBoundApis, type UseCases } from '../http/bound-apis.ts'
+import type { CheckHealth } from '../domain/health/check-health.ts'
+import { addBoundApis, type HttpPorts } from '../http/bound-apis.ts'
 import { APIS } from '../http/edge-api/api.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import type { OutcomeCounters, RequestObserver } from '../http/request-observer.ts'
 import type { Route } from '../http/route.ts'
-import type { RouteDependencies } from '../http/router.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
 import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
@@ -49,7 +49,8 @@ export interface OpenListener {
 
 export interface ListenerDependencies {
   readonly config: Config
-  readonly useCases: UseCases & Pick<RouteDependencies, 'authenticateCall' | 'authenticateRouter'>
+  readonly ports: HttpPorts
+  readonly checkHealth: CheckHealth
   readonly authorities: CertificateAuthorities
   readonly build: BuildInfo
   readonly clock: Clock
@@ -122,29 +123,24 @@ async function openListener(
   deps: ListenerDependencies,
   all: () => readonly Opened[],
 ): Promise<Opened> {
-  const { config, useCases, authorities, clock, random, log } = deps
+  const { config, ports, authorities, random, log } = deps
   const source = certificateSource(listener, deps)
   let addresses: ListenerAddresses = listenerAddresses([])
   const { app, routes } = createListenerApp(
     {
-      brand: config.brand,
+      ports,
       corsOrigins: config.api.corsOrigins,
-      clock,
       random,
       log,
-      authenticateCall: useCases.authenticateCall,
-      authenticateRouter: useCases.authenticateRouter,
       trustedProxies: config.limits.trustedProxies,
       observer: deps.observer,
       strictTransportSecurity: () => isStrict,
     },
     (router) =>
-      addBoundApis(router, listener.apis, {
-        ...useCases,
-        brand: config.brand,
+      addBoundApis(router, listener.apis, ports, {
         corsOrigins: config.api.corsOrigins,
-        clock,
-        totpHostname: config.totp.hostname,
+        totpHostname: (head) => config.totp.hostname ?? addresses.hostnameOf(head),
+        checkHealth: deps.checkHealth,
         addresses: () => addresses,
         version: () => describeVersion(deps.build, all()),
         metrics: deps.metrics,

@@ -10,12 +10,11 @@ import { EVENT_TYPES } from '../domain/audit/event-types.ts'
 import type { EventType } from '../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../domain/audit/fold-repeats.ts'
 import type { FetchOutcome } from '../domain/ext-jwt/signer-keys.ts'
-import type { HashingLoad } from '../domain/factors/hashing.ts'
+import type { HashingLoad } from '../domain/factors/passwords/hashing.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
 import { PRIMARY_METHODS } from '../domain/identities/primary-methods.ts'
 import type { EndedSessions } from '../domain/sessions/ending/ended-sessions.ts'
 import type { ApiSessions } from '../domain/sessions/stores.ts'
-import type { RefreshTokensOf } from '../domain/tokens/refresh.ts'
 import { Failure } from '../errors/catalogue.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import type { AnsweredRequest, OutcomeCounters } from '../http/request-observer.ts'
@@ -31,7 +30,6 @@ export interface ServiceMetrics extends ShownMetrics, OutcomeCounters {
   countRequest(request: AnsweredRequest): void
   countKeyFetch(outcome: FetchOutcome): void
   countClockJump(direction: JumpDirection): void
-  countRefreshes(refresh: RefreshTokensOf): RefreshTokensOf
   /** What is asked when somebody reads; known once everything is put together. */
   watch(sources: MetricSources): void
   stop(): void
@@ -149,9 +147,9 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
       )
     },
 
-    countRefreshes: (refresh) => async (asked) => {
+    countRefresh: async (refreshed) => {
       try {
-        const tokens = await refresh(asked)
+        const tokens = await refreshed
         refreshes({ outcome: 'succeeded' })
         return tokens
       } catch (error) {

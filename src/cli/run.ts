@@ -1,5 +1,5 @@
 /**
- * The command line: finds the command, and turns what went wrong into a sentence and an exit code. What there is, is in
+ * The command line: finds the command, and turns failures into a sentence and an exit code. The commands are in
  * `table/commands.ts`.
  */
 import { parseArgs } from 'node:util'
@@ -57,7 +57,7 @@ interface Found {
   readonly rest: readonly string[]
 }
 
-/** The command with the most words. They come first, or at least each before its operands. */
+/** Returns the matching command with the most words. The words come first, or at least each before its operands. */
 function findCommand(args: readonly string[], commands: readonly Command[]): Found | undefined {
   const leading = args.findIndex((arg) => arg.startsWith('-'))
   const first = args.slice(0, leading < 0 ? args.length : leading)
@@ -85,7 +85,9 @@ function matched(
   return undefined
 }
 
-/** Whatever is neither an option nor the value of one, as far as that can be told without knowing the command. */
+/**
+ * Returns everything that is neither an option nor the value of one, as far as possible without knowing the command.
+ */
 function wordsOf(args: readonly string[], commands: readonly Command[]) {
   const all = Object.assign({}, ...commands.map(({ options }) => options)) as Options
   const options = Object.entries(all).map(([name, { value }]) => [

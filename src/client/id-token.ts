@@ -2,7 +2,6 @@
  * Checks an ID token: signed by a published key with that key's own algorithm, by this issuer, for this client, for
  * this login, and for this access token. OIDC Core §3.1.3.7, §12.2; D-23, D-25.
  */
-
 import { createHash, createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { base64url } from '../base/encoding.ts'

@@ -1,26 +1,12 @@
 /** GET /current-api-session and POST /authenticate: API 4.7. */
 import { z } from 'zod'
+import { API_SESSION } from '../entities/api-session.ts'
 import { AuthQuery } from './auth-query.ts'
-import { detail, Entity, Reference, Timestamp } from './envelope.ts'
+import { ownShape } from './described.ts'
+import { detail } from './envelope.ts'
 
-export const CurrentApiSession = Entity.extend({
-  kind: z.enum(['oidc', 'legacy']),
-  identityId: z.string(),
-  identity: Reference,
-  authenticatorId: z
-    .string()
-    .nullable()
-    .describe('Null where a claim named the identity, and no authenticator of its own.'),
-  clientId: z.string().nullable().describe('Null for a legacy session.'),
-  amr: z.array(z.string()).describe('How the login was proven (RFC 8176).'),
-  configTypes: z.array(z.string()),
+export const CurrentApiSession = ownShape(API_SESSION).extend({
   authQueries: z.array(AuthQuery).describe('What is still to be proven.'),
-  isMfaRequired: z.boolean().describe('Whether a TOTP code is asked for.'),
-  isMfaComplete: z.boolean().describe('Whether nothing is outstanding.'),
-  ipAddress: z.string(),
-  userAgent: z.string().nullable(),
-  lastActivityAt: Timestamp.nullable().describe('Of a legacy session; null otherwise.'),
-  expiresAt: Timestamp,
   expirationSeconds: z.int().nonnegative(),
 })
 export type CurrentApiSession = z.infer<typeof CurrentApiSession>

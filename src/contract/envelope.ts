@@ -18,15 +18,6 @@ export const Reference = z.object({
   _links: Links,
 })
 
-/** What every entity has. */
-export const Entity = z.object({
-  id: z.string(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-  tags: Tags,
-  _links: Links,
-})
-
 export const detail = <T extends z.ZodType>(data: T) => z.object({ data, meta: z.object({}) })
 
 export const ListMeta = z.object({

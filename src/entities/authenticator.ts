@@ -1,26 +1,18 @@
 /** What proves an identity: a username with its password, or a certificate. API 4.2. */
 import type { AuthenticatorId, IdentityId } from '../base/ids.ts'
-import { CREATED_AND_UPDATED, TAGS } from './every-entity.ts'
+import { CREATED_AND_UPDATED, OWN_CHOSEN, OWN_LISTED, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
 
 /** The fields of both methods. */
 export const AUTHENTICATOR = {
-  id: { type: 'text', of: as<AuthenticatorId>(), isListed: true, shownTo: 'self', title: 'ID' },
+  id: { type: 'text', of: as<AuthenticatorId>(), ...OWN_LISTED, title: 'ID' },
   ...CREATED_AND_UPDATED,
-  identityId: { type: 'text', of: as<IdentityId>(), isListed: true, shownTo: 'self' },
+  identityId: { type: 'text', of: as<IdentityId>(), ...OWN_LISTED },
   identity: { type: 'reference', isComputed: true, shownTo: 'self', title: 'IDENTITY' },
-  method: {
-    type: 'text',
-    choices: ['updb', 'cert'],
-    isListed: true,
-    shownTo: 'self',
-    title: 'METHOD',
-  },
+  method: { type: 'text', choices: ['updb', 'cert'], ...OWN_LISTED, title: 'METHOD' },
   username: {
     type: 'text',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'self',
+    ...OWN_CHOSEN,
     title: 'USERNAME',
     option: { name: 'username', value: 'NAME', what: 'of a password' },
   },
@@ -53,23 +45,16 @@ export const AUTHENTICATOR = {
     option: { name: 'cert', value: 'FILE', from: 'file', what: 'a certificate in PEM' },
   },
   /** Of the certificate in DER. Unique. */
-  fingerprint: {
-    type: 'text',
-    isListed: true,
-    shownTo: 'self',
-    description: 'SHA-256, lower-case hex.',
-  },
+  fingerprint: { type: 'text', ...OWN_LISTED, description: 'SHA-256, lower-case hex.' },
   isIssuedByNetwork: {
     type: 'boolean',
-    isListed: true,
-    shownTo: 'self',
+    ...OWN_LISTED,
     description: 'Whether our own PKI issued it.',
   },
   lastUsedAt: {
     type: 'time',
     isOptional: true,
-    isListed: true,
-    shownTo: 'self',
+    ...OWN_LISTED,
     title: 'LAST USED',
     description: 'When it last began a session.',
   },

@@ -1,16 +1,16 @@
 /** A third-party CA whose certificates may log in here: API 4.6. */
 import type { CaId } from '../base/ids.ts'
-import { CREATED_AND_UPDATED, NAME, TAGS } from './every-entity.ts'
+import { CHOSEN, CREATED_AND_UPDATED, LISTED, NAME, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
 
 export const CA = {
-  id: { type: 'text', of: as<CaId>(), isListed: true, shownTo: 'administrator', title: 'ID' },
+  id: { type: 'text', of: as<CaId>(), ...LISTED, title: 'ID' },
   ...CREATED_AND_UPDATED,
   name: NAME,
   certPem: { type: 'text', isWritable: true, shownTo: 'administrator' },
   /** SHA-256 of the certificate, lower-case hex. Unique. */
-  fingerprint: { type: 'text', isListed: true, shownTo: 'administrator' },
-  isVerified: { type: 'boolean', isListed: true, shownTo: 'administrator', title: 'VERIFIED' },
+  fingerprint: { type: 'text', ...LISTED },
+  isVerified: { type: 'boolean', ...LISTED, title: 'VERIFIED' },
   /** CN of the certificate that proves possession of the CA's key. */
   verificationToken: {
     type: 'text',
@@ -20,25 +20,19 @@ export const CA = {
   },
   isAuthEnabled: {
     type: 'boolean',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     title: 'AUTH',
     option: { name: 'auth', what: 'its certificates log in' },
   },
   isOttCaEnrollmentEnabled: {
     type: 'boolean',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     title: 'OTT',
     option: { name: 'ott-enrollment', what: 'its certificates enroll with a token' },
   },
   isAutoCaEnrollmentEnabled: {
     type: 'boolean',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     title: 'AUTO',
     option: {
       name: 'auto-enrollment',
@@ -47,9 +41,7 @@ export const CA = {
   },
   identityRoles: {
     type: 'texts',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     option: {
       name: 'role',
       value: 'ROLE',
@@ -59,9 +51,7 @@ export const CA = {
   },
   identityNameFormat: {
     type: 'text',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     option: { name: 'name-format', what: 'how they are called; [caName]-[commonName] without it' },
   },
   tags: TAGS,

@@ -1,32 +1,24 @@
 /** An invitation to become able to log in: API 4.3. */
 import type { CaId, EnrollmentId, IdentityId } from '../base/ids.ts'
 import type { SecretHash } from '../base/secrets/vault.ts'
-import { CREATED_AND_UPDATED, TAGS } from './every-entity.ts'
+import { CREATED_AND_UPDATED, LISTED, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
 
 /** The fields of all methods. */
 export const ENROLLMENT = {
-  id: {
-    type: 'text',
-    of: as<EnrollmentId>(),
-    isListed: true,
-    shownTo: 'administrator',
-    title: 'ID',
-  },
+  id: { type: 'text', of: as<EnrollmentId>(), ...LISTED, title: 'ID' },
   ...CREATED_AND_UPDATED,
   identityId: {
     type: 'text',
     of: as<IdentityId>(),
-    isListed: true,
-    shownTo: 'administrator',
+    ...LISTED,
     option: { name: 'identity', to: 'identity', what: 'who is invited' },
   },
   identity: { type: 'reference', isComputed: true, shownTo: 'administrator', title: 'IDENTITY' },
   method: {
     type: 'text',
     choices: ['ott', 'updb', 'ottca'],
-    isListed: true,
-    shownTo: 'administrator',
+    ...LISTED,
     title: 'METHOD',
     option: {
       name: 'method',
@@ -35,34 +27,26 @@ export const ENROLLMENT = {
   },
   username: {
     type: 'text',
-    isListed: true,
-    shownTo: 'administrator',
+    ...LISTED,
     title: 'USERNAME',
     option: { name: 'username', value: 'NAME', what: 'of updb' },
   },
   caId: {
     type: 'text',
     of: as<CaId>(),
-    isListed: true,
-    shownTo: 'administrator',
+    ...LISTED,
     option: { name: 'ca', to: 'ca', what: 'of ottca' },
   },
   expiresAt: {
     type: 'time',
-    isListed: true,
-    shownTo: 'administrator',
+    ...LISTED,
     title: 'EXPIRES',
-    option: {
-      name: 'expires-at',
-      value: 'TIME',
-      what: 'until when, such as 2026-12-24T18:00:00Z',
-    },
+    option: { name: 'expires-at', value: 'TIME', what: 'until when, such as 2026-12-24T18:00:00Z' },
   },
   usedAt: {
     type: 'time',
     isOptional: true,
-    isListed: true,
-    shownTo: 'administrator',
+    ...LISTED,
     title: 'USED',
     description: 'Null while nobody has used it.',
   },

@@ -1,40 +1,31 @@
 /** Somebody else whose tokens count here: API 4.5. */
 import type { ExternalJwtSignerId } from '../base/ids.ts'
-import { CREATED_AND_UPDATED, NAME, TAGS } from './every-entity.ts'
+import { CHOSEN, CREATED_AND_UPDATED, LISTED, NAME, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
 
+/** Of its keys, which an answer looks up. */
+const COMPUTED_OR_NULL = { isOptional: true, isComputed: true, shownTo: 'administrator' } as const
+
 export const EXTERNAL_JWT_SIGNER = {
-  id: {
-    type: 'text',
-    of: as<ExternalJwtSignerId>(),
-    isListed: true,
-    shownTo: 'administrator',
-    title: 'ID',
-  },
+  id: { type: 'text', of: as<ExternalJwtSignerId>(), ...LISTED, title: 'ID' },
   ...CREATED_AND_UPDATED,
   name: NAME,
   /** Unique, and compared exactly. */
   issuer: {
     type: 'text',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     title: 'ISSUER',
     option: { name: 'issuer', what: 'iss of its JWTs, exactly' },
   },
   audience: {
     type: 'text',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     title: 'AUDIENCE',
     option: { name: 'audience', what: 'aud of its JWTs' },
   },
   jwksEndpoint: {
     type: 'text',
-    isOptional: true,
-    isComputed: true,
-    shownTo: 'administrator',
+    ...COMPUTED_OR_NULL,
     option: {
       name: 'jwks-endpoint',
       value: 'URL',
@@ -44,9 +35,7 @@ export const EXTERNAL_JWT_SIGNER = {
   },
   certPem: {
     type: 'text',
-    isOptional: true,
-    isComputed: true,
-    shownTo: 'administrator',
+    ...COMPUTED_OR_NULL,
     option: {
       name: 'cert',
       value: 'FILE',
@@ -57,17 +46,13 @@ export const EXTERNAL_JWT_SIGNER = {
   },
   kid: {
     type: 'text',
-    isOptional: true,
-    isComputed: true,
-    shownTo: 'administrator',
+    ...COMPUTED_OR_NULL,
     option: { name: 'kid', value: 'ID', canClear: true, what: 'of the key of --cert' },
   },
   externalAuthUrl: {
     type: 'text',
     isOptional: true,
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     option: {
       name: 'auth-url',
       value: 'URL',
@@ -78,16 +63,12 @@ export const EXTERNAL_JWT_SIGNER = {
   clientId: {
     type: 'text',
     isOptional: true,
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     option: { name: 'client-id', value: 'ID', canClear: true, what: 'of this service, there' },
   },
   scopes: {
     type: 'texts',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     option: {
       name: 'scope',
       value: 'SCOPE',
@@ -98,25 +79,19 @@ export const EXTERNAL_JWT_SIGNER = {
   targetToken: {
     type: 'text',
     choices: ['ACCESS', 'ID'],
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     option: { name: 'target-token', what: 'which of its tokens counts' },
   },
   enabled: {
     type: 'boolean',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     title: 'ENABLED',
     option: { name: 'enabled', what: 'its JWTs count' },
   },
   /** The name of a claim, or a JSON pointer (RFC 6901) into the claims. */
   claimsProperty: {
     type: 'text',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     option: {
       name: 'claim',
       value: 'CLAIM',
@@ -125,9 +100,7 @@ export const EXTERNAL_JWT_SIGNER = {
   },
   useExternalId: {
     type: 'boolean',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'administrator',
+    ...CHOSEN,
     option: {
       name: 'use-external-id',
       what: 'the claim is an external id, and not the id of the identity',
@@ -135,28 +108,18 @@ export const EXTERNAL_JWT_SIGNER = {
   },
   fingerprint: {
     type: 'text',
-    isOptional: true,
-    isComputed: true,
-    shownTo: 'administrator',
+    ...COMPUTED_OR_NULL,
     description: 'Of the certificate, as the next three.',
   },
-  commonName: { type: 'text', isOptional: true, isComputed: true, shownTo: 'administrator' },
-  notBefore: { type: 'time', isOptional: true, isComputed: true, shownTo: 'administrator' },
-  notAfter: { type: 'time', isOptional: true, isComputed: true, shownTo: 'administrator' },
+  commonName: { type: 'text', ...COMPUTED_OR_NULL },
+  notBefore: { type: 'time', ...COMPUTED_OR_NULL },
+  notAfter: { type: 'time', ...COMPUTED_OR_NULL },
   lastFetchedAt: {
     type: 'time',
-    isOptional: true,
-    isComputed: true,
-    shownTo: 'administrator',
+    ...COMPUTED_OR_NULL,
     description: 'Of the endpoint, as this instance sees it.',
   },
-  lastError: {
-    type: 'text',
-    isOptional: true,
-    isComputed: true,
-    shownTo: 'administrator',
-    title: 'LAST ERROR',
-  },
+  lastError: { type: 'text', ...COMPUTED_OR_NULL, title: 'LAST ERROR' },
   tags: TAGS,
 } as const satisfies Fields
 

@@ -1,7 +1,7 @@
 /**
- * How an entity is described: each of its fields once, with all that the store, the lists, the APIs and the command line
+ * How an entity is described (D-270): each field once, with all that the store, the lists, the APIs and the command line
  * need to know of it. The types of the entity, of its row and of its JSON are made of the description. A fact that
- * belongs to one place alone stays there: what a body may contain is in contract/, a computed value in http/.
+ * belongs to one place alone stays there: what a body may contain is in contract/, a computed value in http/. D-270.
  */
 import type { Instant } from '../base/time/instant.ts'
 
@@ -29,6 +29,8 @@ export interface Field {
   /** The only values of a text. */
   readonly choices?: readonly string[]
   readonly isOptional?: true
+  /** Its column in a row that is written out, if that has another name than the field. */
+  readonly column?: string
   /** Not stored: an answer computes it. */
   readonly isComputed?: true
   /** Lists filter by it and, unless it has several values, sort by it. API 2. */

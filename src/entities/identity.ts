@@ -1,35 +1,29 @@
 /** Who can log in: API 4.1. */
 import type { AuthPolicyId, IdentityId } from '../base/ids.ts'
-import { CREATED_AND_UPDATED, NAME, TAGS } from './every-entity.ts'
+import { CREATED_AND_UPDATED, NAME, OWN_CHOSEN, OWN_LISTED, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
 
 export const IDENTITY = {
-  id: { type: 'text', of: as<IdentityId>(), isListed: true, shownTo: 'self', title: 'ID' },
+  id: { type: 'text', of: as<IdentityId>(), ...OWN_LISTED, title: 'ID' },
   ...CREATED_AND_UPDATED,
   name: NAME,
   type: {
     type: 'text',
     choices: ['Default', 'Router'],
-    isListed: true,
-    isWritable: true,
-    shownTo: 'self',
+    ...OWN_CHOSEN,
     title: 'TYPE',
     option: { name: 'type', what: 'Router for edge routers' },
   },
   isAdmin: {
     type: 'boolean',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'self',
+    ...OWN_CHOSEN,
     title: 'ADMIN',
     option: { name: 'admin', what: 'an administrator' },
   },
   externalId: {
     type: 'text',
     isOptional: true,
-    isListed: true,
-    isWritable: true,
-    shownTo: 'self',
+    ...OWN_CHOSEN,
     option: {
       name: 'external-id',
       value: 'ID',
@@ -40,17 +34,13 @@ export const IDENTITY = {
   authPolicyId: {
     type: 'text',
     of: as<AuthPolicyId>(),
-    isListed: true,
-    isWritable: true,
-    shownTo: 'self',
+    ...OWN_CHOSEN,
     option: { name: 'policy', to: 'policy', what: 'its policy; without one: default' },
   },
   authPolicy: { type: 'reference', isComputed: true, shownTo: 'self', title: 'POLICY' },
   roleAttributes: {
     type: 'texts',
-    isListed: true,
-    isWritable: true,
-    shownTo: 'self',
+    ...OWN_CHOSEN,
     title: 'ROLES',
     option: {
       name: 'role',
@@ -68,9 +58,9 @@ export const IDENTITY = {
   tags: TAGS,
   isMfaEnabled: { type: 'boolean', isComputed: true, shownTo: 'self', title: 'TOTP' },
   disabled: { type: 'boolean', isComputed: true, shownTo: 'self', title: 'DISABLED' },
-  disabledAt: { type: 'time', isOptional: true, isListed: true, shownTo: 'self' },
+  disabledAt: { type: 'time', isOptional: true, ...OWN_LISTED },
   /** When a disablement ends by itself; without it, an administrator ends it. */
-  disabledUntil: { type: 'time', isOptional: true, isListed: true, shownTo: 'self' },
+  disabledUntil: { type: 'time', isOptional: true, ...OWN_LISTED },
   /** D-268. */
   lastLoginAt: {
     type: 'time',

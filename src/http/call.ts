@@ -1,4 +1,4 @@
-/** What a handler gets: the parts of a request that it may read, and nothing of the framework. */
+/** What a handler gets: the parts of a request that it may read, and nothing of the framework. D-265. */
 import type { FormFields } from '../base/form.ts'
 import type { IdentityId } from '../base/ids.ts'
 import type { Caller } from '../domain/audit/events.ts'

@@ -44,7 +44,8 @@ export function createListenerApp(
   },
   addRoutes: (router: ReturnType<typeof createRouter>) => void,
 ): ListenerApp {
-  const { log, clock, random, brand, observer } = use
+  const { ports, log, random, observer } = use
+  const { clock, brand } = ports
   const app = Fastify({
     logger: false,
     // Routes that authenticate before they read the body raise it.

@@ -26,6 +26,7 @@ export interface RequestTrace {
 
 /** Counts outcomes that no audit event tells. Resolves and rejects as the promise does. */
 export interface OutcomeCounters {
+  countRefresh<T>(refreshed: Promise<T>): Promise<T>
   /** Certificates of ours that were issued for an enrollment. */
   countEnrolled<T>(enrolled: Promise<T>): Promise<T>
 }

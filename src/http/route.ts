@@ -38,7 +38,7 @@ export interface Route {
   readonly operation?: Operation
 }
 
-/** One call of an API. The handler is typed by it, and its OpenAPI document shows it. */
+/** One call of an API. The handler is typed by it, and its OpenAPI document shows it (D-264). */
 export interface Operation {
   /** One sentence in the imperative, without a full stop. */
   readonly summary: string

@@ -9,8 +9,9 @@ import type { Log } from '../base/log.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Instant, toRfc3339 } from '../base/time/instant.ts'
 import type { Caller } from '../domain/audit/events.ts'
-import type { AuthenticateCall } from '../domain/calls/authenticate-call.ts'
-import type { AuthenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
+import { authenticateCall } from '../domain/calls/authenticate-call.ts'
+import type { CallPorts } from '../domain/calls/ports.ts'
+import { authenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
 import type { CallSession } from '../domain/sessions/call-session.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
@@ -30,12 +31,9 @@ import { ALWAYS, type AuthenticatedAccess, isAnonymous, type Route } from './rou
 export const BODY_LIMITS = { anonymous: 64 * 1024, authenticated: 1024 * 1024 } as const
 
 export interface RouteDependencies {
-  readonly brand: string
+  readonly ports: CallPorts
   readonly corsOrigins: readonly string[]
-  readonly clock: Clock
   readonly log: Log
-  readonly authenticateCall: AuthenticateCall
-  readonly authenticateRouter: AuthenticateRouter
 }
 
 /** Collects the routes of one listener and writes them into its Fastify instance. */
@@ -79,7 +77,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
         const record = recordOf(request)
         if (route.access === 'router') {
           const chain = presentedChain(request.raw)
-          record.identity = await use.authenticateRouter(chain, callerOf(request))
+          record.identity = await authenticateRouter(use.ports, chain, callerOf(request))
           return
         }
         const session = await authenticate(request, reply, route.access)
@@ -106,7 +104,8 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
     reply: FastifyReply,
     access: AuthenticatedAccess,
   ): Promise<CallSession> {
-    const session = await use.authenticateCall(
+    const session = await authenticateCall(
+      use.ports,
       {
         bearers: bearersOf(request.raw),
         ztSession: ztSessionOf(request.raw),
@@ -115,7 +114,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
       access === 'partial' || access === 'logout' ? access : 'full',
     )
     // D-39: on every authenticated answer, errors included.
-    reply.headers(expiryHeaders(session.expiresAt, use.clock))
+    reply.headers(expiryHeaders(session.expiresAt, use.ports.clock))
     return session
   }
 
@@ -239,7 +238,7 @@ export function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  use: Pick<RouteDependencies, 'brand' | 'log'>,
+  use: { readonly brand: string; readonly log: Log },
 ): FastifyReply {
   const failure = asFailure(error, request.raw)
   const record = recordOf(request)

@@ -3,9 +3,6 @@
 /** The values for the primary methods. */
 export const AMR_WORDS = { password: 'pwd', cert: 'swk', 'ext-jwt': 'ext-jwt' } as const
 
-/** The value that shows that a TOTP or recovery code was proven. */
-export const AMR_TOTP = 'otp'
-
 /**
  * Returns the primary method in `amr`. Passwords and certificates are only primary factors; an external JWT may have
  * been presented in addition to one of them.

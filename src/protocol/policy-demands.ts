@@ -3,10 +3,16 @@
  * enough. D-52, D-232. The controller and every router use this same function, so that none of them is more lenient
  * than the others.
  */
-import { AMR_TOTP, primaryMethodOf } from './amr.ts'
+import { primaryMethodOf } from './amr.ts'
 import type { ChallengedSigner } from './challenge.ts'
+import {
+  demandedFactors,
+  type FactorDemands,
+  SECOND_FACTORS,
+  type SecondFactorId,
+} from './second-factors.ts'
 
-export interface PolicyDemands {
+export interface PolicyDemands extends FactorDemands {
   readonly id: string
   readonly allowsPassword: boolean
   readonly allowsCertificate: boolean
@@ -14,7 +20,6 @@ export interface PolicyDemands {
   readonly signers: readonly string[]
   /** The third-party CAs whose certificates may begin a session: the verified and enabled ones. */
   readonly cas: readonly string[]
-  readonly requireTotp: boolean
   /** Every request must also carry a JWT of this signer. It has no issuer if the signer was deleted. */
   readonly requireExtJwt: { readonly id: string; readonly issuer: string | null } | null
   /** A token that is bound to a certificate counts only together with that certificate (D-24). */
@@ -35,7 +40,7 @@ export type UnmetDemand =
   | 'method-not-allowed'
   | 'signer-not-trusted'
   | 'ca-not-trusted'
-  | 'totp-missing'
+  | `${SecondFactorId}-missing`
 
 /**
  * Returns undefined if the login is enough. The external JWT and the certificate of a request are checked by the
@@ -59,7 +64,8 @@ export function unmetDemand(
       if (signerId !== undefined && !demands.signers.includes(signerId)) return 'signer-not-trusted'
       break
   }
-  return demands.requireTotp && !amr.includes(AMR_TOTP) ? 'totp-missing' : undefined
+  const missing = demandedFactors(demands).find((id) => !amr.includes(SECOND_FACTORS[id].amr))
+  return missing === undefined ? undefined : `${missing}-missing`
 }
 
 /**

@@ -2,9 +2,10 @@
  * The certificate of a connection: parsed from its bytes, and matched with a session in the three ways of D-42. SPEC
  * API Session Certificates, Limits; R102. Other code checks what has ended.
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
+import { readDerCertificate, validity } from '../base/certificates.ts'
 import { base64url, sha256 } from '../base/encoding.ts'
-import { type Instant, instant } from '../base/time/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import { parseSessionCertificateUri } from '../protocol/spiffe-id.ts'
 import { PURPOSE } from '../protocol/x509.ts'
 import type { TrustedCas } from './trusted-cas.ts'
@@ -34,15 +35,14 @@ const LARGEST_CERTIFICATE = 64 * 1024
 
 /** Undefined unless the bytes are exactly one certificate in DER. */
 export function readClientCertificate(der: Uint8Array): ClientCertificate | undefined {
-  const x509 = readDer(der)
+  const x509 = der.length > LARGEST_CERTIFICATE ? undefined : readDerCertificate(der)
   if (x509 === undefined) return undefined
   const hash = sha256(der)
   return {
     x509,
     fingerprint: Buffer.from(hash).toString('hex'),
     thumbprint: base64url(hash),
-    notBefore: instant(x509.validFromDate.getTime()),
-    notAfter: instant(x509.validToDate.getTime()),
+    ...validity(x509),
   }
 }
 
@@ -58,23 +58,7 @@ export function nameOf(
   return name !== undefined && cas.haveIssued(x509, now) ? name : undefined
 }
 
-/**
- * Node looks for a PEM block first, anywhere in the bytes: a certificate that contains another one as text in some
- * field would be parsed as that other one, whose key was not proven (R093). So the result must equal the input.
- */
-function readDer(der: Uint8Array): X509Certificate | undefined {
-  if (der.length > LARGEST_CERTIFICATE) return undefined
-  try {
-    const certificate = new X509Certificate(der)
-    return certificate.raw.equals(der) ? certificate : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * A SPIFFE certificate has exactly one URI (X.509-SVID §2). Node quotes values with a comma or other odd characters.
- */
+/** A SPIFFE certificate has exactly one URI (X.509-SVID §2). Node quotes values with a comma or other odd characters. */
 function onlyUri({ subjectAltName }: X509Certificate): string | undefined {
   if (subjectAltName === undefined || subjectAltName.includes('"')) return undefined
   const uris = subjectAltName.split(', ').filter((name) => name.startsWith('URI:'))

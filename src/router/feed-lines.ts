@@ -2,7 +2,6 @@
  * Splits the controller's feed into lines and parses them into values. D-42; docs/router.md has the format. It knows
  * the form of each line, but not its effect.
  */
-
 import { fromUtf8 } from '../base/encoding.ts'
 import { isJsonObject, isText, type JsonObject, parseJson } from '../base/json.ts'
 import { type Duration, milliseconds } from '../base/time/duration.ts'

@@ -2,7 +2,6 @@
  * The keys that the controller signs access tokens with, and the check of such a token: the part of D-35 that needs
  * only the token. Other code checks whether it has ended. SPEC Access token; RFC 9068.
  */
-
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { areStrings } from '../base/json.ts'

@@ -59,9 +59,14 @@ export function describedRows<F extends Fields>(table: keyof Tables, fields: F):
 /** Where the fields of a list are stored. */
 export function listColumns<F extends Fields>(
   fields: F,
-): { readonly [Name in ListedName<F>]: ColumnOf<Name> } {
+): {
+  readonly [Name in ListedName<F>]: F[Name] extends { column: infer Column }
+    ? Column
+    : ColumnOf<Name>
+} {
   const listed = Object.entries(fields).filter(([, { isListed }]) => isListed === true)
-  return Object.fromEntries(listed.map(([name]) => [name, columnOf(name)])) as never
+  const pairs = listed.map(([name, { column }]) => [name, column ?? columnOf(name)])
+  return Object.fromEntries(pairs)
 }
 
 function shapeOf(field: Field): Shape<unknown> {

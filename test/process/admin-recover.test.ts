@@ -98,7 +98,7 @@ test('where there are several administrators, they are listed and one must be na
     code: 64,
     signal: null,
     stdout: '',
-    stderr: `latchkey: there are several administrators; say with --identity which one is meant:
+    stderr: `latchkey: there are several administrators; choose one with --identity:
   "Bea" (${bea.id})
   "admin" (${adminId})
 `,

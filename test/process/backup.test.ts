@@ -328,7 +328,7 @@ test('on a terminal the passphrase is asked for twice and never shown; a restore
   const passphrase = 'correct horse battery staple'
   const differing = await onTerminal(args, [`${passphrase}\r`, 'correct horse battery stable\r'])
   assert.equal(differing.code, 1, differing.seen)
-  assert.match(differing.seen, /latchkey: the two are not the same/)
+  assert.match(differing.seen, /latchkey: the two do not match/)
   const interrupted = await onTerminal(args, ['corr\u0003'])
   assert.equal(interrupted.code, 130)
   assert.match(interrupted.seen, /latchkey: given up/)
@@ -336,7 +336,7 @@ test('on a terminal the passphrase is asked for twice and never shown; a restore
   // With a slip that is taken back.
   const made = await onTerminal(args, [`correct x\u007fhorse battery staple\r`, `${passphrase}\r`])
   assert.equal(made.code, 0, made.seen)
-  assert.match(made.seen, /^Passphrase of the backup: \r\nThe same once more: \r\n/)
+  assert.match(made.seen, /^Passphrase of the backup: \r\nRepeat it: \r\n/)
   await rm(join(home, 'secret'))
   await rm(join(home, 'latchkey.db'))
   const restored = await onTerminal(['restore', path, '--home', home], [`${passphrase}\r`])

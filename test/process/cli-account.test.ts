@@ -42,7 +42,7 @@ test('the own account on the command line', async (t) => {
     terminal.types(PASSWORD)
     await terminal.sees('New password: ')
     terminal.types(NEXT)
-    await terminal.sees('The same once more: ')
+    await terminal.sees('Repeat it: ')
     terminal.types(NEXT)
     await terminal.sees('The password was changed. All your other sessions have ended.')
     assert.equal(await terminal.ended(), 0)
@@ -58,7 +58,7 @@ test('the own account on the command line', async (t) => {
     await device.succeed(['enroll', '-', '--out', 'me.json'], jwt)
     await device.succeed(['login', '--identity', 'me.json'])
     const { code, stderr } = await device.run(['password'])
-    assert.equal(stderr, 'latchkey: you have no password: you log in another way\n')
+    assert.equal(stderr, 'latchkey: you have no password; you log in with another method\n')
     assert.equal(code, 66)
   })
 
@@ -81,7 +81,7 @@ test('the own account on the command line', async (t) => {
     const terminal = cli.open('mfa', 'enable')
     await terminal.sees('First code of the app: ')
     assert.match(terminal.output(), /█▀▀▀▀▀█/)
-    const [, secret = ''] = /type this secret into it: ([A-Z2-7]+)/.exec(terminal.output()) ?? []
+    const [, secret = ''] = /enter this secret: ([A-Z2-7]+)/.exec(terminal.output()) ?? []
     const app = authenticatorApp(`otpauth://totp/x:y?secret=${secret}`, service.clock)
     terminal.types(app.wrongCode())
     await terminal.sees('That was wrong. Code of the app: ')

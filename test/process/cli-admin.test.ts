@@ -40,7 +40,7 @@ test('what administrators manage, on the command line', async (t) => {
       ...['--role', 'ops', '--tag', 'floor:=3', '--tag', 'note=a=b', '--external-id', 'a.smith'],
     )
     assert.equal(made.code, 0, made.stderr)
-    const id = /^The identity "alice" is made: (\S+)\n$/.exec(made.stdout)?.[1] ?? ''
+    const id = /^The identity "alice" was created: (\S+)\n$/.exec(made.stdout)?.[1] ?? ''
     const alice = await admin.get(`/identities/${id}`)
     assert.deepEqual(
       [alice.isAdmin, alice.type, alice.authPolicyId, alice.externalId, alice.roleAttributes],
@@ -64,7 +64,12 @@ test('what administrators manage, on the command line', async (t) => {
       ['alice smith', false, null, [], { floor: 3, note: 'a=b' }],
     )
 
-    await refused(cli, ['delete', 'identity', id], 64, /\? There is nobody to ask; --yes says so/)
+    await refused(
+      cli,
+      ['delete', 'identity', id],
+      64,
+      /\? There is no terminal to ask on. Pass --yes to confirm/,
+    )
     const deleted = await cli.run('delete', 'identity', 'alice smith', '--yes')
     assert.equal(deleted.stdout, `Deleted: identity "alice smith" (${id}).\n`)
     await refused(cli, ['get', 'identity', id], 66, /^latchkey: there is no identity "/)
@@ -97,7 +102,12 @@ test('what administrators manage, on the command line', async (t) => {
       const enrolled = await enrollByPassword(service, token, { username, password: PASSWORD })
       assert.equal(enrolled.status, 200, enrolled.text)
       const session = await logInAs(service, { username, password: PASSWORD })
-      await refused(cli, ['re-enroll', username], 64, /There is nobody to ask; --yes says so/)
+      await refused(
+        cli,
+        ['re-enroll', username],
+        64,
+        /There is no terminal to ask on. Pass --yes to confirm/,
+      )
       const { code, stdout } = await cli.run('re-enroll', username, '--yes')
       assert.equal(code, 0)
       assert.match(
@@ -132,7 +142,7 @@ test('what administrators manage, on the command line', async (t) => {
     assert.ok(sessions.length > 1)
     const { code, stderr } = await cli.run('delete', 'session', 'admin', '--yes')
     assert.equal(code, 64)
-    assert.match(stderr, /^latchkey: "admin" fits several sessions; say the id/)
+    assert.match(stderr, /^latchkey: "admin" matches several sessions; give the id/)
     for (const { id } of sessions) assert.ok(stderr.includes(id))
     assert.equal(
       (await json(cli, 'list', 'sessions', '--identity', 'admin')).length,

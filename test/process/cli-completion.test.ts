@@ -62,7 +62,7 @@ test('completion for a shell that nobody knows is exit code 64', async (t) => {
   const cli = await freshCli(t)
   const { code, stderr } = await cli.run(['completion', 'cmd'])
   assert.equal(code, 64)
-  assert.match(stderr, /^latchkey: there is completion for bash, zsh, fish\n/)
+  assert.match(stderr, /^latchkey: completion is available for bash, zsh, fish\n/)
 })
 
 /** What each shell completes: the line, and what is offered for its last word. */

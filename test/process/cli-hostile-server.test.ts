@@ -85,7 +85,7 @@ test('a server that means ill', async (t) => {
       answerWith(200, `{"data": [${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}]}`)
       const deep = await cli.run('list', 'identities')
       assert.equal(deep.code, 76, deep.stderr)
-      assert.equal(deep.stderr, 'latchkey: the answer is not one of a Latchkey\n')
+      assert.equal(deep.stderr, 'latchkey: the response does not come from Latchkey\n')
     },
   )
 

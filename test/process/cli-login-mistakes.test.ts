@@ -7,8 +7,8 @@ test('a login that makes no sense is exit code 64, and says why', async (t) => {
   const cli = await freshCli(t)
   const url = 'https://localhost:1'
   const cases: readonly (readonly [args: string[], complaint: string])[] = [
-    [[], '--url is missing: nobody has logged in here before'],
-    [['--url', 'http://localhost:1'], '--url is not https://HOST:PORT'],
+    [[], '--url is missing, and there is no earlier login'],
+    [['--url', 'http://localhost:1'], '--url must be https://HOST:PORT'],
     [
       ['--url', url, '--username', 'a', '--identity', 'b'],
       '--username and --identity are two ways to log in',
@@ -17,16 +17,16 @@ test('a login that makes no sense is exit code 64, and says why', async (t) => {
     [['--url', url, '--key', 'a'], '--cert and --key go together'],
     [
       ['--url', url, '--ca', 'a', '--ca-fingerprint', 'b'],
-      '--ca and --ca-fingerprint are two ways to say the same',
+      '--ca and --ca-fingerprint exclude each other',
     ],
     [
       ['--url', url, '--ca-fingerprint', 'abc'],
-      '--ca-fingerprint is not the SHA-256 of a certificate: 64 hexadecimal digits',
+      '--ca-fingerprint must be the SHA-256 of a certificate: 64 hexadecimal digits',
     ],
     [['--url', url, '--password', 'a'], "Unknown option '--password'"],
     [
       ['--url', url, '--context', '../x'],
-      'the name of a context is letters, digits, ".", "_" and "-", 64 at the most, with a letter or digit first',
+      'the name of a context must be letters, digits, ".", "_" and "-", at most 64, beginning with a letter or digit',
     ],
   ]
   for (const [args, complaint] of cases) {

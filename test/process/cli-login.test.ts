@@ -217,7 +217,7 @@ test('login with a second factor', async (t) => {
       await terminal.sees('Password: ')
       terminal.types(PASSWORD)
       await terminal.sees('First code of the app: ')
-      const [, secret = ''] = /type this secret into it: ([A-Z2-7]+)/.exec(terminal.output()) ?? []
+      const [, secret = ''] = /enter this secret: ([A-Z2-7]+)/.exec(terminal.output()) ?? []
       const [, codes = ''] = /safe place:\s+([\s\S]*?)First code/.exec(terminal.output()) ?? []
       assert.match(terminal.output(), /█▀▀▀▀▀█/)
       const app = authenticatorApp(`otpauth://totp/x:y?secret=${secret}`, service.clock)
@@ -302,7 +302,7 @@ test('login with a certificate, with an external JWT', async (t) => {
     // It may be a password in the wrong place: it is not repeated.
     const wrong = await cli.run([...to(service), '--ext-jwt', '-'], 'hunter2\n')
     assert.equal(wrong.code, 65)
-    assert.equal(wrong.stderr, 'latchkey: what --ext-jwt names holds no JWT\n')
+    assert.equal(wrong.stderr, 'latchkey: the input of --ext-jwt contains no JWT\n')
   })
 })
 

@@ -28,6 +28,6 @@ test('the lines of docs/cli.md do what they say', async (t) => {
     },
     notRun: { 'source <(latchkey completion': 'each shell has its own: cli-completion.test.ts' },
   })
-  assert.match(administered, /^The identity "alice" is made: /m)
+  assert.match(administered, /^The identity "alice" was created: /m)
   assert.match(administered, /^Deleted: identity "alice" /m)
 })

@@ -97,10 +97,7 @@ test('a fresh token', async (t) => {
       assert.match(stderr, /^latchkey: .* \[request \w{19}\]; run: latchkey login\n$/)
       const again = await cli.run(['token'])
       assert.equal(again.code, 77)
-      assert.equal(
-        again.stderr,
-        'latchkey: nobody is logged in (context default); run: latchkey login\n',
-      )
+      assert.equal(again.stderr, 'latchkey: not logged in (context default); run: latchkey login\n')
     },
   )
 
@@ -114,7 +111,7 @@ test('a fresh token', async (t) => {
       assert.equal(code, 1)
       assert.equal(
         stderr,
-        `latchkey: ${file} cannot be read; mend it, or remove it and log in again\n`,
+        `latchkey: ${file} cannot be read; fix it, or delete it and log in again\n`,
       )
     },
   )
@@ -132,7 +129,7 @@ test('before any login every command says what to do, with exit code 77', async 
   ]) {
     const { code, stdout, stderr } = await cli.run(args)
     assert.deepEqual({ code, stdout }, { code: 77, stdout: '' }, args.join(' '))
-    assert.equal(stderr, 'latchkey: nobody is logged in; run: latchkey login --url URL\n')
+    assert.equal(stderr, 'latchkey: not logged in; run: latchkey login --url URL\n')
   }
   assert.deepEqual(await readdir(cli.home), [])
 })
@@ -255,7 +252,7 @@ test('contexts', async (t) => {
       assert.deepEqual({ code, stdout }, { code: 1, stdout: '' }, args.join(' '))
       assert.match(
         stderr,
-        /contexts\.json cannot be read; mend it, or remove it and log in again\n$/,
+        /contexts\.json cannot be read; fix it, or delete it and log in again\n$/,
       )
     }
     assert.equal(await readFile(file, 'utf8'), '{"contexts": {')

@@ -36,7 +36,7 @@ function expectations(demo: DemoProcess): readonly Expectation[] {
         await sees('Password: ')
         types(passwordOf('tom'))
         const shown = await sees('First code of the app: ')
-        const [, secret = ''] = /type this secret into it: ([A-Z2-7]+)/.exec(shown) ?? []
+        const [, secret = ''] = /enter this secret: ([A-Z2-7]+)/.exec(shown) ?? []
         types(new TOTP({ secret }).generate())
         await sees('Logged in')
       },

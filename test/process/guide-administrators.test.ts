@@ -37,7 +37,7 @@ test('docs/administrators.md', async (t) => {
     await terminal.sees('Password: ')
     terminal.types(alice)
     await terminal.sees('First code of the app: ')
-    const secret = /this secret into it: (\w+)/.exec(terminal.output())?.[1] ?? ''
+    const secret = /enter this secret: (\w+)/.exec(terminal.output())?.[1] ?? ''
     terminal.types(new TOTP({ secret }).generate())
     assert.equal(await terminal.ended(), 0, terminal.output())
 

@@ -108,7 +108,7 @@ for (const place of PLACES) {
       assert.equal(restored.code, 0, restored.stderr)
       assert.match(
         restored.stdout,
-        /^The backup of \S+Z is in place \(\d+ rows\)\.\nSessions, tokens, codes and open enrollments of before are void: everybody logs in again\.\nRecovery codes are void too: 1 identities must make new ones\.\nRunning instances stop now, with exit code 75, and are to be started again\.\n$/,
+        /^The backup of \S+Z was restored \(\d+ rows\)\.\nEarlier sessions, tokens, codes and open enrollments are void: all users log in again\.\nRecovery codes are void too: 1 identities must create new ones\.\nRunning instances stop now with exit code 75; start them again\.\n$/,
       )
       const stopped = await service.finished
       assert.equal(stopped.code, 75, stopped.stderr)
@@ -378,7 +378,7 @@ test('a missing file is named, and so is another installation secret', async (t)
   assert.equal(verified.code, 0, verified.stderr)
   assert.match(
     verified.stdout,
-    /^The backup of \S+ is whole \(\d+ rows\)\.\nWho made it was not checked: there is no installation secret here; it has none in it\.\n$/,
+    /^The backup of \S+ is complete \(\d+ rows\)\.\nIts origin was not checked: there is no installation secret here; it has none in it\.\n$/,
   )
   await assert.rejects(stat(nowhere), { code: 'ENOENT' })
   await rm(join(stranger, 'secret'))
@@ -423,7 +423,7 @@ test('a secret in the backup comes back with its passphrase, and with no other',
     file,
   ])
   assert.equal(verified.code, 0, verified.stderr)
-  assert.match(verified.stdout, /\nIt was made with the installation secret that is at hand\.\n$/)
+  assert.match(verified.stdout, /\nIt was made with the available installation secret\.\n$/)
 
   const restored = await runRestore(t, [path, '--home', other, '--passphrase-file', file])
   assert.equal(restored.code, 0, restored.stderr)

@@ -116,9 +116,9 @@ for (const [name, prepare] of DATABASES) {
       assert.equal(
         stdout,
         // Two CAs, one signing key, one authenticator app.
-        `The installation secret is another one; what it protects (4) was sealed again.
+        `The installation secret was replaced; what it protects (4) was encrypted again.
 It is in ${join(home, 'secret')}. Copy it to every other instance.
-Running instances stop now, with exit code 75, and are to be started again.
+Running instances stop now with exit code 75; start them again.
 `,
       )
       assert.ok(!`${stdout}${stderr}`.includes(after))

@@ -74,7 +74,7 @@ test('on a terminal, a password that was drawn is printed and no file has it', {
 }, async (t) => {
   const home = join(await temporaryFolder(t), 'home')
   const { terminal, pid, output } = await startOnTerminal(t, home)
-  const password = /"admin", password (\S+) \(shown this once\)/.exec(output)?.[1]
+  const password = /"admin", password (\S+) \(shown only once\)/.exec(output)?.[1]
   assert.ok(password)
   assert.ok(!(await readdir(home)).includes('admin-password'))
   const baseUrl = /base URL +(\S+)/.exec(output)?.[1] ?? ''

@@ -2,11 +2,14 @@
  * Logins from their first factor on, on every database: of two changes at once one wins, a code is spent once, and
  * what has ended stays ended.
  */
+
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { IdentityId } from '../../src/base/ids.ts'
+import { NO_FACTORS } from '../../src/domain/factors/proven.ts'
 import type { AuthRequestKey } from '../../src/domain/login/request/auth-request.ts'
 import type { Store } from '../../src/domain/stores.ts'
+import { WITH_TOTP } from '../support/people.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import {
@@ -44,7 +47,7 @@ for (const database of ALL) {
           configTypes: [],
         },
         primary: BARE_PRIMARY,
-        secondary: { totp: false, extJwt: undefined },
+        secondary: { factors: NO_FACTORS, extJwt: undefined },
       }
       for (const request of [
         full,
@@ -76,7 +79,7 @@ for (const database of ALL) {
       const second = aPartialRequest({
         revision: 2,
         primary: aPrimary({ identityId: 'identity-2' as IdentityId, method: 'password' }),
-        secondary: { totp: true, extJwt: undefined },
+        secondary: { factors: WITH_TOTP, extJwt: undefined },
         ask: { ...aPartialRequest().ask, configTypes: ['config-1', 'config-2'] },
       })
       assert.equal(await authRequests.replace(1, second), true)

@@ -15,6 +15,7 @@ import { guarded } from '../../src/store/dialects/guarded.ts'
 import { sqlite } from '../../src/store/dialects/sqlite.ts'
 import type { SyncFile } from '../../src/store/dialects/wal-sync.ts'
 import { eventually } from '../support/eventually.ts'
+import { rounds } from '../support/rounds.ts'
 import { sqliteOnDisk } from './databases.ts'
 
 interface Rows {
@@ -174,10 +175,8 @@ test('a failed sync does not roll back the transaction of somebody else', async 
   await assert.rejects(second, StoreUnavailable)
 })
 
-const ROUNDS = 20
-
 test('what was answered is there after a power cut', async (t) => {
-  for (let round = 1; round <= ROUNDS; round++) {
+  for (let round = 1; round <= rounds(8); round++) {
     const { db, path, onSync, insert } = await open(t)
     let durable = { database: readFileSync(path), wal: readFileSync(`${path}-wal`) }
     onSync(async () => {

@@ -20,7 +20,7 @@ import type { StoredAuthority } from '../../src/domain/certificates/own/authorit
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { Enrollment, EnrollmentKind } from '../../src/domain/enrollments/enrollment.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
-import type { ProvenPrimary } from '../../src/domain/factors/proven.ts'
+import { NO_FACTORS, type ProvenPrimary } from '../../src/domain/factors/proven.ts'
 import type { RefreshToken } from '../../src/domain/factors/refresh-token.ts'
 import type { EnrollmentOwner, TotpEnrollment } from '../../src/domain/factors/totp-enrollment.ts'
 import type {
@@ -42,6 +42,7 @@ import type {
 } from '../../src/domain/sessions/api-session.ts'
 import type { StoredSigningKey } from '../../src/domain/tokens/keys/signing-key.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
+import { WITH_TOTP } from '../support/people.ts'
 
 /** Larger than 32 bits, like every time of today. */
 export const NOON: Instant = instant(1_800_000_000_000)
@@ -259,7 +260,7 @@ export function aPartialRequest(
     },
     browser: hash('cookie'),
     primary: aPrimary(),
-    secondary: { totp: false, extJwt: signerId('signer-2') },
+    secondary: { factors: NO_FACTORS, extJwt: signerId('signer-2') },
     expiresAt: after(600_000),
     ...given,
   }
@@ -269,7 +270,7 @@ export function anAuthRequest(given: Partial<CodeIssued> = {}): CodeIssued {
   return {
     ...aPartialRequest(),
     state: 'code-issued',
-    secondary: { totp: true, extJwt: signerId('signer-2') },
+    secondary: { factors: WITH_TOTP, extJwt: signerId('signer-2') },
     codeHash: hash('code-1'),
     codeExpiresAt: after(60_000),
     byEnrollment: true,
@@ -281,7 +282,7 @@ const SESSION = {
   id: sessionId('session-1'),
   identityId: anIdentity().id,
   primary: aPrimary(),
-  secondary: { totp: false, extJwt: signerId('signer-2') },
+  secondary: { factors: NO_FACTORS, extJwt: signerId('signer-2') },
   amr: ['pwd'],
   configTypes: ['config-1', 'config-2'],
   address: '2001:db8::7',
@@ -310,7 +311,7 @@ export function aLegacySession(given: Partial<LegacySession> = {}): LegacySessio
     kind: 'legacy',
     tokenHash: hash('token-1'),
     lastActivityAt: after(5),
-    isTotpDemanded: true,
+    demanded: WITH_TOTP,
     ...given,
   }
 }

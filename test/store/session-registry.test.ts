@@ -135,7 +135,8 @@ for (const database of ALL) {
           stores[i % 2 ? 0 : 1].transaction(async (tx) => {
             const session = await tx.apiSessions.hold(id)
             const count = session?.amr.length ?? 0
-            await tx.apiSessions.markTotpProven(id, Array(count + 1).fill('pwd'))
+            const amr = Array(count + 1).fill('pwd')
+            await tx.apiSessions.replaceProven(aLegacySession({ amr }))
             return count
           }),
         ),

@@ -1,10 +1,13 @@
 /**
  * API sessions on every database, OIDC and legacy: how they are found, renewed and removed.
  */
+
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
+import { NO_FACTORS } from '../../src/domain/factors/proven.ts'
 import type { Store } from '../../src/domain/stores.ts'
+import { WITH_TOTP } from '../support/people.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import {
@@ -35,15 +38,15 @@ for (const database of ALL) {
         aSession({
           id: sessionId('session-2'),
           ...bare,
-          secondary: { totp: true, extJwt: undefined },
+          secondary: { factors: WITH_TOTP, extJwt: undefined },
           scopes: [],
         }),
         aLegacySession(),
         aLegacySession({
           id: sessionId('session-4'),
           tokenHash: hash('token-4'),
-          secondary: { totp: true, extJwt: undefined },
-          isTotpDemanded: false,
+          secondary: { factors: WITH_TOTP, extJwt: undefined },
+          demanded: NO_FACTORS,
           ...bare,
         }),
       ]
@@ -151,22 +154,23 @@ for (const database of ALL) {
       const { apiSessions } = await open(t)
       await apiSessions.insert(aSession())
       await apiSessions.renewLegacy(aSession().id, after(500), after(2_000_000))
-      assert.equal(await apiSessions.markTotpProven(aSession().id, ['otp']), false)
+      const { id } = aSession()
+      assert.equal(await apiSessions.replaceProven(aLegacySession({ id, amr: ['otp'] })), false)
       assert.deepEqual(await apiSessions.find(aSession().id), aSession())
     })
 
     test('a code is proven on a legacy session that has not ended', async (t) => {
       const { apiSessions } = await open(t)
       await apiSessions.insert(aLegacySession())
-      assert.equal(await apiSessions.markTotpProven(id, ['pwd', 'otp', 'mfa']), true)
       const { secondary } = aLegacySession()
       const proven = aLegacySession({
-        secondary: { ...secondary, totp: true },
+        secondary: { ...secondary, factors: WITH_TOTP },
         amr: ['pwd', 'otp', 'mfa'],
       })
+      assert.equal(await apiSessions.replaceProven(proven), true)
       assert.deepEqual(await apiSessions.find(id), proven)
       await apiSessions.remove(id)
-      assert.equal(await apiSessions.markTotpProven(id, ['otp']), false)
+      assert.equal(await apiSessions.replaceProven(proven), false)
     })
   })
 }

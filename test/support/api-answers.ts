@@ -23,11 +23,11 @@ export function apiRoutes(binding: ApiBinding): readonly Route[] {
     findAddress: () => undefined,
     table,
   }
-  addBoundApis(router, [{ binding }], ANYTHING)
+  addBoundApis(router, [{ binding }], ANYTHING, ANYTHING)
   return table.filter(({ url }) => url.startsWith(APIS[binding].prefix))
 }
 
-/** In the place of every use case: routes are only collected, and nothing is called. */
+/** In the place of every port: routes are only collected, and nothing is called. */
 // biome-ignore lint/suspicious/noExplicitAny: it stands for all of them
 const ANYTHING: any = new Proxy(() => undefined, { get: () => ANYTHING, apply: () => ANYTHING })
 

@@ -17,7 +17,11 @@ import { plus } from '../../src/base/time/instant.ts'
 import type { Caller } from '../../src/domain/audit/events.ts'
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
-import { NOTHING_SECONDARY, type ProvenPrimary } from '../../src/domain/factors/proven.ts'
+import {
+  NO_FACTORS,
+  NOTHING_SECONDARY,
+  type ProvenPrimary,
+} from '../../src/domain/factors/proven.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
 import { type AuthPolicy, defaultPolicy } from '../../src/domain/policies/auth-policy.ts'
 import { demandsOf } from '../../src/domain/policies/demands-of.ts'
@@ -26,6 +30,7 @@ import type { LegacySession, OidcSession } from '../../src/domain/sessions/api-s
 import { Failure } from '../../src/errors/catalogue.ts'
 import { formatChallenges } from '../../src/protocol/challenge.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
+import type { SecondFactorId } from '../../src/protocol/second-factors.ts'
 import { NOON } from './clocks/manual-clock.ts'
 
 export const CALLER: Caller = {
@@ -168,7 +173,7 @@ export function aLegacySession(changes: Partial<LegacySession> = {}): LegacySess
     kind: 'legacy',
     tokenHash: 'token-hash' as SecretHash,
     lastActivityAt: NOON,
-    isTotpDemanded: false,
+    demanded: NO_FACTORS,
     ...changes,
   }
 }
@@ -187,3 +192,6 @@ export async function refusalOf(call: Promise<unknown>): Promise<Failure> {
 export function wordsOf({ code, challenges }: Failure): string {
   return challenges === undefined ? code : `${code}: ${formatChallenges(challenges)}`
 }
+
+/** What a login has proven after a code. */
+export const WITH_TOTP: ReadonlySet<SecondFactorId> = new Set(['totp'])

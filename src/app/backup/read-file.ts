@@ -2,7 +2,6 @@
  * Reads a backup line by line and trusts none of them: a file that is cut off, altered, of another version or no backup
  * at all is refused with a sentence that says which. docs/backup.md has the form.
  */
-
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { fromUtf8 } from '../../base/encoding.ts'

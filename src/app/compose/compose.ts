@@ -1,5 +1,5 @@
 /**
- * Config → every use case, wired. Reads as a list of what depends on what; nothing runs yet.
+ * Config → the ports of every use case: what is replaceable, built once. Nothing runs yet.
  */
 
 import type { Log } from '../../base/log.ts'
@@ -9,22 +9,8 @@ import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
-import { beginAccountLogin, finishAccountLogin } from '../../domain/account/login.ts'
-import { createOwnAuthenticators } from '../../domain/account/own-authenticators.ts'
-import {
-  authenticateAccount,
-  formToken,
-  isFormToken,
-  isFreshLogin,
-  sealAccountSession,
-} from '../../domain/account/session.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
-import { recordEvent } from '../../domain/audit/record.ts'
-import { authenticateCall } from '../../domain/calls/authenticate-call.ts'
-import { authenticateRouter } from '../../domain/calls/routers/authenticate-router.ts'
-import { checkForRouter } from '../../domain/calls/routers/check-for-router.ts'
 import { createProvenRouters } from '../../domain/calls/routers/proven-routers.ts'
-import { openRouterFeed } from '../../domain/calls/routers/router-feed.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createCountRenewal } from '../../domain/enrollments/renewal/renewal-limit.ts'
@@ -33,79 +19,16 @@ import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer
 import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createTurns } from '../../domain/factors/guessing/turns.ts'
-import type { PasswordHashing } from '../../domain/factors/hashing.ts'
-import { hashNewPassword } from '../../domain/factors/new-password.ts'
-import {
-  cancelEnrollmentInLogin,
-  pendingUrlInLogin,
-  startEnrollmentInLogin,
-  verifyEnrollmentInLogin,
-} from '../../domain/login/enroll-totp.ts'
-import { finishReturn, recogniseReturn } from '../../domain/login/external/come-back.ts'
-import { keepPrimary } from '../../domain/login/external/kept-primary.ts'
-import { sendAway } from '../../domain/login/external/send-away.ts'
-import { queriesOf } from '../../domain/login/outstanding-queries.ts'
-import { provePrimary } from '../../domain/login/prove-primary.ts'
-import {
-  findOpenRequest,
-  findRequestForEnrollment,
-  findRequestForTotp,
-} from '../../domain/login/request/find-request.ts'
-import { startLogin } from '../../domain/login/start.ts'
-import { submitPrimary } from '../../domain/login/submit-primary.ts'
-import { submitTotp } from '../../domain/login/submit-totp.ts'
-import {
-  endAllSessions,
-  endSessionById,
-  endSessionsOf,
-  findSession,
-  listSessions,
-  listSessionsOf,
-} from '../../domain/management/manage-sessions.ts'
+import type { PasswordHashing } from '../../domain/factors/passwords/hashing.ts'
 import { createRules } from '../../domain/policies/rules.ts'
-import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
-import {
-  currentIdentity,
-  currentSession,
-  logOut,
-  userinfo,
-} from '../../domain/sessions/current-session.ts'
-import { endExpired } from '../../domain/sessions/ending/end-expired.ts'
-import { endSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
-import {
-  endOtherSessions,
-  endOwnSession,
-  listOwnSessions,
-} from '../../domain/sessions/own-sessions.ts'
-import {
-  countRecoveryCodes,
-  proveInSession,
-  readEnrollmentInSession,
-  removeEnrollmentInSession,
-  renewRecoveryCodes,
-  startEnrollmentInSession,
-  verifyEnrollmentInSession,
-} from '../../domain/sessions/session-mfa.ts'
 import type { Store } from '../../domain/stores.ts'
-import { endByHint } from '../../domain/tokens/end-by-hint.ts'
-import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
-import { introspect } from '../../domain/tokens/introspect.ts'
-import { findKey, listKeys, rotateKeysOnDemand } from '../../domain/tokens/keys/manage-keys.ts'
-import {
-  revokeOlderKeys,
-  rotateKeys,
-  rotateKeysIfDue,
-} from '../../domain/tokens/keys/rotate-keys.ts'
 import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
-import { refresh } from '../../domain/tokens/refresh.ts'
-import { revokeToken } from '../../domain/tokens/revoke.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import { withPorts } from './with-ports.ts'
 
 export interface Parts {
   readonly config: Config
@@ -160,7 +83,7 @@ export function compose(parts: Parts) {
    * signing keys and that of our CAs give their names to what is kept of them in memory; both exist inside a
    * transaction alone.
    */
-  const ports = {
+  return {
     ...store,
     transaction: tellCopies(store.transaction, { endedSessions, rules }),
     clock,
@@ -204,97 +127,6 @@ export function compose(parts: Parts) {
     idTokenLife: tokens.idTokenDuration,
     enrollmentDuration: config.enrollment.duration,
     enrolledCertificateDuration: config.enrollment.certificateDuration,
-  }
-
-  return {
-    ports,
-    rules,
-    signingKeys,
-    signerKeys,
-    endedSessions,
-    caBundlePem: ports.caBundlePem,
-
-    // Logins: what proofs lead to.
-    ...withPorts(ports, {
-      startLogin,
-      submitPrimary,
-      submitTotp,
-      queriesOf,
-      sendAway,
-      keepPrimary,
-    }),
-    findRequest: withPorts(ports, {
-      open: findOpenRequest,
-      forTotp: findRequestForTotp,
-      forEnrollment: findRequestForEnrollment,
-    }),
-    comeBack: withPorts(ports, { recognise: recogniseReturn, finish: finishReturn }),
-    enrollInLogin: withPorts(ports, {
-      start: startEnrollmentInLogin,
-      pendingUrl: pendingUrlInLogin,
-      verify: verifyEnrollmentInLogin,
-      cancel: cancelEnrollmentInLogin,
-    }),
-
-    // Tokens.
-    ...withPorts(ports, { exchangeCode, refresh, revokeToken, introspect }),
-    rotateKeys: withPorts(ports, {
-      ifDue: rotateKeysIfDue,
-      next: rotateKeys,
-      revokeOlder: revokeOlderKeys,
-    }),
-
-    // Sessions: what a finished login leaves behind.
-    ...withPorts(ports, {
-      authenticateLegacy,
-      authenticateCall,
-      authenticateRouter,
-      checkForRouter,
-      openRouterFeed,
-      currentSession,
-      currentIdentity,
-      userinfo,
-      endByHint,
-      endExpired,
-      logOut,
-    }),
-    sessionMfa: withPorts(ports, {
-      prove: proveInSession,
-      start: startEnrollmentInSession,
-      read: readEnrollmentInSession,
-      verify: verifyEnrollmentInSession,
-      remove: removeEnrollmentInSession,
-      countRecoveryCodes,
-      renewRecoveryCodes,
-    }),
-
-    // The page of the own account. D-161 to D-163.
-    accountLogin: withPorts(ports, { begin: beginAccountLogin, finish: finishAccountLogin }),
-    accountSessions: withPorts(ports, {
-      seal: sealAccountSession,
-      authenticate: authenticateAccount,
-      isFresh: isFreshLogin,
-      formToken,
-      isFormToken,
-    }),
-    ownSessions: withPorts(ports, {
-      list: listOwnSessions,
-      end: endOwnSession,
-      endOthers: endOtherSessions,
-    }),
-    ownAuthenticators: createOwnAuthenticators({
-      ...ports,
-      ...withPorts(ports, { recordEvent, hashNewPassword, endSessionsWithin, provePrimary }),
-    }),
-    manageSessions: withPorts(ports, {
-      list: listSessions,
-      listOf: listSessionsOf,
-      find: findSession,
-      end: endSessionById,
-      endAllOf: endSessionsOf,
-      endAll: endAllSessions,
-    }),
-    manageKeys: withPorts(ports, { list: listKeys, find: findKey, rotate: rotateKeysOnDemand }),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls of the client and management APIs for commands: answers without their envelope, and refusals as one sentence with
- * an exit code of their own kind. API 1, D-45.
+ * Calls the client and management APIs for commands: returns responses without their envelope, and throws refusals as
+ * one sentence with an exit code. API 1, D-45.
  */
 import { parseJson } from '../../base/json.ts'
 import type { CallOptions, Session } from '../../client/client.ts'
@@ -24,20 +24,20 @@ export interface Page {
 export interface EdgeApi {
   list(path: string, query?: ListQuery): Promise<Page>
   get(path: string): Promise<Row>
-  /** `data` of the answer. */
+  /** Returns `data` of the response. */
   send(method: 'POST' | 'PATCH' | 'DELETE', path: string, json?: unknown): Promise<Row>
   sendText(path: string, text: string): Promise<void>
-  /** A text that has no envelope. */
+  /** Returns a text without an envelope. */
   getText(path: string): Promise<string>
 }
 
-/** The API said no. */
+/** The API refused. */
 export class ApiRefused extends CommandFailed {
   readonly code: string
 
   constructor(
     { status, code, message, requestId, field, reason }: Refusal,
-    /** Of a field of the body. */
+    /** The fault of a field of the body. */
     optionFor: (field: string) => string | undefined = () => undefined,
   ) {
     const option = field === undefined ? undefined : optionFor(field)
@@ -53,7 +53,7 @@ const PREFIXES = { client: '/edge/client/v1', management: '/edge/management/v1' 
 export function createEdgeApi(
   session: Pick<Session, 'call'>,
   which: keyof typeof PREFIXES,
-  /** Which option a field of a body came from, for what is said about it. */
+  /** Which option a field of a body came from, for messages about it. */
   optionFor?: (field: string) => string | undefined,
 ): EdgeApi {
   async function callForText(path: string, given: CallOptions): Promise<string> {
@@ -90,13 +90,13 @@ export function createEdgeApi(
   }
 }
 
-/** A path of one entity. Ids come from people, too. */
+/** Returns the path of one entity. Encodes the id, which may be user input. */
 export function pathOf(collection: string, id: string, action?: string): string {
   const one = `${collection}/${encodeURIComponent(id)}`
   return action === undefined ? one : `${one}/${action}`
 }
 
-/** A text in the language of filters: docs/lists.md. */
+/** Returns a string in the language of filters: docs/lists.md. */
 export function quoted(text: string): string {
   return `"${text.replaceAll(/[\\"]/g, '\\$&')}"`
 }
@@ -148,7 +148,7 @@ function refusalIn(response: Response, text: string): Refusal {
 }
 
 function exitOf(status: number): ExitCode {
-  // A redirect, and whatever else no API of ours answers, is not followed.
+  // A redirect, or anything else that our APIs never send, is not followed.
   if (status < 400) return EXIT.protocol
   switch (status) {
     case 502:
@@ -190,5 +190,5 @@ function numberOr(value: unknown, other: number): number {
 }
 
 function strange(): CommandFailed {
-  return new CommandFailed('the answer is not one of a Latchkey', EXIT.protocol)
+  return new CommandFailed('the response does not come from Latchkey', EXIT.protocol)
 }

@@ -1,16 +1,16 @@
-/** An API for a command: with the session of whoever is logged in, and a word when an answer takes its time. */
+/** Opens an API for a command: with the session of the context, and a progress message for slow responses. */
 import { openSession } from '../contexts/open-session.ts'
 import type { Io } from '../terminal/io.ts'
 import { withProgress } from '../terminal/waiting.ts'
 import { createEdgeApi, type EdgeApi } from './edge-api.ts'
 
-/** What every command with a session takes. */
+/** The options of every command with a session. */
 export interface SessionValues {
   readonly context?: string
   readonly json?: boolean
 }
 
-/** Thrown: CommandFailed when nobody is logged in, and ClientErrors. */
+/** Throws CommandFailed if there is no login, and ClientErrors. */
 export async function openApi(
   values: SessionValues,
   io: Io,

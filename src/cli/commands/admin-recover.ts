@@ -1,6 +1,6 @@
 /**
- * `latchkey admin recover`: a way back in for whoever has the machine (D-49, D-140). The password is drawn, and handed
- * over like the first one.
+ * `latchkey admin recover`: restores access for an administrator, for operators with access to the machine (D-49,
+ * D-140). The password is generated, and passed on like the first one.
  */
 import { type Recovery, recoverOnCommand } from '../../app/installation/recover-administrator.ts'
 import { passwordTo } from '../home/first-password.ts'
@@ -25,7 +25,7 @@ export async function recoverAdministrator(
       return EXIT.usage
     case 'created':
     case 'recovered':
-      // At once: whatever fails after it, the password is known by then.
+      // At once, so that the password is known even if something fails later.
       await passwordTo(io, config.home, recovery.username)(password)
       for (const line of outcomeLines(recovery)) io.out(line)
       return EXIT.ok
@@ -37,7 +37,7 @@ function refusalLines(administrators: readonly { id: string; name: string }[]): 
     return ['latchkey: there is no administrator; say with --identity who is to become one']
   }
   return [
-    'latchkey: there are several administrators; say with --identity which one is meant:',
+    'latchkey: there are several administrators; choose one with --identity:',
     ...administrators.map(({ id, name }) => `  ${JSON.stringify(name)} (${id})`),
   ]
 }

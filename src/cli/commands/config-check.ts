@@ -1,4 +1,4 @@
-/** `latchkey config check`: what a start would say about the configuration, without starting. */
+/** `latchkey config check`: reports what a start would say about the configuration, without starting. */
 import { describeAdjustment } from '../../config/durations.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { HomeOptions } from '../home/home-options.ts'

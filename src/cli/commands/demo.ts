@@ -1,6 +1,6 @@
 /**
- * `latchkey demo`: everything at once in a folder that is gone afterwards, and the lines to try it with. The only way to
- * what is in `demo/`. docs/demo.md.
+ * `latchkey demo`: everything at once in a temporary folder, and the commands to try it with. Only this file may import
+ * from `demo/`. docs/demo.md.
  */
 import { systemClock } from '../../base/time/clock.ts'
 import { startDemo } from '../../demo/start.ts'
@@ -33,7 +33,7 @@ export async function runDemo(values: { readonly port?: string }, io: Io): Promi
     try {
       const { lines, files } = walkthroughOf(demo, look)
       for (const [name, text] of Object.entries(files)) await demo.folder.write(name, text)
-      // With the passwords, also where nobody is looking (D-172).
+      // With the passwords, even if the output is not a terminal (D-172).
       for (const line of lines) io.out(line)
       await signals.stop
     } finally {

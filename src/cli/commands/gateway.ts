@@ -1,6 +1,6 @@
 /**
- * `latchkey gateway`: the door in front of one service, from the first line to the last. It needs no home; what it
- * knows it hears from its controller. docs/router.md.
+ * `latchkey gateway`: runs the gateway in front of one service. It needs no home; it gets everything from its
+ * controller. docs/router.md.
  */
 
 import {
@@ -30,7 +30,7 @@ interface GatewayValues {
   readonly upstream?: string
 }
 
-/** As long as the service itself takes. */
+/** As long as the service itself. */
 const DRAIN: Duration = seconds(10)
 
 const DEEPEST = 4

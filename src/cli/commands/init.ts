@@ -1,4 +1,4 @@
-/** `latchkey init`: prepares a home, its database and its certificates, and stops there. */
+/** `latchkey init`: prepares a home, its database and its certificates, without starting the service. */
 import { openHome } from '../../app/installation/home.ts'
 import { prepare } from '../../app/installation/prepare.ts'
 import { createLog } from '../../app/logging.ts'

@@ -1,6 +1,6 @@
 /**
- * `latchkey keys rotate`: makes the next signing key in the database; running instances take it up by themselves. With
- * `--revoke-now` it takes the place of all older ones at once (D-135).
+ * `latchkey keys rotate`: creates the next signing key in the database; running instances pick it up by themselves.
+ * With `--revoke-now` it replaces all older ones at once (D-135).
  */
 import { rotateSigningKey } from '../../app/installation/rotate-signing-key.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'

@@ -1,4 +1,4 @@
-/** `latchkey migrate-store`: everything to another database (D-160). It needs no home and no secret. */
+/** `latchkey migrate-store`: moves everything to another database (D-160). It needs no home and no secret. */
 import { moveStore, type StoreAddress } from '../../app/backup/move.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
@@ -18,7 +18,7 @@ export async function migrateStore(
   return EXIT.ok
 }
 
-/** Its password is better in PGPASSWORD: everybody on the machine sees arguments. */
+/** Put its password into PGPASSWORD: other users of the machine can see arguments. */
 function readAddress(
   name: 'from' | 'to',
   given: string | undefined,
@@ -29,7 +29,7 @@ function readAddress(
     return { kind: 'postgres', url: new Secret(given) }
   }
   const path = /^sqlite:(.+)$/.exec(given)?.[1]
-  // These mean something to SQLite, and no file.
+  // SQLite interprets these; they are not files.
   if (path !== undefined && !/^:|^file:/.test(path))
     return { kind: 'sqlite', path: io.resolve(path) }
   throw new Misuse(`--${name} is neither sqlite:PATH nor postgres://…`)

@@ -1,4 +1,4 @@
-/** `latchkey restore`: a backup into an empty database, or only a look at whether it is good (D-159). */
+/** `latchkey restore`: restores a backup into an empty database, or only checks it (D-159). */
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { restoreBackup, verifyBackup } from '../../app/backup/restore.ts'
@@ -39,7 +39,7 @@ async function verify(
   io: Io,
 ): Promise<ExitCode> {
   const { file, home } = options
-  // A machine that keeps backups need have no home.
+  // A machine that only stores backups needs no home.
   const hasHome = file !== undefined || (await exists(join(home, CONFIG_FILE)))
   const source = hasHome ? (await loadInstalled(options)).secret : undefined
   const progress = createProgress('Checking', systemClock, io.errorStream)
@@ -47,11 +47,11 @@ async function verify(
   const found = await verifyBackup(path, { source, passphrase }, progress.tell).finally(
     progress.end,
   )
-  io.out(`The backup of ${toRfc3339(found.takenAt)} is whole (${found.rows} rows).`)
-  if (found.isProven) io.out('It was made with the installation secret that is at hand.')
+  io.out(`The backup of ${toRfc3339(found.takenAt)} is complete (${found.rows} rows).`)
+  if (found.isProven) io.out('It was made with the available installation secret.')
   else {
     const remedy = found.hasSecret ? '--passphrase-file opens the one in it' : 'it has none in it'
-    io.out(`Who made it was not checked: there is no installation secret here; ${remedy}.`)
+    io.out(`Its origin was not checked: there is no installation secret here; ${remedy}.`)
   }
   return EXIT.ok
 }
@@ -62,7 +62,7 @@ async function replace(
   values: RestoreValues,
   io: Io,
 ): Promise<ExitCode> {
-  // A name that is mistyped is no reason to make a home.
+  // A mistyped name must not create a home.
   await access(path)
   const { config } = await openHome(options)
   const checking = createProgress('Checking', systemClock, io.errorStream)
@@ -80,14 +80,12 @@ async function replace(
     checking.end()
     restoring.end()
   })
-  io.out(`The backup of ${toRfc3339(takenAt)} is in place (${rows} rows).`)
-  io.out(
-    'Sessions, tokens, codes and open enrollments of before are void: everybody logs in again.',
-  )
+  io.out(`The backup of ${toRfc3339(takenAt)} was restored (${rows} rows).`)
+  io.out('Earlier sessions, tokens, codes and open enrollments are void: all users log in again.')
   if (withoutRecoveryCodes > 0) {
-    io.out(`Recovery codes are void too: ${withoutRecoveryCodes} identities must make new ones.`)
+    io.out(`Recovery codes are void too: ${withoutRecoveryCodes} identities must create new ones.`)
   }
-  io.out('Running instances stop now, with exit code 75, and are to be started again.')
+  io.out('Running instances stop now with exit code 75; start them again.')
   return EXIT.ok
 }
 

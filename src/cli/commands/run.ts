@@ -1,4 +1,4 @@
-/** `latchkey run`: the service, from the first line to the last. */
+/** `latchkey run`: runs the service. */
 import { openHome } from '../../app/installation/home.ts'
 import { type Instance, startInstance } from '../../app/instance.ts'
 import { createLog } from '../../app/logging.ts'
@@ -81,7 +81,7 @@ async function unlessStopped(
   return starting
 }
 
-/** What a person needs for the first call; the curl line works as it is pasted. */
+/** What a user needs for the first call; the curl command can be pasted. */
 function readyLines({ listeners, caFile }: Instance): readonly string[] {
   const base = listeners[0]?.baseUrls[0] ?? ''
   const trust = caFile === undefined ? [] : ['--cacert', caFile]

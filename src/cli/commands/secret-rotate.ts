@@ -1,4 +1,4 @@
-/** `latchkey secret rotate`: another installation secret in the place of the one in use (D-141). It is never printed. */
+/** `latchkey secret rotate`: replaces the installation secret (D-141). The secret is never printed. */
 import { rotateInstallationSecret } from '../../app/installation/rotate-secret.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import type { HomeOptions } from '../home/home-options.ts'
@@ -8,13 +8,13 @@ import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 export async function rotateSecret(options: HomeOptions, io: Io): Promise<ExitCode> {
   const config = await loadInstalled(options)
   const { path, count } = await rotateInstallationSecret(config)
-  io.out(`The installation secret is another one; what it protects (${count}) was sealed again.`)
+  io.out(`The installation secret was replaced; what it protects (${count}) was encrypted again.`)
   if (config.secret.kind === 'file') {
     io.out(`It is in ${path}. Copy it to every other instance.`)
   } else {
     io.out(`It is in ${path}. Set ${config.secret.variable} to what is in it everywhere, then run:`)
     io.out(`  rm ${shellWord(path)}`)
   }
-  io.out('Running instances stop now, with exit code 75, and are to be started again.')
+  io.out('Running instances stop now with exit code 75; start them again.')
   return EXIT.ok
 }

@@ -1,6 +1,6 @@
 /**
- * The completion of bash, which zsh runs too: one case for each command, with its options and what their values are. Names
- * of contexts are asked of `latchkey context list`, which reads a file; nobody else is asked.
+ * Completion for bash, which zsh runs too: one case for each command, with its options and the kinds of their values.
+ * The names of contexts come from `latchkey context list`, which only reads a file.
  */
 import type { Command } from '../table/command.ts'
 import { nextWords, operandKind, valueOptions } from './offers.ts'
@@ -48,7 +48,7 @@ ${[...unfinishedCases(commands), ...longestFirst(commands).map(commandCase)].joi
 complete -o filenames -F _latchkey latchkey`
 }
 
-/** Words that no command has alone: what can follow them. */
+/** For words that are not a command by themselves: what can follow them. */
 function unfinishedCases(commands: readonly Command[]): readonly string[] {
   return [...nextWords(commands)]
     .filter(([words]) => !commands.some((one) => one.words === words))
@@ -58,7 +58,7 @@ function unfinishedCases(commands: readonly Command[]): readonly string[] {
     })
 }
 
-/** The first that fits is meant. */
+/** The first match counts. */
 function longestFirst(commands: readonly Command[]): readonly Command[] {
   return [...commands].sort((a, b) => b.words.length - a.words.length)
 }
@@ -87,7 +87,7 @@ function commandCase(command: Command): string {
     ...listed('others', named('anything')),
     ...(choices.length === 0 ? [] : [`choices="${choices.map((one) => ` ${one}`).join('')} "`]),
   ]
-  // An operand is completed where there is none yet.
+  // Complete an operand only if there is none yet.
   const only = operand === 'file' || operand === 'context' ? [` operand="${operand}"`] : []
   const whole = parts.join(' ')
   if (only.length === 0) return `  '${words}'|'${words} '*) ${whole} ;;`

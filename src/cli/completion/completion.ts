@@ -1,4 +1,7 @@
-/** `latchkey completion`: what a shell needs to complete commands, options, files and contexts. Zsh runs the one of bash. */
+/**
+ * `latchkey completion`: the script for a shell to complete commands, options, files and contexts. Zsh runs that of
+ * bash.
+ */
 import type { Command } from '../table/command.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { bash } from './bash.ts'
@@ -17,7 +20,7 @@ export async function printCompletion(
 ): Promise<ExitCode> {
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (script === undefined) {
-    throw new Misuse(`there is completion for ${Object.keys(SHELLS).join(', ')}`)
+    throw new Misuse(`completion is available for ${Object.keys(SHELLS).join(', ')}`)
   }
   io.out(script(commands))
   return EXIT.ok

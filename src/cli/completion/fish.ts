@@ -1,4 +1,4 @@
-/** The completion of fish: a line for each word, option and operand, with what it does beside it. */
+/** Completion for fish: a line for each word, option and operand, with its description. */
 import type { Command } from '../table/command.ts'
 import { nextWords, operandKind, valueOptions } from './offers.ts'
 
@@ -56,7 +56,7 @@ function optionLines(command: Command): readonly string[] {
   })
 }
 
-/** Where there is none yet. */
+/** If there is none yet. */
 function operandLines({ words, operands: [first] = [] }: Command): readonly string[] {
   if (first === undefined) return []
   const here = `complete -c latchkey -n ${at(words)}`
@@ -72,10 +72,10 @@ function operandLines({ words, operands: [first] = [] }: Command): readonly stri
   }
 }
 
-/** Where these are the words so far, and no others. */
+/** If these are the words so far, and no others. */
 const at = (words: string) => `'__latchkey_at "${words}"'`
 
-/** The same, and operands may be there too. */
+/** The same, but operands may follow. */
 const within = (words: string) => `'__latchkey_in "${words}"'`
 
 function quoted(text: string): string {

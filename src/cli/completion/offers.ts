@@ -1,4 +1,4 @@
-/** What can stand where on the command line, as completion needs it: taken from the table of commands, and from nowhere else. */
+/** What can be completed where on the command line, derived from the table of commands. */
 import type { Command, Operand, Option } from '../table/command.ts'
 
 /** How the value of an option, or an operand, is completed. */
@@ -6,7 +6,7 @@ export type Kind = 'file' | 'context' | 'choice' | 'anything'
 
 export function kindOf(
   { names, choices }: Pick<Option, 'names' | 'choices'>,
-  /** What stands for it in the help. */
+  /** Its placeholder in the help. */
   placeholder: string,
 ): Kind {
   if (names === 'contexts') return 'context'
@@ -25,7 +25,7 @@ export function valueOptions(
   )
 }
 
-/** `context` → `list`, `use`, `remove`; the empty text → every first word. */
+/** `context` → `list`, `use`, `remove`; the empty string → every first word. */
 export function nextWords(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
   const next = new Map<string, Set<string>>()
   for (const { words } of commands) {

@@ -1,4 +1,4 @@
-/** The files that a login with a certificate needs: two in PEM, or one identity file as `latchkey enroll` writes it. */
+/** The files of a certificate login: two in PEM, or one identity file from `latchkey enroll`. */
 import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
 import { isText, parseJson } from '../../base/json.ts'
 import type { ClientCertificate } from '../../client/client.ts'
@@ -8,13 +8,13 @@ import type { CertificateFiles } from './contexts.ts'
 export interface IdentityFile extends ClientCertificate {
   readonly id: string
   readonly ca: string
-  /** Missing where the file was made by hand, for a gateway. */
+  /** Missing if the file was written by hand, for a gateway. */
   readonly url?: string
 }
 
 const DEEPEST = 4
 
-/** Thrown: RefusedStart when everybody can read the key; CommandFailed when a file is missing or none of its kind. */
+/** Throws RefusedStart if everyone can read the key; CommandFailed if a file is missing or not valid. */
 export async function readCertificateFiles(files: CertificateFiles): Promise<ClientCertificate> {
   if ('identity' in files) {
     const { cert, key } = await readIdentityFile(files.identity)
@@ -37,7 +37,7 @@ export async function readIdentityFile(path: string): Promise<IdentityFile> {
   return { id, cert, key, ca, ...(isText(url) ? { url } : {}) }
 }
 
-/** `typed` is what the user typed for the path. */
+/** `typed` is the path as the user typed it. */
 export async function textOf(path: string, typed = path): Promise<string> {
   const text = await readText(path)
   if (text === undefined) throw new CommandFailed(`there is no file ${typed}`, EXIT.usage)

@@ -1,7 +1,7 @@
 /**
- * The named contexts of a person: which server, trusted by what, and who is logged in there. `contexts.json` has no
- * secret; each context has a credentials file of its own, 0600 in a folder of 0700, written whole or not at all. Where
- * they are: `latchkey/` in the user's configuration folder (D-164).
+ * The named contexts of a user: the server, what it is trusted by, and the login. `contexts.json` has no secret; each
+ * context has its own credentials file, 0600 in a folder of 0700, written atomically. They are in `latchkey/` in the
+ * user's configuration folder (D-164).
  */
 import { mkdir, unlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -22,19 +22,19 @@ import { exclusively } from './exclusively.ts'
 /** A server, and what it is trusted by. */
 export interface Context {
   readonly url: string
-  /** PEM. Without it, what Node trusts. */
+  /** PEM. Default: what Node trusts. */
   readonly ca?: string
   readonly clientId?: string
 }
 
-/** Where the certificate of a login is. Its key is read again for every use and never copied. */
+/** The files of a certificate login. The key is read again for every use and never copied. */
 export type CertificateFiles =
   | { readonly cert: string; readonly key: string }
   | { readonly identity: string }
 
 export interface Credentials {
   readonly session: SavedSession
-  /** Of a login with a certificate. Absolute paths. */
+  /** Only for a certificate login. Absolute paths. */
   readonly certificate?: CertificateFiles
 }
 
@@ -43,27 +43,27 @@ export interface NamedContext extends Context {
 }
 
 export interface Contexts {
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): Promise<{
     readonly current: string | undefined
     readonly contexts: readonly NamedContext[]
   }>
-  /** The one that is named, else the current one; undefined when there is none. Thrown: a name that nobody has. */
+  /** Returns the named one, or else the current one; undefined if there is none. Throws for an unknown name. */
   find(name?: string): Promise<NamedContext | undefined>
   /** Adds or replaces it, and makes it the current one. */
   put(context: NamedContext): Promise<void>
   use(name: string): Promise<void>
-  /** With its credentials. */
+  /** Also removes its credentials. */
   remove(name: string): Promise<void>
   credentials(name: string): Promise<Credentials | undefined>
   keepCredentials(name: string, credentials: Credentials): Promise<void>
-  /** Whether there were any. */
+  /** Returns whether there were any. */
   forgetCredentials(name: string): Promise<boolean>
-  /** Whatever can refresh, or replace the credentials, happens in here: a refresh token is good for one refresh. */
+  /** Run everything that can refresh or replace the credentials in here: a refresh token works once. */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>
 }
 
-/** A name is a file name too. */
+/** A name is also a file name. */
 const NAME = /^[a-z\d][\w.-]{0,63}$/i
 const DEEPEST = 8
 
@@ -75,7 +75,7 @@ interface Listed {
 export function checkContextName(name: string): string {
   if (!NAME.test(name)) {
     throw new Misuse(
-      'the name of a context is letters, digits, ".", "_" and "-", 64 at the most, with a letter or digit first',
+      'the name of a context must be letters, digits, ".", "_" and "-", at most 64, beginning with a letter or digit',
     )
   }
   return name
@@ -111,7 +111,7 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
     const current = value?.['current']
     return {
       ...(typeof current === 'string' ? { current } : {}),
-      // Without a prototype: `constructor` is a name that somebody may ask for.
+      // Without a prototype: `constructor` is a valid name.
       contexts: Object.assign(Object.create(null), contexts),
     }
   }
@@ -235,5 +235,5 @@ function isCertificateFiles(value: unknown): value is CertificateFiles | undefin
 }
 
 function unreadable(file: string): CommandFailed {
-  return new CommandFailed(`${file} cannot be read; mend it, or remove it and log in again`)
+  return new CommandFailed(`${file} cannot be read; fix it, or delete it and log in again`)
 }

@@ -1,6 +1,6 @@
 /**
- * One process after the other, for what two must not do at once. The lock is one of the operating system, held through
- * SQLite: it is gone with its process, however that ends, so no lock is ever stale (D-165).
+ * Mutual exclusion between processes. The lock belongs to the operating system, held through SQLite: it ends with its
+ * process, however that ends, so no lock is ever stale (D-165).
  */
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,10 +10,10 @@ import { CommandFailed, EXIT } from '../terminal/io.ts'
 
 const SQLITE_BUSY = 5
 const PAUSE_MILLISECONDS = 25
-/** Longer than a refresh with all its repeats takes (D-150). */
+/** Longer than a refresh with all its retries (D-150). */
 const PATIENCE_MILLISECONDS = 150_000
 
-/** Runs `work` while no other process, and nobody else in this one, holds `file`, which is made and stays empty. */
+/** Runs `work` while nothing else, in this process or another, holds `file`, which is created and stays empty. */
 export async function exclusively<T>(file: string, work: () => Promise<T>): Promise<T> {
   makePrivate(file)
   const database = new DatabaseSync(file, { timeout: 0 })
@@ -21,7 +21,7 @@ export async function exclusively<T>(file: string, work: () => Promise<T>): Prom
     const begun = systemClock.uptime()
     while (!isTaken(database)) {
       if (systemClock.uptime() - begun > PATIENCE_MILLISECONDS) {
-        throw new CommandFailed(`another process does not let go of ${file}`, EXIT.again)
+        throw new CommandFailed(`another process keeps the lock on ${file}`, EXIT.again)
       }
       await setTimeout(PAUSE_MILLISECONDS)
     }

@@ -1,7 +1,7 @@
 /**
- * The session of somebody who has logged in, for whatever command needs one. It is the client library's, but that every
- * refresh happens under the lock of its context and on the tokens that are in the file by then: a refresh token is
- * good for one refresh, and other processes have the same one (D-165).
+ * Opens the session of a context for a command. It is the client library's session, except that every refresh happens
+ * under the lock of the context and with the tokens that are in the file by then: a refresh token works once, and other
+ * processes have the same one (D-165).
  */
 import { systemClock } from '../../base/time/clock.ts'
 import type { Call } from '../../client/api-call.ts'
@@ -21,13 +21,13 @@ import { withProgress } from '../terminal/waiting.ts'
 import { readCertificateFiles } from './certificate-files.ts'
 import { type Contexts, type Credentials, type NamedContext, openContexts } from './contexts.ts'
 
-/** What every command with a session takes. */
+/** The options of every command with a session. */
 export const SESSION_OPTIONS = {
   context: { value: 'NAME', names: 'contexts', what: 'a context other than the current one' },
   json: { what: 'print JSON instead of a table' },
 } as const
 
-/** Thrown: CommandFailed when nobody is logged in, and ClientErrors. */
+/** Throws CommandFailed if there is no login, and ClientErrors. */
 export async function openSession(
   options: { readonly context?: string },
   io: Pick<Io, 'variables' | 'isInteractive' | 'askSecret' | 'progress' | 'onInterrupt'>,
@@ -40,20 +40,20 @@ export async function openSession(
   return createSharedSession({ contexts, name: context.name, client, io }, found)
 }
 
-/** The context that a command is about. */
+/** The context that a command uses. */
 export async function currentContext(
   contexts: Pick<Contexts, 'find'>,
   name: string | undefined,
 ): Promise<NamedContext> {
   const context = await contexts.find(name)
   if (context === undefined) {
-    throw new CommandFailed('nobody is logged in; run: latchkey login --url URL', EXIT.denied)
+    throw new CommandFailed('not logged in; run: latchkey login --url URL', EXIT.denied)
   }
   return context
 }
 
 export function notLoggedIn(name: string): CommandFailed {
-  const sentence = `nobody is logged in (context ${name}); run: latchkey login`
+  const sentence = `not logged in (context ${name}); run: latchkey login`
   return new CommandFailed(sentence, EXIT.denied)
 }
 
@@ -80,7 +80,7 @@ async function createSharedSession(
   let saved = found.session
   let inner = withoutRefresh(saved)
 
-  /** It cannot refresh by itself, and says SessionEnded instead. */
+  /** It cannot refresh by itself, and throws SessionEnded instead. */
   function withoutRefresh({ refreshToken: _, ...rest }: SavedSession): Session {
     let remembered = lastJwt
     return client.restore(rest, {
@@ -98,13 +98,16 @@ async function createSharedSession(
 
   const left = () => saved.expiresAt - systemClock.now()
 
-  /** Others may have been here before: what they got is as good. */
+  /** Another process may have refreshed first; then its tokens are used. */
   async function renew(isWanted: (inFile: SavedSession) => boolean): Promise<void> {
     await contexts.exclusively(name, async () => {
       const now = await contexts.credentials(name)
       if (now === undefined) throw notLoggedIn(name)
       if (now.session.claims?.sid !== saved.claims.sid) {
-        throw new CommandFailed('somebody else has logged in meanwhile; do it again', EXIT.again)
+        throw new CommandFailed(
+          'another login has replaced this one in the meantime; try again',
+          EXIT.again,
+        )
       }
       saved = isWanted(now.session) ? await refreshed(now) : now.session
     })
@@ -117,7 +120,7 @@ async function createSharedSession(
     try {
       await whole.refresh()
     } catch (error) {
-      // Its tokens are good for nothing any more.
+      // Its tokens are no longer valid.
       if (error instanceof SessionEnded) await contexts.forgetCredentials(name)
       throw error
     }
@@ -141,7 +144,7 @@ async function createSharedSession(
       return await inner.call(path, given)
     } catch (error) {
       if (!(error instanceof SessionEnded)) throw error
-      // D-153: the refresh tells a session that has ended from a token that is no longer accepted.
+      // D-153: only the refresh distinguishes an ended session from a token that is no longer accepted.
       await renew((inFile) => inFile.accessToken === accessToken)
       return inner.call(path, given)
     }

@@ -18,7 +18,7 @@ async function handOver(t: TestContext, isTerminal: boolean) {
 test('D-49: on a terminal the password is printed and no file has it', async (t) => {
   const { home, lines } = await handOver(t, true)
   assert.deepEqual(lines, [
-    'The administrator is "admin", password drawn-password (shown this once).',
+    'The administrator is "admin", password drawn-password (shown only once).',
   ])
   assert.deepEqual(await readdir(home), [])
 })

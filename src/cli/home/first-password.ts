@@ -1,6 +1,6 @@
 /**
- * Hands an administrator's password that was drawn to a person, once. D-49: printed on a terminal only; otherwise into a
- * 0600 file in the home, and the output says where.
+ * Shows an administrator's generated password to the operator, once. D-49: printed only on a terminal; otherwise
+ * written to a 0600 file in the home, and the output says where.
  */
 import { homeFiles } from '../../app/installation/home.ts'
 import { replacePrivateFile } from '../../app/installation/private-files.ts'
@@ -16,7 +16,7 @@ export function passwordTo(
   const who = `The administrator is ${JSON.stringify(username)}`
   return async (password) => {
     if (io.isTerminal) {
-      io.out(`${who}, password ${password.reveal()} (shown this once).`)
+      io.out(`${who}, password ${password.reveal()} (shown only once).`)
       return
     }
     const { adminPassword } = homeFiles(home)

@@ -1,4 +1,4 @@
-/** The options that every command about an installation takes, and the environment behind them. */
+/** The options of every command about an installation, with their defaults from the environment. */
 import type { Environment } from '../../config/environment.ts'
 import { DEFAULT_HOME, readEnvironment } from '../../config/environment.ts'
 import type { Io } from '../terminal/io.ts'

@@ -1,4 +1,4 @@
-/** The configuration of a home that exists, for commands that must not make one. */
+/** Loads the configuration of an existing home, for commands that must not create one. */
 import { join, resolve } from 'node:path'
 import { usingHome } from '../../app/installation/home.ts'
 import { exists, RefusedStart } from '../../app/installation/private-files.ts'

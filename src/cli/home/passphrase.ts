@@ -1,6 +1,6 @@
 /**
- * The passphrase of a secret in a backup: the first line of a file that is not for everybody, or asked for on the
- * terminal, where it is not shown. Never an argument: everybody on the machine sees those.
+ * The passphrase of a secret in a backup: the first line of a protected file, or typed on the terminal without echo.
+ * Never an argument, because other users of the machine can see arguments.
  */
 import {
   RefusedStart,
@@ -13,11 +13,11 @@ import { askNewSecret } from '../terminal/new-secret.ts'
 
 type Asking = Pick<Io, 'isInteractive' | 'askSecret' | 'err' | 'resolve'>
 
-/** scrypt makes a guess slow; this makes guesses many. */
+/** scrypt makes each guess slow; the length makes guesses many. */
 const SHORTEST = 12
 const QUESTION = 'Passphrase of the backup: '
 
-/** For a new backup: long enough, and typed twice where it is typed. */
+/** For a new backup: long enough, and typed twice on a terminal. */
 export async function newPassphrase(file: string | undefined, io: Asking): Promise<Secret> {
   const passphrase =
     file === undefined
@@ -33,7 +33,7 @@ export function readPassphrase(file: string | undefined, io: Asking): Promise<Se
   return file === undefined ? ask(io, () => io.askSecret(QUESTION)) : firstLineOf(file, io)
 }
 
-/** Not from standard input, as other answers are: what is piped into a restore is likely to be meant for something else. */
+/** Not from standard input, unlike other answers: what is piped into a restore is probably meant for something else. */
 async function ask(io: Asking, askOne: () => Promise<string>): Promise<Secret> {
   if (!io.isInteractive) {
     throw new Misuse('--passphrase-file is missing, and there is no terminal to ask on')

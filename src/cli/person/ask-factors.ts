@@ -1,16 +1,16 @@
-/** How a person is asked for what a login needs besides the first credential: SPEC Authentication 3 to 5. */
+/** Asks the user for further factors of a login: SPEC Authentication 3 to 5. */
 import { stripVTControlCharacters } from 'node:util'
 import type { Factors } from '../../client/client.ts'
 import { qrCodeLines } from '../../web/login/qr-code.ts'
 import type { Io } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 
-/** Without somebody to look at it nothing is enrolled: secret and recovery codes would end in a file. */
+/** Enrolls only on a terminal: secret and recovery codes would otherwise end up in a file. */
 export function askFactors(io: Io): Factors {
   return {
     totp: ({ attempt }) =>
       askCode(
-        attempt === 1 ? 'Code (of the app, or a recovery code): ' : 'That was wrong. Code: ',
+        attempt === 1 ? 'Code from the app, or a recovery code: ' : 'That was wrong. Code: ',
         io,
       ),
     enrollTotp: io.isInteractive
@@ -43,7 +43,7 @@ export function showEnrollment(
   if (width <= (io.columns ?? 0)) for (const line of lines) io.err(line)
   else io.err('(This terminal is too narrow for the QR code.)')
   const secret = URL.parse(url)?.searchParams.get('secret')
-  io.err(`Or type this secret into it: ${plain(secret ?? url)}`)
-  io.err('These recovery codes let you in without the app, each once. Keep them in a safe place:')
+  io.err(`Or enter this secret: ${plain(secret ?? url)}`)
+  io.err('Each of these recovery codes works once in place of the app. Keep them in a safe place:')
   for (const code of recoveryCodes) io.err(`  ${plain(code)}`)
 }

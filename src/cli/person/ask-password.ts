@@ -1,16 +1,16 @@
-/** How somebody is asked for a username and a new password: twice without an echo on a terminal, else a line for each. */
+/** Asks for a username and a new password: twice without echo on a terminal, else one line each. */
 import type { NewPassword, NewPasswordAsk } from '../../client/client.ts'
 import type { Io } from '../terminal/io.ts'
 import { askNewSecret } from '../terminal/new-secret.ts'
 
-/** How often the two may differ before it is given up. */
+/** How often the two may differ. */
 export const TRIES = 3
 
-/** For `enroll`. It throws what was refused, when nobody is there who could say something else. */
+/** For `enroll`. Throws the refusal if there is no terminal on which the user could correct it. */
 export function askingPassword(
-  /** Whose password it will be: whoever made the invitation says which server it is, and it may be none that one knows. */
+  /** The server, shown with the question: the invitation names it, and the user may not know it. */
   url: string,
-  /** A username that was said before, and is not asked for. */
+  /** A username that was given as an option, and is not asked for. */
   given: string | undefined,
   io: Io,
 ): (ask: NewPasswordAsk) => Promise<NewPassword> {

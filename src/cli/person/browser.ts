@@ -1,4 +1,4 @@
-/** The login in a browser: the address is always printed, and opened where a window can be. RFC 8252. */
+/** The login in a browser: always prints the address, and opens it if there is a display. RFC 8252. */
 import { spawn } from 'node:child_process'
 import type { Client, Session } from '../../client/client.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
@@ -26,7 +26,7 @@ export async function logInWithBrowser(
   }
 }
 
-/** Whether it works is seen on the screen; the address is printed in any case. */
+/** Failures are ignored: the address is printed in any case. */
 function openWindow(url: string, io: Pick<Io, 'variables'>): void {
   const opener = openerOf(process.platform, io)
   if (opener === undefined) return

@@ -1,6 +1,6 @@
 /**
- * `latchkey cert`: a key that is made here and an API session certificate for it, as PEM files. SPEC API Session
- * Certificates. The files of before are replaced: a certificate lasts no longer than its session.
+ * `latchkey cert`: creates a key and gets an API session certificate for it, as PEM files. SPEC API Session
+ * Certificates. Existing files are replaced: a certificate lasts no longer than its session.
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export async function writeCertificate(
   if (values.out === undefined) throw new Misuse('"cert" needs --out')
   const folder = io.resolve(values.out)
   const session = await openSession(values, io)
-  // Before the request: a certificate that cannot be written would be of use to nobody.
+  // Before the request: a certificate that cannot be written would be useless.
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const got = await withProgress(io, 'Asking for a certificate', session.certificate())
 

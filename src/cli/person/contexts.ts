@@ -49,7 +49,7 @@ export async function removeContext(
   io.out(`The context ${name} is gone.`)
   if (wasLoggedIn)
     io.err(
-      'Its session lives on at the server until it expires; "latchkey logout" would have ended it.',
+      'Its session stays valid on the server until it expires; "latchkey logout" would have ended it.',
     )
   return EXIT.ok
 }

@@ -1,6 +1,6 @@
 /**
- * `latchkey enroll`: the JWT of an invitation becomes a credential. Which one, the JWT says: an identity file with a
- * certificate, a password that is asked for, or a certificate of a CA that somebody has already. D-126, D-127, D-131.
+ * `latchkey enroll`: exchanges the JWT of an invitation for a credential. The JWT says which one: an identity file with
+ * a certificate, a password that the user types, or an existing certificate of a CA. D-126, D-127, D-131.
  */
 import { shellWord } from '../../base/shell-word.ts'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
@@ -56,7 +56,7 @@ export async function enrollIdentity(
   return EXIT.ok
 }
 
-/** What a method takes besides `--ca` and `--json`. The first are needed. */
+/** The options of a method in addition to `--ca` and `--json`. The first ones are required. */
 const TAKES = {
   ott: { what: 'a certificate', needs: ['out'], may: [] },
   updb: { what: 'a password', needs: [], may: ['username'] },
@@ -64,7 +64,7 @@ const TAKES = {
   ca: { what: 'a certificate that you have', needs: ['cert', 'key'], may: ['out'] },
 } as const satisfies Record<Invitation['method'], unknown>
 
-/** Before anything is asked or sent. */
+/** Checked before anything is asked or sent. */
 function refuseForeignOptions({ method }: Invitation, values: EnrollValues): void {
   const { what, needs, may } = TAKES[method]
   const taken: readonly string[] = [...needs, ...may]
@@ -105,7 +105,7 @@ async function spend(jwt: string, options: EnrollOptions): Promise<Enrolled> {
   }
 }
 
-/** A TypeError of the library is about the text of the JWT, or about the files; it repeats neither. */
+/** A TypeError of the library is about the text of the JWT or about the files; it quotes neither. */
 async function asDataError<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
@@ -140,7 +140,7 @@ const TITLES: Readonly<Record<string, string>> = { validTo: 'valid until' }
 
 const validTo = ({ validTo: end }: EnrolledCertificate) => toRfc3339(instant(end.getTime()))
 
-/** What to type next. The CA is named by what the JWT has proven, so that nobody has to compare it again. */
+/** The command to type next. It includes the CA that the JWT has proven, so that the user need not compare it again. */
 function loginLine(enrolled: Enrolled, values: EnrollValues): string {
   if (values.out !== undefined) return `latchkey login --identity ${shellWord(values.out)}`
   const fingerprint = rootFingerprint(enrolled.ca)

@@ -1,6 +1,6 @@
 /**
- * The identity file of an enrollment, good for `latchkey login --identity` and for a gateway. Its place is taken before
- * the token is spent, which works once.
+ * The identity file of an enrollment, for `latchkey login --identity` and for a gateway. The file is created before the
+ * token is spent, because a token works once.
  */
 import { unlink } from 'node:fs/promises'
 import { createPrivateFile, replacePrivateFile } from '../../app/installation/private-files.ts'
@@ -10,11 +10,11 @@ import { CommandFailed } from '../terminal/io.ts'
 
 export interface IdentityPlace {
   keep(enrolled: EnrolledCertificate): Promise<void>
-  /** Leaves no file behind. */
+  /** Removes the file. */
   giveUp(): Promise<void>
 }
 
-/** Thrown: CommandFailed when something is there, a link too. */
+/** Throws CommandFailed if the path exists, even as a link. */
 export async function takePlace(path: string): Promise<IdentityPlace> {
   if (!(await createPrivateFile(path, '', { random: systemRandom }))) {
     throw new CommandFailed(`${path} exists; an identity is never overwritten`)

@@ -1,6 +1,6 @@
 /**
  * `latchkey login`: by browser, password, certificate or external JWT, into a context. Passwords, codes and JWTs are
- * asked for or read from standard input, and are never arguments: everybody on the machine sees those.
+ * typed or read from standard input, and are never arguments, because other users of the machine can see those.
  */
 import type { Client, Credential, SavedSession, Session } from '../../client/client.ts'
 import { readCertificateFiles, readIdentityFile, textOf } from '../contexts/certificate-files.ts'
@@ -68,15 +68,15 @@ function readWay(values: LoginValues): Way {
     throw new Misuse('--cert and --key go together')
   }
   if (way !== 'browser' && values['no-browser'] === true) {
-    throw new Misuse(`--${way} needs no browser in any case`)
+    throw new Misuse(`--${way} never opens a browser`)
   }
   if (values.ca !== undefined && values['ca-fingerprint'] !== undefined) {
-    throw new Misuse('--ca and --ca-fingerprint are two ways to say the same')
+    throw new Misuse('--ca and --ca-fingerprint exclude each other')
   }
   return way
 }
 
-/** What is given, else what the identity file says, else what the context knows about the same server. */
+/** The options, or else the identity file, or else what the context knows about the same server. */
 async function placeOf(
   values: LoginValues,
   before: NamedContext | undefined,
@@ -85,7 +85,7 @@ async function placeOf(
   const file =
     values.identity === undefined ? undefined : await readIdentityFile(io.resolve(values.identity))
   const given = values.url ?? file?.url ?? before?.url
-  if (given === undefined) throw new Misuse('--url is missing: nobody has logged in here before')
+  if (given === undefined) throw new Misuse('--url is missing, and there is no earlier login')
   const url = checkUrl(given)
   const sameServer = before?.url === url ? before : undefined
   const ca =
@@ -125,9 +125,9 @@ async function credentialOf(
   const jwt = (
     file === '-' ? await io.askSecret('JWT: ') : await textOf(io.resolve(file), file)
   ).trim()
-  // The text is not repeated: it may be a secret in the wrong place.
+  // The text is not quoted: it may be a secret in the wrong place.
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) {
-    throw new CommandFailed('what --ext-jwt names holds no JWT', EXIT.data)
+    throw new CommandFailed('the input of --ext-jwt contains no JWT', EXIT.data)
   }
   return { method: 'ext-jwt', jwt }
 }
@@ -154,11 +154,11 @@ async function keep(
   })
 }
 
-/** Nobody has its tokens any more. When this fails, it ends by itself. */
+/** Ends the previous session, whose tokens are lost. If this fails, it expires by itself. */
 async function endFormer(client: Client, former: SavedSession): Promise<void> {
   try {
     await client.restore(former).logout()
   } catch {
-    // Of another server, most likely.
+    // It probably belongs to another server.
   }
 }

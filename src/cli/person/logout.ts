@@ -1,4 +1,4 @@
-/** `latchkey logout`: ends the session on the server and forgets its tokens here. */
+/** `latchkey logout`: ends the session on the server and deletes its tokens here. */
 import { Refused } from '../../client/client.ts'
 import { openContexts } from '../contexts/contexts.ts'
 import { currentContext, openSession } from '../contexts/open-session.ts'
@@ -12,7 +12,8 @@ export async function logOut(values: { readonly context?: string }, io: Io): Pro
   try {
     await withProgress(io, 'Logging out', session.logout())
   } catch (error) {
-    // The server knows no such session: there is nothing to end. Without an answer the tokens stay, for another try.
+    // If the server does not know the session, there is nothing to end. Without a response, keep the tokens for a
+    // retry.
     if (!(error instanceof Refused)) throw error
     await contexts.forgetCredentials(name)
   }

@@ -1,6 +1,6 @@
 /**
- * The way to a server: with a CA that is known, or with one that a person has compared the fingerprint of. Nothing is
- * trusted because it was the first to answer (D-152, D-166).
+ * Connects to a server: with a known CA, or with one whose fingerprint the user has compared. Nothing is trusted just
+ * because it was the first response (D-152, D-166).
  */
 import { X509Certificate } from 'node:crypto'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
@@ -22,7 +22,7 @@ export interface Place {
   readonly clientId?: string
 }
 
-/** The client, and the place with what is trusted from now on. */
+/** Returns the client, and the server with what is trusted from now on. */
 export async function connectTrusted(
   place: Place,
   fingerprint: string | undefined,
@@ -52,12 +52,12 @@ export async function connectTrusted(
   return reach({ ...place, ca }, io)
 }
 
-/** Thrown: Misuse, when it is no address. */
+/** Throws Misuse if it is not an address. */
 export function checkUrl(url: string): string {
   try {
     return parseOrigin(url).origin
   } catch {
-    throw new Misuse('--url is not https://HOST:PORT')
+    throw new Misuse('--url must be https://HOST:PORT')
   }
 }
 
@@ -66,11 +66,11 @@ export function checkCa(text: string, path: string): string {
     new X509Certificate(text)
     return text
   } catch {
-    throw new CommandFailed(`${path} is no certificate in PEM`, EXIT.data)
+    throw new CommandFailed(`${path} is not a certificate in PEM`, EXIT.data)
   }
 }
 
-/** Of the first certificate in a text, where that is a root; what `--ca-fingerprint` takes. */
+/** Returns the fingerprint of the first certificate in a text, if it is a root, for `--ca-fingerprint`. */
 export function rootFingerprint(pem: string): string | undefined {
   const first = new X509Certificate(pem)
   return first.ca && first.checkIssued(first) ? first.fingerprint256 : undefined
@@ -86,12 +86,12 @@ async function confirm(
   url: string,
   io: Io,
 ): Promise<boolean> {
-  io.err(`${url} shows a CA that is not trusted here yet:`)
+  io.err(`${url} presents a CA that is not trusted here yet:`)
   io.err(`  subject      ${plain(subject.replaceAll('\n', ', '))}`)
   io.err(`  valid until  ${toRfc3339(instant(validTo.getTime()))}`)
   io.err(`  SHA-256      ${fingerprint}`)
   io.err(
-    'Compare it with a fingerprint that came another way; whoever is in between shows another.',
+    'Compare it with a fingerprint that you got another way; an attacker in between would show another one.',
   )
   for (;;) {
     const answer = (await io.ask('Is this the right one? (yes/no) ')).trim().toLowerCase()
@@ -105,7 +105,7 @@ const bare = (fingerprint: string) => fingerprint.replaceAll(':', '').toUpperCas
 function readFingerprint(text: string): string {
   const read = bare(text.replace(/^sha-?256[:=\s]*/i, ''))
   if (!/^[\dA-F]{64}$/.test(read)) {
-    throw new Misuse('--ca-fingerprint is not the SHA-256 of a certificate: 64 hexadecimal digits')
+    throw new Misuse('--ca-fingerprint must be the SHA-256 of a certificate: 64 hexadecimal digits')
   }
   return read
 }

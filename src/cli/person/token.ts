@@ -1,4 +1,4 @@
-/** `latchkey token`: a fresh access token for another program. This is where a secret is asked for, and printed. */
+/** `latchkey token`: prints a fresh access token for another program. */
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import { openSession } from '../contexts/open-session.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'

@@ -1,4 +1,4 @@
-/** The commands of administrators. docs/cli.md. */
+/** The commands for administrators. docs/cli.md. */
 import { ACTION_COMMANDS } from '../admin/action-commands.ts'
 import { ENTITY_COMMANDS } from '../admin/entities/entity-commands.ts'
 import type { Command } from './command.ts'

@@ -1,19 +1,19 @@
 /**
- * How a command is declared: its words, operands, options and examples, once. The reading of the arguments, `--help`
- * and the completion of shells are made of it.
+ * How a command is declared: its words, operands, options and examples, once. Argument parsing, `--help` and shell
+ * completion are derived from it.
  */
 import { parseArgs } from 'node:util'
 import { type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 
 export interface Option {
-  /** What stands for its value in the help, such as `FILE`; without it, it is a switch. */
+  /** The placeholder of its value in the help, such as `FILE`; without it, it is a switch. */
   readonly value?: string
   readonly what: string
-  /** It may be given several times; its value is a list. Only with `value`. */
+  /** May be repeated; its value is a list. Only with `value`. */
   readonly isList?: true
-  /** For completion, where only these make sense. */
+  /** For completion: the only valid values. */
   readonly choices?: readonly string[]
-  /** For completion, where it is one of these names. */
+  /** For completion: the kind of name. */
   readonly names?: 'contexts'
 }
 
@@ -22,7 +22,7 @@ export type Options = Readonly<Record<string, Option>>
 export interface Operand {
   readonly name: string
   readonly isOptional?: true
-  /** Any number of them; the last operand only. */
+  /** Any number of values; only for the last operand. */
   readonly isList?: true
   readonly choices?: readonly string[]
   readonly names?: 'contexts'
@@ -36,7 +36,7 @@ export type Values<O extends Options> = {
     : boolean
 }
 
-/** Who runs it; the help is in these parts. */
+/** Who runs it; the help has a section for each. */
 export type Audience = 'service' | 'person' | 'administrator'
 
 interface Described {
@@ -45,7 +45,7 @@ interface Described {
   /** One line, without a full stop. */
   readonly what: string
   readonly audience: Audience
-  /** In the whole help one line stands for all commands of a family, such as `list` of every entity. */
+  /** In the whole help, one line stands for all commands of a family, such as `list` of every entity. */
   readonly family?: { readonly words: string; readonly what: string }
   readonly operands?: readonly Operand[]
   readonly examples: readonly string[]
@@ -53,7 +53,7 @@ interface Described {
 
 export interface Command extends Described {
   readonly options: Options
-  /** Reads the arguments behind the words, and runs it. Thrown: Misuse, and whatever the command throws. */
+  /** Parses the arguments after the words, and runs it. Throws Misuse, and whatever the command throws. */
   run(args: readonly string[], io: Io): Promise<ExitCode>
 }
 
@@ -66,7 +66,7 @@ export type Execute<O extends Options> = (
 export function command<const O extends Options>(
   given: Described & {
     readonly options: O
-    /** Loaded when it is called: nobody waits for a command that he did not ask for. */
+    /** Loaded only when it is called, so that no command waits for the modules of another. */
     readonly load: () => Promise<Execute<O>>
   },
 ): Command {
@@ -80,7 +80,7 @@ export function command<const O extends Options>(
   }
 }
 
-/** An option of another command, or of none. */
+/** An option of another command, or an unknown one. */
 export class ForeignOption extends Misuse {
   readonly option: string
 
@@ -96,10 +96,10 @@ function readArguments(
 ) {
   const { values, positionals } = parse(args, options)
   for (const [name, value] of Object.entries(values)) {
-    // An unset variable in a script, most likely; the current folder is certainly not meant.
+    // Probably an unset variable in a script; it certainly does not mean the current folder.
     if ([value].flat().includes('')) throw new Misuse(`--${name} is empty`)
   }
-  // The same for an empty word: as good as none.
+  // The same for an empty operand: it counts as missing.
   const empty = positionals.indexOf('')
   const missing = operands[empty < 0 ? positionals.length : empty]
   if (missing !== undefined && (missing.isOptional === undefined || empty >= 0)) {
@@ -137,7 +137,7 @@ function parse(args: readonly string[], options: Options) {
     if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && unknown !== undefined) {
       throw new ForeignOption(unknown)
     }
-    // "Unknown option '-x'. To specify a positional argument …": the first sentence says it.
+    // "Unknown option '-x'. To specify a positional argument …": the first sentence is enough.
     const [problem = ''] = message.split(/\. |\n/, 1)
     throw new Misuse(problem)
   }

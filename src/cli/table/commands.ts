@@ -1,4 +1,4 @@
-/** Every command there is. */
+/** All commands. */
 import { ADMINISTRATOR_COMMANDS } from './administrator-commands.ts'
 import { type Command, command } from './command.ts'
 import { PERSON_COMMANDS } from './person-commands.ts'

@@ -34,7 +34,7 @@ export function wholeHelp(commands: readonly Command[]): string {
   ].join('\n\n')
 }
 
-/** One line for each command or family, where its first member stands. */
+/** One line for each command or family, at the position of its first member. */
 function linesFor(commands: readonly Command[]): readonly (readonly [string, string])[] {
   const lines = new Map<string, string>()
   for (const { family, words, what } of commands) {

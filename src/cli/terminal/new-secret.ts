@@ -10,8 +10,8 @@ export async function askNewSecret(
 ): Promise<string> {
   for (let left = tries; ; left -= 1) {
     const secret = await io.askSecret(question)
-    if (!io.isInteractive || (await io.askSecret('The same once more: ')) === secret) return secret
-    if (left === 1) throw new CommandFailed('the two are not the same', EXIT.failed)
-    io.err('The two are not the same.')
+    if (!io.isInteractive || (await io.askSecret('Repeat it: ')) === secret) return secret
+    if (left === 1) throw new CommandFailed('the two do not match', EXIT.failed)
+    io.err('The two do not match.')
   }
 }

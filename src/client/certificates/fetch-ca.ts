@@ -3,8 +3,9 @@
  * connection that proves nothing, so it is returned only after the caller has confirmed a fingerprint that came another
  * way (D-152).
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { get } from 'node:https'
+import { isSignedBy, readDerCertificate } from '../../base/certificates.ts'
 import { readChildren, readDer } from '../../base/der.ts'
 import { ClientError, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
 import { TIMEOUT_MILLISECONDS } from '../wire/https-wire.ts'
@@ -48,25 +49,18 @@ export function readBundle(text: string): readonly X509Certificate[] {
   const bytes = Buffer.from(text.replace(/\s+/g, ''), 'base64')
   const [, wrapped] = readChildren(readDer(bytes), 0x30) ?? []
   const [signed] = readChildren(wrapped, 0xa0) ?? []
-  const certificates = readChildren(signed, 0x30)?.find(({ tag }) => tag === 0xa0)
-  const found = readChildren(certificates, 0xa0, MOST_CERTIFICATES)
-  try {
-    if (found === undefined) throw new TypeError('not a message of certificates')
-    return found.map(({ raw }) => {
-      const certificate = new X509Certificate(raw)
-      // Node looks for a PEM block first, anywhere in the bytes.
-      if (!certificate.raw.equals(raw)) throw new TypeError('not a certificate in DER')
-      return certificate
-    })
-  } catch (cause) {
-    throw new UnexpectedAnswer('the CAs of the server cannot be read', { cause })
+  const list = readChildren(signed, 0x30)?.find(({ tag }) => tag === 0xa0)
+  const found = readChildren(list, 0xa0, MOST_CERTIFICATES)
+  const read = found?.map(({ raw }) => readDerCertificate(raw))
+  const certificates = read?.filter((certificate) => certificate !== undefined)
+  if (certificates === undefined || certificates.length !== read?.length) {
+    throw new UnexpectedAnswer('the CAs of the server cannot be read')
   }
+  return certificates
 }
 
 const isRoot = (certificate: X509Certificate) =>
-  certificate.ca &&
-  certificate.checkIssued(certificate) &&
-  certificate.verify(certificate.publicKey)
+  certificate.ca && isSignedBy(certificate, certificate)
 
 function fetchUnchecked(url: URL, timeoutMilliseconds: number): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -2,8 +2,8 @@
  * API session certificates: SPEC API Session Certificates; D-40, D-41. The key is created here and never leaves the
  * process; the returned certificate must be for it.
  */
-
-import { createPrivateKey, generateKeyPairSync, KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, KeyObject } from 'node:crypto'
+import { readCertificate } from '../../base/certificates.ts'
 import { isText } from '../../base/json.ts'
 import type { Call } from '../api-call.ts'
 import { UnexpectedAnswer } from '../errors.ts'
@@ -78,14 +78,6 @@ export function keyFrom(key: CertificateOptions['key']): KeyObject {
   } catch {
     // Node's message may quote the text, which is a secret.
     throw new TypeError('the key is no private key in PEM')
-  }
-}
-
-export function readCertificate(pem: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(pem)
-  } catch {
-    return undefined
   }
 }
 

@@ -3,14 +3,11 @@
  * says by which method. Nothing is sent before the server has proven that it made the JWT, and a refusal does not use
  * up the token.
  */
+import { readCertificate } from '../../base/certificates.ts'
 import { isText, type JsonObject } from '../../base/json.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
 import { makeCsr } from '../certificates/csr.ts'
-import {
-  type CertificateOptions,
-  keyFrom,
-  readCertificate,
-} from '../certificates/session-certificate.ts'
+import { type CertificateOptions, keyFrom } from '../certificates/session-certificate.ts'
 import { ClientError, Refused, UnexpectedAnswer } from '../errors.ts'
 import type { Credential } from '../login/credentials.ts'
 import { asObject, jsonOf } from '../wire/answers.ts'

@@ -3,7 +3,6 @@
  * key of the server there. So a client that knows no CA yet fetches the certificate of that server, checks the JWT with
  * it, and from then on trusts only this certificate.
  */
-
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTls, type TLSSocket } from 'node:tls'

@@ -3,8 +3,8 @@
  * the server itself if none of them does.
  */
 import type { X509Certificate } from 'node:crypto'
+import { isSignedBy, readCertificates } from '../../base/certificates.ts'
 import { readBundle } from '../certificates/fetch-ca.ts'
-import { readCertificate } from '../certificates/session-certificate.ts'
 import type { Wire } from '../wire/https-wire.ts'
 
 /** What the enrollment trusted the server by. */
@@ -34,7 +34,7 @@ export function trustedFrom(bundle: readonly X509Certificate[], by: TrustedBy): 
 function vouches(bundle: readonly X509Certificate[], by: TrustedBy): boolean {
   if (by.kind === 'signer') {
     const { certificate } = by
-    return bundle.some((ca) => certificate.checkIssued(ca) && certificate.verify(ca.publicKey))
+    return bundle.some((ca) => isSignedBy(certificate, ca))
   }
   const given = certificatesIn(by.ca).map(({ fingerprint256 }) => fingerprint256)
   return bundle.some(({ fingerprint256 }) => given.includes(fingerprint256))
@@ -42,6 +42,5 @@ function vouches(bundle: readonly X509Certificate[], by: TrustedBy): boolean {
 
 /** A certificate that cannot be parsed is skipped, as Node does. */
 export function certificatesIn(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  return blocks.flatMap((block) => readCertificate(block) ?? [])
+  return readCertificates(pem).filter((certificate) => certificate !== undefined)
 }

@@ -1,6 +1,8 @@
 /** /auth-policies of the management API: API 3.3, 4.4. */
 import { z } from 'zod'
-import { detail, Entity, list } from '../envelope.ts'
+import { AUTH_POLICY } from '../../entities/auth-policy.ts'
+import { managedShape } from '../described.ts'
+import { detail, list } from '../envelope.ts'
 import { Id, Name, NewTags } from './fields.ts'
 
 const MOST_SIGNERS = 64
@@ -65,8 +67,7 @@ export const NewAuthPolicy = z.strictObject({
   tags: NewTags.default({}),
 })
 
-export const AuthPolicy = Entity.extend({
-  name: z.string(),
+export const AuthPolicy = managedShape(AUTH_POLICY).extend({
   primary: z.object({
     cert: z.object({
       allowed: z.boolean(),

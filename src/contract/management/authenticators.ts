@@ -1,5 +1,4 @@
 /** /authenticators of the management API: API 3.3, 4.2. The hash of a password is in no answer. */
-
 import { z } from 'zod'
 import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import { LONGEST_PASSWORD } from '../../protocol/limits.ts'

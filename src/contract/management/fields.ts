@@ -2,7 +2,6 @@
  * Fields that several management writes have, with their bounds. API 1. What needs the store or a reader of its own
  * (names in use, certificates, claims) is checked by the use cases.
  */
-
 import { z } from 'zod'
 import { isLine, isStorable } from '../../base/text.ts'
 import { LONGEST_NAME, LONGEST_PEM } from '../../protocol/limits.ts'

@@ -12,7 +12,6 @@ import { type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { Caller } from '../audit/events.ts'
-import type { Bound } from '../bound.ts'
 import { AUTH_REQUEST_LIFE, type StartedLogin, startLogin } from '../login/start.ts'
 import { exchangeCode } from '../tokens/exchange-code.ts'
 import type { AccountPorts } from './ports.ts'
@@ -130,9 +129,4 @@ export async function finishAccountLogin(
 
 function refuse(detail: string): Failure {
   return new Failure('INVALID_AUTH_REQUEST', { detail })
-}
-
-export interface AccountLogin {
-  readonly begin: Bound<typeof beginAccountLogin>
-  readonly finish: Bound<typeof finishAccountLogin>
 }

@@ -14,7 +14,6 @@ import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import type { Bound } from '../bound.ts'
 import { authenticateCall } from '../calls/authenticate-call.ts'
 import { type CallNeeds, type CallSession, sessionGone } from '../sessions/call-session.ts'
 import type { AccountPorts } from './ports.ts'
@@ -79,12 +78,4 @@ export function isFormToken(
   given: string,
 ): boolean {
   return equalInConstantTime(formToken(ports, call, form), given)
-}
-
-export interface AccountSessions {
-  readonly seal: Bound<typeof sealAccountSession>
-  readonly authenticate: Bound<typeof authenticateAccount>
-  readonly isFresh: Bound<typeof isFreshLogin>
-  readonly formToken: Bound<typeof formToken>
-  readonly isFormToken: Bound<typeof isFormToken>
 }

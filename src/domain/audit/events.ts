@@ -2,6 +2,7 @@
  * Everything worth recording about who gets in. The caller of a failed login hears one dull sentence; the
  * event has the exact reason (API 4.8). Never a secret, never a code, never an auth request id (R034).
  */
+
 import type {
   ApiSessionId,
   AuthenticatorId,
@@ -11,6 +12,7 @@ import type {
   SessionCertificateId,
 } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import type { SecondFactorId } from '../../protocol/second-factors.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type {
   EnrollmentRefusalReason,
@@ -69,7 +71,7 @@ export type Happening =
       readonly identityId: IdentityId | undefined
       readonly reason: LoginFailureReason
       readonly details: {
-        readonly method: PrimaryMethod | 'totp'
+        readonly method: PrimaryMethod | SecondFactorId
         readonly username?: string
         /** What exactly was wrong, for the operator. Never a credential. */
         readonly why?: string

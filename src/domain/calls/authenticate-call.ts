@@ -13,7 +13,6 @@ import {
 } from '../../protocol/challenge.ts'
 import { isBoundElsewhere } from '../../protocol/policy-demands.ts'
 import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
-import type { Bound } from '../bound.ts'
 import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import { MOST_BEARERS } from '../factors/external-jwt.ts'
 import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
@@ -133,5 +132,3 @@ function invalid({ brand }: AuthenticationPorts, detail: string): Failure {
 function unauthorized(challenges: readonly Challenge[], detail: string): Failure {
   return new Failure('UNAUTHORIZED', { challenges, detail })
 }
-
-export type AuthenticateCall = Bound<typeof authenticateCall>

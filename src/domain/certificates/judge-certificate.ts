@@ -3,29 +3,27 @@
  * auth-enabled third-party CA (D-21, D-111, R093, R095). Whose it is, and whether the policy takes it, is decided by
  * the factor. Each refusal has its reason for the operator.
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
+import {
+  fingerprintOf,
+  isInDate,
+  isSignedBy,
+  readCertificates,
+  readDerCertificate,
+  validity,
+  writeCertificates,
+} from '../../base/certificates.ts'
 import type { CaId } from '../../base/ids.ts'
 import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import { PURPOSE } from '../../protocol/x509.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
-import {
-  fingerprintOf,
-  readCertificates,
-  validity,
-  writeCertificates,
-} from './certificate-chain.ts'
 import type { LeafFacts } from './paths/content.ts'
-import { type CertificatePath, findPaths, hasIssued } from './paths/find-paths.ts'
+import { type CertificatePath, findPaths } from './paths/find-paths.ts'
 import { type InvalidPath, type ValidPath, validatePath } from './paths/validate-path.ts'
 import type { CertificatePorts } from './ports.ts'
 import { LARGEST_CHAIN_BYTES, MOST_CERTIFICATES, type PresentedChain } from './presented-chain.ts'
 import type { Ca } from './third-party/ca.ts'
 import { externalId } from './third-party/external-id.ts'
-
-export type JudgeCertificate = (
-  chain: PresentedChain,
-  cas: readonly Ca[],
-) => Promise<CertificateVerdict>
 
 export type CertificateVerdict = TrustedCertificate | RejectedCertificate
 
@@ -110,24 +108,11 @@ function readChain({ leaf: first, others: rest }: PresentedChain): ReadChain | s
   if (all.length > MOST_CERTIFICATES) return 'there are too many certificates in the chain'
   const bytes = all.reduce((sum, der) => sum + der.length, 0)
   if (bytes > LARGEST_CHAIN_BYTES) return 'the certificates of the chain are too large'
-  const [leaf, ...others] = all.map(readDer)
+  const [leaf, ...others] = all.map(readDerCertificate)
   if (leaf === undefined) return 'the certificate cannot be read'
   const readable = others.filter((other) => other !== undefined)
   if (readable.length < others.length) return 'a certificate of the chain cannot be read'
   return { leaf, others: readable }
-}
-
-/**
- * Node looks for a PEM block first, wherever it stands: a certificate with another one as text in some field would
- * be taken for that other one, whose key nobody proved (R093). So what was read must be what was given.
- */
-function readDer(der: Uint8Array): X509Certificate | undefined {
-  try {
-    const certificate = new X509Certificate(der)
-    return certificate.raw.equals(der) ? certificate : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Our own CAs follow each other over years; far more than ever stand side by side. */
@@ -176,10 +161,7 @@ function momentWithin(leaf: X509Certificate, now: Instant): Instant {
 
 /** No policy takes an expired CA. */
 function outdatedCa([, ...cas]: CertificatePath, now: Instant): InvalidPath | undefined {
-  const outdated = cas.findIndex((ca) => {
-    const { notBefore, notAfter } = validity(ca)
-    return now < notBefore || now > notAfter
-  })
+  const outdated = cas.findIndex((ca) => !isInDate(ca, now))
   return outdated < 0
     ? undefined
     : { state: 'invalid', why: `certificate ${outdated + 2} of the path is not in date` }
@@ -197,7 +179,7 @@ function caRefusal(
   const below = path.slice(0, -1)
   for (const disabled of anchors) {
     if (rank(disabled) !== 2 || disabled.kind !== 'ca') continue
-    if (below.some((certificate) => hasIssued(disabled.certificate, certificate))) {
+    if (below.some((certificate) => isSignedBy(certificate, disabled.certificate))) {
       return reject('ca-disabled', `the CA ${disabled.ca.id} is not enabled for authentication`)
     }
   }
@@ -270,7 +252,7 @@ function caTrust(ca: Ca, { path, anchors }: TrustedPath): CaTrust {
   const below = path.slice(0, -1)
   const throughCaIds = anchors.flatMap((other) => {
     if (other.kind !== 'ca' || other.ca.id === ca.id) return []
-    return below.some((one) => hasIssued(other.certificate, one)) ? [other.ca.id] : []
+    return below.some((one) => isSignedBy(one, other.certificate)) ? [other.ca.id] : []
   })
   const casEndAt = path
     .slice(1)

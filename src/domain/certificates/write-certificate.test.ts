@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { extensionsOf } from '../../../test/support/certificates/session-certificates.ts'
+import { writeCertificates } from '../../base/certificates.ts'
 import { type Random, systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { days, hours } from '../../base/time/duration.ts'
 import { instant, minus, plus } from '../../base/time/instant.ts'
-import { writeCertificates } from './certificate-chain.ts'
 import {
   type CertificateProfile,
   type Issuer,

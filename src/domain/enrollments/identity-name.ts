@@ -2,7 +2,6 @@
  * The name of an identity that enrolls itself, by the `identityNameFormat` of its CA. API 4.6; D-131. What stands in
  * the certificate is text and nothing more: it is put in once, and made a line that a name may be.
  */
-
 import type { IdentityId } from '../../base/ids.ts'
 import { LONGEST_NAME } from '../../protocol/limits.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'

@@ -21,7 +21,8 @@ import {
   readEnrollment,
   startEnrollment,
 } from './enroll-totp.ts'
-import { type CodeVerdict, checkCode } from './totp.ts'
+import type { FactorVerdict } from './second-factor.ts'
+import { checkCode } from './totp.ts'
 import { loginOwner, sessionOwner } from './totp-enrollment.ts'
 
 /** The first moment of a step. */
@@ -86,7 +87,7 @@ function world() {
   return { ...stores, ports, start, enrolled, advance }
 }
 
-type Verdict = EnrollmentProof | CodeVerdict
+type Verdict = EnrollmentProof | FactorVerdict
 
 /** What a caller does with a verdict: takes what matches, in one transaction. */
 async function accept(verdict: Verdict, { transaction }: Pick<TotpStores, 'transaction'>) {

@@ -10,7 +10,8 @@ import type { Identity } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
 import type { FactorPorts } from './ports.ts'
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts'
-import { type Blocked, type CodePorts, countGuess, matchingStep, openTotpSecret } from './totp.ts'
+import type { Blocked, CheckPorts } from './second-factor.ts'
+import { countGuess, matchingStep, openTotpSecret } from './totp.ts'
 import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 
 export interface StartedEnrollment {
@@ -46,7 +47,7 @@ export interface FreshRecoveryCodes {
 const SECRET_BYTES = 20
 
 /** A pending enrollment is visible only to its owner (D-240). */
-type EnrollPorts = CodePorts & Pick<FactorPorts, 'random' | 'transaction'>
+type EnrollPorts = CheckPorts & Pick<FactorPorts, 'random' | 'transaction'>
 
 /**
  * Replaces a pending enrollment of any owner, but never a verified one (R090). `hostname` is the issuer that the app
@@ -95,7 +96,7 @@ export async function readEnrollment(
 
 /** Whether this is a code of the pending enrollment's app. Recovery codes prove no app; no step is burnt (D-17). */
 export async function proveEnrollment(
-  { vault, clock, totpEnrollments, codeGuesses }: CodePorts,
+  { vault, clock, totpEnrollments, codeGuesses }: CheckPorts,
   identityId: IdentityId,
   owner: EnrollmentOwner,
   code: string,

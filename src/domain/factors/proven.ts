@@ -4,8 +4,11 @@
  */
 import type { AuthenticatorId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../protocol/second-factors.ts'
 import type { CaTrust } from '../certificates/judge-certificate.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
+
+export { SECOND_FACTOR_IDS, type SecondFactorId }
 
 /** A primary factor that was proven, and by whom. */
 export interface ProvenPrimary {
@@ -36,9 +39,10 @@ export interface ProvenCertificate {
 
 /** Second factors proven beside the primary one, by the same identity. */
 export interface ProvenSecondary {
-  readonly totp: boolean
+  readonly factors: ReadonlySet<SecondFactorId>
   /** The signer of the external JWT that was shown beside the primary credential. */
   readonly extJwt: ExternalJwtSignerId | undefined
 }
 
-export const NOTHING_SECONDARY: ProvenSecondary = { totp: false, extJwt: undefined }
+export const NO_FACTORS: ReadonlySet<SecondFactorId> = new Set()
+export const NOTHING_SECONDARY: ProvenSecondary = { factors: NO_FACTORS, extJwt: undefined }

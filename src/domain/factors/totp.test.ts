@@ -12,7 +12,8 @@ import { createVault, type Vault } from '../../base/secrets/vault.ts'
 import { seconds } from '../../base/time/duration.ts'
 import { instant, plus } from '../../base/time/instant.ts'
 import { recoveryCodeHash } from './recovery-codes.ts'
-import { blockedUntil, type CodeVerdict, checkCode } from './totp.ts'
+import type { FactorVerdict } from './second-factor.ts'
+import { blockedUntil, checkCode } from './totp.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 const ADA = 'ada' as IdentityId
@@ -70,7 +71,7 @@ async function world({
 }
 
 /** What the caller of the factor does with a verdict: takes what matches, in one transaction. */
-async function accept(verdict: CodeVerdict, { transaction }: Pick<TotpStores, 'transaction'>) {
+async function accept(verdict: FactorVerdict, { transaction }: Pick<TotpStores, 'transaction'>) {
   return verdict.verdict === 'matches' ? transaction((tx) => verdict.take(tx)) : false
 }
 

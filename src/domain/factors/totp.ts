@@ -11,37 +11,16 @@ import { hours, milliseconds, seconds } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import { totpCode, totpStep } from '../../protocol/totp.ts'
 import type { Stores } from '../stores.ts'
-import type { FactorPorts } from './ports.ts'
 import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from './recovery-codes.ts'
+import type { Blocked, CheckPorts, FactorVerdict } from './second-factor.ts'
 import type { CodeGuesses } from './stores.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
-export type CodeVerdict =
-  | {
-      readonly verdict: 'matches'
-      readonly by: 'totp' | 'recovery-code'
-      /**
-       * Spends the code and clears the count of guesses; whoever accepts the factor runs it in the same transaction.
-       * False: it was spent before, or is none of the recovery codes, which only spending can tell. That is a wrong
-       * code, and the caller hears nothing else (R085).
-       */
-      take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
-    }
-  | { readonly verdict: 'wrong' }
-  | { readonly verdict: 'not-enrolled' }
-  | Blocked
-
-/** D-18: too many wrong codes in a row. Not even a right one is looked at. */
-export interface Blocked {
-  readonly verdict: 'blocked'
-  readonly retryAfterSeconds: number
-}
-
 export async function checkCode(
-  { vault, clock, totpEnrollments, codeGuesses }: CodePorts,
+  { vault, clock, totpEnrollments, codeGuesses }: CheckPorts,
   identityId: IdentityId,
   code: string,
-): Promise<CodeVerdict> {
+): Promise<FactorVerdict> {
   const now = clock.now()
   const blocked = await countGuess(codeGuesses, identityId, now)
   if (blocked !== undefined) return blocked
@@ -59,9 +38,6 @@ export async function checkCode(
     tx.totpEnrollments.takeRecoveryCode(identityId, hash),
   )
 }
-
-/** What judging a code needs. */
-export type CodePorts = Pick<FactorPorts, 'vault' | 'clock' | 'totpEnrollments' | 'codeGuesses'>
 
 /** Counts a guess; answers the refusal when no guess is taken now. */
 export async function countGuess(
@@ -120,7 +96,7 @@ function matches(
   by: 'totp' | 'recovery-code',
   identityId: IdentityId,
   spend: (tx: Pick<Stores, 'totpEnrollments'>) => Promise<boolean>,
-): CodeVerdict {
+): FactorVerdict {
   return {
     verdict: 'matches',
     by,

@@ -3,6 +3,8 @@
  * nothing secret is here: no hash of a password, token or code, no sealed key. Names are those of the answers.
  */
 
+import { API_SESSION } from '../../entities/api-session.ts'
+import { AUTH_POLICY } from '../../entities/auth-policy.ts'
 import { AUTHENTICATOR } from '../../entities/authenticator.ts'
 import { CA } from '../../entities/ca.ts'
 import { ENROLLMENT } from '../../entities/enrollment.ts'
@@ -15,31 +17,15 @@ const TEXT = { type: 'text' } as const
 const TEXTS = { type: 'text', isList: true } as const
 const TIME = { type: 'time' } as const
 
-const ENTITY = { id: TEXT, createdAt: TIME, updatedAt: TIME } as const
-const NAMED = { ...ENTITY, name: TEXT } as const
-
 export const IDENTITY_FIELDS = listFieldsOf(IDENTITY)
 
 export const AUTHENTICATOR_FIELDS = listFieldsOf(AUTHENTICATOR)
 
 export const ENROLLMENT_FIELDS = listFieldsOf(ENROLLMENT)
 
-export const API_SESSION_FIELDS = {
-  fields: {
-    id: TEXT,
-    createdAt: TIME,
-    expiresAt: TIME,
-    identityId: TEXT,
-    authenticatorId: TEXT,
-    kind: TEXT,
-    clientId: TEXT,
-    ipAddress: TEXT,
-    userAgent: TEXT,
-  },
-  hasTags: false,
-} as const satisfies ListFields
+export const API_SESSION_FIELDS = listFieldsOf(API_SESSION)
 
-export const AUTH_POLICY_FIELDS = { fields: NAMED, hasTags: true } as const satisfies ListFields
+export const AUTH_POLICY_FIELDS = listFieldsOf(AUTH_POLICY)
 
 export const PUBLIC_SIGNER_FIELDS = listFieldsOf(PUBLIC_SIGNER)
 

@@ -1,9 +1,9 @@
 /** How somebody logged in, in the words of RFC 8176 where it has one: D-25. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { proven } from '../../../test/support/people.ts'
+import { proven, WITH_TOTP } from '../../../test/support/people.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
+import { NO_FACTORS, type ProvenPrimary, type ProvenSecondary } from '../factors/proven.ts'
 import { amrOf } from './amr.ts'
 
 const ONE = 'signer-1' as ExternalJwtSignerId
@@ -18,13 +18,13 @@ const LOGINS: readonly (readonly [
   ['a password', { method: 'password' }, {}, ['pwd']],
   ['a certificate', { method: 'cert' }, {}, ['swk']],
   ['an external JWT', { method: 'ext-jwt', signerId: ONE }, {}, ['ext-jwt']],
-  ['a password and a code', { method: 'password' }, { totp: true }, ['pwd', 'otp', 'mfa']],
-  ['a certificate and a code', { method: 'cert' }, { totp: true }, ['swk', 'otp', 'mfa']],
+  ['a password and a code', { method: 'password' }, { factors: WITH_TOTP }, ['pwd', 'otp', 'mfa']],
+  ['a certificate and a code', { method: 'cert' }, { factors: WITH_TOTP }, ['swk', 'otp', 'mfa']],
   ['a password and a JWT', { method: 'password' }, { extJwt: ONE }, ['pwd', 'ext-jwt', 'mfa']],
   [
     'a password, a code and a JWT',
     { method: 'password' },
-    { totp: true, extJwt: ONE },
+    { factors: WITH_TOTP, extJwt: ONE },
     ['pwd', 'otp', 'ext-jwt', 'mfa'],
   ],
   [
@@ -38,14 +38,14 @@ const LOGINS: readonly (readonly [
   [
     'one JWT for both, and a code',
     { method: 'ext-jwt', signerId: ONE },
-    { extJwt: ONE, totp: true },
+    { extJwt: ONE, factors: WITH_TOTP },
     ['ext-jwt', 'otp', 'mfa'],
   ],
 ]
 
 for (const [what, primary, secondary, words] of LOGINS) {
   test(`${what} is ${words.join(', ')}`, () => {
-    const both = { totp: false, extJwt: undefined, ...secondary }
+    const both = { factors: NO_FACTORS, extJwt: undefined, ...secondary }
     assert.deepEqual(amrOf(proven(primary), both), words)
   })
 }

@@ -3,7 +3,6 @@
  * disabled, deleted, or given a policy that forbids the method, and what proved it may have been withdrawn. Runs at
  * every step of a login, at the exchange of its code and at every refresh.
  */
-
 import type { ProvenPrimary } from '../factors/proven.ts'
 import { type UsableRefusal, usableIdentity } from '../factors/usable-identity.ts'
 import type { Accepted } from '../factors/verdict.ts'

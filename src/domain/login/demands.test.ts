@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import { NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { fakePorts } from '../../../test/support/fake-ports.ts'
 import { externalSigner } from '../../../test/support/idp/external-idp.ts'
-import { anIdentity, aPolicy, rulesOf, wordsOf } from '../../../test/support/people.ts'
+import { anIdentity, aPolicy, rulesOf, WITH_TOTP, wordsOf } from '../../../test/support/people.ts'
 import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import { NOTHING_SECONDARY } from '../factors/proven.ts'
+import { NO_FACTORS, NOTHING_SECONDARY } from '../factors/proven.ts'
 import { loginOwner } from '../factors/totp-enrollment.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import {
@@ -30,6 +30,10 @@ const SIGNER = externalSigner({
 })
 const GONE = 'gone' as ExternalJwtSignerId
 const IDENTITY = anIdentity()
+const proven = (totp: boolean, extJwt?: ExternalJwtSignerId) => ({
+  factors: totp ? WITH_TOTP : NO_FACTORS,
+  extJwt,
+})
 const OIDC = { brand: 'acme', where: 'oidc' } as const
 
 const requireTotp = aPolicy({ secondary: { requireTotp: true } })
@@ -76,8 +80,8 @@ for (const [policy, enrollment, isDemanded, isEnrolled] of TOTP) {
   const says = policy === requireTotp ? 'demands' : 'does not demand'
   const then = isDemanded ? 'a code is asked for' : 'none is asked for'
   test(`D-16: where the policy ${says} a code and the enrollment is ${enrollment}, ${then}`, async () => {
-    const { totp } = await demandsOf(policy, enrollment)
-    assert.deepEqual(totp, { isDemanded, isEnrolled })
+    const { factors } = await demandsOf(policy, enrollment)
+    assert.deepEqual(factors, isDemanded ? [{ id: 'totp', isEnrolled }] : [])
   })
 }
 
@@ -128,7 +132,7 @@ test('what is proven is not queried, and nothing is when nothing is outstanding'
   const both = aPolicy({ secondary: { requireTotp: true, requireExtJwt: SIGNER.id } })
   const demands = await demandsOf(both)
   const open = (totp: boolean, extJwt?: ExternalJwtSignerId) =>
-    outstandingQueries(demands, { totp, extJwt }, OIDC).map(({ typeId }) => typeId)
+    outstandingQueries(demands, proven(totp, extJwt), OIDC).map(({ typeId }) => typeId)
   assert.deepEqual(open(false), ['MFA', 'EXT-JWT'])
   assert.deepEqual(open(true), ['EXT-JWT'])
   assert.deepEqual(open(false, SIGNER.id), ['MFA'])
@@ -142,8 +146,7 @@ test('a demanded signer that is gone can be queried for by nobody, and is unprov
   const demands = await demandsOf(requireGone)
   assert.deepEqual(outstandingQueries(demands, NOTHING_SECONDARY, OIDC), [])
   assert.equal(unprovenSigner(demands, NOTHING_SECONDARY)?.id, GONE)
-  const proven = { totp: true, extJwt: SIGNER.id }
-  assert.equal(unprovenSigner(demands, proven)?.id, GONE)
+  assert.equal(unprovenSigner(demands, proven(true, SIGNER.id))?.id, GONE)
   const verdict = await checkDemandedJwt(
     fakePorts<LoginPorts>({ signerKeys: { keyFor: () => assert.fail('no key can satisfy it') } }),
     { id: GONE, signer: undefined },
@@ -176,7 +179,6 @@ test('D-37: for a signer that is gone there is no challenge of its own', () => {
 
 test('D-27, D-52: a finished login is short of what its policy demands by now and it never proved', () => {
   const both = aPolicy({ secondary: { requireTotp: true, requireExtJwt: SIGNER.id } })
-  const proven = (totp: boolean, extJwt?: ExternalJwtSignerId) => ({ totp, extJwt })
   assert.equal(isShortOf(aPolicy(), NOTHING_SECONDARY), false)
   assert.equal(isShortOf(requireTotp, proven(false, SIGNER.id)), true)
   assert.equal(isShortOf(requireTotp, proven(true)), false)

@@ -4,13 +4,9 @@
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import {
-  type AuthQuery,
-  extJwtQuery,
-  type TOTP_URLS,
-  totpQuery,
-} from '../../protocol/auth-query.ts'
+import { type AuthQuery, extJwtQuery } from '../../protocol/auth-query.ts'
 import { secondaryExtJwt } from '../../protocol/challenge.ts'
+import { demandedFactors, type SecondFactorId } from '../../protocol/second-factors.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
   checkSecondaryJwt,
@@ -18,6 +14,8 @@ import {
   type SecondaryJwtVerdict,
 } from '../factors/external-jwt.ts'
 import type { ProvenSecondary } from '../factors/proven.ts'
+import type { EnrolledPorts, QueryPlace } from '../factors/second-factor.ts'
+import { ALL_SECOND_FACTORS, missingFactors, secondFactor } from '../factors/second-factors.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
@@ -25,8 +23,14 @@ import type { LoginPorts } from './ports.ts'
 
 /** What the policy and the enrollment of an identity demand right now. */
 export interface Demands {
-  readonly totp: { readonly isDemanded: boolean; readonly isEnrolled: boolean }
+  readonly factors: readonly FactorDemand[]
   readonly extJwt: DemandedSigner | undefined
+}
+
+/** A second factor that is demanded, and whether the identity can prove it already. */
+export interface FactorDemand {
+  readonly id: SecondFactorId
+  readonly isEnrolled: boolean
 }
 
 /** `signer` is undefined when the policy names one that is gone: then nobody can satisfy it. */
@@ -36,16 +40,18 @@ export interface DemandedSigner {
 }
 
 export async function findDemands(
-  ports: Pick<LoginPorts, 'totpEnrollments' | 'rules'>,
+  ports: EnrolledPorts & Pick<LoginPorts, 'rules'>,
   identity: Identity,
   policy: AuthPolicy,
 ): Promise<Demands> {
-  const enrollment = await ports.totpEnrollments.find(identity.id)
-  const isEnrolled = enrollment?.isVerified === true
-  return {
-    totp: { isDemanded: policy.secondary.requireTotp || isEnrolled, isEnrolled }, // D-16
-    extJwt: demandedSigner(policy, ports.rules),
+  const demanded = demandedFactors(policy.secondary)
+  const factors: FactorDemand[] = []
+  for (const { id, isEnrolled } of ALL_SECOND_FACTORS) {
+    const enrolled = await isEnrolled(ports, identity.id)
+    // D-16: by the policy, or because the identity has it.
+    if (enrolled || demanded.includes(id)) factors.push({ id, isEnrolled: enrolled })
   }
+  return { factors, extJwt: demandedSigner(policy, ports.rules) }
 }
 
 export function demandedSigner(
@@ -68,21 +74,21 @@ export function unprovenSigner(
 export function outstandingQueries(
   demands: Demands,
   proven: ProvenSecondary,
-  { brand, where }: { readonly brand: string; readonly where: keyof typeof TOTP_URLS },
+  { brand, where }: { readonly brand: string; readonly where: QueryPlace },
 ): readonly AuthQuery[] {
-  const { isDemanded, isEnrolled } = demands.totp
+  const open = demands.factors.filter(({ id }) => !proven.factors.has(id))
   const signer = unprovenSigner(demands, proven)?.signer
   return [
-    ...(isDemanded && !proven.totp ? [totpQuery(brand, where, isEnrolled)] : []),
+    ...open.map(({ id, isEnrolled }) => secondFactor(id).query(brand, where, isEnrolled)),
     ...(signer === undefined ? [] : [extJwtQuery(signer)]),
   ]
 }
 
 /** Whether a policy demands, by now, more than was proven at a login that is finished (D-27, D-52). */
-export function isShortOf({ secondary }: AuthPolicy, proven: ProvenSecondary): boolean {
-  const { requireTotp, requireExtJwt } = secondary
+export function isShortOf(policy: AuthPolicy, proven: ProvenSecondary): boolean {
+  const { requireExtJwt } = policy.secondary
   const isJwtMissing = requireExtJwt !== undefined && requireExtJwt !== proven.extJwt
-  return (requireTotp && !proven.totp) || isJwtMissing
+  return isJwtMissing || missingFactors(policy, proven.factors).length > 0
 }
 
 /** What is wrong with the token of a demanded signer, or `satisfied`. */

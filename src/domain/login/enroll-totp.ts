@@ -6,7 +6,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import {
   cancelEnrollment,
   proveEnrollment,
@@ -20,7 +19,7 @@ import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import type { LoginPorts } from './ports.ts'
 import { refuseCode } from './refuse-code.ts'
-import { acceptTotp, type PartiallyAuthenticated } from './request/auth-request.ts'
+import { acceptFactor, type PartiallyAuthenticated } from './request/auth-request.ts'
 import { startAgain } from './request/find-request.ts'
 
 type EnrollPorts = Pick<
@@ -74,9 +73,9 @@ export async function verifyEnrollmentInLogin(
   const { id: identityId } = identity
   const verdict = await proveEnrollment(ports, identityId, loginOwner(request), code)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-  if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, verdict, caller)
+  if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, 'totp', verdict, caller)
 
-  const next = acceptTotp(request)
+  const next = acceptFactor(request, 'totp')
   const demands = await findDemands(ports, identity, policy)
   const step = await finishStep(ports, {
     previous: request,
@@ -110,11 +109,4 @@ async function ownerOf(ports: EnrollPorts, request: PartiallyAuthenticated) {
   const owner = await checkAgain(ports, request.primary)
   if ('refusal' in owner) throw startAgain(owner.refusal)
   return owner
-}
-
-export interface EnrollInLogin {
-  readonly start: Bound<typeof startEnrollmentInLogin>
-  readonly pendingUrl: Bound<typeof pendingUrlInLogin>
-  readonly verify: Bound<typeof verifyEnrollmentInLogin>
-  readonly cancel: Bound<typeof cancelEnrollmentInLogin>
 }

@@ -1,6 +1,5 @@
 /** What a login still has to prove, for GET /oidc/login/auth-queries. D-15: before the primary login, nothing is known. */
 import type { AuthQuery } from '../../protocol/auth-query.ts'
-import type { Bound } from '../bound.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands, outstandingQueries } from './demands.ts'
 import type { LoginPorts } from './ports.ts'
@@ -20,5 +19,3 @@ export async function queriesOf(
   const { brand } = ports
   return outstandingQueries(demands, request.secondary, { brand, where: 'oidc' })
 }
-
-export type QueriesOf = Bound<typeof queriesOf>

@@ -3,6 +3,7 @@
  * end the login; ten in a row for one identity are slowed down whatever the login.
  */
 import { Failure } from '../../errors/catalogue.ts'
+import type { SecondFactorId } from '../../protocol/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
@@ -20,6 +21,7 @@ export type RefusedCode =
 export async function refuseCode(
   ports: AuditPorts & Pick<LoginPorts, 'transaction'>,
   request: PartiallyAuthenticated | CodeIssued,
+  method: SecondFactorId,
   refused: RefusedCode,
   caller: Caller,
 ): Promise<Failure> {
@@ -31,8 +33,7 @@ export async function refuseCode(
   const isEnded = await ports.transaction(async (tx) => {
     const { isEnded } = await tx.authRequests.addWrongCode(request.key, MOST_WRONG_CODES)
     const reason = isEnded ? 'too-many-codes' : 'wrong-code'
-    const details = { method: 'totp' } as const
-    const failed = { type: 'login.failed', identityId, reason, details } as const
+    const failed = { type: 'login.failed', identityId, reason, details: { method } } as const
     await tx.events.insert(recordEvent(ports, caller, failed))
     return isEnded
   })

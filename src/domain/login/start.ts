@@ -12,7 +12,6 @@ import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
-import type { Bound } from '../bound.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type { LoginPorts } from './ports.ts'
 import type { AuthRequestId, AuthRequestKey, AwaitingPrimary } from './request/auth-request.ts'
@@ -94,5 +93,3 @@ export function startLogin(
   const method = read.method ?? (hasCertificate ? 'cert' : 'password')
   return { next: 'login', method, authRequestId, key: request.key, cookie: browser?.cookie }
 }
-
-export type StartLogin = Bound<typeof startLogin>

@@ -9,7 +9,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { ShownDevice } from '../factors/guessing/known-devices.ts'
 import { NOTHING_SECONDARY, type ProvenSecondary } from '../factors/proven.ts'
@@ -151,5 +150,3 @@ export async function demandJwt(
   const queries = outstandingQueries(demands, NOTHING_SECONDARY, { brand, where })
   throw secondaryJwtUnmet(brand, demands.extJwt, verdict, queries)
 }
-
-export type SubmitPrimary = Bound<typeof submitPrimary>

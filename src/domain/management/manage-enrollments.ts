@@ -3,6 +3,7 @@
  * what is signed is signed before it.
  */
 
+import { isSignedBy, readCertificates } from '../../base/certificates.ts'
 import {
   type AuthenticatorId,
   type CaId,
@@ -14,8 +15,6 @@ import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import { readCertificates } from '../certificates/certificate-chain.ts'
-import { hasIssued } from '../certificates/paths/find-paths.ts'
 import type { EnrollmentKind } from '../enrollments/enrollment.ts'
 import {
   type Invitation,
@@ -144,7 +143,7 @@ async function enrollingCaOf(
   const found = (await cas.list()).find((ca) => {
     const [authority] = readCertificates(ca.certPem)
     const isFit = ca.isVerified && ca.isOttCaEnrollmentEnabled
-    return isFit && authority && certificate && hasIssued(authority, certificate)
+    return isFit && authority && certificate && isSignedBy(certificate, authority)
   })
   return found?.id
 }

@@ -6,7 +6,6 @@
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { Bound } from '../bound.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
@@ -52,12 +51,11 @@ export async function endSessionById(
   id: ApiSessionId,
   caller: Caller,
 ): Promise<void> {
-  const feelEnds = await ports.transaction(async (tx) => {
+  await ports.transaction(async (tx) => {
     const session = await tx.apiSessions.find(id)
     if (session === undefined) throw new Failure('NOT_FOUND')
-    return endSessionsWithin(ports, tx, { sessions: [session] }, 'administrator', caller)
+    await endSessionsWithin(ports, tx, { sessions: [session] }, 'administrator', caller)
   })
-  feelEnds()
 }
 
 /** Unfinished logins end with them. Throws NOT_FOUND. */
@@ -94,12 +92,11 @@ async function endMany(ports: EndPorts, of: IdentityId | undefined, caller: Call
   else await ports.transaction((tx) => tx.identities.voidLogins(of))
   const at = ports.clock.now()
   for (let isMore = true; isMore; ) {
-    const feelEnds = await ports.transaction(async (tx) => {
+    await ports.transaction(async (tx) => {
       const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, FIRST_BATCH)
       isMore = rows.length === BATCH_ROWS
-      return endSessionsWithin(ports, tx, { sessions: rows }, 'administrator', caller)
+      await endSessionsWithin(ports, tx, { sessions: rows }, 'administrator', caller)
     })
-    feelEnds()
   }
 }
 
@@ -121,13 +118,4 @@ async function findIdentity(
   id: IdentityId,
 ): Promise<void> {
   if ((await identities.find(id)) === undefined) throw new Failure('NOT_FOUND')
-}
-
-export interface ManageSessions {
-  readonly list: Bound<typeof listSessions>
-  readonly listOf: Bound<typeof listSessionsOf>
-  readonly find: Bound<typeof findSession>
-  readonly end: Bound<typeof endSessionById>
-  readonly endAllOf: Bound<typeof endSessionsOf>
-  readonly endAll: Bound<typeof endAllSessions>
 }

@@ -1,7 +1,6 @@
 /** A certificate that is handed in to be somebody's authenticator, in our own form. API 4.2. */
+import { isSignedBy, readCertificates } from '../../base/certificates.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { readCertificates } from '../certificates/certificate-chain.ts'
-import { hasIssued } from '../certificates/paths/find-paths.ts'
 import { readLeafCertificate } from '../certificates/third-party/prove-ca.ts'
 import type { CertAuthenticator } from '../identities/authenticator.ts'
 
@@ -23,7 +22,7 @@ export function registeredCertificate(
     .flatMap(readCertificates)
     .some(
       (anchor) =>
-        anchor !== undefined && certificate !== undefined && hasIssued(anchor, certificate),
+        anchor !== undefined && certificate !== undefined && isSignedBy(certificate, anchor),
     )
   return { certPem, fingerprint, isIssuedByNetwork }
 }

@@ -4,11 +4,11 @@
  */
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { Tags } from '../identities/identity.ts'
+import type { AUTH_POLICY } from '../../entities/auth-policy.ts'
+import type { EntityOf } from '../../entities/field.ts'
+import { type FactorDemands, factorDemands } from '../../protocol/second-factors.ts'
 
-export interface AuthPolicy {
-  readonly id: AuthPolicyId
-  readonly name: string
+export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
   readonly primary: {
     readonly cert: {
       readonly allowed: boolean
@@ -30,13 +30,9 @@ export interface AuthPolicy {
       readonly lockoutDurationMinutes: number
     }
   }
-  readonly secondary: {
-    readonly requireTotp: boolean
+  readonly secondary: FactorDemands & {
     readonly requireExtJwt: ExternalJwtSignerId | undefined
   }
-  readonly tags: Tags
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
 }
 
 export const DEFAULT_POLICY_ID = 'default' as AuthPolicyId
@@ -83,7 +79,7 @@ function builtIn(
       extJwt: { allowed: true, allowedSigners: [] },
       updb: { allowed: allowsPasswords, ...POLICY_DEFAULTS },
     },
-    secondary: { requireTotp: false, requireExtJwt: undefined },
+    secondary: { ...factorDemands({}), requireExtJwt: undefined },
     tags: {},
     createdAt: now,
     updatedAt: now,

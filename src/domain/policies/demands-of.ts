@@ -1,5 +1,6 @@
 /** What a policy currently demands, given the current state of signers and CAs: D-232. */
 import type { PolicyDemands } from '../../protocol/policy-demands.ts'
+import { factorDemands } from '../../protocol/second-factors.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import { type AuthPolicy, allowsSigner } from './auth-policy.ts'
@@ -20,7 +21,7 @@ export function demandsOf(
       .filter(({ id, enabled }) => enabled && allowsSigner(policy, id))
       .map(({ id }) => id),
     cas: cas.filter((ca) => ca.isVerified && ca.isAuthEnabled).map(({ id }) => id),
-    requireTotp: secondary.requireTotp,
+    ...factorDemands(secondary),
     requireExtJwt: required === undefined ? null : { id: required, issuer },
     bindTokens: primary.cert.bindTokens,
   }

@@ -14,6 +14,7 @@ import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
+import type { SecondFactorId } from '../../protocol/second-factors.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
 interface Common {
@@ -52,8 +53,8 @@ export interface LegacySession extends Common {
   readonly tokenHash: SecretHash
   /** When a call renewed it last; written at most every tenth of the idle timeout (D-36). */
   readonly lastActivityAt: Instant
-  /** TOTP was demanded at the login, by the policy or by an enrollment (D-16). */
-  readonly isTotpDemanded: boolean
+  /** The second factors that were demanded at the login, by the policy or by an enrollment (D-16). */
+  readonly demanded: ReadonlySet<SecondFactorId>
 }
 
 export type ApiSession = OidcSession | LegacySession

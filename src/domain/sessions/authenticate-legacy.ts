@@ -11,9 +11,9 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { changedFields } from '../changes.ts'
 import type { ShownDevice } from '../factors/guessing/known-devices.ts'
+import { NO_FACTORS } from '../factors/proven.ts'
 import type { ClientInfo, Identity } from '../identities/identity.ts'
 import { amrOf } from '../login/amr.ts'
 import { findDemands, outstandingQueries } from '../login/demands.ts'
@@ -63,7 +63,7 @@ export async function authenticateLegacy(
   const { identity, policy, primary } = accepted
   const demands = await findDemands(ports, identity, policy)
   const extJwt = await demandJwt(ports, { accepted, demands, bearers, caller, where: 'legacy' })
-  const secondary = { totp: false, extJwt }
+  const secondary = { factors: NO_FACTORS, extJwt }
   const authQueries = outstandingQueries(demands, secondary, { brand, where: 'legacy' })
 
   const now = clock.now()
@@ -84,7 +84,7 @@ export async function authenticateLegacy(
     lastActivityAt: now,
     endsAt,
     expiresAt: earlier(plus(now, ports.sessionTimeout), endsAt),
-    isTotpDemanded: demands.totp.isDemanded,
+    demanded: new Set(demands.factors.map(({ id }) => id)),
   }
   const isAlive = await ports.transaction(async (tx) => {
     const held = await holdLogin(tx, accepted, now)
@@ -123,5 +123,3 @@ export function succeeded({ id, identityId, primary, amr }: LegacySession) {
   const details = { method, authenticatorId, amr }
   return { type: 'login.succeeded', identityId, sessionId: id, details } as const
 }
-
-export type AuthenticateLegacy = Bound<typeof authenticateLegacy>

@@ -3,7 +3,6 @@
  * look up what the token does not carry.
  */
 import type { Caller } from '../audit/events.ts'
-import type { Bound } from '../bound.ts'
 import type { Identity } from '../identities/identity.ts'
 import { preferredUsername } from '../identities/preferred-username.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
@@ -57,8 +56,3 @@ export function logOut(
 ): Promise<void> {
   return endSession(ports, { sessionId, identityId, reason: 'logout', caller })
 }
-
-export type CurrentSession = Bound<typeof currentSession>
-export type CurrentIdentityOf = Bound<typeof currentIdentity>
-export type UserinfoOf = Bound<typeof userinfo>
-export type LogOut = Bound<typeof logOut>

@@ -13,6 +13,7 @@ import {
   aPolicy,
   refusalOf,
   rulesOf,
+  WITH_TOTP,
   wordsOf,
 } from '../../../test/support/people.ts'
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
@@ -262,10 +263,10 @@ test('D-51: a refused call renews nothing', async () => {
 
 const withToken = (change: Partial<LegacySession>) =>
   aLegacySession({ tokenHash: vault.hash('session-token', 'a-token'), ...change })
-const PROVEN = { ...NOTHING_SECONDARY, totp: true }
+const PROVEN = { ...NOTHING_SECONDARY, factors: WITH_TOTP }
 
 const PARTIAL: Readonly<Record<string, Partial<World>>> = {
-  'a session whose login demanded a code': { session: withToken({ isTotpDemanded: true }) },
+  'a session whose login demanded a code': { session: withToken({ demanded: WITH_TOTP }) },
   'D-52: a session whose policy demands a code by now': {
     policy: aPolicy({ secondary: { requireTotp: true } }),
   },
@@ -299,7 +300,7 @@ for (const [what, given] of Object.entries(PARTIAL)) {
 }
 
 test('a session on which a code was proven is full, whoever demands it', async () => {
-  const session = withToken({ isTotpDemanded: true, secondary: PROVEN })
+  const session = withToken({ demanded: WITH_TOTP, secondary: PROVEN })
   const policy = aPolicy({ secondary: { requireTotp: true } })
   const { call } = world({ session, policy })
   assert.equal((await call()).isPartial, undefined)

@@ -7,8 +7,10 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { earlier, type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { type TotpQuery, totpQuery } from '../../protocol/auth-query.ts'
+import type { AuthQuery } from '../../protocol/auth-query.ts'
 import { ztSessionInvalid } from '../../protocol/challenge.ts'
+import type { SecondFactorId } from '../../protocol/second-factors.ts'
+import { secondFactor } from '../factors/second-factors.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import { completeProof } from '../login/again/complete-proof.ts'
 import { refuseProof } from '../login/again/refuse-proof.ts'
@@ -16,7 +18,7 @@ import type { CallNeeds, CallSession } from './call-session.ts'
 import { demandSecondaryJwt } from './demand-secondary-jwt.ts'
 import type { CachedSession } from './legacy-session-cache.ts'
 import type { SessionPorts } from './ports.ts'
-import { isTotpOpen } from './session-detail.ts'
+import { openFactors } from './session-detail.ts'
 
 export type LegacyCallPorts = Pick<
   SessionPorts,
@@ -61,7 +63,7 @@ export async function authenticateLegacySession(
     needs === 'logout' ? undefined : refuseProof(session.primary, policy, rules, now)
   if (withdrawn !== undefined) throw invalid(withdrawn)
 
-  const open = isTotpOpen(session, policy) ? [await totpQueryOf(ports, identity)] : []
+  const open = await queriesOf(ports, openFactors(session, policy), identity)
   // D-112: also where less than a full session is enough.
   if (needs !== 'logout') {
     const owner = { identityId: identity.id, externalId: identity.externalId }
@@ -112,17 +114,22 @@ async function renew(
   return expiresAt
 }
 
-async function totpQueryOf(
-  { brand, totpEnrollments }: LegacyCallPorts,
-  { id }: Identity,
-): Promise<TotpQuery> {
-  const enrollment = await totpEnrollments.find(id)
-  return totpQuery(brand, 'legacy', enrollment?.isVerified === true)
+function queriesOf(
+  ports: LegacyCallPorts,
+  factors: readonly SecondFactorId[],
+  { id: identityId }: Identity,
+): Promise<readonly AuthQuery[]> {
+  return Promise.all(
+    factors.map(async (id) => {
+      const factor = secondFactor(id)
+      return factor.query(ports.brand, 'legacy', await factor.isEnrolled(ports, identityId))
+    }),
+  )
 }
 
 /** D-51. */
-function partial(authQueries: readonly TotpQuery[]): Failure {
-  const detail = 'the TOTP code is outstanding'
+function partial(authQueries: readonly AuthQuery[]): Failure {
+  const detail = 'a second factor is outstanding'
   return new Failure('UNAUTHORIZED', { challenges: [ztSessionInvalid()], authQueries, detail })
 }
 

@@ -3,7 +3,14 @@
  * computed when it is asked for, since policies and enrollments change.
  */
 import type { IdentityId } from '../../base/ids.ts'
-import { type AuthQuery, totpQuery } from '../../protocol/auth-query.ts'
+import type { AuthQuery } from '../../protocol/auth-query.ts'
+import {
+  demandedFactors,
+  SECOND_FACTOR_IDS,
+  type SecondFactorId,
+} from '../../protocol/second-factors.ts'
+import { NO_FACTORS } from '../factors/proven.ts'
+import { ALL_SECOND_FACTORS, secondFactor } from '../factors/second-factors.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { ApiSession } from './api-session.ts'
@@ -26,33 +33,38 @@ export async function describeSessions(
   ports: Pick<SessionPorts, 'brand' | 'identities' | 'totpEnrollments' | 'rules'>,
   sessions: readonly ApiSession[],
 ): Promise<readonly SessionDetail[]> {
-  const { brand, identities, totpEnrollments, rules } = ports
+  const { brand, identities, rules } = ports
   const owners = await identities.findMany(ownersOf(sessions))
   const known = sessions.flatMap((session) => {
     const identity = owners.get(session.identityId)
     const policy = identity && rules.policy(identity.authPolicyId)
     if (identity === undefined || policy === undefined) return []
-    return [{ session, identity, policy, isOpen: isTotpOpen(session, policy) }]
+    return [{ session, identity, policy, open: openFactors(session, policy) }]
   })
-  const asked = known.filter(({ isOpen }) => isOpen).map(({ session }) => session)
-  const enrolled = asked.length === 0 ? NOBODY : await totpEnrollments.listVerified(ownersOf(asked))
-  return known.map(({ session, identity, policy, isOpen }) => ({
+  const enrolled = new Map<SecondFactorId, ReadonlySet<IdentityId>>()
+  for (const { id, listEnrolled } of ALL_SECOND_FACTORS) {
+    const asked = known.filter(({ open }) => open.includes(id)).map(({ session }) => session)
+    if (asked.length > 0) enrolled.set(id, await listEnrolled(ports, ownersOf(asked)))
+  }
+  return known.map(({ session, identity, policy, open }) => ({
     session,
     identity,
-    authQueries: isOpen ? [totpQuery(brand, 'legacy', enrolled.has(identity.id))] : [],
-    isMfaRequired: isTotpDemanded(session, policy) || session.secondary.totp,
-    isMfaComplete: !isOpen,
+    authQueries: open.map((id) =>
+      secondFactor(id).query(brand, 'legacy', enrolled.get(id)?.has(identity.id) === true),
+    ),
+    isMfaRequired: demandedOf(session, policy).size > 0 || session.secondary.factors.size > 0,
+    isMfaComplete: open.length === 0,
   }))
 }
 
-const NOBODY: ReadonlySet<IdentityId> = new Set()
-
 /** D-52: by the login, or by a policy that has begun to demand it since. */
-function isTotpDemanded(session: ApiSession, policy: AuthPolicy): boolean {
-  return policy.secondary.requireTotp || (session.kind === 'legacy' && session.isTotpDemanded)
+function demandedOf(session: ApiSession, policy: AuthPolicy): ReadonlySet<SecondFactorId> {
+  const before = session.kind === 'legacy' ? session.demanded : NO_FACTORS
+  return new Set([...before, ...demandedFactors(policy.secondary)])
 }
 
-/** A code is outstanding. An OIDC session without it is refused on every call, and cannot make up for it (D-52). */
-export function isTotpOpen(session: ApiSession, policy: AuthPolicy): boolean {
-  return isTotpDemanded(session, policy) && !session.secondary.totp
+/** What is outstanding. An OIDC session that lacks a factor is refused on every call, and cannot make up for it (D-52). */
+export function openFactors(session: ApiSession, policy: AuthPolicy): readonly SecondFactorId[] {
+  const demanded = demandedOf(session, policy)
+  return SECOND_FACTOR_IDS.filter((id) => demanded.has(id) && !session.secondary.factors.has(id))
 }

@@ -6,7 +6,6 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import {
   cancelEnrollment,
   newRecoveryCodesOf,
@@ -16,7 +15,8 @@ import {
   type StartedEnrollment,
   startEnrollment,
 } from '../factors/enroll-totp.ts'
-import { type CodeVerdict, checkCode } from '../factors/totp.ts'
+import type { FactorVerdict } from '../factors/second-factor.ts'
+import { secondFactor } from '../factors/second-factors.ts'
 import { sessionOwner } from '../factors/totp-enrollment.ts'
 import type { Identity } from '../identities/identity.ts'
 import { amrOf } from '../login/amr.ts'
@@ -24,6 +24,8 @@ import type { Stores } from '../stores.ts'
 import { succeeded } from './authenticate-legacy.ts'
 import type { CallSession } from './call-session.ts'
 import type { SessionPorts } from './ports.ts'
+
+const TOTP = secondFactor('totp')
 
 type MfaPorts = Pick<
   SessionPorts,
@@ -152,7 +154,7 @@ async function spend(
     // A field that was forgotten is no guess.
     throw new Failure('COULD_NOT_VALIDATE', { field: { field: 'code', reason: 'is missing' } })
   }
-  const verdict = await checkCode(ports, call.identityId, code)
+  const verdict = await TOTP.check(ports, call.identityId, code)
   if (verdict.verdict !== 'matches') throw await refuse(ports, call, verdict, caller)
   const isTaken = await ports.transaction(async (tx) => {
     await holdPartial(tx, call)
@@ -166,14 +168,14 @@ async function spend(
 async function refuse(
   ports: MfaPorts,
   { identityId }: CallSession,
-  verdict: Exclude<CodeVerdict, { verdict: 'matches' }>,
+  verdict: Exclude<FactorVerdict, { verdict: 'matches' }>,
   caller: Caller,
 ): Promise<Failure> {
   if (verdict.verdict === 'blocked') {
     const { retryAfterSeconds } = verdict
     return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
   }
-  const details = { method: 'totp' } as const
+  const details = { method: TOTP.id }
   const failed = { type: 'login.failed', identityId, reason: 'wrong-code', details } as const
   await ports.events.insert(recordEvent(ports, caller, failed))
   return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : 'MFA_INVALID_TOKEN')
@@ -192,10 +194,12 @@ async function complete(
   caller: Caller,
 ): Promise<void> {
   if (call.kind !== 'legacy') return
-  const session = await tx.apiSessions.find(call.sessionId)
+  const session = await tx.apiSessions.hold(call.sessionId)
   if (session?.kind !== 'legacy') return
-  const amr = amrOf(session.primary, { ...session.secondary, totp: true })
-  await tx.apiSessions.markTotpProven(session.id, amr)
+  const factors = new Set([...session.secondary.factors, TOTP.id])
+  const secondary = { ...session.secondary, factors }
+  const amr = amrOf(session.primary, secondary)
+  await tx.apiSessions.replaceProven({ ...session, secondary, amr })
   if (call.isPartial === undefined) return
   const event = recordEvent(audit, caller, succeeded({ ...session, amr }))
   await tx.identities.markLogin(session.identityId, event.at)
@@ -209,14 +213,4 @@ async function ownIdentity(
   const identity = await identities.find(identityId)
   if (identity === undefined) throw new Failure('NOT_FOUND')
   return identity
-}
-
-export interface SessionMfa {
-  readonly prove: Bound<typeof proveInSession>
-  readonly start: Bound<typeof startEnrollmentInSession>
-  readonly read: Bound<typeof readEnrollmentInSession>
-  readonly verify: Bound<typeof verifyEnrollmentInSession>
-  readonly remove: Bound<typeof removeEnrollmentInSession>
-  readonly countRecoveryCodes: Bound<typeof countRecoveryCodes>
-  readonly renewRecoveryCodes: Bound<typeof renewRecoveryCodes>
 }

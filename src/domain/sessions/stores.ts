@@ -36,8 +36,8 @@ export interface ApiSessions {
   renewOidc(id: ApiSessionId, expiresAt: Instant, tokensEndAt: Instant): Promise<boolean>
   /** A call came (D-36): renews the idle end; does nothing to a session that has ended meanwhile. */
   renewLegacy(id: ApiSessionId, lastActivityAt: Instant, expiresAt: Instant): Promise<void>
-  /** A code was proven on it; false when it has ended meanwhile. */
-  markTotpProven(id: ApiSessionId, amr: readonly string[]): Promise<boolean>
+  /** Writes which second factors are proven on a session that is held, and its `amr`; false if it has ended. */
+  replaceProven(session: LegacySession): Promise<boolean>
   /** Returns the session as it was when it was deleted; undefined if there was none. */
   remove(id: ApiSessionId): Promise<ApiSession | undefined>
   /** Removes at most `limit` that have expired by `by`, and answers them: of two instances at once one gets each. */

@@ -2,7 +2,6 @@
  * The access token: its claims are built and read here, so that their names and types exist once.
  * SPEC Access token; D-24; RFC 9068.
  */
-
 import type { JWTPayload } from 'jose'
 import { base64url } from '../../base/encoding.ts'
 import type { ApiSessionId, AuthPolicyId, IdentityId, TokenId } from '../../base/ids.ts'

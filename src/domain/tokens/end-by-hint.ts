@@ -6,7 +6,6 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { matchesRedirect, type RedirectPattern } from '../../protocol/redirect-uri.ts'
 import type { Caller } from '../audit/events.ts'
-import type { Bound } from '../bound.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import { readOwnAccessToken, readOwnIdToken } from './own-token.ts'
@@ -63,5 +62,3 @@ async function namedSession(
   }
   return bearer && readOwnAccessToken(ports, bearer)
 }
-
-export type EndByHint = Bound<typeof endByHint>

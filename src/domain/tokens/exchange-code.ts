@@ -12,7 +12,6 @@ import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
-import type { Bound } from '../bound.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import { type IssuedTokens, issueTokens } from './issue.ts'
@@ -83,5 +82,3 @@ export async function exchangeCode(
 function refuse(detail: string): Failure {
   return new Failure('INVALID_GRANT', { detail })
 }
-
-export type ExchangeCode = Bound<typeof exchangeCode>

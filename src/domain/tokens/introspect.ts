@@ -6,7 +6,6 @@ import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import type { Bound } from '../bound.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import type { CallSession } from '../sessions/call-session.ts'
@@ -88,5 +87,3 @@ async function readRefreshToken(ports: IntrospectPorts, token: Secret): Promise<
   const names = { identityId, sessionId, clientId, issuer, scope }
   return { isActive: true, kind: 'refresh', ...names, issuedAt, expiresAt }
 }
-
-export type Introspect = Bound<typeof introspect>

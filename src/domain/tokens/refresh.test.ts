@@ -17,6 +17,7 @@ import {
   proven,
   refusalOf,
   rulesOf,
+  WITH_TOTP,
 } from '../../../test/support/people.ts'
 import type { ApiSessionId, AuthenticatorId, ExternalJwtSignerId } from '../../base/ids.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -29,10 +30,12 @@ import { openStore } from '../../store/open.ts'
 import type { AuditEvent, TokenRefusalReason } from '../audit/events.ts'
 import { createFoldRepeats } from '../audit/fold-repeats.ts'
 import { createGuessOrder } from '../factors/guessing/guess-order.ts'
+import { NO_FACTORS } from '../factors/proven.ts'
 import { newRefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
+import { tellCopies } from '../sessions/ending/tell-copies.ts'
 import { ID_TOKEN_TYP } from './id-token.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import type { TokenPorts } from './ports.ts'
@@ -105,7 +108,10 @@ async function world(t: TestContext, options: Options = {}) {
         return signed
       },
     },
-    endedSessions: { add: (ending) => felt.push(ending) },
+    transaction: tellCopies(store.transaction, {
+      endedSessions: { add: (ending) => felt.push(ending) },
+      rules: { refresh: async () => {} },
+    }),
     beginGuess: createGuessOrder(),
     accessTokenLife: ACCESS,
     idTokenLife: ACCESS,
@@ -488,7 +494,7 @@ test('D-207: repeated refusals of a token create a few events per minute, which 
 })
 
 test('R047: what the policy demands and the login has proven is no obstacle', async (t) => {
-  const secondary = { totp: true, extJwt: OTHER_SIGNER }
+  const secondary = { factors: WITH_TOTP, extJwt: OTHER_SIGNER }
   const { rules, token, refresh } = await world(t, { session: { secondary } })
   rules.policy = () => aPolicy({ secondary: { requireTotp: true, requireExtJwt: OTHER_SIGNER } })
   rules.signer = (id) => externalSigner({ id })
@@ -496,7 +502,7 @@ test('R047: what the policy demands and the login has proven is no obstacle', as
 })
 
 test('D-225: the signer of a demanded second JWT must still exist and be enabled', async (t) => {
-  const secondary = { totp: false, extJwt: OTHER_SIGNER }
+  const secondary = { factors: NO_FACTORS, extJwt: OTHER_SIGNER }
   const { rules, token, refresh, last } = await world(t, { session: { secondary } })
   rules.policy = () => aPolicy({ secondary: { requireExtJwt: OTHER_SIGNER } })
   for (const signer of [undefined, externalSigner({ id: OTHER_SIGNER, enabled: false })]) {

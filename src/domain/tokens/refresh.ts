@@ -12,7 +12,6 @@ import { earlier, type Instant, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import {
   derivedSuccessor,
   newRefreshToken,
@@ -179,5 +178,3 @@ function narrowScope({ scopes }: OidcSession, asked: string | undefined): string
 function refuse(detail: string): Failure {
   return new Failure('INVALID_REFRESH_TOKEN', { detail })
 }
-
-export type RefreshTokensOf = Bound<typeof refresh>

@@ -6,7 +6,6 @@
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { endingOf } from '../sessions/api-session.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
@@ -30,7 +29,4 @@ export async function revokeToken(ports: TokenPorts, token: Secret, caller: Call
     if (!(await tx.sessionEndings.insert(ending))) return
     await tx.events.insert(recordEvent(ports, caller, revoked))
   })
-  ports.endedSessions.add(ending)
 }
-
-export type RevokeToken = Bound<typeof revokeToken>

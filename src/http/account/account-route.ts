@@ -2,11 +2,12 @@
  * What every page of the own account and every form on it goes through: the cookie instead of a header, a login instead
  * of a challenge, and pages instead of JSON. D-161, D-162. GETs change nothing; a form proves that our page sent it.
  */
-import type { AccountLogin } from '../../domain/account/login.ts'
-import type { AccountSessions } from '../../domain/account/session.ts'
+import { beginAccountLogin } from '../../domain/account/login.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { authenticateAccount, formToken } from '../../domain/account/session.ts'
 import type { Caller } from '../../domain/audit/events.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
-import type { CurrentIdentityOf, IdentityDetail } from '../../domain/sessions/current-session.ts'
+import { currentIdentity, type IdentityDetail } from '../../domain/sessions/current-session.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
 import { ACCOUNT_PATH, type AccountPage, type Frame, PAGE_PATHS } from '../../web/account/layout.ts'
 import { blockedPage, failurePage } from '../../web/account/message-page.ts'
@@ -15,7 +16,7 @@ import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, redirect, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
-import type { ListenerAddresses } from '../issuers.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import { setCookie } from '../oidc/login/browser-cookie.ts'
 import { METHOD_PATHS } from '../oidc/paths.ts'
 import { bodyFields } from '../reading/body.ts'
@@ -40,13 +41,7 @@ import { refuseForeign, refuseForged } from './form-checks.ts'
 /** The redirect URI of the account's own login (D-161). */
 export const CALLBACK_PATH = `${ACCOUNT_PATH}/callback`
 
-export interface AccountDependencies {
-  readonly brand: string
-  readonly addresses: () => ListenerAddresses
-  readonly accountLogin: AccountLogin
-  readonly accountSessions: AccountSessions
-  readonly currentIdentity: CurrentIdentityOf
-}
+export type AtListener = Pick<ListenerParts, 'addresses'>
 
 /** Whose page it is. */
 export interface AccountCall extends IdentityDetail {
@@ -74,14 +69,16 @@ export interface AccountRoutes {
   ): void
 }
 
-export function accountRoutes(router: Router, use: AccountDependencies): AccountRoutes {
-  const { accountSessions, currentIdentity } = use
-
+export function accountRoutes(
+  router: Router,
+  ports: AccountPorts,
+  listener: AtListener,
+): AccountRoutes {
   async function callOf(call: Call, session: CallSession, note?: Note): Promise<AccountCall> {
     call.isFrom(session)
-    const detail = await currentIdentity(session)
-    const formToken = (path: string) => accountSessions.formToken(session, path)
-    const frame = { name: detail.identity.name, formToken, note }
+    const detail = await currentIdentity(ports, session)
+    const tokenOf = (path: string) => formToken(ports, session, path)
+    const frame = { name: detail.identity.name, formToken: tokenOf, note }
     const caller = { ...call.caller, actorId: session.identityId }
     return { ...detail, head: call, session, caller, frame }
   }
@@ -92,20 +89,20 @@ export function accountRoutes(router: Router, use: AccountDependencies): Account
       router.add(
         { ...ACCOUNT_ROUTE, method: 'GET', url, reads: [], replies: [200, 302, 403, 406] },
         (call) =>
-          withPages(call, use, async () => {
+          withPages(ports, call, async () => {
             try {
-              const visitor = await visitorOf(call, use)
+              const visitor = await visitorOf(ports, call, listener)
               if (visitor.kind === 'stranger') {
-                return { ...toLogin(call, use, name), failure: visitor.failure }
+                return { ...toLogin(ports, call, listener, name), failure: visitor.failure }
               }
-              if (visitor.kind === 'blocked') return blocked(visitor, use)
+              if (visitor.kind === 'blocked') return blocked(ports, visitor)
               const note = noteCookie(call)
               const html = await content(await callOf(call, visitor.session, note))
               return withCookies(accountPage(200, html), note === undefined ? [] : [clearNote()])
             } catch (error) {
               // Ended by somebody else while the page was being made.
               if (!isUnauthorized(error)) throw error
-              return toLogin(call, use, name)
+              return toLogin(ports, call, listener, name)
             }
           }),
       )
@@ -121,17 +118,17 @@ export function accountRoutes(router: Router, use: AccountDependencies): Account
           replies: [200, 303, 403, 406, 409, 429],
         },
         (call) =>
-          withPages(call, use, async () => {
-            refuseForeign(call, use)
+          withPages(ports, call, async () => {
+            refuseForeign(call, listener)
             const outside = () =>
               withCookies(seeOther(PAGE_PATHS[name]), [clearSession(), keepNote('signed-in-again')])
             try {
-              const visitor = await visitorOf(call, use)
+              const visitor = await visitorOf(ports, call, listener)
               if (visitor.kind === 'stranger') return { ...outside(), failure: visitor.failure }
-              if (visitor.kind === 'blocked') return blocked(visitor, use)
+              if (visitor.kind === 'blocked') return blocked(ports, visitor)
               const { session } = visitor
               const fields = bodyFields(call.body)
-              refuseForged(use, session, url, fields)
+              refuseForged(ports, session, url, fields)
               return await change(await callOf(call, session), fields)
             } catch (error) {
               if (!isUnauthorized(error)) throw error
@@ -155,33 +152,34 @@ interface Blocked {
   readonly failure: Failure
 }
 
-async function visitorOf(call: Call, use: AccountDependencies): Promise<Visitor> {
-  const shown = credentialOf(call, use)
+async function visitorOf(ports: AccountPorts, call: Call, listener: AtListener): Promise<Visitor> {
+  const shown = credentialOf(call, listener)
   try {
-    return { kind: 'known', session: await use.accountSessions.authenticate(shown, 'full') }
+    return { kind: 'known', session: await authenticateAccount(ports, shown, 'full') }
   } catch (error) {
     if (!isUnauthorized(error)) throw error
     const stranger = { kind: 'stranger', failure: error } as const
-    if (!isSecondaryMissing(error, use.brand)) return stranger
-    const session = await sessionToEnd(call, use)
+    if (!isSecondaryMissing(error, ports.brand)) return stranger
+    const session = await sessionToEnd(ports, call, listener)
     return session === undefined ? stranger : { kind: 'blocked', session, failure: error }
   }
 }
 
 /** The session of the cookie, whatever its policy demands; undefined when it is none any more. */
 export async function sessionToEnd(
+  ports: AccountPorts,
   call: Call,
-  use: Pick<AccountDependencies, 'addresses' | 'accountSessions'>,
+  listener: AtListener,
 ): Promise<CallSession | undefined> {
   try {
-    return await use.accountSessions.authenticate(credentialOf(call, use), 'logout')
+    return await authenticateAccount(ports, credentialOf(call, listener), 'logout')
   } catch (error) {
     if (isUnauthorized(error)) return undefined
     throw error
   }
 }
 
-function credentialOf(call: Call, { addresses }: Pick<AccountDependencies, 'addresses'>) {
+function credentialOf(call: Call, { addresses }: AtListener) {
   return {
     cookie: sessionCookie(call),
     issuer: addresses().issuerOf(call),
@@ -189,26 +187,27 @@ function credentialOf(call: Call, { addresses }: Pick<AccountDependencies, 'addr
   }
 }
 
-function blocked({ session, failure }: Blocked, { accountSessions }: AccountDependencies): Answer {
-  const html = blockedPage((path) => accountSessions.formToken(session, path))
+function blocked(ports: AccountPorts, { session, failure }: Blocked): Answer {
+  const html = blockedPage((path) => formToken(ports, session, path))
   return { ...accountPage(403, html), failure }
 }
 
 /** The cookie is of no use any more, if there is one. */
-function toLogin(call: Call, use: AccountDependencies, to: AccountPage): Answer {
-  const answer = beginLogin(call, use, to)
+function toLogin(ports: AccountPorts, call: Call, listener: AtListener, to: AccountPage): Answer {
+  const answer = beginLogin(ports, call, listener, to)
   if (sessionCookie(call) === undefined) return answer
   return withCookies(answer, [...(answer.cookies ?? []), clearSession()])
 }
 
 /** 302 to the login, with what must come back in cookies. */
 export function beginLogin(
+  ports: AccountPorts,
   call: Call,
-  { addresses, accountLogin }: Pick<AccountDependencies, 'addresses' | 'accountLogin'>,
+  { addresses }: AtListener,
   to: AccountPage,
 ): Answer {
   const base = addresses().baseUrlOf(call)
-  const { state, kept, login } = accountLogin.begin({
+  const { state, kept, login } = beginAccountLogin(ports, {
     issuer: addresses().issuerOf(call),
     callback: `${base}${CALLBACK_PATH}`,
     hasCertificate: call.certificateChain() !== undefined,
@@ -224,8 +223,8 @@ export function beginLogin(
 
 /** A failure is a page of the account to who takes one; only our own faults are left to the last resort. */
 export async function withPages(
+  { brand }: Pick<AccountPorts, 'brand'>,
   call: Call,
-  { brand }: Pick<AccountDependencies, 'brand'>,
   answer: () => Promise<Answer>,
 ): Promise<Answer> {
   // R023: there is nothing but pages here.

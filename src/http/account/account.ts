@@ -1,13 +1,12 @@
 /** /account and everything below it: a person's own page. D-161. On listeners that have the provider, where the login is. */
-import type { Clock } from '../../base/time/clock.ts'
-import type { OwnAuthenticators } from '../../domain/account/own-authenticators.ts'
-import type { LogOut } from '../../domain/sessions/current-session.ts'
-import type { OwnSessions } from '../../domain/sessions/own-sessions.ts'
-import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
+
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { listOwnSessions } from '../../domain/sessions/own-sessions.ts'
+import { countRecoveryCodes } from '../../domain/sessions/session-mfa.ts'
 import { overviewPage } from '../../web/account/overview-page.ts'
-import type { RequestHead } from '../reading/header-fields.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import type { Router } from '../router.ts'
-import { type AccountDependencies, accountRoutes } from './account-route.ts'
+import { accountRoutes } from './account-route.ts'
 import { addCertificatesPage, certificatesOf } from './certificates.ts'
 import { addDoors } from './doors.ts'
 import { addPasswordPage, passwordOf } from './password.ts'
@@ -16,31 +15,23 @@ import { addTotpPage } from './totp.ts'
 
 export function addAccount(
   router: Router,
-  use: AccountDependencies & {
-    readonly logOut: LogOut
-    readonly ownSessions: OwnSessions
-    readonly ownAuthenticators: OwnAuthenticators
-    readonly sessionMfa: SessionMfa
-    readonly totpHostname: (head: RequestHead) => string
-    readonly clock: Pick<Clock, 'now'>
-  },
+  ports: AccountPorts,
+  listener: Pick<ListenerParts, 'addresses' | 'totpHostname'>,
 ): void {
-  const routes = accountRoutes(router, use)
-  addDoors(router, use)
+  const routes = accountRoutes(router, ports, listener)
+  addDoors(router, ports, listener)
   routes.show('overview', async ({ session, isMfaEnabled, frame }) => {
-    const { totalCount } = await use.ownSessions.list(session, 1)
-    const [certificate] = await certificatesOf(session, use)
+    const { totalCount } = await listOwnSessions(ports, session, 1)
+    const [certificate] = await certificatesOf(ports, session)
     return overviewPage(frame, {
       sessions: totalCount,
-      hasPassword: (await passwordOf(session, use)) !== undefined,
-      recoveryCodesLeft: isMfaEnabled
-        ? await use.sessionMfa.countRecoveryCodes(session)
-        : undefined,
+      hasPassword: (await passwordOf(ports, session)) !== undefined,
+      recoveryCodesLeft: isMfaEnabled ? await countRecoveryCodes(ports, session) : undefined,
       certificate,
     })
   })
-  addSessionsPage(routes, use)
-  addPasswordPage(routes, use)
-  addTotpPage(routes, use)
-  addCertificatesPage(routes, use)
+  addSessionsPage(routes, ports)
+  addPasswordPage(routes, ports)
+  addTotpPage(routes, ports, listener)
+  addCertificatesPage(routes, ports)
 }

@@ -3,8 +3,10 @@
  * to a change; POST /account/sign-out and what follows it. D-161, D-162, R113.
  */
 import { Secret } from '../../base/secrets/secret.ts'
-import { isAccountState } from '../../domain/account/login.ts'
-import type { LogOut } from '../../domain/sessions/current-session.ts'
+import { finishAccountLogin, isAccountState } from '../../domain/account/login.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { sealAccountSession } from '../../domain/account/session.ts'
+import { logOut } from '../../domain/sessions/current-session.ts'
 import { CONFIRM_PATH } from '../../web/account/confirm.ts'
 import {
   ACCOUNT_PATH,
@@ -20,7 +22,7 @@ import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 import {
   ACCOUNT_ROUTE,
-  type AccountDependencies,
+  type AtListener,
   beginLogin,
   CALLBACK_PATH,
   sessionToEnd,
@@ -32,11 +34,7 @@ import { refuseForeign, refuseForged } from './form-checks.ts'
 
 const SIGNED_OUT_PATH = `${ACCOUNT_PATH}/signed-out`
 
-type Dependencies = AccountDependencies & { readonly logOut: LogOut }
-
-export function addDoors(router: Router, use: Dependencies): void {
-  const { logOut } = use
-
+export function addDoors(router: Router, ports: AccountPorts, listener: AtListener): void {
   router.add(
     {
       ...ACCOUNT_ROUTE,
@@ -45,16 +43,16 @@ export function addDoors(router: Router, use: Dependencies): void {
       reads: [],
       replies: [303, 406, 429],
     },
-    (call) => comeIn(call, use),
+    (call) => comeIn(ports, call, listener),
   )
 
   router.add(
     { ...ACCOUNT_ROUTE, method: 'GET', url: CONFIRM_PATH, reads: [], replies: [302, 406] },
     (call) =>
-      withPages(call, use, async () => {
+      withPages(ports, call, async () => {
         const [asked, ...others] = call.query.get('page') ?? []
         if (others.length > 0) throw invalid('page', 'is repeated')
-        return beginLogin(call, use, pageNamed(asked) ?? 'overview')
+        return beginLogin(ports, call, listener, pageNamed(asked) ?? 'overview')
       }),
   )
 
@@ -67,14 +65,14 @@ export function addDoors(router: Router, use: Dependencies): void {
       replies: [303, 403, 406],
     },
     (call) =>
-      withPages(call, use, async () => {
-        refuseForeign(call, use)
-        const session = await sessionToEnd(call, use)
+      withPages(ports, call, async () => {
+        refuseForeign(call, listener)
+        const session = await sessionToEnd(ports, call, listener)
         // A session that is over already needs no end, and its form cannot be asked for more.
         if (session !== undefined) {
           call.isFrom(session)
-          refuseForged(use, session, SIGN_OUT_PATH, bodyFields(call.body))
-          await logOut(session, { ...call.caller, actorId: session.identityId })
+          refuseForged(ports, session, SIGN_OUT_PATH, bodyFields(call.body))
+          await logOut(ports, session, { ...call.caller, actorId: session.identityId })
         }
         return withCookies(seeOther(SIGNED_OUT_PATH), [clearSession()])
       }),
@@ -82,24 +80,24 @@ export function addDoors(router: Router, use: Dependencies): void {
 
   router.add(
     { ...ACCOUNT_ROUTE, method: 'GET', url: SIGNED_OUT_PATH, reads: [], replies: [200, 406] },
-    (call) => withPages(call, use, async () => accountPage(200, signedOutPage())),
+    (call) => withPages(ports, call, async () => accountPage(200, signedOutPage())),
   )
 }
 
 const PARAMETERS = ['state', 'code', 'iss', 'error'] as const
 
 /** The login is over: what it leaves in the browser is a session, or nothing. */
-async function comeIn(call: Call, use: Dependencies): Promise<Answer> {
+async function comeIn(ports: AccountPorts, call: Call, listener: AtListener): Promise<Answer> {
   const { query, caller } = call
-  const { addresses, accountLogin, accountSessions } = use
+  const { addresses } = listener
   const state = query.get('state')?.[0] ?? ''
   const isState = isAccountState(state)
-  const answer = await withPages(call, use, async () => {
+  const answer = await withPages(ports, call, async () => {
     const repeated = PARAMETERS.find((name) => (query.get(name)?.length ?? 0) > 1)
     if (repeated !== undefined) throw invalid(repeated, 'is repeated')
     const code = query.get('code')?.[0]
     const issuer = addresses().issuerOf(call)
-    const finished = await accountLogin.finish({
+    const finished = await finishAccountLogin(ports, {
       issuer,
       callback: `${addresses().baseUrlOf(call)}${CALLBACK_PATH}`,
       state,
@@ -110,12 +108,12 @@ async function comeIn(call: Call, use: Dependencies): Promise<Answer> {
     })
     call.isFrom(finished)
     // The browser keeps one session: the one before would only lie about.
-    const before = await sessionToEnd(call, use)
-    if (before !== undefined) await use.logOut(before, { ...caller, actorId: before.identityId })
+    const before = await sessionToEnd(ports, call, listener)
+    if (before !== undefined) await logOut(ports, before, { ...caller, actorId: before.identityId })
     const { accessToken, lifeSeconds, to } = finished
     const again = before?.identityId === finished.identityId ? [keepNote('confirmed')] : []
     return withCookies(seeOther(PAGE_PATHS[pageNamed(to) ?? 'overview']), [
-      keepSession(accountSessions.seal(accessToken, issuer), lifeSeconds),
+      keepSession(sealAccountSession(ports, accessToken, issuer), lifeSeconds),
       ...again,
     ])
   })

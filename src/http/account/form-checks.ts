@@ -1,15 +1,16 @@
 /** What a form of the account pages must show before anything in it is looked at: that our page sent it. D-162. */
-import type { AccountSessions } from '../../domain/account/session.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { isFormToken } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import type { ListenerAddresses } from '../issuers.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import { type Fields, textField } from '../reading/fields.ts'
 import type { RequestHead } from '../reading/header-fields.ts'
 
 /** D-162: before the token is looked at. Browsers send both fields with a form; what sends neither has no cookies. */
 export function refuseForeign(
   head: RequestHead,
-  { addresses }: { readonly addresses: () => ListenerAddresses },
+  { addresses }: Pick<ListenerParts, 'addresses'>,
 ): void {
   const site = head.headers['sec-fetch-site']
   const { origin } = head.headers
@@ -20,16 +21,14 @@ export function refuseForeign(
 }
 
 export function refuseForged(
-  { accountSessions }: { readonly accountSessions: Pick<AccountSessions, 'isFormToken'> },
+  ports: AccountPorts,
   session: CallSession,
   form: string,
   fields: Fields,
 ): void {
   const [given, ...others] = fields.get('formToken') ?? []
   const isOurs =
-    typeof given === 'string' &&
-    others.length === 0 &&
-    accountSessions.isFormToken(session, form, given)
+    typeof given === 'string' && others.length === 0 && isFormToken(ports, session, form, given)
   if (!isOurs) throw new Failure('FORBIDDEN', { detail: 'the form has no token of this session' })
 }
 

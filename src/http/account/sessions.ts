@@ -1,9 +1,14 @@
 /** /account/sessions: what is signed in, and its end, which needs a fresh login (D-162, D-163). */
 import type { ApiSessionId } from '../../base/ids.ts'
-import type { AccountSessions } from '../../domain/account/session.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { isFreshLogin } from '../../domain/account/session.ts'
 import type { ApiSession } from '../../domain/sessions/api-session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
-import type { OwnSessions } from '../../domain/sessions/own-sessions.ts'
+import {
+  endOtherSessions,
+  endOwnSession,
+  listOwnSessions,
+} from '../../domain/sessions/own-sessions.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
 import {
   END_OTHERS_PATH,
@@ -20,19 +25,14 @@ import { fieldOf } from './form-checks.ts'
 /** As many as a person can look through. */
 const MOST_SHOWN = 50
 
-export function addSessionsPage(
-  routes: AccountRoutes,
-  use: { readonly ownSessions: OwnSessions; readonly accountSessions: AccountSessions },
-): void {
-  const { ownSessions, accountSessions } = use
-
+export function addSessionsPage(routes: AccountRoutes, ports: AccountPorts): void {
   routes.show('sessions', (call) => listed(call))
 
   routes.submit('sessions', END_SESSION_PATH, async (call, fields) => {
     const { session, caller } = call
-    if (!(await accountSessions.isFresh(session))) return backTo('sessions', 'confirm-first')
+    if (!(await isFreshLogin(ports, session))) return backTo('sessions', 'confirm-first')
     try {
-      await ownSessions.end(session, fieldOf(fields, 'session') as ApiSessionId, caller)
+      await endOwnSession(ports, session, fieldOf(fields, 'session') as ApiSessionId, caller)
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'NOT_FOUND') throw error
       // Pressed twice, or over by itself meanwhile: what is left, instead of a dead end.
@@ -43,13 +43,13 @@ export function addSessionsPage(
   })
 
   routes.submit('sessions', END_OTHERS_PATH, async ({ session, caller }) => {
-    if (!(await accountSessions.isFresh(session))) return backTo('sessions', 'confirm-first')
-    await ownSessions.endOthers(session, caller)
+    if (!(await isFreshLogin(ports, session))) return backTo('sessions', 'confirm-first')
+    await endOtherSessions(ports, session, caller)
     return backTo('sessions', 'sessions-ended')
   })
 
   async function listed({ session, frame }: AccountCall, error?: string): Promise<SafeHtml> {
-    const { rows, totalCount: total } = await ownSessions.list(session, MOST_SHOWN)
+    const { rows, totalCount: total } = await listOwnSessions(ports, session, MOST_SHOWN)
     const sessions = rows
       .map((row) => shown(row, session))
       // This browser's first, the others newest first.
@@ -57,7 +57,7 @@ export function addSessionsPage(
     return sessionsPage(frame, {
       sessions,
       total,
-      isFresh: await accountSessions.isFresh(session),
+      isFresh: await isFreshLogin(ports, session),
       ...(error === undefined ? {} : { error }),
     })
   }

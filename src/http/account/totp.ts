@@ -2,9 +2,17 @@
  * /account/totp: a person's own authenticator app. API 3.1; D-19, D-162. To begin needs a fresh login; to finish needs the
  * page that the beginning was answered with; to remove it or to renew the recovery codes needs a code in that very form.
  */
-import type { AccountSessions } from '../../domain/account/session.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { formToken, isFormToken, isFreshLogin } from '../../domain/account/session.ts'
 import type { ReadEnrollment } from '../../domain/factors/enroll-totp.ts'
-import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
+import {
+  countRecoveryCodes,
+  readEnrollmentInSession,
+  removeEnrollmentInSession,
+  renewRecoveryCodes,
+  startEnrollmentInSession,
+  verifyEnrollmentInSession,
+} from '../../domain/sessions/session-mfa.ts'
 import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
 import { messageText, TOTP } from '../../web/account/texts.ts'
 import {
@@ -20,38 +28,32 @@ import {
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import { type Fields, LONGEST_CODE } from '../reading/fields.ts'
-import type { RequestHead } from '../reading/header-fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
 
-interface Dependencies {
-  readonly brand: string
-  readonly accountSessions: AccountSessions
-  readonly sessionMfa: SessionMfa
-  readonly totpHostname: (head: RequestHead) => string
-}
-
-export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
-  const { accountSessions, sessionMfa, totpHostname } = use
-
+export function addTotpPage(
+  routes: AccountRoutes,
+  ports: AccountPorts,
+  { totpHostname }: Pick<ListenerParts, 'totpHostname'>,
+): void {
   /** That this session began this very enrollment, which needed a fresh login. */
   const proofOf = ({ session }: AccountCall, { enrollment }: ReadEnrollment) =>
-    accountSessions.formToken(session, `enrollment ${enrollment.id}`)
+    formToken(ports, session, `enrollment ${enrollment.id}`)
   const isProof = ({ session }: AccountCall, { enrollment }: ReadEnrollment, given: unknown) =>
-    typeof given === 'string' &&
-    accountSessions.isFormToken(session, `enrollment ${enrollment.id}`, given)
+    typeof given === 'string' && isFormToken(ports, session, `enrollment ${enrollment.id}`, given)
 
   routes.show('totp', async (call) => {
     if (call.isMfaEnabled) return onPage(call)
-    return totpOffPage(call.frame, { isFresh: await accountSessions.isFresh(call.session) })
+    return totpOffPage(call.frame, { isFresh: await isFreshLogin(ports, call.session) })
   })
 
   routes.submit('totp', TOTP_START_PATH, async (call) => {
     const { session, frame } = call
-    if (!(await accountSessions.isFresh(session))) return backTo('totp', 'confirm-first')
+    if (!(await isFreshLogin(ports, session))) return backTo('totp', 'confirm-first')
     try {
-      const started = await sessionMfa.start(session, totpHostname(call.head))
+      const started = await startEnrollmentInSession(ports, session, totpHostname(call.head))
       const { provisioningUrl, recoveryCodes } = started
       const proof = proofOf(call, started)
       return accountPage(200, totpSetUpPage(frame, { proof, provisioningUrl, recoveryCodes }))
@@ -71,7 +73,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
     // The same form, sent twice.
     if (provisioningUrl === undefined) return backTo('totp', 'app-on')
     try {
-      await sessionMfa.verify(session, codeOf(fields), caller)
+      await verifyEnrollmentInSession(ports, session, codeOf(fields), caller)
       return backTo('totp', 'app-on')
     } catch (error) {
       if (hasCode(error, ['MFA_ENROLLMENT_NOT_STARTED'])) {
@@ -91,7 +93,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
     // What is only pending is no app yet, and would be cancelled without a code.
     if (!call.isMfaEnabled) return backTo('totp', 'app-off')
     try {
-      await sessionMfa.remove(session, codeOf(fields), caller)
+      await removeEnrollmentInSession(ports, session, codeOf(fields), caller)
       return backTo('totp', 'app-off')
     } catch (error) {
       if (isGone(error)) return backTo('totp', 'app-off')
@@ -103,7 +105,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
     const { session, frame, caller } = call
     if (!call.isMfaEnabled) return backTo('totp', 'app-off')
     try {
-      const codes = await sessionMfa.renewRecoveryCodes(session, codeOf(fields), caller)
+      const codes = await renewRecoveryCodes(ports, session, codeOf(fields), caller)
       const issuer = totpHostname(call.head)
       return accountPage(200, recoveryCodesPage(frame, { codes, issuer }))
     } catch (error) {
@@ -117,7 +119,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
     error?: { readonly form: 'renew' | 'remove'; readonly message: string },
   ): Promise<SafeHtml> {
     return totpOnPage(frame, {
-      recoveryCodesLeft: await sessionMfa.countRecoveryCodes(session),
+      recoveryCodesLeft: await countRecoveryCodes(ports, session),
       isDemanded: policy.secondary.requireTotp,
       ...(error === undefined ? {} : { error }),
     })
@@ -126,7 +128,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
   /** Pending or verified. */
   async function enrollmentOf(call: AccountCall): Promise<ReadEnrollment | undefined> {
     try {
-      return await sessionMfa.read(call.session, totpHostname(call.head))
+      return await readEnrollmentInSession(ports, call.session, totpHostname(call.head))
     } catch (error) {
       if (hasCode(error, ['MFA_ENROLLMENT_NOT_STARTED'])) return undefined
       throw error
@@ -142,7 +144,7 @@ export function addTotpPage(routes: AccountRoutes, use: Dependencies): void {
     const isWrong = error.code === 'MFA_INVALID_TOKEN'
     const html = await form(isWrong ? TOTP.wrong : messageText(error.code).message)
     const answer = accountPage(CATALOGUE[error.code].status, html)
-    return { ...answer, headers: failureHeaders(error, use.brand), failure: error }
+    return { ...answer, headers: failureHeaders(error, ports.brand), failure: error }
   }
 }
 

@@ -2,7 +2,6 @@
 import type { z } from 'zod'
 import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { ListMeta } from '../../contract/envelope.ts'
-import type { Tags } from '../../domain/identities/identity.ts'
 import { type ListFields, namesOf } from '../../domain/lists/list-query.ts'
 import type { Page, PageOf } from '../../domain/paging.ts'
 import { type Answer, json } from '../answer.ts'
@@ -50,25 +49,6 @@ export function selfLink(path: string): { self: { href: string } } {
 
 export function reference(entity: string, { id, name }: { id: string; name: string }) {
   return { id, name, entity, _links: selfLink(`${entity}/${id}`) }
-}
-
-/** What every entity has. */
-export function entity(
-  entities: string,
-  it: {
-    readonly id: string
-    readonly createdAt: Instant
-    readonly updatedAt: Instant
-    readonly tags: Tags
-  },
-) {
-  return {
-    id: it.id,
-    createdAt: toRfc3339(it.createdAt),
-    updatedAt: toRfc3339(it.updatedAt),
-    tags: it.tags,
-    _links: selfLink(`${entities}/${it.id}`),
-  }
 }
 
 export function timeOrNull(at: Instant | undefined): string | null {

@@ -2,14 +2,14 @@
  * POST /authenticate and POST /authenticate/mfa, on both APIs: SPEC Legacy authentication; D-51. The answer is the
  * session, with its token once, in the body and in the header `zt-session`.
  */
-import type { Clock } from '../../base/time/clock.ts'
 import { Authenticate, Code } from '../../contract/authenticate.ts'
 import { AuthenticateReply, type LegacyApiSession } from '../../contract/current-api-session.ts'
 import { DoneReply } from '../../contract/envelope.ts'
 import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/identities/primary-methods.ts'
 import type { PrimaryCredential } from '../../domain/login/prove-primary.ts'
-import type { AuthenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
-import type { SessionMfa } from '../../domain/sessions/session-mfa.ts'
+import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
+import type { SessionPorts } from '../../domain/sessions/ports.ts'
+import { proveInSession } from '../../domain/sessions/session-mfa.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
 import { json, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
@@ -31,14 +31,7 @@ import type { Api } from './api.ts'
 import { readClient } from './client-info.ts'
 import { sessionBody } from './current/current-api-session.ts'
 
-export function addAuthenticate(
-  api: Api,
-  use: {
-    readonly authenticateLegacy: AuthenticateLegacy
-    readonly sessionMfa: Pick<SessionMfa, 'prove'>
-    readonly clock: Clock
-  },
-): void {
+export function addAuthenticate(api: Api, ports: SessionPorts): void {
   api.add(
     {
       method: 'POST',
@@ -61,7 +54,7 @@ export function addAuthenticate(
     },
     async (call) => {
       const fields = bodyFields(call.body)
-      const { session, identity, token, authQueries, device } = await use.authenticateLegacy({
+      const { session, identity, token, authQueries, device } = await authenticateLegacy(ports, {
         credential: readCredential(call, fields),
         bearers: bearersOf(call),
         configTypes: textList(fields, 'configTypes'),
@@ -74,9 +67,9 @@ export function addAuthenticate(
       const detail = { session, identity, authQueries, isMfaComplete }
       const data: LegacyApiSession = {
         ...sessionBody(
-          { ...detail, isMfaRequired: session.isTotpDemanded },
+          { ...detail, isMfaRequired: session.demanded.size > 0 },
           session.expiresAt,
-          use.clock,
+          ports.clock,
         ),
         token: token.reveal(),
       }
@@ -85,7 +78,7 @@ export function addAuthenticate(
         { data, meta: {} },
         {
           [ZT_SESSION_HEADER]: token.reveal(),
-          ...expiryHeaders(session.expiresAt, use.clock),
+          ...expiryHeaders(session.expiresAt, ports.clock),
           ...totpRequired(authQueries),
         },
       )
@@ -104,7 +97,7 @@ export function addAuthenticate(
       codes: ['MFA_INVALID_TOKEN', 'MFA_NOT_ENROLLED', 'RATE_LIMITED'],
     },
     async ({ body, session, caller }) => {
-      await use.sessionMfa.prove(session, codeField(bodyFields(body)), caller)
+      await proveInSession(ports, session, codeField(bodyFields(body)), caller)
       return done()
     },
   )

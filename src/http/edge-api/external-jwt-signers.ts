@@ -7,16 +7,13 @@ import {
 import type { ExternalJwtSigner } from '../../domain/ext-jwt/signer.ts'
 import { listInMemory } from '../../domain/lists/evaluate.ts'
 import { PUBLIC_SIGNER_FIELDS } from '../../domain/lists/fields.ts'
-import type { Rules } from '../../domain/policies/rules.ts'
+import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import { PUBLIC_SIGNER } from '../../entities/external-jwt-signer.ts'
 import { listed } from './answers.ts'
 import type { Api } from './api.ts'
 import { managedFields } from './described-body.ts'
 
-export function addExternalJwtSigners(
-  api: Api,
-  use: { readonly rules: Pick<Rules, 'signers'> },
-): void {
+export function addExternalJwtSigners(api: Api, ports: Pick<SessionPorts, 'rules'>): void {
   api.add(
     {
       method: 'GET',
@@ -27,7 +24,7 @@ export function addExternalJwtSigners(
       answers: { 200: PublicSignerListReply },
     },
     ({ list }) => {
-      const enabled = use.rules.signers().filter((signer) => signer.enabled)
+      const enabled = ports.rules.signers().filter((signer) => signer.enabled)
       return listed(PUBLIC_SIGNER_FIELDS, list, listInMemory(enabled, list), publicSigner)
     },
   )

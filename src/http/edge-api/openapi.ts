@@ -6,6 +6,7 @@ import { referencePage } from '../../web/reference/reference-page.ts'
 import { REFERENCE_STYLE_SOURCE } from '../../web/reference/styles.ts'
 import { empty, page, text } from '../answer.ts'
 import { keepDocument } from '../kept-document.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import type { OpenApiDocument } from '../openapi/openapi.ts'
 import { referenceOf } from '../openapi/reference.ts'
@@ -16,10 +17,10 @@ const UNCHANGED = { types: [], about: 'It is the one that `If-None-Match` names.
 export function addOpenApi(
   api: Api,
   binding: ApiBinding,
-  use: { readonly version: () => { readonly version: string } },
+  listener: Pick<ListenerParts, 'version'>,
 ): void {
   const document = (): OpenApiDocument => {
-    const { version } = use.version()
+    const { version } = listener.version()
     return openApiDocument(APIS[binding], api.table, { version, answers: 'open' })
   }
   const written = keepDocument(() => JSON.stringify(document()))

@@ -1,5 +1,4 @@
 /** What of a list is asked for: `limit`, `offset`, `sort` and `filter` of the query. API 2; the language: domain/lists. */
-
 import type { FormFields } from '../../base/form.ts'
 import { LARGEST_PAGE } from '../../contract/lists.ts'
 import { FilterFault } from '../../domain/lists/filter-tokens.ts'

@@ -1,9 +1,10 @@
 /** GET /version, at the root and on both APIs: what runs here, and which APIs it has. API 3.1. */
-import { type Version, VersionReply } from '../../contract/version.ts'
+import { VersionReply } from '../../contract/version.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import { found } from './answers.ts'
 import type { Api } from './api.ts'
 
-export function addVersion(api: Api, use: { readonly version: () => Version }): void {
+export function addVersion(api: Api, { version }: Pick<ListenerParts, 'version'>): void {
   api.add(
     {
       method: 'GET',
@@ -13,6 +14,6 @@ export function addVersion(api: Api, use: { readonly version: () => Version }): 
       summary: 'Read the version of the service and its APIs',
       answers: { 200: VersionReply },
     },
-    () => found(use.version()),
+    () => found(version()),
   )
 }

@@ -1,6 +1,5 @@
 /** /api-sessions and /identities/{id}/api-sessions of the management API: API 3.3, 4.7. Never a token. */
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { CurrentApiSession } from '../../contract/current-api-session.ts'
 import { DoneReply } from '../../contract/envelope.ts'
 import {
@@ -9,7 +8,15 @@ import {
   EndAll,
 } from '../../contract/management/api-sessions.ts'
 import { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManageSessions } from '../../domain/management/manage-sessions.ts'
+import {
+  endAllSessions,
+  endSessionById,
+  endSessionsOf,
+  findSession,
+  listSessions,
+  listSessionsOf,
+} from '../../domain/management/manage-sessions.ts'
+import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
 import { done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -18,13 +25,9 @@ import { jsonBody } from '../reading/declared-body.ts'
 
 const OF_IDENTITY = '/identities/:id/api-sessions'
 
-export function addApiSessions(
-  api: Api,
-  use: { readonly manage: ManageSessions; readonly clock: Clock },
-): void {
-  const { manage } = use
+export function addApiSessions(api: Api, ports: SessionPorts): void {
   const show = (detail: SessionDetail): CurrentApiSession => ({
-    ...sessionBody(detail, detail.session.expiresAt, use.clock),
+    ...sessionBody(detail, detail.session.expiresAt, ports.clock),
     _links: selfLink(`api-sessions/${detail.session.id}`),
   })
 
@@ -37,7 +40,7 @@ export function addApiSessions(
       list: API_SESSION_FIELDS,
       answers: { 200: ApiSessionListReply },
     },
-    async ({ list }) => listed(API_SESSION_FIELDS, list, await manage.list(list), show),
+    async ({ list }) => listed(API_SESSION_FIELDS, list, await listSessions(ports, list), show),
   )
 
   api.add(
@@ -48,7 +51,7 @@ export function addApiSessions(
       summary: 'Read a session',
       answers: { 200: ApiSessionReply },
     },
-    async ({ path }) => found(show(await manage.find(idIn<ApiSessionId>(path)))),
+    async ({ path }) => found(show(await findSession(ports, idIn<ApiSessionId>(path)))),
   )
 
   api.add(
@@ -60,7 +63,7 @@ export function addApiSessions(
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.end(idIn<ApiSessionId>(path), caller)
+      await endSessionById(ports, idIn<ApiSessionId>(path), caller)
       return done()
     },
   )
@@ -76,7 +79,7 @@ export function addApiSessions(
       answers: { 200: DoneReply },
     },
     async ({ caller }) => {
-      await manage.endAll(caller)
+      await endAllSessions(ports, caller)
       return done()
     },
   )
@@ -91,7 +94,7 @@ export function addApiSessions(
       answers: { 200: ApiSessionListReply },
     },
     async ({ path, list }) => {
-      const own = await manage.listOf(idIn<IdentityId>(path), list)
+      const own = await listSessionsOf(ports, idIn<IdentityId>(path), list)
       return listed(API_SESSION_FIELDS, list, own, show)
     },
   )
@@ -105,7 +108,7 @@ export function addApiSessions(
       answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
-      await manage.endAllOf(idIn<IdentityId>(path), caller)
+      await endSessionsOf(ports, idIn<IdentityId>(path), caller)
       return done()
     },
   )

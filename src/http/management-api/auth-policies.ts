@@ -14,9 +14,11 @@ import {
 } from '../../domain/management/manage-policies.ts'
 import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import type { PolicyPorts } from '../../domain/policies/ports.ts'
-import { created, done, entity, found, idIn, listed } from '../edge-api/answers.ts'
+import { AUTH_POLICY } from '../../entities/auth-policy.ts'
+import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { isMembers, patched } from '../edge-api/changed-body.ts'
+import { managedFields } from '../edge-api/described-body.ts'
 import type { Body } from '../reading/body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 import { invalid } from '../reading/fields.ts'
@@ -165,8 +167,8 @@ function policyBody(policy: AuthPolicy): contract.AuthPolicy {
   const { cert, extJwt, updb } = policy.primary
   const { requireTotp, requireExtJwt = null } = policy.secondary
   return {
-    ...entity('auth-policies', policy),
-    name: policy.name,
+    ...managedFields(AUTH_POLICY, policy),
+    _links: selfLink(`auth-policies/${policy.id}`),
     primary: {
       cert,
       extJwt: { allowed: extJwt.allowed, allowedSigners: [...extJwt.allowedSigners] },

@@ -1,9 +1,7 @@
 /** The management API beyond what both APIs have: what an administrator makes, reads and removes. API 3.3. */
-import type { Clock } from '../../base/time/clock.ts'
-import type { ManageSessions } from '../../domain/management/manage-sessions.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
 import type { Stores } from '../../domain/stores.ts'
-import type { ManageKeys } from '../../domain/tokens/keys/manage-keys.ts'
+import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import type { Api } from '../edge-api/api.ts'
 import { addApiSessions } from './api-sessions.ts'
 import { addAuthPolicies } from './auth-policies.ts'
@@ -15,23 +13,17 @@ import { addManagedSigners } from './external-jwt-signers.ts'
 import { addIdentities } from './identities.ts'
 import { addSigningKeys } from './signing-keys.ts'
 
-export interface Management {
-  readonly manageSessions: ManageSessions
-  readonly manageKeys: ManageKeys
-}
-
 export function addManagementApi(
   api: Api,
-  ports: ManagementPorts & Pick<Stores, 'events'>,
-  use: Management & { readonly clock: Clock },
+  ports: ManagementPorts & TokenPorts & Pick<Stores, 'events'>,
 ): void {
   addIdentities(api, ports)
   addAuthenticators(api, ports)
   addAuthPolicies(api, ports)
   addManagedSigners(api, ports)
   addCas(api, ports)
-  addApiSessions(api, { manage: use.manageSessions, clock: use.clock })
+  addApiSessions(api, ports)
   addEnrollments(api, ports)
   addEvents(api, ports)
-  addSigningKeys(api, { manage: use.manageKeys })
+  addSigningKeys(api, ports)
 }

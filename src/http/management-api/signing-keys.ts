@@ -8,12 +8,18 @@ import {
   SigningKeyReply,
 } from '../../contract/management/signing-keys.ts'
 import { SIGNING_KEY_FIELDS } from '../../domain/lists/fields.ts'
-import type { ManageKeys, SigningKeyDetail } from '../../domain/tokens/keys/manage-keys.ts'
+import {
+  findKey,
+  listKeys,
+  rotateKeysOnDemand,
+  type SigningKeyDetail,
+} from '../../domain/tokens/keys/manage-keys.ts'
+import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { created, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
-export function addSigningKeys(api: Api, { manage }: { readonly manage: ManageKeys }): void {
+export function addSigningKeys(api: Api, ports: TokenPorts): void {
   api.add(
     {
       method: 'GET',
@@ -23,7 +29,7 @@ export function addSigningKeys(api: Api, { manage }: { readonly manage: ManageKe
       list: SIGNING_KEY_FIELDS,
       answers: { 200: SigningKeyListReply },
     },
-    async ({ list }) => listed(SIGNING_KEY_FIELDS, list, await manage.list(list), show),
+    async ({ list }) => listed(SIGNING_KEY_FIELDS, list, await listKeys(ports, list), show),
   )
 
   api.add(
@@ -34,7 +40,7 @@ export function addSigningKeys(api: Api, { manage }: { readonly manage: ManageKe
       summary: 'Read a signing key',
       answers: { 200: SigningKeyReply },
     },
-    async ({ path }) => found(show(await manage.find(idIn(path)))),
+    async ({ path }) => found(show(await findKey(ports, idIn(path)))),
   )
 
   api.add(
@@ -50,7 +56,7 @@ export function addSigningKeys(api: Api, { manage }: { readonly manage: ManageKe
       answers: { 201: CreatedReply },
     },
     async ({ input: { revokeNow }, caller }) => {
-      const kid = await manage.rotate(revokeNow ? 'older-keys' : 'nothing', caller)
+      const kid = await rotateKeysOnDemand(ports, revokeNow ? 'older-keys' : 'nothing', caller)
       return created('signing-keys', kid)
     },
   )

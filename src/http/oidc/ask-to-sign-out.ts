@@ -3,7 +3,9 @@
  * the one of the account page (D-161, D-242). The page with the question changes nothing; the confirmation proves that
  * our page sent it (D-162).
  */
-import type { LogOut } from '../../domain/sessions/current-session.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { formToken } from '../../domain/account/session.ts'
+import { currentIdentity, logOut } from '../../domain/sessions/current-session.ts'
 import { formActionSource } from '../../protocol/redirect-uri.ts'
 import { ACCOUNT_PATH } from '../../web/account/layout.ts'
 import {
@@ -11,20 +13,16 @@ import {
   signedOutPage,
   signOutPage,
 } from '../../web/login/pages/signed-out-page.ts'
-import { type AccountDependencies, isUnauthorized, sessionToEnd } from '../account/account-route.ts'
+import { isUnauthorized, sessionToEnd } from '../account/account-route.ts'
 import { seeOther } from '../account/answers.ts'
 import { clearSession, sessionCookie } from '../account/cookies.ts'
 import { refuseForeign, refuseForged } from '../account/form-checks.ts'
 import { type Answer, page, redirect, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import { bodyFields } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
 import { PATHS } from './paths.ts'
-
-export type AskDependencies = Pick<
-  AccountDependencies,
-  'addresses' | 'accountSessions' | 'currentIdentity'
-> & { readonly logOut: LogOut }
 
 /** Where to redirect to after a logout. */
 export interface WayOn {
@@ -41,16 +39,21 @@ export const CONFIRMATION = 'formToken'
 const LONGEST_ADDRESS = 8_000
 
 /** GET: shows the question, or says that there is no session. */
-export async function askToSignOut(call: Call, way: WayOn, use: AskDependencies): Promise<Answer> {
-  const session = await sessionToEnd(call, use)
+export async function askToSignOut(
+  ports: AccountPorts,
+  call: Call,
+  way: WayOn,
+  listener: Pick<ListenerParts, 'addresses'>,
+): Promise<Answer> {
+  const session = await sessionToEnd(ports, call, listener)
   if (session === undefined) return nothingToEnd(call, way)
   try {
-    const { identity } = await use.currentIdentity(session)
-    const formToken = use.accountSessions.formToken(session, PATHS.endSession)
+    const { identity } = await currentIdentity(ports, session)
+    const token = formToken(ports, session, PATHS.endSession)
     const html = signOutPage({
       name: identity.name,
       action: PATHS.endSession,
-      fields: { [CONFIRMATION]: formToken, ...parametersOf(way) },
+      fields: { [CONFIRMATION]: token, ...parametersOf(way) },
       stay: ACCOUNT_PATH,
     })
     const formAction = way.location === undefined ? [] : [formActionSource(way.location)]
@@ -66,7 +69,7 @@ export async function askToSignOut(call: Call, way: WayOn, use: AskDependencies)
  * POST without the confirmation: the form of an application. Browsers send no Lax cookie with a form of another site,
  * so whether there is a session is only known after a redirect to the GET.
  */
-export async function toTheQuestion(_: Call, way: WayOn): Promise<Answer> {
+export async function toTheQuestion(_: AccountPorts, __: Call, way: WayOn): Promise<Answer> {
   const query = Object.entries(parametersOf(way))
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&')
@@ -76,16 +79,17 @@ export async function toTheQuestion(_: Call, way: WayOn): Promise<Answer> {
 
 /** POST with the confirmation. */
 export async function signOutOfBrowser(
+  ports: AccountPorts,
   call: Call,
   way: WayOn,
-  use: AskDependencies,
+  listener: Pick<ListenerParts, 'addresses'>,
 ): Promise<Answer> {
-  refuseForeign(call, use)
-  const session = await sessionToEnd(call, use)
+  refuseForeign(call, listener)
+  const session = await sessionToEnd(ports, call, listener)
   if (session === undefined) return nothingToEnd(call, way)
   call.isFrom(session)
-  refuseForged(use, session, PATHS.endSession, bodyFields(call.body))
-  await use.logOut(session, { ...call.caller, actorId: session.identityId })
+  refuseForged(ports, session, PATHS.endSession, bodyFields(call.body))
+  await logOut(ports, session, { ...call.caller, actorId: session.identityId })
   return withCookies(goOn(way) ?? page(200, signedOutPage()), [clearSession()])
 }
 

@@ -2,22 +2,21 @@
  * GET and POST /oidc/authorization: SPEC Authorization, D-5, D-6. Success leads to the login page of the same
  * origin; a fault goes back to the client, or stays here when there is no address that may be redirected to.
  */
-import type { StartLogin } from '../../domain/login/start.ts'
+import type { LoginPorts } from '../../domain/login/ports.ts'
+import { startLogin } from '../../domain/login/start.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { type Answer, redirect } from '../answer.ts'
 import type { Call } from '../call.ts'
-import type { ListenerAddresses } from '../issuers.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { sendToClient } from './client-answers.ts'
 import { hasFetchMetadata, setCookie } from './login/browser-cookie.ts'
 import { METHOD_PATHS, PATHS } from './paths.ts'
 
-export interface AuthorizationDependencies {
-  readonly addresses: () => ListenerAddresses
+interface AtListener extends Pick<ListenerParts, 'addresses'> {
   readonly allowedRedirects: readonly RedirectPattern[]
-  readonly startLogin: StartLogin
 }
 
 const ROUTE = {
@@ -28,21 +27,24 @@ const ROUTE = {
   replies: [200, 302],
 } as const satisfies Partial<Route>
 
-export function addAuthorization(router: Router, use: AuthorizationDependencies): void {
-  router.add({ ...ROUTE, method: 'GET', reads: [] }, (call) => authorize(call, call.query, use))
+export function addAuthorization(router: Router, ports: LoginPorts, listener: AtListener): void {
+  router.add({ ...ROUTE, method: 'GET', reads: [] }, (call) =>
+    authorize(ports, call, call.query, listener),
+  )
   // OIDC Core §3.1.2.1: the same parameters, as a form.
   router.add({ ...ROUTE, method: 'POST', reads: ['form'] }, (call) => {
     const { body } = call
-    return authorize(call, body.kind === 'form' ? body.fields : new Map(), use)
+    return authorize(ports, call, body.kind === 'form' ? body.fields : new Map(), listener)
   })
 }
 
 function authorize(
+  ports: LoginPorts,
   call: Call,
   parameters: Call['query'],
-  { addresses, allowedRedirects, startLogin }: AuthorizationDependencies,
+  { addresses, allowedRedirects }: AtListener,
 ): Answer {
-  const started = startLogin({
+  const started = startLogin(ports, {
     issuer: addresses().issuerOf(call),
     allowedRedirects,
     parameters,

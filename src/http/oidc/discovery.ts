@@ -1,9 +1,10 @@
 /** The discovery document: SPEC Discovery, D-3; OIDC Discovery §3, RFC 8414 §2. It lists only what works. */
-import type { SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
+import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { GRANT_TYPES } from '../../protocol/oauth.ts'
 import { RESPONSE_MODES, SCOPES } from '../../protocol/oidc.ts'
 import { json } from '../answer.ts'
-import { issuerAt, type ListenerAddresses } from '../issuers.ts'
+import { issuerAt } from '../issuers.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import type { Router } from '../router.ts'
 import { DISCOVERY_PATHS, PATHS } from './paths.ts'
 
@@ -25,13 +26,13 @@ const CLAIMS = [
   'is_admin',
 ]
 
-export interface DiscoveryDependencies {
-  readonly brand: string
-  readonly addresses: () => ListenerAddresses
-  readonly signingKeys: Pick<SigningKeys, 'algorithms'>
-}
+type DiscoveryPorts = Pick<TokenPorts, 'brand' | 'signingKeys'>
 
-export function addDiscovery(router: Router, use: DiscoveryDependencies): void {
+export function addDiscovery(
+  router: Router,
+  ports: DiscoveryPorts,
+  { addresses }: Pick<ListenerParts, 'addresses'>,
+): void {
   for (const url of DISCOVERY_PATHS) {
     router.add(
       {
@@ -44,14 +45,14 @@ export function addDiscovery(router: Router, use: DiscoveryDependencies): void {
         replies: [200],
       },
       (call) => {
-        const base = use.addresses().baseUrlOf(call)
-        return json(200, discoveryDocument(base, use), { 'cache-control': 'public, max-age=300' })
+        const base = addresses().baseUrlOf(call)
+        return json(200, discoveryDocument(base, ports), { 'cache-control': 'public, max-age=300' })
       },
     )
   }
 }
 
-function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryDependencies): object {
+function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryPorts): object {
   return {
     issuer: issuerAt(base),
     authorization_endpoint: `${base}${PATHS.authorization}`,

@@ -4,17 +4,18 @@
  * handled by ask-to-sign-out.ts.
  */
 import { Secret } from '../../base/secrets/secret.ts'
-import type { EndByHint } from '../../domain/tokens/end-by-hint.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { endByHint } from '../../domain/tokens/end-by-hint.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { signedOutPage } from '../../web/login/pages/signed-out-page.ts'
 import { type Answer, json, page } from '../answer.ts'
 import type { Call } from '../call.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import { bearersOf } from '../reading/bearers.ts'
 import { invalid } from '../reading/fields.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import {
-  type AskDependencies,
   askToSignOut,
   CONFIRMATION,
   goOn,
@@ -23,8 +24,7 @@ import {
 } from './ask-to-sign-out.ts'
 import { PATHS } from './paths.ts'
 
-interface EndSessionDependencies extends AskDependencies {
-  readonly endByHint: EndByHint
+interface AtListener extends Pick<ListenerParts, 'addresses'> {
   readonly allowedRedirects: readonly RedirectPattern[]
 }
 
@@ -35,15 +35,16 @@ const ROUTE = {
   cors: 'none',
 } as const satisfies Partial<Route>
 
-export function addEndSession(router: Router, use: EndSessionDependencies): void {
+export function addEndSession(router: Router, ports: AccountPorts, listener: AtListener): void {
   router.add({ ...ROUTE, method: 'GET', reads: [], replies: [200, 302] }, (call) =>
-    end(call, call.query, use, askToSignOut),
+    end(ports, call, { parameters: call.query, withoutHint: askToSignOut }, listener),
   )
   router.add(
     { ...ROUTE, method: 'POST', reads: ['form'], replies: [200, 302, 303, 403] },
     (call) => {
       const fields = call.body.kind === 'form' ? call.body.fields : new Map()
-      return end(call, fields, use, fields.has(CONFIRMATION) ? signOutOfBrowser : toTheQuestion)
+      const withoutHint = fields.has(CONFIRMATION) ? signOutOfBrowser : toTheQuestion
+      return end(ports, call, { parameters: fields, withoutHint }, listener)
     },
   )
 }
@@ -51,25 +52,28 @@ export function addEndSession(router: Router, use: EndSessionDependencies): void
 const PARAMETERS = ['id_token_hint', 'client_id', 'post_logout_redirect_uri', 'state'] as const
 
 async function end(
+  ports: AccountPorts,
   call: Call,
-  parameters: Call['query'],
-  use: EndSessionDependencies,
-  withoutHint: typeof askToSignOut,
+  {
+    parameters,
+    withoutHint,
+  }: { readonly parameters: Call['query']; readonly withoutHint: typeof askToSignOut },
+  listener: AtListener,
 ): Promise<Answer> {
   const repeated = PARAMETERS.find((name) => (parameters.get(name)?.length ?? 0) > 1)
   if (repeated !== undefined) throw invalid(repeated, 'is repeated')
   const one = (name: (typeof PARAMETERS)[number]) => parameters.get(name)?.[0]
   const hint = one('id_token_hint')
-  const { isNamed, location } = await use.endByHint({
+  const { isNamed, location } = await endByHint(ports, {
     idTokenHint: hint === undefined ? undefined : new Secret(hint),
     bearer: bearersOf(call)[0],
     clientId: one('client_id'),
     postLogoutRedirectUri: one('post_logout_redirect_uri'),
-    allowedRedirects: use.allowedRedirects,
+    allowedRedirects: listener.allowedRedirects,
     caller: call.caller,
   })
   const way = { clientId: one('client_id'), location, state: one('state') }
-  if (!isNamed && call.wantsHtml) return withoutHint(call, way, use)
+  if (!isNamed && call.wantsHtml) return withoutHint(ports, call, way, listener)
   // D-30: `{}` says that the request was valid, and nothing about what ended.
   return goOn(way) ?? (call.wantsHtml ? page(200, signedOutPage()) : json(200, {}))
 }

@@ -2,7 +2,8 @@
 
 import { Secret } from '../../base/secrets/secret.ts'
 import { epochSeconds } from '../../base/time/instant.ts'
-import type { Introspect, Introspection } from '../../domain/tokens/introspect.ts'
+import { type Introspection, introspect } from '../../domain/tokens/introspect.ts'
+import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
 import { invalid } from '../reading/fields.ts'
@@ -10,7 +11,7 @@ import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 import { singleFields } from './token.ts'
 
-export function addIntrospect(router: Router, use: { readonly introspect: Introspect }): void {
+export function addIntrospect(router: Router, ports: TokenPorts): void {
   router.add(
     {
       method: 'POST',
@@ -26,7 +27,7 @@ export function addIntrospect(router: Router, use: { readonly introspect: Intros
       if (session.kind !== 'oidc') throw new Failure('UNAUTHORIZED')
       const token = singleFields(body)('token')
       if (token === undefined) throw invalid('token', 'is missing')
-      return json(200, introspectionBody(await use.introspect(new Secret(token), session)))
+      return json(200, introspectionBody(await introspect(ports, new Secret(token), session)))
     },
   )
 }

@@ -1,6 +1,7 @@
 /** POST /oidc/revoke: RFC 7009, D-31. The same answer for a token that is gone now and for one that never was. */
 import { Secret } from '../../base/secrets/secret.ts'
-import type { RevokeToken } from '../../domain/tokens/revoke.ts'
+import type { TokenPorts } from '../../domain/tokens/ports.ts'
+import { revokeToken } from '../../domain/tokens/revoke.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
 import { invalid } from '../reading/fields.ts'
@@ -8,10 +9,7 @@ import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 import { readClientId, singleFields } from './token.ts'
 
-export function addRevoke(
-  router: Router,
-  use: { readonly brand: string; readonly revokeToken: RevokeToken },
-): void {
+export function addRevoke(router: Router, ports: TokenPorts): void {
   router.add(
     {
       method: 'POST',
@@ -25,10 +23,10 @@ export function addRevoke(
     async (call) => {
       const one = singleFields(call.body)
       const clientId = readClientId(call, one('client_id'), one('client_secret'))
-      if (clientId !== use.brand) throw new Failure('INVALID_CLIENT')
+      if (clientId !== ports.brand) throw new Failure('INVALID_CLIENT')
       const token = one('token')
       if (token === undefined) throw invalid('token', 'is missing')
-      await use.revokeToken(new Secret(token), call.caller)
+      await revokeToken(ports, new Secret(token), call.caller)
       return json(200, {})
     },
   )

@@ -5,24 +5,23 @@
 import type { FormFields } from '../../base/form.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../../domain/audit/events.ts'
-import type { ExchangeCode } from '../../domain/tokens/exchange-code.ts'
+import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import type { IssuedTokens } from '../../domain/tokens/issue.ts'
-import type { RefreshTokensOf } from '../../domain/tokens/refresh.ts'
+import type { TokenPorts } from '../../domain/tokens/ports.ts'
+import { refresh } from '../../domain/tokens/refresh.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
 import { json } from '../answer.ts'
+import type { ListenerParts } from '../listener-parts.ts'
 import type { Body } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
 import { type RequestHead, rawValues } from '../reading/header-fields.ts'
 import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 
-export interface TokenDependencies {
-  readonly exchangeCode: ExchangeCode
-  readonly refresh: RefreshTokensOf
-}
+type Counters = Pick<ListenerParts, 'counters'>
 
-export function addToken(router: Router, use: TokenDependencies): void {
+export function addToken(router: Router, ports: TokenPorts, listener: Counters): void {
   router.add(
     {
       method: 'POST',
@@ -40,7 +39,7 @@ export function addToken(router: Router, use: TokenDependencies): void {
       const known = GRANT_TYPES.find((type) => type === grantType)
       if (known === undefined) throw new Failure('UNSUPPORTED_GRANT_TYPE')
       const clientId = readClientId(call, one('client_id'), one('client_secret'))
-      const tokens = await GRANTS[known](one, clientId, call.caller, use)
+      const tokens = await GRANTS[known](ports, { one, clientId, caller: call.caller }, listener)
       call.isFrom(tokens)
       const { refreshToken } = tokens
       return json(200, {
@@ -57,18 +56,21 @@ export function addToken(router: Router, use: TokenDependencies): void {
 
 type One = (name: string) => string | undefined
 
+interface Asked {
+  readonly one: One
+  readonly clientId: string
+  readonly caller: Caller
+}
+
 /** Each grant reads its own parameters. */
 const GRANTS: Readonly<
-  Record<
-    GrantType,
-    (one: One, clientId: string, caller: Caller, use: TokenDependencies) => Promise<IssuedTokens>
-  >
+  Record<GrantType, (ports: TokenPorts, asked: Asked, listener: Counters) => Promise<IssuedTokens>>
 > = {
-  authorization_code(one, clientId, caller, { exchangeCode }) {
+  authorization_code(ports, { one, clientId, caller }) {
     const code = one('code')
     if (code === undefined) throw invalid('code', 'is missing')
     const codeVerifier = one('code_verifier')
-    return exchangeCode({
+    return exchangeCode(ports, {
       clientId,
       code: new Secret(code),
       redirectUri: one('redirect_uri'),
@@ -77,15 +79,16 @@ const GRANTS: Readonly<
     })
   },
 
-  refresh_token(one, clientId, caller, { refresh }) {
+  refresh_token(ports, { one, clientId, caller }, { counters }) {
     const refreshToken = one('refresh_token')
     if (refreshToken === undefined) throw invalid('refresh_token', 'is missing')
-    return refresh({
+    const refreshed = refresh(ports, {
       clientId,
       refreshToken: new Secret(refreshToken),
       scope: one('scope'),
       caller,
     })
+    return counters.countRefresh(refreshed)
   },
 }
 

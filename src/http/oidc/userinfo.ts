@@ -1,5 +1,6 @@
 /** GET and POST /oidc/userinfo: who the holder of an access token is. D-29; OIDC Core §5.3. */
-import type { UserinfoOf } from '../../domain/sessions/current-session.ts'
+import { userinfo } from '../../domain/sessions/current-session.ts'
+import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
 import type { Route } from '../route.ts'
@@ -14,14 +15,14 @@ const ROUTE = {
   replies: [200, 401],
 } as const satisfies Partial<Route>
 
-export function addUserinfo(router: Router, use: { readonly userinfo: UserinfoOf }): void {
+export function addUserinfo(router: Router, ports: SessionPorts): void {
   for (const method of ['GET', 'POST'] as const) {
     // OIDC Core §5.3.1: a POST may be a form; what it holds is not looked at.
     const reads = method === 'POST' ? (['form'] as const) : []
     router.add({ ...ROUTE, method, reads }, async ({ session }) => {
       // D-29: a bearer access token. A legacy session has no scopes to read claims by.
       if (session.kind !== 'oidc') throw new Failure('UNAUTHORIZED')
-      const { identity, username } = await use.userinfo(session)
+      const { identity, username } = await userinfo(ports, session)
       const { externalId } = identity
       return json(200, {
         sub: identity.id,

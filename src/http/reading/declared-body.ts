@@ -1,4 +1,4 @@
-/** The kinds of bodies that the routes of the APIs declare: which content types are read, and how. D-11. */
+/** The kinds of bodies that the routes of the APIs declare: which content types are read, and how. D-11, D-266. */
 import type { z } from 'zod'
 import type { Body, Reads } from './body.ts'
 

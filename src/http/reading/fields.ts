@@ -1,5 +1,4 @@
 /** Single fields of a login body, JSON or form: present once, a text, not too long. D-4, D-12, D-45. */
-
 import { Secret } from '../../base/secrets/secret.ts'
 import type { PasswordCredentials } from '../../domain/factors/password.ts'
 import { Failure } from '../../errors/catalogue.ts'

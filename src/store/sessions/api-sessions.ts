@@ -10,25 +10,18 @@ import type { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
 import type { Comparator, Filter, FilterValue } from '../../domain/lists/list-query.ts'
 import type { ApiSession, LegacySession, OidcSession } from '../../domain/sessions/api-session.ts'
 import type { ApiSessions } from '../../domain/sessions/stores.ts'
+import { API_SESSION } from '../../entities/api-session.ts'
+import { listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { integer, json, listOf, oneOf, optional, reading, text, truth } from '../reading.ts'
 import type { ApiSessionRow, Tables } from '../tables.ts'
 import { PROVEN, proofOf } from './proof.ts'
+import { factorsOf, furtherFactors } from './second-factors.ts'
 
 const LIST: Listed<'api_sessions', typeof API_SESSION_FIELDS> = {
   table: 'api_sessions',
-  columns: {
-    id: 'id',
-    kind: 'kind',
-    identityId: 'identity_id',
-    authenticatorId: 'authenticator_id',
-    clientId: 'client_id',
-    ipAddress: 'address',
-    userAgent: 'user_agent',
-    createdAt: 'created_at',
-    expiresAt: 'expires_at',
-  },
+  columns: listColumns(API_SESSION),
   order: { field: 'createdAt', direction: 'desc' },
 }
 
@@ -144,10 +137,11 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
         .execute()
     },
 
-    async markTotpProven(id, amr) {
+    async replaceProven(session) {
+      const { id, proof, is_totp_proven, amr } = toRow(session)
       const { numUpdatedRows } = await db
         .updateTable('api_sessions')
-        .set({ is_totp_proven: 1, amr: JSON.stringify(amr) })
+        .set({ proof, is_totp_proven, amr })
         .where('id', '=', id)
         .where('kind', '=', 'legacy')
         .executeTakeFirst()
@@ -194,14 +188,19 @@ function later(column: 'last_activity_at' | 'expires_at' | 'tokens_end_at', time
 
 function toRow(session: ApiSession): ApiSessionRow {
   const { primary, secondary } = session
-  const proven: ReturnType<typeof PROVEN> = { primary: proofOf(primary), extJwt: secondary.extJwt }
+  const proven: ReturnType<typeof PROVEN> = {
+    primary: proofOf(primary),
+    extJwt: secondary.extJwt,
+    factors: furtherFactors(secondary.factors),
+    demanded: session.kind === 'legacy' ? furtherFactors(session.demanded) : undefined,
+  }
   return {
     id: session.id,
     kind: session.kind,
     identity_id: session.identityId,
     authenticator_id: primary.authenticatorId ?? null,
     proof: JSON.stringify(proven),
-    is_totp_proven: secondary.totp ? 1 : 0,
+    is_totp_proven: secondary.factors.has('totp') ? 1 : 0,
     amr: JSON.stringify(session.amr),
     config_types: JSON.stringify(session.configTypes),
     address: session.address,
@@ -230,7 +229,7 @@ function kindColumns(session: ApiSession) {
     ...NO_OIDC,
     token_hash: session.tokenHash,
     last_activity_at: session.lastActivityAt,
-    is_totp_demanded: session.isTotpDemanded ? 1 : 0,
+    is_totp_demanded: session.demanded.has('totp') ? 1 : 0,
   }
 }
 
@@ -258,18 +257,18 @@ function legacy(row: Selectable<ApiSessionRow>): LegacySession {
     kind: read('kind', oneOf('legacy')),
     tokenHash: read('token_hash', text<SecretHash>),
     lastActivityAt: read('last_activity_at', integer<Instant>),
-    isTotpDemanded: read('is_totp_demanded', truth),
+    demanded: factorsOf(read('is_totp_demanded', truth), read('proof', json(PROVEN)).demanded),
   }
 }
 
 function common(row: Selectable<ApiSessionRow>) {
   const read = reading('api_sessions', row.id, row)
-  const { primary, extJwt } = read('proof', json(PROVEN))
+  const { primary, extJwt, factors } = read('proof', json(PROVEN))
   return {
     id: row.id,
     identityId: row.identity_id,
     primary: { ...primary, identityId: row.identity_id },
-    secondary: { totp: read('is_totp_proven', truth), extJwt },
+    secondary: { factors: factorsOf(read('is_totp_proven', truth), factors), extJwt },
     amr: read('amr', json(listOf(text))),
     configTypes: read('config_types', json(listOf(text))),
     address: row.address,

@@ -29,6 +29,7 @@ import {
 import { removeBefore } from '../remove-before.ts'
 import type { AuthRequestRow, Tables } from '../tables.ts'
 import { PROOF, proofOf } from './proof.ts'
+import { FURTHER_FACTORS, factorsOf, furtherFactors } from './second-factors.ts'
 
 const BODY = object({
   ask: object({
@@ -46,7 +47,11 @@ const BODY = object({
   }),
   browser: optional(text<SecretHash>),
   primary: PROOF,
-  secondary: object({ totp: boolean, extJwt: optional(text<ExternalJwtSignerId>) }),
+  secondary: object({
+    totp: boolean,
+    factors: FURTHER_FACTORS,
+    extJwt: optional(text<ExternalJwtSignerId>),
+  }),
   /** Of a code; false where there is none yet. */
   byEnrollment: boolean,
 })
@@ -137,7 +142,11 @@ function columns(
     ask,
     browser,
     primary: proofOf(primary),
-    secondary,
+    secondary: {
+      totp: secondary.factors.has('totp'),
+      factors: furtherFactors(secondary.factors),
+      extJwt: secondary.extJwt,
+    },
     byEnrollment: code?.byEnrollment ?? false,
   }
   return {
@@ -195,12 +204,14 @@ function tokensIssued(row: Selectable<AuthRequestRow>): TokensIssued {
 
 function common(row: Selectable<AuthRequestRow>) {
   const read = reading('auth_requests', row.key, row)
-  const { primary, byEnrollment, ...body } = read('body', json(BODY))
+  const { primary, secondary, byEnrollment, ...body } = read('body', json(BODY))
+  const { totp, factors, extJwt } = secondary
   const stored = {
     key: row.key,
     revision: row.revision,
     ...body,
     primary: { ...primary, identityId: row.identity_id },
+    secondary: { factors: factorsOf(totp, factors), extJwt },
     expiresAt: row.expires_at,
   }
   return { stored, byEnrollment }

@@ -7,6 +7,7 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { ProvenPrimary } from '../../domain/factors/proven.ts'
 import { PRIMARY_METHODS } from '../../domain/identities/primary-methods.ts'
 import { boolean, integer, listOf, object, oneOf, optional, text } from '../reading.ts'
+import { FURTHER_FACTORS } from './second-factors.ts'
 
 export const PROOF = object({
   method: oneOf(...PRIMARY_METHODS),
@@ -31,8 +32,14 @@ export const PROOF = object({
   at: integer<Instant>,
 })
 
-/** What was proven at the login of a session; a code that is proven later has a column of its own. */
-export const PROVEN = object({ primary: PROOF, extJwt: optional(text<ExternalJwtSignerId>) })
+/** What was proven for a session. TOTP has a column of its own. */
+export const PROVEN = object({
+  primary: PROOF,
+  extJwt: optional(text<ExternalJwtSignerId>),
+  factors: FURTHER_FACTORS,
+  /** What the login of a legacy session demanded. */
+  demanded: FURTHER_FACTORS,
+})
 
 export type Proof = ReturnType<typeof PROOF>
 

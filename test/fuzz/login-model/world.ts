@@ -11,13 +11,27 @@ import { utf8 } from '../../../src/base/encoding.ts'
 import type { Log } from '../../../src/base/log.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/secrets/vault.ts'
+import {
+  cancelEnrollmentInLogin,
+  startEnrollmentInLogin,
+  verifyEnrollmentInLogin,
+} from '../../../src/domain/login/enroll-totp.ts'
 import type { LoginStep } from '../../../src/domain/login/finish.ts'
 import type { StepOrigin } from '../../../src/domain/login/request/browser-binding.ts'
+import {
+  findOpenRequest,
+  findRequestForEnrollment,
+  findRequestForTotp,
+} from '../../../src/domain/login/request/find-request.ts'
+import { startLogin } from '../../../src/domain/login/start.ts'
+import { submitPrimary } from '../../../src/domain/login/submit-primary.ts'
+import { submitSecondFactor } from '../../../src/domain/login/submit-second-factor.ts'
 import {
   disableIdentity,
   enableIdentity,
   removeMfa,
 } from '../../../src/domain/management/manage-identities.ts'
+import { exchangeCode } from '../../../src/domain/tokens/exchange-code.ts'
 import { Failure, type FailureCode } from '../../../src/errors/catalogue.ts'
 import type { Issuer } from '../../../src/protocol/oidc.ts'
 import { DEFAULT_REDIRECT_PATTERNS } from '../../../src/protocol/redirect-uri.ts'
@@ -88,7 +102,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
   const policies = new Map(NAMES.map((name) => [name, policyOf(name)]))
   await fill(store, signer, [...policies.values()])
 
-  const useCases = compose({
+  const ports = compose({
     config,
     // Policies change here, which the store cannot do yet; the rules read them again as after any change.
     store: {
@@ -105,9 +119,8 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     clientApi: () => undefined,
     past: () => clock.now(),
   })
-  await useCases.rules.refresh()
-  await useCases.signingKeys.rotateIfDue()
-  const { findRequest, ports } = useCases
+  await ports.rules.refresh()
+  await ports.signingKeys.rotateIfDue()
   const caller = CALLER
 
   return {
@@ -116,7 +129,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
 
     begin() {
       const verifier = Buffer.from(random.bytes(32)).toString('base64url')
-      const started = useCases.startLogin({
+      const started = startLogin(ports, {
         issuer: ISSUER,
         allowedRedirects: DEFAULT_REDIRECT_PATTERNS,
         parameters: new Map(
@@ -131,8 +144,8 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
 
     password: (id, { username, password, jwt }) =>
       step(async () =>
-        useCases.submitPrimary({
-          request: await findRequest.open(id, PROGRAM),
+        submitPrimary(ports, {
+          request: await findOpenRequest(ports, id, PROGRAM),
           credential: {
             method: 'password',
             credentials: { username, password: new Secret(password) },
@@ -145,30 +158,32 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
 
     totp: (id, code) =>
       step(async () => {
-        const request = await findRequest.forTotp(id, PROGRAM)
-        return useCases.submitTotp({ request, code, caller })
+        const request = await findRequestForTotp(ports, id, PROGRAM)
+        return submitSecondFactor(ports, { factor: 'totp', request, code, caller })
       }),
 
     startEnrollment: (id) =>
       answered(async () => {
-        const request = await findRequest.forEnrollment(id, PROGRAM)
-        const started = await useCases.enrollInLogin.start(request, HOSTNAME)
+        const request = await findRequestForEnrollment(ports, id, PROGRAM)
+        const started = await startEnrollmentInLogin(ports, request, HOSTNAME)
         const { provisioningUrl, recoveryCodes } = started
         return { word: 'enrolling', url: provisioningUrl, recoveryCodes }
       }),
 
     verifyEnrollment: (id, code) =>
       step(async () => {
-        const request = await findRequest.forEnrollment(id, PROGRAM)
-        return useCases.enrollInLogin.verify({ request, code, caller })
+        const request = await findRequestForEnrollment(ports, id, PROGRAM)
+        return verifyEnrollmentInLogin(ports, { request, code, caller })
       }),
 
     cancelEnrollment: (id) =>
-      done(async () => useCases.enrollInLogin.cancel(await findRequest.forEnrollment(id, PROGRAM))),
+      done(async () =>
+        cancelEnrollmentInLogin(ports, await findRequestForEnrollment(ports, id, PROGRAM)),
+      ),
 
     exchange: (code, verifier) =>
       answered(async () => {
-        const tokens = await useCases.exchangeCode({
+        const tokens = await exchangeCode(ports, {
           clientId: config.brand,
           code: new Secret(code),
           redirectUri: REDIRECT_URI,
@@ -182,7 +197,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     async demand(of, demanded) {
       policies.set(of, policyOf(of, demanded, signer.id))
       await store.transaction((tx) => tx.ruleVersions.raise())
-      await useCases.rules.refresh()
+      await ports.rules.refresh()
     },
 
     disable: (who, forMinutes) =>
@@ -191,7 +206,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     removeMfa: (of) => done(() => removeMfa(ports, identityId(of), caller)),
 
     async ownerOf(id) {
-      const request = await findRequest.open(id, PROGRAM)
+      const request = await findOpenRequest(ports, id, PROGRAM)
       if (request.state === 'awaiting-primary') throw new Error('nobody has logged in')
       return nameOf(request.primary.identityId)
     },

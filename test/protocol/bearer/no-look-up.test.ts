@@ -12,8 +12,10 @@ import { compose } from '../../../src/app/compose/compose.ts'
 import { createLog } from '../../../src/app/logging.ts'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
+import { authenticateCall } from '../../../src/domain/calls/authenticate-call.ts'
 import { loadAuthorities } from '../../../src/domain/certificates/own/authorities.ts'
-import { createPasswordHashing } from '../../../src/domain/factors/hashing.ts'
+import { createPasswordHashing } from '../../../src/domain/factors/passwords/hashing.ts'
+import { currentSession } from '../../../src/domain/sessions/current-session.ts'
 import type { Store } from '../../../src/domain/stores.ts'
 import type { Issuer } from '../../../src/protocol/oidc.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
@@ -29,7 +31,7 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
   const { clock } = service
   const vault = await vaultOf(service)
   const random = systemRandom
-  const useCases = compose({
+  const ports = compose({
     config: service.config,
     store: counting(store, calls),
     vault,
@@ -46,9 +48,9 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
     clientApi: () => undefined,
     past: () => clock.now(),
   })
-  await useCases.signingKeys.refresh()
-  await useCases.endedSessions.refresh()
-  await useCases.rules.refresh()
+  await ports.signingKeys.refresh()
+  await ports.endedSessions.refresh()
+  await ports.rules.refresh()
   assert.deepEqual(
     calls.toSorted(),
     [
@@ -69,12 +71,12 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
     certificate: () => undefined,
   }
   for (const needs of ['full', 'partial', 'logout'] as const) {
-    for (let i = 0; i < 10; i++) await useCases.authenticateCall(credentials, needs)
+    for (let i = 0; i < 10; i++) await authenticateCall(ports, credentials, needs)
   }
   assert.deepEqual(calls, [])
 
-  const session = await useCases.authenticateCall(credentials, 'full')
-  await useCases.currentSession(session)
+  const session = await authenticateCall(ports, credentials, 'full')
+  await currentSession(ports, session)
   assert.deepEqual(
     calls,
     ['apiSessions.find', 'identities.findMany'],

@@ -7,11 +7,11 @@ import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import tls from 'node:tls'
+import { writeCertificates } from '../../../src/base/certificates.ts'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { days } from '../../../src/base/time/duration.ts'
 import { plus } from '../../../src/base/time/instant.ts'
-import { writeCertificates } from '../../../src/domain/certificates/certificate-chain.ts'
 import {
   type CertificateProfile,
   type Issuer,

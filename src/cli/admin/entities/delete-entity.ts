@@ -35,7 +35,10 @@ export async function confirm(
 ): Promise<void> {
   if (yes === true) return
   if (!io.isInteractive) {
-    throw new CommandFailed(`${question} There is nobody to ask; --yes says so`, EXIT.usage)
+    throw new CommandFailed(
+      `${question} There is no terminal to ask on. Pass --yes to confirm`,
+      EXIT.usage,
+    )
   }
   const answer = (await io.ask(`${question} [y/N] `)).trim().toLowerCase()
   if (answer !== 'y' && answer !== 'yes') throw new CommandFailed('nothing was done', EXIT.failed)

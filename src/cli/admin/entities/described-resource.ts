@@ -3,14 +3,21 @@ import type { Field as Described, Fields } from '../../../entities/field.ts'
 import type { Column } from './columns.ts'
 import type { Field } from './fields.ts'
 
-/** The fields with a title, in the order of the description; a name comes first. */
-export function tableOf(fields: Fields): readonly Column[] {
-  const columns = Object.entries(fields).flatMap(([name, { type, title }]): Column[] => {
+/** The fields with a title, in the given order; without one, in that of the description, a name first. */
+export function tableOf<F extends Fields>(
+  fields: F,
+  order: readonly (keyof F & string)[] = nameFirst(Object.keys(fields)),
+): readonly Column[] {
+  return order.flatMap((name): Column[] => {
+    const { type, title } = fields[name] as Described
     if (title === undefined) return []
     if (type === 'reference') return [{ title, path: `${name}.name` }]
     return [{ title, path: name, ...(type in FORMATS ? { as: FORMATS[type] } : {}) }]
   })
-  return columns.toSorted((a, b) => Number(b.path === 'name') - Number(a.path === 'name'))
+}
+
+function nameFirst(names: readonly string[]): readonly string[] {
+  return names.toSorted((a, b) => Number(b === 'name') - Number(a === 'name'))
 }
 
 const FORMATS: Partial<Record<Described['type'], NonNullable<Column['as']>>> = {

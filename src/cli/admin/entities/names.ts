@@ -68,7 +68,7 @@ function only(resource: Resource, name: string, rows: readonly Row[]): Row {
   const lines = rows.map((row) => `  ${cellsOf(resource.columns, row).filter(Boolean).join('  ')}`)
   throw new CommandFailed(
     [
-      `${JSON.stringify(name)} fits several ${resource.many}; say the id of the one that is meant:`,
+      `${JSON.stringify(name)} matches several ${resource.many}; give the id of one of them:`,
       ...lines.map(plain),
     ].join('\n'),
     EXIT.usage,

@@ -42,7 +42,7 @@ export async function createEntity(
     return EXIT.ok
   }
   const called = typeof body['name'] === 'string' ? ` ${JSON.stringify(body['name'])}` : ''
-  io.out(plain(`The ${resource.one}${called} is made: ${idOf(made)}`))
+  io.out(plain(`The ${resource.one}${called} was created: ${idOf(made)}`))
   showInvitation(io, made)
   return EXIT.ok
 }
@@ -94,6 +94,6 @@ export function showInvitation(io: Pick<Io, 'out'>, answer: Row): void {
   const invitation = nested ?? answer
   if (typeof invitation['token'] !== 'string') return
   const { token, jwt, expiresAt } = invitation
-  io.out('Hand the token or the JWT to whoever enrolls. Neither is shown again.')
+  io.out('Give the token or the JWT to the user or machine that enrolls. Neither is shown again.')
   printFields(io, detailsOf({ token, jwt, expiresAt }))
 }

@@ -2,7 +2,6 @@
  * `latchkey explain`: from the request id of an error to what exactly was wrong, in plain words, and what to do. The
  * reasons are in the audit log alone (API 4.8); whoever got the error heard one dull sentence.
  */
-
 import { shellWord } from '../../../base/shell-word.ts'
 import { LARGEST_PAGE } from '../../../contract/lists.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'

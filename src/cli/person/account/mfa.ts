@@ -1,4 +1,4 @@
-/** `latchkey mfa status`, `enable`, `disable` and `recovery-codes`: one's own TOTP, without a browser. API 3.1. */
+/** `latchkey mfa status`, `enable`, `disable` and `recovery-codes`: the user's own TOTP, without a browser. API 3.1. */
 import { ApiRefused, type EdgeApi } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
@@ -26,7 +26,7 @@ export async function showMfa(values: SessionValues, io: Io): Promise<ExitCode> 
   return EXIT.ok
 }
 
-/** Only where somebody looks: secret and recovery codes would end in a file. */
+/** Only on a terminal: secret and recovery codes would otherwise end up in a file. */
 export async function enableMfa(values: { readonly context?: string }, io: Io): Promise<ExitCode> {
   if (!io.isInteractive) {
     throw new CommandFailed('"mfa enable" shows a secret, and needs a terminal', EXIT.usage)
@@ -34,14 +34,14 @@ export async function enableMfa(values: { readonly context?: string }, io: Io): 
   const api = await openOwn(values, io)
   const { provisioningUrl, recoveryCodes } = await api.send('POST', PATH, {})
   if (typeof provisioningUrl !== 'string' || !Array.isArray(recoveryCodes)) {
-    throw new CommandFailed('the answer is not one of a Latchkey', EXIT.protocol)
+    throw new CommandFailed('the response does not come from Latchkey', EXIT.protocol)
   }
   try {
     const why = 'Scan this with an authenticator app:'
     showEnrollment(why, provisioningUrl, recoveryCodes.map(String), io)
     await verify(api, io)
   } catch (error) {
-    // What nobody has confirmed would only be in the way; when this fails, the next attempt replaces it.
+    // Removes the unconfirmed enrollment; if this fails, the next attempt replaces it.
     await api.send('DELETE', PATH, {}).catch(() => undefined)
     throw error
   }
@@ -67,7 +67,7 @@ export async function renewRecoveryCodes(values: SessionValues, io: Io): Promise
     return EXIT.ok
   }
   for (const one of codes) io.out(plain(one))
-  io.err('The former ones are void. Each lets you in once, without the app; keep them safe.')
+  io.err('The old ones are void. Each works once in place of the app; keep them safe.')
   return EXIT.ok
 }
 
@@ -82,12 +82,12 @@ async function isVerified(api: EdgeApi): Promise<boolean> {
   }
 }
 
-/** Nobody is asked for a code of an app that there is none of. */
+/** Do not ask for a code if there is no app. */
 async function askOwnCode(api: EdgeApi, io: Io): Promise<string> {
   if (!(await isVerified(api))) {
     throw new CommandFailed('TOTP is off; "latchkey mfa enable" turns it on', EXIT.missing)
   }
-  return askCode('Code (of the app, or a recovery code): ', io)
+  return askCode('Code from the app, or a recovery code: ', io)
 }
 
 async function verify(api: EdgeApi, io: Io): Promise<void> {

@@ -17,7 +17,7 @@ export async function changePassword(values: SessionValues, io: Io): Promise<Exi
   const { rows } = await api.list(PATH, { filter: 'method = "updb"' })
   const [own] = rows
   if (own === undefined) {
-    throw new CommandFailed('you have no password: you log in another way', EXIT.missing)
+    throw new CommandFailed('you have no password; you log in with another method', EXIT.missing)
   }
   const currentPassword = await io.askSecret('Current password: ')
   const password = await askNewSecret(io, 'New password: ', TRIES)
@@ -27,7 +27,7 @@ export async function changePassword(values: SessionValues, io: Io): Promise<Exi
   return EXIT.ok
 }
 
-/** What people are told about a field. */
+/** What messages call a field. */
 const NAMES: Readonly<Record<string, string>> = {
   password: 'the new one',
   currentPassword: 'the current one',

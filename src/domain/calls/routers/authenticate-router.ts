@@ -6,7 +6,6 @@
 import type { IdentityId } from '../../../base/ids.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { Caller } from '../../audit/events.ts'
-import type { Bound } from '../../bound.ts'
 import type { PresentedChain } from '../../certificates/presented-chain.ts'
 import { provePrimary } from '../../login/prove-primary.ts'
 import type { CallPorts } from '../ports.ts'
@@ -27,5 +26,3 @@ export async function authenticateRouter(
   if (chain !== undefined) provenRouters.keep(chain, identity.id, at)
   return identity.id
 }
-
-export type AuthenticateRouter = Bound<typeof authenticateRouter>

@@ -2,7 +2,6 @@
 import { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { LoginProof } from '../../../protocol/policy-demands.ts'
-import type { Bound } from '../../bound.ts'
 import type { CallSession } from '../../sessions/call-session.ts'
 import { authenticateLegacySession, type LegacyCallPorts } from '../../sessions/legacy-sessions.ts'
 
@@ -32,5 +31,3 @@ export async function checkForRouter(
     throw error
   }
 }
-
-export type CheckForRouter = Bound<typeof checkForRouter>

@@ -10,7 +10,6 @@
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
-import type { Bound } from '../../bound.ts'
 import type { KnownEnding } from '../../sessions/ending/ended-sessions.ts'
 import type { CallPorts } from '../ports.ts'
 
@@ -145,5 +144,3 @@ function readCursor(here: SecretHash, text: string | undefined): number | undefi
 function prefixOf(here: SecretHash): string {
   return here.slice(0, 12)
 }
-
-export type OpenRouterFeed = Bound<typeof openRouterFeed>

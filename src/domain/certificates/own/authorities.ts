@@ -4,12 +4,12 @@
  * this file alone.
  */
 import { createPrivateKey } from 'node:crypto'
+import { readCertificates, validity, writeCertificates } from '../../../base/certificates.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, days } from '../../../base/time/duration.ts'
 import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
-import { readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
 import type { Authorities } from '../stores.ts'
 import {
   BACKDATE,

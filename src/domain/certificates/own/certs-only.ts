@@ -3,8 +3,8 @@
  * (RFC 7030 §4.1.3; RFC 5652 §5.1).
  */
 import type { X509Certificate } from 'node:crypto'
+import { readCertificates } from '../../../base/certificates.ts'
 import { der, oid, TAG } from '../../../base/der.ts'
-import { readCertificates } from '../certificate-chain.ts'
 
 const SIGNED_DATA = oid('1.2.840.113549.1.7.2')
 const NO_DATA = der(TAG.sequence, oid('1.2.840.113549.1.7.1'))

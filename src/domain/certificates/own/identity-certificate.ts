@@ -3,11 +3,11 @@
  * the name is the identity alone, and it lasts as long as the configuration says, never past its CA.
  */
 import { X509Certificate } from 'node:crypto'
+import { fingerprintOf, writeCertificates } from '../../../base/certificates.ts'
 import type { IdentityId } from '../../../base/ids.ts'
 import { earlier, minus, plus, wholeSeconds } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { identityUri } from '../../../protocol/spiffe-id.ts'
-import { fingerprintOf, writeCertificates } from '../certificate-chain.ts'
 import type { CertificatePorts } from '../ports.ts'
 import { readCsr } from '../session/csr.ts'
 import { BACKDATE, newSerial } from '../write-certificate.ts'

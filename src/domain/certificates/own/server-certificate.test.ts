@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
+import { readCertificates } from '../../../base/certificates.ts'
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { systemClock } from '../../../base/time/clock.ts'
 import { type Duration, days, hours, minutes, seconds } from '../../../base/time/duration.ts'
 import { epochSeconds, minus, plus } from '../../../base/time/instant.ts'
-import { readCertificates } from '../certificate-chain.ts'
 import { type Issuer, newKeyPair, signCertificate } from '../write-certificate.ts'
 import { issueServerCertificate, needsRenewal } from './server-certificate.ts'
 

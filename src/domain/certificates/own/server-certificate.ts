@@ -3,6 +3,12 @@
  * for the next one. Each certificate has a fresh key.
  */
 import { createPrivateKey, type X509Certificate } from 'node:crypto'
+import {
+  isSignedBy,
+  readCertificates,
+  validity,
+  writeCertificates,
+} from '../../../base/certificates.ts'
 import { isNonEmpty, type NonEmpty } from '../../../base/non-empty.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
@@ -10,7 +16,6 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { days } from '../../../base/time/duration.ts'
 import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { LONGEST_COMMON_NAME } from '../../../protocol/x509.ts'
-import { isSignedBy, readCertificates, validity, writeCertificates } from '../certificate-chain.ts'
 import { BACKDATE, type Issuer, newKeyPair, signCertificate } from '../write-certificate.ts'
 import type { ServerIdentity } from './server-identity.ts'
 import { parseServerName, type ServerName } from './server-name.ts'

@@ -2,9 +2,9 @@
  * Which of our CAs follows which, and when: D-129. Pure rules over those that are stored; making and keeping them is
  * left to `authorities.ts`. Every CA that has not expired is trusted; these rules say who signs what comes next.
  */
+import { isSignedBy, validity } from '../../../base/certificates.ts'
 import { days, minutes } from '../../../base/time/duration.ts'
 import { type Instant, plus } from '../../../base/time/instant.ts'
-import { isSignedBy, validity } from '../certificate-chain.ts'
 import type { Issuer } from '../write-certificate.ts'
 import type { StoredAuthority } from './authority-record.ts'
 

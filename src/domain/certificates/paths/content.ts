@@ -11,8 +11,8 @@ import type {
   ExtKeyUsage,
   NameConstraints,
 } from 'pkijs'
+import { validity } from '../../../base/certificates.ts'
 import { ATTRIBUTE, EXTENSION } from '../../../protocol/x509.ts'
-import { validity } from '../certificate-chain.ts'
 import type { CertificateNames } from '../third-party/external-id.ts'
 
 export type Library = typeof import('pkijs')

@@ -4,7 +4,7 @@
  * path is not a part of validating it). Bounded, whatever a client sends.
  */
 import type { X509Certificate } from 'node:crypto'
-import { isSignedBy } from '../certificate-chain.ts'
+import { isSignedBy } from '../../../base/certificates.ts'
 import { MOST_CERTIFICATES } from '../presented-chain.ts'
 import { keyFault } from './key-strength.ts'
 
@@ -59,7 +59,7 @@ function usableLinks(
   return others.filter((other) => {
     if (seen.has(other.fingerprint256)) return false
     seen.add(other.fingerprint256)
-    return keyFault(other) === undefined && !hasIssued(other, other)
+    return keyFault(other) === undefined && !isSignedBy(other, other)
   })
 }
 
@@ -69,17 +69,8 @@ function rememberIssued() {
   return (issuer: X509Certificate, certificate: X509Certificate): boolean => {
     const answers = known.get(certificate) ?? new Map<X509Certificate, boolean>()
     known.set(certificate, answers)
-    const answer = answers.get(issuer) ?? hasIssued(issuer, certificate)
+    const answer = answers.get(issuer) ?? isSignedBy(certificate, issuer)
     answers.set(issuer, answer)
     return answer
-  }
-}
-
-/** False also where OpenSSL cannot make anything of a key or a signature. */
-export function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boolean {
-  try {
-    return isSignedBy(certificate, issuer)
-  } catch {
-    return false
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { after, test } from 'node:test'
 import { openOpenssl } from '../../../../test/support/certificates/openssl.ts'
-import { readCertificates } from '../certificate-chain.ts'
+import { readCertificates } from '../../../base/certificates.ts'
 import { nameableCas } from './client-cas.ts'
 
 const openssl = await openOpenssl()

@@ -3,7 +3,7 @@
  * (RFC 8446 §4.2.4). What is named is not yet trusted.
  */
 import type { X509Certificate } from 'node:crypto'
-import { readCertificates, writeCertificates } from '../certificate-chain.ts'
+import { readCertificates, writeCertificates } from '../../../base/certificates.ts'
 
 /** The names stand in one handshake message. TLS allows 64 KiB for it; some clients take far less. */
 const LARGEST_NAMES = 12 * 1024

@@ -2,17 +2,16 @@
  * Certificates that an administrator hands in: that of a third-party CA, the one that proves that somebody holds
  * the CA's key, and the one of an authenticator. API 4.6. Who may hand them in is decided by the use cases.
  */
-
 import type { X509Certificate } from 'node:crypto'
-import type { Instant } from '../../../base/time/instant.ts'
-import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import {
   fingerprintOf,
+  isSignedBy,
   readCertificates,
   validity,
   writeCertificates,
-} from '../certificate-chain.ts'
-import { hasIssued } from '../paths/find-paths.ts'
+} from '../../../base/certificates.ts'
+import type { Instant } from '../../../base/time/instant.ts'
+import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import { keyFault } from '../paths/key-strength.ts'
 import { validatePath } from '../paths/validate-path.ts'
 import type { Ca } from './ca.ts'
@@ -58,7 +57,7 @@ export async function proveCa(
   if (token === undefined || names.length !== 1 || names[0] !== token) return 'INVALID_COMMON_NAME'
 
   const [anchor] = readCertificates(ca.certPem)
-  if (anchor === undefined || !hasIssued(anchor, proof)) return 'CERT_FAILED_VALIDATION'
+  if (anchor === undefined || !isSignedBy(proof, anchor)) return 'CERT_FAILED_VALIDATION'
   const { state } = await validatePath([proof, anchor], now)
   return state === 'valid' ? 'proven' : 'CERT_FAILED_VALIDATION'
 }

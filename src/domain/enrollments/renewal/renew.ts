@@ -5,6 +5,7 @@
  */
 
 import type { X509Certificate } from 'node:crypto'
+import { fingerprintOf, readCertificates, validity } from '../../../base/certificates.ts'
 import { sha256 } from '../../../base/encoding.ts'
 import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -12,7 +13,6 @@ import { Failure } from '../../../errors/catalogue.ts'
 import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Caller } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
-import { fingerprintOf, readCertificates, validity } from '../../certificates/certificate-chain.ts'
 import { judgeCertificate } from '../../certificates/judge-certificate.ts'
 import {
   type IdentityCertificate,

@@ -3,9 +3,8 @@
  * missing values are read from the registered certificate; if none is registered, the proof stays incomplete and is
  * refused. For a login that has the fields, nothing is read.
  */
-import { readCertificates, validity } from '../../certificates/certificate-chain.ts'
+import { isSignedBy, readCertificates, validity } from '../../../base/certificates.ts'
 import type { CaTrust } from '../../certificates/judge-certificate.ts'
-import { hasIssued } from '../../certificates/paths/find-paths.ts'
 import type { Ca } from '../../certificates/third-party/ca.ts'
 import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { Authenticators } from '../../identities/stores.ts'
@@ -33,7 +32,7 @@ export async function completeProof(
 
   function trustBy(ca: Ca): readonly { readonly ca: Ca; readonly trust: CaTrust }[] {
     const [issuer] = readCertificates(ca.certPem)
-    if (issuer === undefined || leaf === undefined || !hasIssued(issuer, leaf)) return []
+    if (issuer === undefined || leaf === undefined || !isSignedBy(leaf, issuer)) return []
     const casEndAt = validity(issuer).notAfter
     return [{ ca, trust: { caId: ca.id, throughCaIds: [], casEndAt } }]
   }

@@ -9,7 +9,6 @@ import { Failure } from '../../../errors/catalogue.ts'
 import { primaryExtJwt, secondaryExtJwt } from '../../../protocol/challenge.ts'
 import type { Caller, LoginFailureReason } from '../../audit/events.ts'
 import { recordEvent } from '../../audit/record.ts'
-import type { Bound } from '../../bound.ts'
 import { type OfferedSigner, offered } from '../../ext-jwt/idp/endpoints.ts'
 import { redeemCode } from '../../ext-jwt/idp/redeem-code.ts'
 import type { LoginStep } from '../finish.ts'
@@ -160,9 +159,4 @@ function refuseWith(ports: LoginPorts, { trip, signer, kept }: Returned, caller:
       detail,
     })
   }
-}
-
-export interface ComeBack {
-  readonly recognise: Bound<typeof recogniseReturn>
-  readonly finish: Bound<typeof finishReturn>
 }

@@ -5,7 +5,6 @@
  */
 import { fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
-import type { Bound } from '../../bound.ts'
 import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { LoginPorts } from '../ports.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
@@ -23,8 +22,6 @@ export function keepPrimary(
 ): string {
   return vault.seal('kept-primary', utf8(JSON.stringify(kept)), key)
 }
-
-export type KeepPrimary = Bound<typeof keepPrimary>
 
 /** Undefined for every text that was not sealed for this login. */
 export function openKept(vault: Vault, text: string, key: AuthRequestKey): KeptPrimary | undefined {

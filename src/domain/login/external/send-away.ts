@@ -6,7 +6,6 @@ import { base64url, sha256 } from '../../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
 import { inSeconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
-import type { Bound } from '../../bound.ts'
 import { offered } from '../../ext-jwt/idp/endpoints.ts'
 import type { LoginPorts } from '../ports.ts'
 import type { ClientAsk } from '../request/auth-request.ts'
@@ -65,8 +64,6 @@ export async function sendAway(
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return { location: url.href, cookie: sealRoundTrip(vault, trip, state) }
 }
-
-export type SendAway = Bound<typeof sendAway>
 
 /** D-183, D-241. With `max_age` the ID token must say when the user authenticated (OIDC Core §2, auth_time). */
 function freshness({ prompt, maxAge }: ClientAsk): Readonly<Record<string, string>> {

@@ -1,18 +1,20 @@
 /** The steps from one state of a login to the next: SPEC States and transitions / Auth request; D-9, D-13, D-20. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON } from '../../../../test/support/clocks/manual-clock.ts'
-import { proven } from '../../../../test/support/people.ts'
+import { proven, WITH_TOTP } from '../../../../test/support/people.ts'
 import type { ExternalJwtSignerId, IdentityId } from '../../../base/ids.ts'
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import { minutes, seconds } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
+import { NO_FACTORS } from '../../factors/proven.ts'
 import {
   type AuthRequestKey,
   type AwaitingPrimary,
+  acceptFactor,
   acceptPrimary,
-  acceptTotp,
   issueCode,
 } from './auth-request.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
@@ -48,13 +50,13 @@ test('a proven primary factor makes the first revision, and nothing else is prov
     state: 'partially-authenticated',
     revision: 1,
     primary: ZOE,
-    secondary: { totp: false, extJwt: undefined },
+    secondary: { factors: NO_FACTORS, extJwt: undefined },
   })
 })
 
 test('D-14: the external JWT that came along is proven with it', () => {
   const { secondary } = acceptPrimary(AWAITING, ZOE, SIGNER, [])
-  assert.deepEqual(secondary, { totp: false, extJwt: SIGNER })
+  assert.deepEqual(secondary, { factors: NO_FACTORS, extJwt: SIGNER })
 })
 
 test('D-9: the config types of the login body become those of the request; the rest of the ask stays', () => {
@@ -66,7 +68,7 @@ test('D-7: no step extends the life of a request', () => {
   const partial = acceptPrimary(AWAITING, ZOE, undefined, [])
   for (const { expiresAt } of [
     partial,
-    acceptTotp(partial),
+    acceptFactor(partial, 'totp'),
     issueCode(partial, CODE, { byEnrollment: false }),
   ]) {
     assert.equal(expiresAt, AWAITING.expiresAt)
@@ -75,39 +77,43 @@ test('D-7: no step extends the life of a request', () => {
 
 test('a proven code is one revision more', () => {
   const partial = acceptPrimary(AWAITING, ZOE, SIGNER, [])
-  assert.deepEqual(acceptTotp(partial), {
+  assert.deepEqual(acceptFactor(partial, 'totp'), {
     ...partial,
     revision: 2,
-    secondary: { totp: true, extJwt: SIGNER },
+    secondary: { factors: WITH_TOTP, extJwt: SIGNER },
   })
 })
 
 test('D-13: the same identity once more keeps its code, and the JWT is that of this call', () => {
-  const partial = acceptTotp(acceptPrimary(AWAITING, ZOE, SIGNER, []))
+  const partial = acceptFactor(acceptPrimary(AWAITING, ZOE, SIGNER, []), 'totp')
   const again = acceptPrimary(partial, proven({ method: 'cert' }), undefined, [])
   assert.equal(again.revision, 3)
   assert.equal(again.primary.method, 'cert')
-  assert.deepEqual(again.secondary, { totp: true, extJwt: undefined })
+  assert.deepEqual(again.secondary, { factors: WITH_TOTP, extJwt: undefined })
 })
 
 test('D-13: another identity starts over, and nothing that the first one proved counts', () => {
   // Attack: somebody proves his own second factor, and then his victim's password, on one request.
-  const partial = acceptTotp(acceptPrimary(AWAITING, ZOE, SIGNER, []))
+  const partial = acceptFactor(acceptPrimary(AWAITING, ZOE, SIGNER, []), 'totp')
   const taken = acceptPrimary(partial, BOB, undefined, [])
   assert.equal(taken.primary, BOB)
-  assert.deepEqual(taken.secondary, { totp: false, extJwt: undefined })
+  assert.deepEqual(taken.secondary, { factors: NO_FACTORS, extJwt: undefined })
   const back = acceptPrimary(taken, ZOE, undefined, [])
-  assert.deepEqual(back.secondary, { totp: false, extJwt: undefined }, 'also on the way back')
+  assert.deepEqual(
+    back.secondary,
+    { factors: NO_FACTORS, extJwt: undefined },
+    'also on the way back',
+  )
 })
 
 test('D-226: the same identity starts over when its logins were voided in between', () => {
-  const partial = acceptTotp(acceptPrimary(AWAITING, ZOE, SIGNER, []))
+  const partial = acceptFactor(acceptPrimary(AWAITING, ZOE, SIGNER, []), 'totp')
   const anew = acceptPrimary(partial, { ...ZOE, voidedLogins: 1 }, undefined, [])
-  assert.deepEqual(anew.secondary, { totp: false, extJwt: undefined })
+  assert.deepEqual(anew.secondary, { factors: NO_FACTORS, extJwt: undefined })
 })
 
 test('a code is issued with the change that completed the login, in one revision', () => {
-  const partial = acceptTotp(acceptPrimary(AWAITING, ZOE, undefined, []))
+  const partial = acceptFactor(acceptPrimary(AWAITING, ZOE, undefined, []), 'totp')
   assert.deepEqual(issueCode(partial, CODE, { byEnrollment: true }), {
     ...partial,
     state: 'code-issued',
@@ -118,7 +124,7 @@ test('a code is issued with the change that completed the login, in one revision
 })
 
 test('D-20: a second code takes the place of the first, once', () => {
-  const partial = acceptTotp(acceptPrimary(AWAITING, ZOE, undefined, []))
+  const partial = acceptFactor(acceptPrimary(AWAITING, ZOE, undefined, []), 'totp')
   const first = issueCode(partial, CODE, { byEnrollment: true })
   const second = issueCode(first, NEXT_CODE, { byEnrollment: false })
   assert.deepEqual(second, {

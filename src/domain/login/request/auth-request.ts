@@ -10,7 +10,8 @@ import type { SecretHash } from '../../../base/secrets/vault.ts'
 import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
-import type { ProvenPrimary, ProvenSecondary } from '../../factors/proven.ts'
+import type { SecondFactorId } from '../../../protocol/second-factors.ts'
+import { NO_FACTORS, type ProvenPrimary, type ProvenSecondary } from '../../factors/proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** What the client holds: the sealed request itself (D-7). Never stored, never logged. */
@@ -62,7 +63,7 @@ export interface CodeIssued extends Stored {
   readonly state: 'code-issued'
   readonly codeHash: SecretHash
   readonly codeExpiresAt: Instant
-  /** D-20: the TOTP factor was an enrollment, and a code may still be posted for a new authorization code. */
+  /** D-20: the last factor was an enrollment, and a code may still be posted for a new authorization code. */
   readonly byEnrollment: boolean
 }
 
@@ -111,13 +112,17 @@ export function acceptPrimary(
     revision: request.state === 'awaiting-primary' ? 1 : request.revision + 1,
     ask: { ...request.ask, configTypes },
     primary,
-    secondary: { totp: isSame && request.secondary.totp, extJwt },
+    secondary: { factors: isSame ? request.secondary.factors : NO_FACTORS, extJwt },
   }
 }
 
-/** A TOTP or recovery code was proven, or an enrollment verified. */
-export function acceptTotp(request: PartiallyAuthenticated): PartiallyAuthenticated {
-  const secondary = { ...request.secondary, totp: true }
+/** A second factor was proven, or its enrollment verified. */
+export function acceptFactor(
+  request: PartiallyAuthenticated,
+  factor: SecondFactorId,
+): PartiallyAuthenticated {
+  const factors = new Set([...request.secondary.factors, factor])
+  const secondary = { ...request.secondary, factors }
   return { ...request, revision: request.revision + 1, secondary }
 }
 

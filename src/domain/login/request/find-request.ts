@@ -4,7 +4,6 @@
  */
 
 import { Failure } from '../../../errors/catalogue.ts'
-import type { Bound } from '../../bound.ts'
 import type { LoginPorts } from '../ports.ts'
 import type { AwaitingPrimary, CodeIssued, PartiallyAuthenticated } from './auth-request.ts'
 import { refuseStep, type StepOrigin } from './browser-binding.ts'
@@ -65,12 +64,6 @@ async function find({ vault, clock, authRequests }: FindPorts, id: string, step:
   if (found.state === 'tokens-issued') throw startAgain('the auth request has its tokens already')
   if (found.state === 'ended') throw startAgain('too many wrong codes ended the auth request')
   return found
-}
-
-export interface FindRequest {
-  readonly open: Bound<typeof findOpenRequest>
-  readonly forTotp: Bound<typeof findRequestForTotp>
-  readonly forEnrollment: Bound<typeof findRequestForEnrollment>
 }
 
 export function startAgain(detail: string): Failure {

@@ -1,7 +1,6 @@
 /** Signing keys as an administrator sees and rotates them: public parts alone. API 3.3, D-23. */
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
-import type { Bound } from '../../bound.ts'
 import { listInMemory } from '../../lists/evaluate.ts'
 import type { ListQuery } from '../../lists/list-query.ts'
 import type { PageOf } from '../../paging.ts'
@@ -44,7 +43,7 @@ export async function findKey(
 
 /** Returns the kid of the new key. */
 export async function rotateKeysOnDemand(
-  ports: RotationPorts & Pick<TokenPorts, 'endedSessions'>,
+  ports: RotationPorts,
   revokes: 'nothing' | 'older-keys',
   caller: Caller,
 ): Promise<string> {
@@ -64,10 +63,4 @@ function detailOf({ key, state, publishedUntil }: PublishedKey): SigningKeyDetai
   const { kid, algorithm, createdAt, activeFrom, publicJwk } = key
   const jwk = publicJwk
   return { id: kid, kid, algorithm, state, createdAt, activeFrom, publishedUntil, jwk }
-}
-
-export interface ManageKeys {
-  readonly list: Bound<typeof listKeys>
-  readonly find: Bound<typeof findKey>
-  readonly rotate: Bound<typeof rotateKeysOnDemand>
 }

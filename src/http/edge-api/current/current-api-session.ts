@@ -7,16 +7,14 @@ import {
 } from '../../../contract/current-api-session.ts'
 import { DoneReply } from '../../../contract/envelope.ts'
 import { authenticatorOf } from '../../../domain/sessions/api-session.ts'
-import type { CurrentSession, LogOut } from '../../../domain/sessions/current-session.ts'
+import { currentSession, logOut } from '../../../domain/sessions/current-session.ts'
+import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../../domain/sessions/session-detail.ts'
 import { secondsLeft } from '../../router.ts'
 import { done, found, reference, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 
-export function addCurrentApiSession(
-  api: Api,
-  use: { readonly currentSession: CurrentSession; readonly logOut: LogOut; readonly clock: Clock },
-): void {
+export function addCurrentApiSession(api: Api, ports: SessionPorts): void {
   api.add(
     {
       method: 'GET',
@@ -26,7 +24,7 @@ export function addCurrentApiSession(
       answers: { 200: CurrentApiSessionReply },
     },
     async ({ session: call }) =>
-      found(sessionBody(await use.currentSession(call), call.expiresAt, use.clock)),
+      found(sessionBody(await currentSession(ports, call), call.expiresAt, ports.clock)),
   )
 
   api.add(
@@ -39,7 +37,7 @@ export function addCurrentApiSession(
       answers: { 200: DoneReply },
     },
     async ({ session, caller }) => {
-      await use.logOut(session, caller)
+      await logOut(ports, session, caller)
       return done()
     },
   )

@@ -12,12 +12,21 @@ import {
   StartedMfaEnrollmentReply,
 } from '../../../contract/mfa.ts'
 import type { ReadEnrollment } from '../../../domain/factors/enroll-totp.ts'
-import type { SessionMfa } from '../../../domain/sessions/session-mfa.ts'
+import type { SessionPorts } from '../../../domain/sessions/ports.ts'
+import {
+  countRecoveryCodes,
+  readEnrollmentInSession,
+  removeEnrollmentInSession,
+  renewRecoveryCodes,
+  startEnrollmentInSession,
+  verifyEnrollmentInSession,
+} from '../../../domain/sessions/session-mfa.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { MFA_VALIDATION_CODE_HEADER } from '../../../protocol/headers.ts'
 import { qrCodePng, qrCodeSvg } from '../../../web/login/qr-code.ts'
 import type { Answer } from '../../answer.ts'
 import type { Call } from '../../call.ts'
+import type { ListenerParts } from '../../listener-parts.ts'
 import { bodyFields } from '../../reading/body.ts'
 import { fieldsBody } from '../../reading/declared-body.ts'
 import { codeField, invalid } from '../../reading/fields.ts'
@@ -35,13 +44,9 @@ const CODE_FIELD = {
 
 export function addCurrentIdentityMfa(
   api: Api,
-  use: {
-    readonly sessionMfa: SessionMfa
-    readonly totpHostname: (head: RequestHead) => string
-  },
+  ports: SessionPorts,
+  { totpHostname }: Pick<ListenerParts, 'totpHostname'>,
 ): void {
-  const { sessionMfa, totpHostname } = use
-
   api.add(
     {
       method: 'POST',
@@ -54,7 +59,7 @@ export function addCurrentIdentityMfa(
       codes: ['MFA_EXISTS'],
     },
     async (call) => {
-      const started = await sessionMfa.start(call.session, totpHostname(call))
+      const started = await startEnrollmentInSession(ports, call.session, totpHostname(call))
       return made({ ...enrollmentBody(started), recoveryCodes: [...started.recoveryCodes] })
     },
   )
@@ -68,7 +73,8 @@ export function addCurrentIdentityMfa(
       answers: { 200: MfaEnrollmentReply },
       codes: ['MFA_ENROLLMENT_NOT_STARTED'],
     },
-    async (call) => found(enrollmentBody(await sessionMfa.read(call.session, totpHostname(call)))),
+    async (call) =>
+      found(enrollmentBody(await readEnrollmentInSession(ports, call.session, totpHostname(call)))),
   )
 
   api.add(
@@ -89,7 +95,7 @@ export function addCurrentIdentityMfa(
       ],
     },
     async (call) => {
-      await sessionMfa.remove(call.session, readCode(call), call.caller)
+      await removeEnrollmentInSession(ports, call.session, readCode(call), call.caller)
       return done()
     },
   )
@@ -106,7 +112,7 @@ export function addCurrentIdentityMfa(
       codes: ['MFA_INVALID_TOKEN', 'MFA_ENROLLMENT_NOT_STARTED', 'RATE_LIMITED'],
     },
     async ({ body, session, caller }) => {
-      await sessionMfa.verify(session, codeField(bodyFields(body)), caller)
+      await verifyEnrollmentInSession(ports, session, codeField(bodyFields(body)), caller)
       return done()
     },
   )
@@ -126,7 +132,11 @@ export function addCurrentIdentityMfa(
       codes: ['MFA_ENROLLMENT_NOT_STARTED', 'NOT_ACCEPTABLE'],
     },
     async (call) => {
-      const { provisioningUrl } = await sessionMfa.read(call.session, totpHostname(call))
+      const { provisioningUrl } = await readEnrollmentInSession(
+        ports,
+        call.session,
+        totpHostname(call),
+      )
       if (provisioningUrl === undefined) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
       return qrCode(call, provisioningUrl)
     },
@@ -141,7 +151,7 @@ export function addCurrentIdentityMfa(
       answers: { 200: RecoveryCodesLeftReply },
       codes: ['MFA_NOT_ENROLLED'],
     },
-    async ({ session }) => found({ left: await sessionMfa.countRecoveryCodes(session) }),
+    async ({ session }) => found({ left: await countRecoveryCodes(ports, session) }),
   )
 
   api.add(
@@ -158,7 +168,7 @@ export function addCurrentIdentityMfa(
     },
     async (call) => {
       const code = readCode(call)
-      const fresh = await sessionMfa.renewRecoveryCodes(call.session, code, call.caller)
+      const fresh = await renewRecoveryCodes(ports, call.session, code, call.caller)
       return found({ recoveryCodes: [...fresh] })
     },
   )

@@ -1,19 +1,16 @@
 /** GET /current-identity, on both APIs: the identity that the token names. API 3.1, 4.1. */
-import type { Clock } from '../../../base/time/clock.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import { CurrentIdentityReply } from '../../../contract/current-identity.ts'
 import { isDisabled } from '../../../domain/identities/identity.ts'
 import type { AuthPolicy } from '../../../domain/policies/auth-policy.ts'
-import type { CurrentIdentityOf, IdentityDetail } from '../../../domain/sessions/current-session.ts'
+import { currentIdentity, type IdentityDetail } from '../../../domain/sessions/current-session.ts'
+import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import { IDENTITY } from '../../../entities/identity.ts'
 import { found, reference, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 import { ownFields } from '../described-body.ts'
 
-export function addCurrentIdentity(
-  api: Api,
-  use: { readonly currentIdentity: CurrentIdentityOf; readonly clock: Clock },
-): void {
+export function addCurrentIdentity(api: Api, ports: SessionPorts): void {
   api.add(
     {
       method: 'GET',
@@ -23,10 +20,10 @@ export function addCurrentIdentity(
       answers: { 200: CurrentIdentityReply },
     },
     async ({ session }) => {
-      const detail = await use.currentIdentity(session)
+      const detail = await currentIdentity(ports, session)
       return found({
         ...ownFields(IDENTITY, detail.identity),
-        ...computedOfIdentity(detail, use.clock.now()),
+        ...computedOfIdentity(detail, ports.clock.now()),
         _links: selfLink('current-identity'),
       })
     },

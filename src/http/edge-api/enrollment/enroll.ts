@@ -3,7 +3,6 @@
  * API 3.2. Anybody may call: token or certificate is the credential. The token comes in the query or in the body, the
  * CSR in JSON or as it is. Bodies ignore fields that they do not know, like those of a login (D-4).
  */
-
 import type { FormFields } from '../../../base/form.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { Ignored } from '../../../contract/authenticate.ts'

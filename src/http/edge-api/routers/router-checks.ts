@@ -5,15 +5,16 @@ import {
   type RouterCheckAnswer,
   RouterCheckReply,
 } from '../../../contract/router-checks.ts'
-import type {
-  CheckedSession,
-  CheckForRouter,
+import type { CallPorts } from '../../../domain/calls/ports.ts'
+import {
+  type CheckedSession,
+  checkForRouter,
 } from '../../../domain/calls/routers/check-for-router.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
 import { found } from '../answers.ts'
 import type { Api } from '../api.ts'
 
-export function addRouterChecks(api: Api, use: { readonly checkForRouter: CheckForRouter }): void {
+export function addRouterChecks(api: Api, ports: CallPorts): void {
   api.add(
     {
       method: 'POST',
@@ -25,7 +26,7 @@ export function addRouterChecks(api: Api, use: { readonly checkForRouter: CheckF
       answers: { 200: RouterCheckReply },
       codes: ['INVALID_AUTH'],
     },
-    async ({ input: { ztSession } }) => found(answerOf(await use.checkForRouter(ztSession))),
+    async ({ input: { ztSession } }) => found(answerOf(await checkForRouter(ports, ztSession))),
   )
 }
 

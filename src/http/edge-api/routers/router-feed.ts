@@ -2,15 +2,13 @@
  * GET /router-feed, on the client API: what edge routers follow, one JSON object a line. D-42; docs/router.md has the
  * format. The router's right is looked at again every few seconds.
  */
-
 import { Readable } from 'node:stream'
-import type { AuthenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'
-import {
-  HEARTBEAT_SECONDS,
-  type OpenRouterFeed,
-} from '../../../domain/calls/routers/router-feed.ts'
+import type { CallPorts } from '../../../domain/calls/ports.ts'
+import { authenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'
+import { HEARTBEAT_SECONDS, openRouterFeed } from '../../../domain/calls/routers/router-feed.ts'
 import { LONGEST_CURSOR } from '../../../protocol/limits.ts'
 import { empty } from '../../answer.ts'
+import type { ListenerParts } from '../../listener-parts.ts'
 import { invalid } from '../../reading/fields.ts'
 import type { Api } from '../api.ts'
 
@@ -22,12 +20,8 @@ const LOOK_EVERY = 2
 
 export function addRouterFeed(
   api: Api,
-  use: {
-    readonly openRouterFeed: OpenRouterFeed
-    readonly authenticateRouter: AuthenticateRouter
-    /** Aborted when the service stops: a feed would never end by itself. */
-    readonly stopping: AbortSignal
-  },
+  ports: CallPorts,
+  { stopping }: Pick<ListenerParts, 'stopping'>,
 ): void {
   api.add(
     {
@@ -54,23 +48,31 @@ export function addRouterFeed(
       // Nobody would read the lines, and nothing would end them.
       if (method === 'HEAD') return empty(200)
       const chain = certificateChain()
-      const stillMay = () => use.authenticateRouter(chain, caller)
+      const stillMay = () => authenticateRouter(ports, chain, caller)
       const cursor = since === undefined || since.length > LONGEST_CURSOR ? undefined : since
-      const lines = follow(use, cursor, stillMay)
+      const lines = follow(ports, { cursor, stillMay, stopping })
       return { ...empty(200), content: { kind: 'lines', lines } }
     },
   )
 }
 
 function follow(
-  use: { readonly openRouterFeed: OpenRouterFeed; readonly stopping: AbortSignal },
-  since: string | undefined,
-  stillMay: () => Promise<unknown>,
+  ports: CallPorts,
+  {
+    cursor,
+    stillMay,
+    stopping,
+  }: {
+    readonly cursor: string | undefined
+    readonly stillMay: () => Promise<unknown>
+    /** A feed would never end by itself. */
+    readonly stopping: AbortSignal
+  },
 ): Readable {
   const lines = new Readable({ read: () => undefined })
   // What has ended so far goes out in one piece, however much it is; what follows must be read as it comes.
   let most = Number.POSITIVE_INFINITY
-  const feed = use.openRouterFeed(since, (line) => {
+  const feed = openRouterFeed(ports, cursor, (line) => {
     lines.push(`${JSON.stringify(line)}\n`)
     if (lines.readableLength > most) lines.destroy()
   })
@@ -84,7 +86,7 @@ function follow(
     if (beats % LOOK_EVERY === 0) stillMay().catch(() => lines.destroy())
   }, HEARTBEAT_SECONDS * 1_000)
   const stop = () => {
-    use.stopping.removeEventListener('abort', end)
+    stopping.removeEventListener('abort', end)
     clearInterval(timer)
     feed.close()
   }
@@ -94,7 +96,7 @@ function follow(
     lines.push(null)
   }
   lines.once('close', stop)
-  if (use.stopping.aborted) end()
-  else use.stopping.addEventListener('abort', end)
+  if (stopping.aborted) end()
+  else stopping.addEventListener('abort', end)
   return lines
 }

@@ -2,6 +2,9 @@
  * GET and POST /oidc/login/cert: SPEC Primary login; D-21. The certificate is that of the connection that posts; the
  * body has only the id. GET shows a page with one button, which offers the password too (D-6).
  */
+import type { LoginPorts } from '../../../domain/login/ports.ts'
+import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
+import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { certificatePage } from '../../../web/login/pages/certificate-page.ts'
@@ -11,6 +14,7 @@ import { textList } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import {
+  type AtListener,
   answerStep,
   LOGIN_GET,
   LOGIN_POST,
@@ -19,14 +23,13 @@ import {
   whatToPost,
   withForm,
 } from './login-step.ts'
-import type { PrimaryLoginDependencies } from './login-username.ts'
 import { fetchJwtFrom } from './signer-choice.ts'
 
-export function addLoginCert(router: Router, use: PrimaryLoginDependencies): void {
+export function addLoginCert(router: Router, ports: LoginPorts, listener: AtListener): void {
   const url = PATHS.loginCert
   router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, use)
-    const found = await use.findRequest.open(authRequestId, origin)
+    const { authRequestId, origin } = readStep(call, listener)
+    const found = await findOpenRequest(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const hasCertificate = call.certificateChain() !== undefined
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
@@ -34,17 +37,17 @@ export function addLoginCert(router: Router, use: PrimaryLoginDependencies): voi
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {
-    const { fields, authRequestId, origin } = readStep(call, use)
-    const found = await use.findRequest.open(authRequestId, origin)
+    const { fields, authRequestId, origin } = readStep(call, listener)
+    const found = await findOpenRequest(ports, authRequestId, origin)
     const chain = call.certificateChain()
     const hasCertificate = chain !== undefined
     const form = (error: string, code: FailureCode) => {
       const shown = code === 'INVALID_AUTH' ? CERTIFICATE.refused : error
       return certificatePage({ authRequestId, hasCertificate, error: shown })
     }
-    const fetchJwt = fetchJwtFrom(use, found, authRequestId)
-    return withForm(call, { ...use, found, form, fetchJwt }, async () => {
-      const step = await use.submitPrimary({
+    const fetchJwt = fetchJwtFrom(ports, found, authRequestId)
+    return withForm(ports, call, { found, form, fetchJwt }, async () => {
+      const step = await submitPrimary(ports, {
         request: found,
         credential: { method: 'cert', chain },
         bearers: bearersOf(call),

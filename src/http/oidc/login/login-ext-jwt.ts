@@ -2,29 +2,39 @@
  * GET and POST /oidc/login/ext-jwt: SPEC Primary login; D-12, D-14. The JWT comes in the Authorization field; a second
  * one, or the same, may be the secondary factor. GET shows a person whom they can fetch one from (D-47).
  */
+import type { LoginPorts } from '../../../domain/login/ports.ts'
+import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
+import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
-import { answerStep, LOGIN_GET, LOGIN_POST, loginPage, readStep, whatToPost } from './login-step.ts'
-import type { PrimaryLoginDependencies } from './login-username.ts'
+import {
+  type AtListener,
+  answerStep,
+  LOGIN_GET,
+  LOGIN_POST,
+  loginPage,
+  readStep,
+  whatToPost,
+} from './login-step.ts'
 import { choicePage } from './signer-choice.ts'
 
-export function addLoginExtJwt(router: Router, use: PrimaryLoginDependencies): void {
+export function addLoginExtJwt(router: Router, ports: LoginPorts, listener: AtListener): void {
   const url = PATHS.loginExtJwt
   router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, use)
-    const found = await use.findRequest.open(authRequestId, origin)
+    const { authRequestId, origin } = readStep(call, listener)
+    const found = await findOpenRequest(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(200, choicePage(use.rules, authRequestId), found, headers)
+    return loginPage(200, choicePage(ports.rules, authRequestId), found, headers)
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {
-    const { fields, authRequestId, origin } = readStep(call, use)
-    const found = await use.findRequest.open(authRequestId, origin)
-    const step = await use.submitPrimary({
+    const { fields, authRequestId, origin } = readStep(call, listener)
+    const found = await findOpenRequest(ports, authRequestId, origin)
+    const step = await submitPrimary(ports, {
       request: found,
       credential: { method: 'ext-jwt' },
       bearers: bearersOf(call),

@@ -3,28 +3,23 @@
  * away, the callback takes the answer and goes on where a posted JWT would; no token ever reaches the browser.
  */
 import type { ExternalJwtSigner } from '../../../domain/ext-jwt/signer.ts'
-import type { ComeBack } from '../../../domain/login/external/come-back.ts'
+import { finishReturn, recogniseReturn } from '../../../domain/login/external/come-back.ts'
 import type { ExternalRole } from '../../../domain/login/external/round-trip.ts'
-import type { SendAway } from '../../../domain/login/external/send-away.ts'
+import { sendAway } from '../../../domain/login/external/send-away.ts'
+import type { LoginPorts } from '../../../domain/login/ports.ts'
+import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
 import { EXT_JWT, SECOND_PROOF } from '../../../web/login/texts.ts'
 import { type Answer, redirect, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
-import type { ListenerAddresses } from '../../issuers.ts'
+import type { ListenerParts } from '../../listener-parts.ts'
 import { invalid, textField } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { keepCookies, keptCookies, stepOrigin } from './browser-cookie.ts'
 import { answerStep, LOGIN_ROUTE, MENDABLE, readStep, withForm } from './login-step.ts'
-import type { PrimaryLoginDependencies } from './login-username.ts'
 import { choicePage, fetchJwtFrom, secondPage } from './signer-choice.ts'
-
-export interface ExternalLoginDependencies extends PrimaryLoginDependencies {
-  readonly addresses: () => ListenerAddresses
-  readonly sendAway: SendAway
-  readonly comeBack: ComeBack
-}
 
 /** Ids are far shorter; codes of some IdPs are JWTs. */
 const LONGEST_ID = 64
@@ -33,30 +28,32 @@ const LONGEST_CODE = 8 * 1024
 /** What a person can mend by going there once more, or somewhere else. */
 const WORTH_ANOTHER_TRY: readonly FailureCode[] = [...MENDABLE, 'UNAUTHORIZED', 'IDP_UNAVAILABLE']
 
-export function addLoginExternal(router: Router, use: ExternalLoginDependencies): void {
-  const { rules } = use
-
+export function addLoginExternal(
+  router: Router,
+  ports: LoginPorts,
+  listener: Pick<ListenerParts, 'addresses' | 'corsOrigins'>,
+): void {
   router.add(
     { ...LOGIN_ROUTE, method: 'GET', url: PATHS.extJwtStart, reads: [], replies: [302, 406] },
     async (call) => {
       const { query } = call
-      const { authRequestId, origin } = readStep(call, use)
+      const { authRequestId, origin } = readStep(call, listener)
       const signerId = textField(query, 'signer', LONGEST_ID)
       const role = readRole(query)
-      const found = await use.findRequest.open(authRequestId, origin)
+      const found = await findOpenRequest(ports, authRequestId, origin)
       const { key } = found
       const form = (_: string, code: FailureCode) => {
-        const signer = rules.signers().find(({ id }) => id === signerId)
-        return pageAfter({ role, signer, authRequestId }, code, use)
+        const signer = ports.rules.signers().find(({ id }) => id === signerId)
+        return pageAfter({ role, signer, authRequestId }, code, ports)
       }
-      return withForm(call, { ...use, found, form, mendable: WORTH_ANOTHER_TRY }, async () => {
-        const { location, cookie } = await use.sendAway({
+      return withForm(ports, call, { found, form, mendable: WORTH_ANOTHER_TRY }, async () => {
+        const { location, cookie } = await sendAway(ports, {
           request: found,
           authRequestId,
           signerId,
           role,
           kept: keptCookies(call).primary(key),
-          redirectUri: `${use.addresses().baseUrlOf(call)}${PATHS.extJwtCallback}`,
+          redirectUri: `${listener.addresses().baseUrlOf(call)}${PATHS.extJwtCallback}`,
         })
         const kept = { kind: 'idp', key, value: cookie } as const
         return withCookies(redirect(location), keepCookies(call, kept))
@@ -83,21 +80,21 @@ export function addLoginExternal(router: Router, use: ExternalLoginDependencies)
       if (answer.code === undefined && answer.error === undefined) {
         throw invalid('code', 'is missing')
       }
-      const origin = stepOrigin(call, use.corsOrigins)
-      const returned = await use.comeBack.recognise(state, keptCookies(call), origin)
+      const origin = stepOrigin(call, listener.corsOrigins)
+      const returned = await recogniseReturn(ports, state, keptCookies(call), origin)
       const { request: found, trip, signer } = returned
       const { authRequestId } = trip
-      const form = (_: string, code: FailureCode) => pageAfter({ ...trip, signer }, code, use)
+      const form = (_: string, code: FailureCode) => pageAfter({ ...trip, signer }, code, ports)
       const { otherAccount } = SECOND_PROOF
       const fetchJwt = fetchJwtFrom(
-        use,
+        ports,
         found,
         authRequestId,
         trip.role === 'secondary' ? otherAccount : undefined,
       )
-      const mending = { ...use, found, form, fetchJwt, mendable: WORTH_ANOTHER_TRY }
-      return withForm(call, mending, async () => {
-        const step = await use.comeBack.finish(returned, answer, call.caller)
+      const mending = { found, form, fetchJwt, mendable: WORTH_ANOTHER_TRY }
+      return withForm(ports, call, mending, async () => {
+        const step = await finishReturn(ports, returned, answer, call.caller)
         if (step.next === 'answer' || !call.wantsHtml) {
           return answerStep(call, { step, found, authRequestId })
         }
@@ -132,7 +129,7 @@ function pageAfter(
     readonly authRequestId: string
   },
   code: FailureCode,
-  { rules }: ExternalLoginDependencies,
+  { rules }: LoginPorts,
 ): SafeHtml {
   const { role, signer, authRequestId } = trip
   const text = TEXTS[code] ?? EXT_JWT.failed

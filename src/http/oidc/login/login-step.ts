@@ -4,6 +4,7 @@
  */
 
 import type { LoginStep } from '../../../domain/login/finish.ts'
+import type { LoginPorts } from '../../../domain/login/ports.ts'
 import type { AuthRequestKey, ClientAsk } from '../../../domain/login/request/auth-request.ts'
 import type { StepOrigin } from '../../../domain/login/request/browser-binding.ts'
 import { JwtDemanded } from '../../../domain/login/submit-primary.ts'
@@ -18,6 +19,7 @@ import { errorText } from '../../../web/login/texts.ts'
 import { type Answer, type HeaderFields, json, page, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import { failureHeaders, totpRequired } from '../../faces/challenge-header.ts'
+import type { ListenerParts } from '../../listener-parts.ts'
 import { bodyFields } from '../../reading/body.ts'
 import { deviceCookie } from '../../reading/known-device.ts'
 import type { Route } from '../../route.ts'
@@ -48,15 +50,12 @@ export const LOGIN_POST = {
   replies: [200, 302, 401, 406, 429],
 } as const satisfies Partial<Route>
 
-export interface LoginRouteDependencies {
-  readonly brand: string
-  readonly corsOrigins: readonly string[]
-}
+export type AtListener = Pick<ListenerParts, 'corsOrigins'>
 
 /** The fields of the call, the id under any of its names, and where the call comes from. */
 export function readStep(
   call: Call,
-  { corsOrigins }: LoginRouteDependencies,
+  { corsOrigins }: AtListener,
 ): {
   readonly fields: ReturnType<typeof bodyFields>
   readonly authRequestId: string
@@ -133,9 +132,9 @@ export type FetchJwt = (
 
 /** Shows the form again, with what was wrong, to somebody who can mend it; throws everything else on. */
 export async function withForm(
+  { brand }: Pick<LoginPorts, 'brand'>,
   call: Call,
   use: {
-    readonly brand: string
     readonly found: Found
     readonly form: (error: string, code: FailureCode) => SafeHtml | Promise<SafeHtml>
     /** Where a demanded external JWT can be had: the page that leads there (D-156). */
@@ -148,12 +147,12 @@ export async function withForm(
     return await submit()
   } catch (error) {
     if (!call.wantsHtml || !(error instanceof Failure)) throw error
-    const led = error instanceof JwtDemanded ? leadToIdp(call, use, error) : undefined
+    const led = error instanceof JwtDemanded ? leadToIdp(call, { ...use, brand }, error) : undefined
     if (led !== undefined) return led
     if (!(use.mendable ?? MENDABLE).includes(error.code)) throw error
     const html = await use.form(errorText(error.code).message, error.code)
     const { status } = CATALOGUE[error.code]
-    const answer = loginPage(status, html, use.found, failureHeaders(error, use.brand))
+    const answer = loginPage(status, html, use.found, failureHeaders(error, brand))
     return { ...answer, failure: error }
   }
 }

@@ -2,9 +2,10 @@
  * GET and POST /oidc/login/totp, GET /oidc/login/auth-queries: SPEC Secondary factors and TOTP; D-15, D-18.
  */
 
-import type { QueriesOf } from '../../../domain/login/outstanding-queries.ts'
-import type { FindRequest } from '../../../domain/login/request/find-request.ts'
-import type { SubmitTotp } from '../../../domain/login/submit-totp.ts'
+import { queriesOf } from '../../../domain/login/outstanding-queries.ts'
+import type { LoginPorts } from '../../../domain/login/ports.ts'
+import { findOpenRequest, findRequestForTotp } from '../../../domain/login/request/find-request.ts'
+import { submitSecondFactor } from '../../../domain/login/submit-second-factor.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { totpPage } from '../../../web/login/pages/totp-page.ts'
 import { json } from '../../answer.ts'
@@ -13,41 +14,39 @@ import { codeField } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import {
+  type AtListener,
   answerStep,
   LOGIN_GET,
   LOGIN_POST,
   LOGIN_ROUTE,
-  type LoginRouteDependencies,
   loginPage,
   readStep,
   whatToPost,
   withForm,
 } from './login-step.ts'
 
-export function addLoginTotp(
-  router: Router,
-  use: LoginRouteDependencies & {
-    readonly findRequest: Pick<FindRequest, 'open' | 'forTotp'>
-    readonly submitTotp: SubmitTotp
-    readonly queriesOf: QueriesOf
-  },
-): void {
+export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtListener): void {
   const url = PATHS.loginTotp
   router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, use)
-    const found = await use.findRequest.forTotp(authRequestId, origin)
+    const { authRequestId, origin } = readStep(call, listener)
+    const found = await findRequestForTotp(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'code'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
     return loginPage(200, totpPage({ authRequestId, canRecover: true }), found, headers)
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {
-    const { fields, authRequestId, origin } = readStep(call, use)
-    const found = await use.findRequest.forTotp(authRequestId, origin)
+    const { fields, authRequestId, origin } = readStep(call, listener)
+    const found = await findRequestForTotp(ports, authRequestId, origin)
     const code = codeField(fields)
     const form = (error: string) => totpPage({ authRequestId, canRecover: true, error })
-    return withForm(call, { ...use, found, form }, async () => {
-      const step = await use.submitTotp({ request: found, code, caller: call.caller })
+    return withForm(ports, call, { found, form }, async () => {
+      const step = await submitSecondFactor(ports, {
+        factor: 'totp',
+        request: found,
+        code,
+        caller: call.caller,
+      })
       return answerStep(call, { step, found, authRequestId })
     })
   })
@@ -62,9 +61,9 @@ export function addLoginTotp(
       replies: [200],
     },
     async (call) => {
-      const { authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.open(authRequestId, origin)
-      const authQueries = await use.queriesOf(found)
+      const { authRequestId, origin } = readStep(call, listener)
+      const found = await findOpenRequest(ports, authRequestId, origin)
+      const authQueries = await queriesOf(ports, found)
       const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
       return json(200, { authQueries }, headers)
     },

@@ -3,10 +3,9 @@
  * GET shows the form, or says what to post. POST hands the credentials to `submitPrimary`.
  */
 
-import type { KeepPrimary } from '../../../domain/login/external/kept-primary.ts'
-import type { FindRequest } from '../../../domain/login/request/find-request.ts'
-import type { SubmitPrimary } from '../../../domain/login/submit-primary.ts'
-import type { Rules } from '../../../domain/policies/rules.ts'
+import type { LoginPorts } from '../../../domain/login/ports.ts'
+import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
+import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { passwordPage } from '../../../web/login/pages/password-page.ts'
@@ -18,10 +17,10 @@ import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { createFailedTries } from './failed-tries.ts'
 import {
+  type AtListener,
   answerStep,
   LOGIN_GET,
   LOGIN_POST,
-  type LoginRouteDependencies,
   loginPage,
   readStep,
   whatToPost,
@@ -29,47 +28,40 @@ import {
 } from './login-step.ts'
 import { choiceOf, fetchJwtFrom } from './signer-choice.ts'
 
-export interface PrimaryLoginDependencies extends LoginRouteDependencies {
-  readonly findRequest: Pick<FindRequest, 'open'>
-  readonly submitPrimary: SubmitPrimary
-  readonly rules: Pick<Rules, 'signers'>
-  readonly keepPrimary: KeepPrimary
-}
-
-export function addLoginUsername(router: Router, use: PrimaryLoginDependencies): void {
+export function addLoginUsername(router: Router, ports: LoginPorts, listener: AtListener): void {
   const failedTries = createFailedTries()
   for (const url of [PATHS.loginUsername, PATHS.loginPassword]) {
     router.add({ ...LOGIN_GET, url }, async (call) => {
-      const { authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.open(authRequestId, origin)
+      const { authRequestId, origin } = readStep(call, listener)
+      const found = await findOpenRequest(ports, authRequestId, origin)
       if (!call.wantsHtml) {
         return whatToPost(authRequestId, PATHS.loginUsername, FIELDS)
       }
       const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
       return loginPage(
         200,
-        passwordPage({ authRequestId, choice: choiceOf(use.rules, authRequestId) }),
+        passwordPage({ authRequestId, choice: choiceOf(ports.rules, authRequestId) }),
         found,
         headers,
       )
     })
 
     router.add({ ...LOGIN_POST, url }, async (call) => {
-      const { fields, authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.open(authRequestId, origin)
+      const { fields, authRequestId, origin } = readStep(call, listener)
+      const found = await findOpenRequest(ports, authRequestId, origin)
       const credentials = passwordCredentials(fields)
       const configTypes = textList(fields, 'configTypes')
       const device = shownDevice(call, fields)
       const { username } = credentials
-      const choice = choiceOf(use.rules, authRequestId)
+      const choice = choiceOf(ports.rules, authRequestId)
       const form = (text: string, code: FailureCode) => {
         const isOneOfSeveral = code === 'INVALID_AUTH' && failedTries.add(found.key)
         const error = isOneOfSeveral ? SIGN_IN.severalFailures : text
         return passwordPage({ authRequestId, username, error, choice })
       }
-      const fetchJwt = fetchJwtFrom(use, found, authRequestId)
-      return withForm(call, { ...use, found, form, fetchJwt }, async () => {
-        const step = await use.submitPrimary({
+      const fetchJwt = fetchJwtFrom(ports, found, authRequestId)
+      return withForm(ports, call, { found, form, fetchJwt }, async () => {
+        const step = await submitPrimary(ports, {
           request: found,
           credential: { method: 'password', credentials },
           bearers: bearersOf(call),

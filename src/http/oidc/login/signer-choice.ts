@@ -4,8 +4,9 @@
  */
 import { offered } from '../../../domain/ext-jwt/idp/endpoints.ts'
 import type { ExternalJwtSigner } from '../../../domain/ext-jwt/signer.ts'
-import type { KeepPrimary } from '../../../domain/login/external/kept-primary.ts'
+import { keepPrimary } from '../../../domain/login/external/kept-primary.ts'
 import type { ExternalRole } from '../../../domain/login/external/round-trip.ts'
+import type { LoginPorts } from '../../../domain/login/ports.ts'
 import type { OpenRequest } from '../../../domain/login/request/find-request.ts'
 import type { Rules } from '../../../domain/policies/rules.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
@@ -46,7 +47,7 @@ export function secondPage(
 
 /** D-156: a browser that can fetch the demanded token is led there; what it has proven is kept for the way back. */
 export function fetchJwtFrom(
-  { keepPrimary }: { readonly keepPrimary: KeepPrimary },
+  ports: LoginPorts,
   { key, browser }: Pick<OpenRequest, 'key' | 'browser'>,
   authRequestId: string,
   error?: string,
@@ -54,7 +55,7 @@ export function fetchJwtFrom(
   return ({ signer, kept }) => {
     const to = offered(signer)
     if (to === undefined || browser === undefined) return undefined
-    return { html: secondPage(to, authRequestId, error), cookie: keepPrimary(kept, key) }
+    return { html: secondPage(to, authRequestId, error), cookie: keepPrimary(ports, kept, key) }
   }
 }
 

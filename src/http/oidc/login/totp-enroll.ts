@@ -1,20 +1,25 @@
 /**
  * POST, GET and DELETE /oidc/login/totp/enroll, POST …/verify: SPEC Secondary factors and TOTP; D-19, D-20.
  */
-import type { EnrollInLogin } from '../../../domain/login/enroll-totp.ts'
-import type { FindRequest } from '../../../domain/login/request/find-request.ts'
+import {
+  cancelEnrollmentInLogin,
+  pendingUrlInLogin,
+  startEnrollmentInLogin,
+  verifyEnrollmentInLogin,
+} from '../../../domain/login/enroll-totp.ts'
+import type { LoginPorts } from '../../../domain/login/ports.ts'
+import { findRequestForEnrollment } from '../../../domain/login/request/find-request.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { enrollPage, enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
 import { json } from '../../answer.ts'
+import type { ListenerParts } from '../../listener-parts.ts'
 import { codeField } from '../../reading/fields.ts'
-import type { RequestHead } from '../../reading/header-fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import {
   answerStep,
   LOGIN_GET,
   LOGIN_ROUTE,
-  type LoginRouteDependencies,
   loginPage,
   readStep,
   whatToPost,
@@ -23,19 +28,15 @@ import {
 
 export function addTotpEnroll(
   router: Router,
-  use: LoginRouteDependencies & {
-    readonly findRequest: Pick<FindRequest, 'forEnrollment'>
-    readonly enrollInLogin: EnrollInLogin
-    /** The name that the authenticator app shows for us. */
-    readonly totpHostname: (head: RequestHead) => string
-  },
+  ports: LoginPorts,
+  listener: Pick<ListenerParts, 'corsOrigins' | 'totpHostname'>,
 ): void {
   const url = PATHS.totpEnroll
-  const { enrollInLogin, totpHostname } = use
+  const { totpHostname } = listener
 
   router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, use)
-    const found = await use.findRequest.forEnrollment(authRequestId, origin)
+    const { authRequestId, origin } = readStep(call, listener)
+    const found = await findRequestForEnrollment(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
     return loginPage(200, enrollStartPage({ authRequestId }), found, headers)
@@ -44,9 +45,9 @@ export function addTotpEnroll(
   router.add(
     { ...LOGIN_ROUTE, method: 'POST', url, reads: ['json', 'form'], replies: [201, 406, 409] },
     async (call) => {
-      const { authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.forEnrollment(authRequestId, origin)
-      const started = await enrollInLogin.start(found, totpHostname(call))
+      const { authRequestId, origin } = readStep(call, listener)
+      const found = await findRequestForEnrollment(ports, authRequestId, origin)
+      const started = await startEnrollmentInLogin(ports, found, totpHostname(call))
       const { enrollment, provisioningUrl, recoveryCodes } = started
       if (call.wantsHtml) {
         const html = enrollPage({ authRequestId, provisioningUrl, recoveryCodes })
@@ -66,17 +67,21 @@ export function addTotpEnroll(
       replies: [200, 302, 401, 404, 406, 429],
     },
     async (call) => {
-      const { fields, authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.forEnrollment(authRequestId, origin)
+      const { fields, authRequestId, origin } = readStep(call, listener)
+      const found = await findRequestForEnrollment(ports, authRequestId, origin)
       const code = codeField(fields)
       const form = async (error: string) => {
-        const provisioningUrl = await enrollInLogin.pendingUrl(found, totpHostname(call))
+        const provisioningUrl = await pendingUrlInLogin(ports, found, totpHostname(call))
         return provisioningUrl === undefined
           ? enrollStartPage({ authRequestId, error })
           : enrollPage({ authRequestId, provisioningUrl, error })
       }
-      return withForm(call, { ...use, found, form }, async () => {
-        const step = await enrollInLogin.verify({ request: found, code, caller: call.caller })
+      return withForm(ports, call, { found, form }, async () => {
+        const step = await verifyEnrollmentInLogin(ports, {
+          request: found,
+          code,
+          caller: call.caller,
+        })
         return answerStep(call, { step, found, authRequestId })
       })
     },
@@ -91,9 +96,9 @@ export function addTotpEnroll(
       replies: [200, 404, 406, 409],
     },
     async (call) => {
-      const { authRequestId, origin } = readStep(call, use)
-      const found = await use.findRequest.forEnrollment(authRequestId, origin)
-      await enrollInLogin.cancel(found)
+      const { authRequestId, origin } = readStep(call, listener)
+      const found = await findRequestForEnrollment(ports, authRequestId, origin)
+      await cancelEnrollmentInLogin(ports, found)
       return json(200, {})
     },
   )

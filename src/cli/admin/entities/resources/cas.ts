@@ -3,7 +3,7 @@ import { CA } from '../../../../entities/ca.ts'
 import { optionFields, tableOf } from '../described-resource.ts'
 import type { Field } from '../fields.ts'
 import type { Resource } from '../resource.ts'
-import { NAME } from './tags.ts'
+import { NAME } from './name.ts'
 
 const CERTIFICATE: Field = {
   option: 'cert',

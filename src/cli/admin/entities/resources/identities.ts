@@ -4,7 +4,7 @@ import { Misuse } from '../../../terminal/io.ts'
 import { optionFields, tableOf } from '../described-resource.ts'
 import type { Body, Field, OptionValues } from '../fields.ts'
 import type { Resource } from '../resource.ts'
-import { NAME } from './tags.ts'
+import { NAME } from './name.ts'
 
 const CHOSEN = optionFields(IDENTITY)
 

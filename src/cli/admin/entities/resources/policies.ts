@@ -1,7 +1,9 @@
 /** Authentication policies: API 4.4. */
+import { AUTH_POLICY } from '../../../../entities/auth-policy.ts'
+import { optionFields, tableOf } from '../described-resource.ts'
 import type { Field } from '../fields.ts'
 import type { Resource } from '../resource.ts'
-import { NAME, TAGS } from './tags.ts'
+import { NAME } from './name.ts'
 
 const CHOSEN: readonly Field[] = [
   {
@@ -72,7 +74,7 @@ const CHOSEN: readonly Field[] = [
     canClear: true,
     what: 'a JWT of this signer besides, on every call',
   },
-  TAGS,
+  ...optionFields(AUTH_POLICY),
 ]
 
 export const POLICIES: Resource = {
@@ -81,8 +83,7 @@ export const POLICIES: Resource = {
   path: '/auth-policies',
   names: ['name'],
   columns: [
-    { title: 'NAME', path: 'name' },
-    { title: 'ID', path: 'id' },
+    ...tableOf(AUTH_POLICY),
     { title: 'PASSWORD', path: 'primary.updb.allowed', as: 'truth' },
     { title: 'CERT', path: 'primary.cert.allowed', as: 'truth' },
     { title: 'EXT-JWT', path: 'primary.extJwt.allowed', as: 'truth' },

@@ -1,4 +1,6 @@
 /** API sessions: API 4.7. Nobody makes or changes one; they begin with a login. */
+import { API_SESSION } from '../../../../entities/api-session.ts'
+import { tableOf } from '../described-resource.ts'
 import type { Resource } from '../resource.ts'
 
 export const SESSIONS: Resource = {
@@ -6,14 +8,14 @@ export const SESSIONS: Resource = {
   many: 'sessions',
   path: '/api-sessions',
   names: ['identity'],
-  columns: [
-    { title: 'ID', path: 'id' },
-    { title: 'IDENTITY', path: 'identity.name' },
-    { title: 'KIND', path: 'kind' },
-    { title: 'ADDRESS', path: 'ipAddress' },
-    { title: 'BEGAN', path: 'createdAt', as: 'time' },
-    { title: 'EXPIRES', path: 'expiresAt', as: 'time' },
-    { title: 'USER AGENT', path: 'userAgent' },
-  ],
+  columns: tableOf(API_SESSION, [
+    'id',
+    'identity',
+    'kind',
+    'ipAddress',
+    'createdAt',
+    'expiresAt',
+    'userAgent',
+  ]),
   remove: 'End',
 }

@@ -2,7 +2,7 @@
 import { EXTERNAL_JWT_SIGNER } from '../../../../entities/external-jwt-signer.ts'
 import { optionFields, tableOf } from '../described-resource.ts'
 import type { Resource } from '../resource.ts'
-import { NAME } from './tags.ts'
+import { NAME } from './name.ts'
 
 const CHOSEN = optionFields(EXTERNAL_JWT_SIGNER)
 

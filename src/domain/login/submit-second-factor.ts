@@ -1,26 +1,31 @@
 /**
- * A TOTP or recovery code for a login that is partially authenticated. SPEC Auth request; D-17, D-18, D-20.
+ * The answer to a second factor, for a login that is partially authenticated. SPEC Auth request; D-17, D-18, D-20.
  */
+import type { SecondFactorId } from '../../protocol/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
-import { checkCode } from '../factors/totp.ts'
+import { secondFactor } from '../factors/second-factors.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import type { LoginPorts } from './ports.ts'
 import { refuseCode } from './refuse-code.ts'
-import { acceptTotp, type CodeIssued, type PartiallyAuthenticated } from './request/auth-request.ts'
+import {
+  acceptFactor,
+  type CodeIssued,
+  type PartiallyAuthenticated,
+} from './request/auth-request.ts'
 import { startAgain } from './request/find-request.ts'
 
-export interface CodeSubmission {
+export interface FactorSubmission {
+  readonly factor: SecondFactorId
   readonly request: PartiallyAuthenticated | CodeIssued
   readonly code: string
   readonly caller: Caller
 }
 
-export async function submitTotp(
+export async function submitSecondFactor(
   ports: Pick<
     LoginPorts,
     | keyof AuditPorts
@@ -33,15 +38,15 @@ export async function submitTotp(
     | 'rules'
     | 'transaction'
   >,
-  { request, code, caller }: CodeSubmission,
+  { factor, request, code, caller }: FactorSubmission,
 ): Promise<LoginStep> {
   const { identityId } = request.primary
   const owner = await checkAgain(ports, request.primary)
   if ('refusal' in owner) throw startAgain(owner.refusal)
-  const verdict = await checkCode(ports, identityId, code)
-  if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, verdict, caller)
+  const verdict = await secondFactor(factor).check(ports, identityId, code)
+  if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)
 
-  const next = request.state === 'code-issued' ? request : acceptTotp(request)
+  const next = request.state === 'code-issued' ? request : acceptFactor(request, factor)
   const demands = await findDemands(ports, owner.identity, owner.policy)
   const step = await finishStep(ports, {
     previous: request,
@@ -59,8 +64,6 @@ export async function submitTotp(
     },
   })
   // R085: the same code at the same moment; only one of them was first.
-  if (step === 'taken') throw await refuseCode(ports, request, { verdict: 'wrong' }, caller)
+  if (step === 'taken') throw await refuseCode(ports, request, factor, { verdict: 'wrong' }, caller)
   return step
 }
-
-export type SubmitTotp = Bound<typeof submitTotp>

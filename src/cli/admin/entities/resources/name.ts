@@ -1,0 +1,10 @@
+/** The option that renames an entity; a name that is new is an operand. */
+import type { Field } from '../fields.ts'
+
+export const NAME: Field = {
+  option: 'name',
+  path: 'name',
+  kind: 'text',
+  value: 'NAME',
+  what: 'another name',
+}

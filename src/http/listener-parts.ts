@@ -1,0 +1,21 @@
+/** What routes need besides the ports of use cases: what differs between listeners, and what belongs to the edge alone. D-267. */
+import type { Version } from '../contract/version.ts'
+import type { CheckHealth } from '../domain/health/check-health.ts'
+import type { ListenerAddresses } from './issuers.ts'
+import type { ShownMetrics } from './monitoring/probes.ts'
+import type { RequestHead } from './reading/header-fields.ts'
+import type { OutcomeCounters } from './request-observer.ts'
+
+export interface ListenerParts {
+  /** Known once the listener listens. */
+  readonly addresses: () => ListenerAddresses
+  /** D-19: the name that an authenticator app shows for us. */
+  readonly totpHostname: (head: RequestHead) => string
+  readonly corsOrigins: readonly string[]
+  readonly version: () => Version
+  readonly checkHealth: CheckHealth
+  readonly metrics: ShownMetrics
+  readonly counters: OutcomeCounters
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal
+}
