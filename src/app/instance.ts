@@ -12,7 +12,7 @@ import { endsWithin } from '../base/time/within.ts'
 import type { Config } from '../config/config.ts'
 import type { Ca } from '../domain/certificates/third-party/ca.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
-import type { HashStrength } from '../domain/factors/hashing.ts'
+import type { HashStrength } from '../domain/factors/passwords/hashing.ts'
 import { createCheckHealth } from '../domain/health/check-health.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
 import { endExpired } from '../domain/sessions/ending/end-expired.ts'
@@ -114,7 +114,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const onJump = metrics.countClockJump
     const clockWatch = createClockWatch({ clock, log, databaseTime, onJump })
     await clockWatch.round()
-    const { ports, ...useCases } = compose({
+    const ports = compose({
       config,
       store,
       vault,
@@ -149,7 +149,6 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const open = await openListeners({
       config,
       ports,
-      useCases,
       checkHealth,
       metrics,
       limit,

@@ -13,7 +13,7 @@ import type { CertificateAuthorities } from '../domain/certificates/own/authorit
 import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
-import { addBoundApis, type HttpPorts, type UseCases } from '../http/bound-apis.ts'
+import { addBoundApis, type HttpPorts } from '../http/bound-apis.ts'
 import { APIS } from '../http/edge-api/api.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
@@ -50,7 +50,6 @@ export interface OpenListener {
 export interface ListenerDependencies {
   readonly config: Config
   readonly ports: HttpPorts
-  readonly useCases: UseCases
   readonly checkHealth: CheckHealth
   readonly authorities: CertificateAuthorities
   readonly build: BuildInfo
@@ -138,7 +137,7 @@ async function openListener(
       strictTransportSecurity: () => isStrict,
     },
     (router) =>
-      addBoundApis(router, listener.apis, ports, deps.useCases, {
+      addBoundApis(router, listener.apis, ports, {
         corsOrigins: config.api.corsOrigins,
         totpHostname: (head) => config.totp.hostname ?? addresses.hostnameOf(head),
         checkHealth: deps.checkHealth,

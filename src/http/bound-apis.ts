@@ -2,7 +2,6 @@
  * Which routes an API binding brings. SPEC Authentication 8: what a listener does not bind does not exist there.
  */
 
-import type { OwnAuthenticators } from '../domain/account/own-authenticators.ts'
 import type { AccountPorts } from '../domain/account/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { Stores } from '../domain/stores.ts'
@@ -45,10 +44,6 @@ import type { Router } from './router.ts'
 /** What the use cases need that handlers call. */
 export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'>
 
-export interface UseCases {
-  readonly ownAuthenticators: OwnAuthenticators
-}
-
 export type BoundApi =
   | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
   | {
@@ -61,7 +56,6 @@ export function addBoundApis(
   router: Router,
   apis: readonly BoundApi[],
   ports: HttpPorts,
-  use: UseCases,
   listener: ListenerParts,
 ): void {
   if (apis.some(({ binding }) => binding.startsWith('edge-'))) {
@@ -89,7 +83,7 @@ export function addBoundApis(
       addRevoke(provider, ports)
       addIntrospect(provider, ports)
       addKeys(provider, ports)
-      addAccount(provider, ports, listener, use)
+      addAccount(provider, ports, listener)
     } else {
       const { binding } = api
       const edge = apiAt(router, APIS[binding].prefix)
@@ -99,7 +93,7 @@ export function addBoundApis(
       addAuthenticate(edge, ports)
       addCurrentApiSession(edge, ports)
       addCurrentIdentity(edge, ports)
-      addCurrentIdentityAuthenticators(edge, ports, use)
+      addCurrentIdentityAuthenticators(edge, ports)
       addCurrentIdentityMfa(edge, ports, listener)
       addExtend(edge, ports)
       if (binding === 'edge-client') {

@@ -23,7 +23,7 @@ export function apiRoutes(binding: ApiBinding): readonly Route[] {
     findAddress: () => undefined,
     table,
   }
-  addBoundApis(router, [{ binding }], ANYTHING, ANYTHING, ANYTHING)
+  addBoundApis(router, [{ binding }], ANYTHING, ANYTHING)
   return table.filter(({ url }) => url.startsWith(APIS[binding].prefix))
 }
 

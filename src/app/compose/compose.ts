@@ -9,9 +9,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
-import { createOwnAuthenticators } from '../../domain/account/own-authenticators.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
-import { recordEvent } from '../../domain/audit/record.ts'
 import { createProvenRouters } from '../../domain/calls/routers/proven-routers.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
@@ -21,11 +19,8 @@ import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer
 import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import { createTurns } from '../../domain/factors/guessing/turns.ts'
-import type { PasswordHashing } from '../../domain/factors/hashing.ts'
-import { hashNewPassword } from '../../domain/factors/new-password.ts'
-import { provePrimary } from '../../domain/login/prove-primary.ts'
+import type { PasswordHashing } from '../../domain/factors/passwords/hashing.ts'
 import { createRules } from '../../domain/policies/rules.ts'
-import { endSessionsWithin } from '../../domain/sessions/ending/end-session.ts'
 import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
@@ -34,7 +29,6 @@ import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/si
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import { withPorts } from './with-ports.ts'
 
 export interface Parts {
   readonly config: Config
@@ -89,7 +83,7 @@ export function compose(parts: Parts) {
    * signing keys and that of our CAs give their names to what is kept of them in memory; both exist inside a
    * transaction alone.
    */
-  const ports = {
+  return {
     ...store,
     transaction: tellCopies(store.transaction, { endedSessions, rules }),
     clock,
@@ -133,14 +127,6 @@ export function compose(parts: Parts) {
     idTokenLife: tokens.idTokenDuration,
     enrollmentDuration: config.enrollment.duration,
     enrolledCertificateDuration: config.enrollment.certificateDuration,
-  }
-
-  return {
-    ports,
-    ownAuthenticators: createOwnAuthenticators({
-      ...ports,
-      ...withPorts(ports, { recordEvent, hashNewPassword, endSessionsWithin, provePrimary }),
-    }),
   }
 }
 

@@ -12,13 +12,13 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { auditPorts } from '../../domain/audit/ports.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
-import { refuseGuessable } from '../../domain/factors/guessable-passwords.ts'
+import { refuseGuessable } from '../../domain/factors/passwords/guessable-passwords.ts'
 import {
   createPasswordHashing,
   type HashStrength,
   type MeasuredHashing,
-} from '../../domain/factors/hashing.ts'
-import { refusePassword } from '../../domain/factors/password-rules.ts'
+} from '../../domain/factors/passwords/hashing.ts'
+import { refusePassword } from '../../domain/factors/passwords/password-rules.ts'
 import {
   ADMINISTRATOR,
   ForeignDatabase,

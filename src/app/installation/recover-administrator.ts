@@ -25,8 +25,6 @@ export async function recoverOnCommand(
     const ports = {
       ...auditPorts({ clock, random }),
       accessTokenLife: config.tokens.accessTokenDuration,
-      // Nobody is served here; running instances read the ends from the database.
-      endedSessions: { add() {} },
       transaction: store.transaction,
       hashing: composeHashing(config, random),
     }

@@ -9,26 +9,27 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { RecordEvent } from '../audit/record.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
-import type { HashNewPassword } from '../factors/new-password.ts'
+import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
-import type { AuthenticatorDetail } from '../identities/authenticator.ts'
 import {
   type Authenticator,
+  type AuthenticatorDetail,
   type UpdbAuthenticator,
   usernameKey,
 } from '../identities/authenticator.ts'
-import type { Tags } from '../identities/identity.ts'
-import type { Authenticators, Identities } from '../identities/stores.ts'
+import type { Identity, Tags } from '../identities/identity.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
-import type { ProvePrimary } from '../login/prove-primary.ts'
+import { provePrimary } from '../login/prove-primary.ts'
 import type { PageOf } from '../paging.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { type CallSession, sessionGone } from '../sessions/call-session.ts'
-import type { EndSessionsWithin } from '../sessions/ending/end-session.ts'
-import type { Stores, Transaction } from '../stores.ts'
+import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import type { Stores } from '../stores.ts'
+import type { AccountPorts } from './ports.ts'
 
 /** A certificate is renewed, not set: only its tags are the person's. */
 export type OwnChange =
@@ -42,138 +43,128 @@ export type OwnChange =
     }
   | { readonly method: 'cert'; readonly tags: Tags }
 
-/** Whatever is not the caller's own is NOT_FOUND. */
-export interface OwnAuthenticators {
-  list(call: CallSession, query: ListQuery): Promise<PageOf<AuthenticatorDetail>>
-  find(call: CallSession, id: AuthenticatorId): Promise<AuthenticatorDetail>
-  /**
-   * Makes of it what `change` answers, which is asked twice. A wrong `currentPassword` is COULD_NOT_VALIDATE and no 401:
-   * the session is good, and clients log out on a 401 (D-123).
-   */
-  update(
-    call: CallSession,
-    id: AuthenticatorId,
-    change: (current: Authenticator) => OwnChange,
-    caller: Caller,
-  ): Promise<void>
+type OwnPorts = Pick<AccountPorts, 'brand' | 'identities' | 'authenticators'>
+
+/** Lists only the caller's own. */
+export async function listOwnAuthenticators(
+  ports: OwnPorts,
+  call: CallSession,
+  query: ListQuery,
+): Promise<PageOf<AuthenticatorDetail>> {
+  const identity = await ownerOf(ports, call)
+  const { rows, totalCount } = listInMemory(await ports.authenticators.listOf(identity.id), query)
+  return { rows: rows.map((authenticator) => ({ authenticator, identity })), totalCount }
 }
 
-export function createOwnAuthenticators(deps: {
-  readonly brand: string
-  readonly authenticators: Pick<Authenticators, 'find' | 'listOf'>
-  readonly identities: Pick<Identities, 'find'>
-  readonly provePrimary: ProvePrimary
-  readonly hashNewPassword: HashNewPassword
-  readonly transaction: Transaction
-  readonly clock: Clock
-  readonly recordEvent: RecordEvent
-  readonly endSessionsWithin: EndSessionsWithin
-}): OwnAuthenticators {
-  const { brand, authenticators, identities, transaction, clock, recordEvent } = deps
+/** Throws NOT_FOUND for one that is not the caller's own. */
+export async function findOwnAuthenticator(
+  ports: OwnPorts,
+  call: CallSession,
+  id: AuthenticatorId,
+): Promise<AuthenticatorDetail> {
+  const identity = await ownerOf(ports, call)
+  return { authenticator: own(await ports.authenticators.find(id), call), identity }
+}
 
-  async function ownerOf(call: CallSession) {
-    const identity = await identities.find(call.identityId)
-    if (identity === undefined) throw sessionGone(brand, call)
-    return identity
+/**
+ * Replaces it by what `change` returns, which is called twice. Throws NOT_FOUND for one that is not the caller's own. A
+ * wrong `currentPassword` is COULD_NOT_VALIDATE and not a 401: the session is good, and clients log out on a 401 (D-123).
+ */
+export async function updateOwnAuthenticator(
+  ports: AccountPorts,
+  call: CallSession,
+  id: AuthenticatorId,
+  change: (current: Authenticator) => OwnChange,
+  caller: Caller,
+): Promise<void> {
+  const found = own(await ports.authenticators.find(id), call)
+  const asked = change(found)
+  let proof: Accepted | undefined
+  let passwordHash: string | undefined
+  if (asked.method === 'updb' && found.method === 'updb' && needsProof(found, asked)) {
+    const { username, password } = asked
+    refuseOtherName(found, username)
+    proof = await prove(ports, found, asked.currentPassword, { call, caller })
+    passwordHash = password && (await hashNewPassword(ports, password, { ...proof, username }))
   }
+  await ports.transaction(async (tx) => {
+    // The row of the identity first, as at a login.
+    const identity = await tx.identities.hold(call.identityId)
+    const session = await tx.apiSessions.find(call.sessionId)
+    if (identity === undefined || session === undefined) throw sessionGone(ports.brand, call)
+    const current = own(await tx.authenticators.find(id), call)
+    const next = change(current)
+    if (!(await write(ports, tx, { current, next, proof, passwordHash }, caller))) return
+    if (proof !== undefined) await tx.identities.voidLogins(call.identityId)
+    const all = proof === undefined ? [] : await tx.apiSessions.listOf(call.identityId)
+    const sessions = all.filter((one) => one.id !== call.sessionId)
+    await endSessionsWithin(ports, tx, { sessions }, 'credential-changed', caller)
+  })
+}
 
-  /** Thrown: COULD_NOT_VALIDATE; RATE_LIMITED and SERVER_TOO_BUSY as at a login. */
-  async function prove(
-    { id, identityId, username }: UpdbAuthenticator,
-    password: Secret | undefined,
-    { call, caller }: { readonly call: CallSession; readonly caller: Caller },
-  ): Promise<Accepted> {
-    if (password === undefined) throw unproven()
-    const credential = { method: 'password', credentials: { username, password } } as const
-    // R080: guesses by others at the login must not keep the holder of a session from changing the password.
-    const device = { session: { id: call.sessionId, identityId } }
-    try {
-      const accepted = await deps.provePrimary({ credential, bearers: [], caller, device })
-      if (accepted.primary.authenticatorId === id) return accepted
-    } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'INVALID_AUTH') throw error
-    }
-    throw wrong()
+async function ownerOf({ brand, identities }: OwnPorts, call: CallSession): Promise<Identity> {
+  const identity = await identities.find(call.identityId)
+  if (identity === undefined) throw sessionGone(brand, call)
+  return identity
+}
+
+/** Throws COULD_NOT_VALIDATE; RATE_LIMITED and SERVER_TOO_BUSY as at a login. */
+async function prove(
+  ports: AccountPorts,
+  { id, identityId, username }: UpdbAuthenticator,
+  password: Secret | undefined,
+  { call, caller }: { readonly call: CallSession; readonly caller: Caller },
+): Promise<Accepted> {
+  if (password === undefined) throw unproven()
+  const credential = { method: 'password', credentials: { username, password } } as const
+  // R080: guesses by others at the login must not keep the holder of a session from changing the password.
+  const device = { session: { id: call.sessionId, identityId } }
+  try {
+    const accepted = await provePrimary(ports, { credential, bearers: [], caller, device })
+    if (accepted.primary.authenticatorId === id) return accepted
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'INVALID_AUTH') throw error
   }
+  throw wrong()
+}
 
-  return {
-    async list(call, query) {
-      const identity = await ownerOf(call)
-      const { rows, totalCount } = listInMemory(await authenticators.listOf(identity.id), query)
-      return { rows: rows.map((authenticator) => ({ authenticator, identity })), totalCount }
-    },
-
-    async find(call, id) {
-      const identity = await ownerOf(call)
-      return { authenticator: own(await authenticators.find(id), call), identity }
-    },
-
-    async update(call, id, change, caller) {
-      const found = own(await authenticators.find(id), call)
-      const asked = change(found)
-      let proof: Accepted | undefined
-      let passwordHash: string | undefined
-      if (asked.method === 'updb' && found.method === 'updb' && needsProof(found, asked)) {
-        const { username, password } = asked
-        refuseOtherName(found, username)
-        proof = await prove(found, asked.currentPassword, { call, caller })
-        passwordHash = password && (await deps.hashNewPassword(password, { ...proof, username }))
-      }
-      const feelEnds = await transaction(async (tx) => {
-        // The row of the identity first, as at a login.
-        const identity = await tx.identities.hold(call.identityId)
-        const session = await tx.apiSessions.find(call.sessionId)
-        if (identity === undefined || session === undefined) throw sessionGone(brand, call)
-        const current = own(await tx.authenticators.find(id), call)
-        const next = change(current)
-        if (!(await write(tx, { current, next, proof, passwordHash }, caller))) return () => {}
-        if (proof !== undefined) await tx.identities.voidLogins(call.identityId)
-        const all = proof === undefined ? [] : await tx.apiSessions.listOf(call.identityId)
-        const sessions = all.filter((one) => one.id !== call.sessionId)
-        return deps.endSessionsWithin(tx, { sessions }, 'credential-changed', caller)
-      })
-      feelEnds()
-    },
+/** False when there is nothing to change. */
+async function write(
+  ports: AuditPorts,
+  tx: Stores,
+  wanted: Wanted,
+  caller: Caller,
+): Promise<boolean> {
+  const { current, next, proof, passwordHash } = wanted
+  const { id, identityId } = current
+  const changed: string[] = [...changedFields<Authenticator>(current, { tags: next.tags })]
+  if (current.method === 'updb' && next.method === 'updb') {
+    if (next.username !== current.username) changed.push('username')
+    if (passwordHash !== undefined) changed.push('password')
   }
+  if (changed.length === 0) return false
+  const outcome = await replace(tx, wanted, ports.clock)
+  // Another password since the present one was proven: it is the present one no longer.
+  if (outcome === 'missing') throw proof === undefined ? notFound() : wrong()
+  if (outcome === 'username-in-use') throw new Error('a username conflicts with its own spelling')
+  const details = { id, changed }
+  const updated = { type: 'authenticator.updated', identityId, details } as const
+  await tx.events.insert(recordEvent(ports, caller, updated))
+  return true
+}
 
-  /** False when there is nothing to change. */
-  async function write(tx: Stores, wanted: Wanted, caller: Caller): Promise<boolean> {
-    const { current, next, proof, passwordHash } = wanted
-    const { id, identityId } = current
-    const changed: string[] = [...changedFields<Authenticator>(current, { tags: next.tags })]
-    if (current.method === 'updb' && next.method === 'updb') {
-      if (next.username !== current.username) changed.push('username')
-      if (passwordHash !== undefined) changed.push('password')
-    }
-    if (changed.length === 0) return false
-    const outcome = await replace(tx, wanted)
-    // Another password since the present one was proven: it is the present one no longer.
-    if (outcome === 'missing') throw proof === undefined ? notFound() : wrong()
-    if (outcome === 'username-in-use') throw new Error('a username conflicts with its own spelling')
-    const details = { id, changed }
-    const updated = { type: 'authenticator.updated', identityId, details } as const
-    await tx.events.insert(recordEvent(caller, updated))
-    return true
+function replace(tx: Stores, { current, next, proof, passwordHash }: Wanted, clock: Clock) {
+  const { id, credentialVersion } = current
+  const { tags } = next
+  const at = clock.now()
+  if (current.method === 'updb' && next.method === 'updb') {
+    const { username } = next
+    refuseOtherName(current, username)
+    if (proof === undefined && username !== current.username) throw unproven()
+    const proven = proof?.primary.credentialVersion ?? credentialVersion
+    return tx.authenticators.replaceUpdb(id, proven, { username, passwordHash, tags }, at)
   }
-
-  function replace(tx: Stores, { current, next, proof, passwordHash }: Wanted) {
-    const { id, credentialVersion } = current
-    const { tags } = next
-    const at = clock.now()
-    if (current.method === 'updb' && next.method === 'updb') {
-      const { username } = next
-      refuseOtherName(current, username)
-      if (proof === undefined && username !== current.username) throw unproven()
-      const proven = proof?.primary.credentialVersion ?? credentialVersion
-      return tx.authenticators.replaceUpdb(id, proven, { username, passwordHash, tags }, at)
-    }
-    return tx.authenticators.replaceCert(
-      id,
-      credentialVersion,
-      { certificate: undefined, tags },
-      at,
-    )
-  }
+  return tx.authenticators.replaceCert(id, credentialVersion, { certificate: undefined, tags }, at)
 }
 
 interface Wanted {

@@ -5,7 +5,7 @@
 
 import { type EventId, newId } from '../../base/ids.ts'
 import type { AuditEvent, Caller, Happening } from './events.ts'
-import { type AuditPorts, auditPorts } from './ports.ts'
+import type { AuditPorts } from './ports.ts'
 
 export function recordEvent(
   { clock, random, foldRepeats }: AuditPorts,
@@ -15,12 +15,4 @@ export function recordEvent(
   const event = { ...happening, id: newId<EventId>(random), at: clock.now(), caller }
   const fold = foldRepeats(event)
   return fold === undefined ? event : { ...event, fold }
-}
-
-/** For use cases that do not take ports yet, like the factory below. */
-export type RecordEvent = (caller: Caller | undefined, happening: Happening) => AuditEvent
-
-export function createRecordEvent(ports: Omit<AuditPorts, 'foldRepeats'>): RecordEvent {
-  const audit = auditPorts(ports)
-  return (caller, happening) => recordEvent(audit, caller, happening)
 }

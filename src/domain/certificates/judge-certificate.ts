@@ -25,11 +25,6 @@ import { LARGEST_CHAIN_BYTES, MOST_CERTIFICATES, type PresentedChain } from './p
 import type { Ca } from './third-party/ca.ts'
 import { externalId } from './third-party/external-id.ts'
 
-export type JudgeCertificate = (
-  chain: PresentedChain,
-  cas: readonly Ca[],
-) => Promise<CertificateVerdict>
-
 export type CertificateVerdict = TrustedCertificate | RejectedCertificate
 
 export interface TrustedCertificate {

@@ -8,7 +8,7 @@ import {
   type IdentityCertificate,
   issueIdentityCertificate,
 } from '../certificates/own/identity-certificate.ts'
-import { hashNewPassword } from '../factors/new-password.ts'
+import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import { usernameKey } from '../identities/authenticator.ts'
 import { invalid } from '../refusals.ts'
 import type { EnrollmentPorts } from './ports.ts'

@@ -28,11 +28,6 @@ export type ExternalJwtVerdict =
   /** `expired`: everything else about it is good. `why` is for the log, and has nothing of the token in it. */
   | { readonly verdict: 'expired' | 'invalid'; readonly why: string }
 
-export type VerifyExternalJwt = (
-  signer: ExternalJwtSigner,
-  token: Secret,
-) => Promise<ExternalJwtVerdict>
-
 /** More than any IdP sends, and less than a header may hold (D-44, R059). */
 export const MOST_CHARACTERS = 16 * 1024
 

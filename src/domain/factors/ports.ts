@@ -4,7 +4,7 @@ import type { AuditPorts } from '../audit/ports.ts'
 import type { SignerKeyCache } from '../ext-jwt/signer-keys.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { Stores, Transaction } from '../stores.ts'
-import type { PasswordHashing } from './hashing.ts'
+import type { PasswordHashing } from './passwords/hashing.ts'
 
 export interface FactorPorts
   extends AuditPorts,

@@ -20,7 +20,7 @@ import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
 import { auditPorts } from '../audit/ports.ts'
 import { lockRule } from '../factors/guessing/lock-rule.ts'
-import { createPasswordHashing } from '../factors/hashing.ts'
+import { createPasswordHashing } from '../factors/passwords/hashing.ts'
 import { sessionOwner } from '../factors/totp-enrollment.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
@@ -49,7 +49,6 @@ async function installation(t: TestContext) {
     transaction: store.transaction,
     hashing,
     accessTokenLife: minutes(30),
-    endedSessions: { add: () => assert.fail('nobody is served here') },
   }
   await install(ports, secret, new Secret('correct horse battery'))
   const recover = (wanted?: string) => recoverAdministrator(ports, wanted, NEW_PASSWORD)

@@ -12,7 +12,6 @@ import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Bound } from '../bound.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import { proveByCertificate } from '../factors/client-certificate.ts'
 import { proveByExternalJwt } from '../factors/external-jwt.ts'
@@ -130,6 +129,3 @@ async function record(
   // Nothing limits how often a certificate or a JWT is tried, and each refusal is a commit (D-207).
   else await oneAfterTheOther(ports.beginGuess, `refusals ${networkOf(caller.address)}`, write)
 }
-
-/** For use cases that do not take ports yet. */
-export type ProvePrimary = Bound<typeof provePrimary>

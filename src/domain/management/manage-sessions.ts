@@ -51,12 +51,11 @@ export async function endSessionById(
   id: ApiSessionId,
   caller: Caller,
 ): Promise<void> {
-  const feelEnds = await ports.transaction(async (tx) => {
+  await ports.transaction(async (tx) => {
     const session = await tx.apiSessions.find(id)
     if (session === undefined) throw new Failure('NOT_FOUND')
-    return endSessionsWithin(ports, tx, { sessions: [session] }, 'administrator', caller)
+    await endSessionsWithin(ports, tx, { sessions: [session] }, 'administrator', caller)
   })
-  feelEnds()
 }
 
 /** Unfinished logins end with them. Throws NOT_FOUND. */
@@ -93,12 +92,11 @@ async function endMany(ports: EndPorts, of: IdentityId | undefined, caller: Call
   else await ports.transaction((tx) => tx.identities.voidLogins(of))
   const at = ports.clock.now()
   for (let isMore = true; isMore; ) {
-    const feelEnds = await ports.transaction(async (tx) => {
+    await ports.transaction(async (tx) => {
       const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, FIRST_BATCH)
       isMore = rows.length === BATCH_ROWS
-      return endSessionsWithin(ports, tx, { sessions: rows }, 'administrator', caller)
+      await endSessionsWithin(ports, tx, { sessions: rows }, 'administrator', caller)
     })
-    feelEnds()
   }
 }
 

@@ -9,7 +9,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
-import { hashNewPassword } from '../factors/new-password.ts'
+import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import {
   type Authenticator,
   type CertAuthenticator,

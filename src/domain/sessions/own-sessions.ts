@@ -32,14 +32,13 @@ export async function endOwnSession(
   caller: Caller,
 ): Promise<void> {
   const { brand } = ports
-  const feelEnds = await ports.transaction(async (tx) => {
+  await ports.transaction(async (tx) => {
     // Who has just been put out ends nobody else's.
     if ((await tx.apiSessions.find(call.sessionId)) === undefined) throw sessionGone(brand, call)
     const session = await tx.apiSessions.find(id)
     if (session?.identityId !== call.identityId) throw notFound()
-    return endSessionsWithin(ports, tx, { sessions: [session] }, 'holder', caller)
+    await endSessionsWithin(ports, tx, { sessions: [session] }, 'holder', caller)
   })
-  feelEnds()
 }
 
 /** Ends all current sessions and logins in progress, except the session of the call. */
@@ -57,14 +56,13 @@ export async function endOtherSessions(
   })
   const at = ports.clock.now()
   for (let isMore = true; isMore; ) {
-    const feelEnds = await transaction(async (tx) => {
+    await transaction(async (tx) => {
       if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
       const query = { limit: BATCH_ROWS, offset: 0 }
       const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, query)
       isMore = rows.length === BATCH_ROWS
       const sessions = rows.filter(({ id }) => id !== sessionId)
-      return endSessionsWithin(ports, tx, { sessions }, 'holder', caller)
+      await endSessionsWithin(ports, tx, { sessions }, 'holder', caller)
     })
-    feelEnds()
   }
 }

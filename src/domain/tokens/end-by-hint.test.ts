@@ -71,7 +71,6 @@ function world() {
     issuers: () => [],
     signingKeys: { verify },
     transaction: (work) => work(tx as unknown as Stores),
-    endedSessions: { add: () => {} },
     accessTokenLife: minutes(30),
   })
   const reading = parseRedirectPattern(BYE)

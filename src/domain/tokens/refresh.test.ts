@@ -35,6 +35,7 @@ import { newRefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
+import { tellCopies } from '../sessions/ending/tell-copies.ts'
 import { ID_TOKEN_TYP } from './id-token.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import type { TokenPorts } from './ports.ts'
@@ -107,7 +108,10 @@ async function world(t: TestContext, options: Options = {}) {
         return signed
       },
     },
-    endedSessions: { add: (ending) => felt.push(ending) },
+    transaction: tellCopies(store.transaction, {
+      endedSessions: { add: (ending) => felt.push(ending) },
+      rules: { refresh: async () => {} },
+    }),
     beginGuess: createGuessOrder(),
     accessTokenLife: ACCESS,
     idTokenLife: ACCESS,

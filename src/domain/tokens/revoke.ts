@@ -29,5 +29,4 @@ export async function revokeToken(ports: TokenPorts, token: Secret, caller: Call
     if (!(await tx.sessionEndings.insert(ending))) return
     await tx.events.insert(recordEvent(ports, caller, revoked))
   })
-  ports.endedSessions.add(ending)
 }

@@ -1,6 +1,5 @@
 /** /account and everything below it: a person's own page. D-161. On listeners that have the provider, where the login is. */
 
-import type { OwnAuthenticators } from '../../domain/account/own-authenticators.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { listOwnSessions } from '../../domain/sessions/own-sessions.ts'
 import { countRecoveryCodes } from '../../domain/sessions/session-mfa.ts'
@@ -18,23 +17,21 @@ export function addAccount(
   router: Router,
   ports: AccountPorts,
   listener: Pick<ListenerParts, 'addresses' | 'totpHostname'>,
-  use: { readonly ownAuthenticators: OwnAuthenticators },
 ): void {
-  const own = { ...use, clock: ports.clock, brand: ports.brand }
   const routes = accountRoutes(router, ports, listener)
   addDoors(router, ports, listener)
   routes.show('overview', async ({ session, isMfaEnabled, frame }) => {
     const { totalCount } = await listOwnSessions(ports, session, 1)
-    const [certificate] = await certificatesOf(session, own)
+    const [certificate] = await certificatesOf(ports, session)
     return overviewPage(frame, {
       sessions: totalCount,
-      hasPassword: (await passwordOf(session, own)) !== undefined,
+      hasPassword: (await passwordOf(ports, session)) !== undefined,
       recoveryCodesLeft: isMfaEnabled ? await countRecoveryCodes(ports, session) : undefined,
       certificate,
     })
   })
   addSessionsPage(routes, ports)
-  addPasswordPage(routes, own)
+  addPasswordPage(routes, ports)
   addTotpPage(routes, ports, listener)
-  addCertificatesPage(routes, own)
+  addCertificatesPage(routes, ports)
 }

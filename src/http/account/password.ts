@@ -1,6 +1,10 @@
 /** /account/password: another password. The present one is in the form, and is judged like a login (API 3.1, D-22). */
 import { Secret } from '../../base/secrets/secret.ts'
-import type { OwnAuthenticators } from '../../domain/account/own-authenticators.ts'
+import {
+  listOwnAuthenticators,
+  updateOwnAuthenticator,
+} from '../../domain/account/own-authenticators.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
 import type { UpdbAuthenticator } from '../../domain/identities/authenticator.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
@@ -14,31 +18,26 @@ import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
 import { fieldOf } from './form-checks.ts'
 
-interface Dependencies {
-  readonly brand: string
-  readonly ownAuthenticators: OwnAuthenticators
-}
-
 /** API 4.2: an identity has one of each method at most. */
 const ALL = { limit: 10, offset: 0 }
 
 export async function passwordOf(
+  ports: AccountPorts,
   session: CallSession,
-  { ownAuthenticators }: Pick<Dependencies, 'ownAuthenticators'>,
 ): Promise<UpdbAuthenticator | undefined> {
-  const { rows } = await ownAuthenticators.list(session, ALL)
+  const { rows } = await listOwnAuthenticators(ports, session, ALL)
   const found = rows.find(({ authenticator }) => authenticator.method === 'updb')?.authenticator
   return found?.method === 'updb' ? found : undefined
 }
 
-export function addPasswordPage(routes: AccountRoutes, use: Dependencies): void {
+export function addPasswordPage(routes: AccountRoutes, ports: AccountPorts): void {
   routes.show('password', async ({ session, policy, frame }) => {
-    const password = await passwordOf(session, use)
+    const password = await passwordOf(ports, session)
     return passwordPage(frame, { username: password?.username, shortest: shortestOf(policy) })
   })
 
   routes.submit('password', PAGE_PATHS.password, async (call, fields) => {
-    const authenticator = await passwordOf(call.session, use)
+    const authenticator = await passwordOf(ports, call.session)
     if (authenticator === undefined) throw new Failure('NOT_FOUND')
     const { username } = authenticator
     const again = (status: number, error: string): Answer =>
@@ -55,7 +54,7 @@ export function addPasswordPage(routes: AccountRoutes, use: Dependencies): void 
       const said = sentenceOf(error)
       if (said === undefined) throw error
       const answer = again(CATALOGUE[error.code].status, said)
-      return { ...answer, headers: failureHeaders(error, use.brand), failure: error }
+      return { ...answer, headers: failureHeaders(error, ports.brand), failure: error }
     }
     return backTo('password', 'password-changed')
   })
@@ -67,7 +66,7 @@ export function addPasswordPage(routes: AccountRoutes, use: Dependencies): void 
   ): Promise<void> {
     const changed = ({ tags }: { readonly tags: UpdbAuthenticator['tags'] }) =>
       ({ method: 'updb', username, password, currentPassword, tags }) as const
-    return use.ownAuthenticators.update(session, id, changed, caller)
+    return updateOwnAuthenticator(ports, session, id, changed, caller)
   }
 }
 

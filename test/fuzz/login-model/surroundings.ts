@@ -16,7 +16,7 @@ import {
   loadAuthorities,
 } from '../../../src/domain/certificates/own/authorities.ts'
 import type { ExternalJwtSigner } from '../../../src/domain/ext-jwt/signer.ts'
-import type { PasswordHashing } from '../../../src/domain/factors/hashing.ts'
+import type { PasswordHashing } from '../../../src/domain/factors/passwords/hashing.ts'
 import type { AuthPolicy } from '../../../src/domain/policies/auth-policy.ts'
 import type { Store } from '../../../src/domain/stores.ts'
 import { openStore } from '../../../src/store/open.ts'

@@ -102,7 +102,7 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
   const policies = new Map(NAMES.map((name) => [name, policyOf(name)]))
   await fill(store, signer, [...policies.values()])
 
-  const { ports } = compose({
+  const ports = compose({
     config,
     // Policies change here, which the store cannot do yet; the rules read them again as after any change.
     store: {

@@ -14,7 +14,7 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { authenticateCall } from '../../../src/domain/calls/authenticate-call.ts'
 import { loadAuthorities } from '../../../src/domain/certificates/own/authorities.ts'
-import { createPasswordHashing } from '../../../src/domain/factors/hashing.ts'
+import { createPasswordHashing } from '../../../src/domain/factors/passwords/hashing.ts'
 import { currentSession } from '../../../src/domain/sessions/current-session.ts'
 import type { Store } from '../../../src/domain/stores.ts'
 import type { Issuer } from '../../../src/protocol/oidc.ts'
@@ -31,7 +31,7 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
   const { clock } = service
   const vault = await vaultOf(service)
   const random = systemRandom
-  const { ports } = compose({
+  const ports = compose({
     config: service.config,
     store: counting(store, calls),
     vault,

@@ -29,8 +29,6 @@ export type Redeemed =
   /** `unreachable`: the IdP does not answer as one; trying again may help. `why` has nothing of the answer in it. */
   | { readonly fault: 'unreachable' | 'refused'; readonly why: string }
 
-export type RedeemCode = (redemption: Redemption) => Promise<Redeemed>
-
 /** RFC 6749 §5.2. Only these words of the IdP are repeated to anybody. */
 const TOKEN_ERRORS = [
   'invalid_request',

@@ -8,14 +8,12 @@ import { endSessionsWithin } from './end-session.ts'
 import type { EndingPorts } from './ports.ts'
 
 /** One round; returns how many sessions it ended. Only the certain past counts (D-230): an ending cannot be undone. */
-export async function endExpired(
+export function endExpired(
   ports: Pick<SessionPorts, keyof EndingPorts | 'past' | 'transaction'>,
 ): Promise<number> {
-  const { count, feelEnds } = await ports.transaction(async (tx) => {
+  return ports.transaction(async (tx) => {
     const sessions = await tx.apiSessions.takeExpired(ports.past(), BATCH_ROWS)
-    const feelEnds = await endSessionsWithin(ports, tx, { sessions }, 'expired', undefined)
-    return { count: sessions.length, feelEnds }
+    await endSessionsWithin(ports, tx, { sessions }, 'expired', undefined)
+    return sessions.length
   })
-  feelEnds()
-  return count
 }

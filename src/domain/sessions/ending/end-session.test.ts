@@ -11,6 +11,7 @@ import { openStore } from '../../../store/open.ts'
 import { auditPorts } from '../../audit/ports.ts'
 import type { SessionEnding } from '../api-session.ts'
 import { endSession, endSessionsWithin } from './end-session.ts'
+import { tellCopies } from './tell-copies.ts'
 
 const { id: SESSION, identityId: IDENTITY } = anOidcSession()
 const END = {
@@ -27,8 +28,10 @@ async function world(t: TestContext, accessTokenLife: Duration) {
   const endings: SessionEnding[] = []
   const ports = {
     ...auditPorts({ clock, random: systemRandom }),
-    transaction: store.transaction,
-    endedSessions: { add: (ending: SessionEnding) => endings.push(ending) },
+    transaction: tellCopies(store.transaction, {
+      endedSessions: { add: (ending) => endings.push(ending) },
+      rules: { refresh: async () => {} },
+    }),
     accessTokenLife,
   }
   return { store, endings, ports }
@@ -90,10 +93,9 @@ test('D-231: a token that a refresh has signed since the session was read counts
   await store.apiSessions.insert(session)
   const read = await store.apiSessions.listOf(IDENTITY)
   await store.apiSessions.renewOidc(SESSION, session.expiresAt, plus(NOON, hours(1)))
-  const feel = await store.transaction((tx) =>
+  await ports.transaction((tx) =>
     endSessionsWithin(ports, tx, { sessions: read }, 'identity-disabled', CALLER),
   )
-  feel()
   assert.deepEqual(
     endings.map(({ keepUntil }) => keepUntil),
     [plus(NOON, minutes(75))],
@@ -125,11 +127,10 @@ async function twoSessions(t: TestContext) {
 
 test('D-34: sessions that end with something else end in its transaction, and are felt after it', async (t) => {
   const { store, endings, sessions, ports } = await twoSessions(t)
-  const feel = await store.transaction((tx) =>
-    endSessionsWithin(ports, tx, { sessions }, 'identity-disabled', CALLER),
-  )
-  assert.deepEqual(endings, [], 'not before it has committed')
-  feel()
+  await ports.transaction(async (tx) => {
+    await endSessionsWithin(ports, tx, { sessions }, 'identity-disabled', CALLER)
+    assert.deepEqual(endings, [], 'not before it has committed')
+  })
   const subjects = sessions.map(({ id }) => id)
   assert.deepEqual(
     endings.map(({ subject }) => subject),
@@ -145,7 +146,7 @@ test('D-34: sessions that end with something else end in its transaction, and ar
 
 test('D-34: where the transaction fails, no session has ended', async (t) => {
   const { store, endings, sessions, ports } = await twoSessions(t)
-  const failing = store.transaction(async (tx) => {
+  const failing = ports.transaction(async (tx) => {
     await endSessionsWithin(ports, tx, { sessions }, 'identity-disabled', CALLER)
     throw new Error('out of luck')
   })

@@ -26,10 +26,7 @@ export async function endSession(
   { sessionId, identityId, reason, caller }: SessionEnd,
 ): Promise<void> {
   // Record the ending even if there is no session: its insert may still be in progress.
-  const ending = await ports.transaction((tx) =>
-    endOne(ports, tx, { id: sessionId, identityId }, reason, caller),
-  )
-  ports.endedSessions.add(ending)
+  await ports.transaction((tx) => endOne(ports, tx, { id: sessionId, identityId }, reason, caller))
 }
 
 /** Whatever belongs to a session goes with it. */
@@ -47,8 +44,8 @@ export interface EndedTogether {
 }
 
 /**
- * Ends sessions in a transaction that does something else too, such as disabling their identity. Returns what to call
- * once that has committed: it makes the ends known on this instance at once. Without a caller, their time was over.
+ * Ends sessions in a transaction that does something else too, such as disabling their identity. Without a caller, their
+ * time was over. After the commit the transaction itself tells this instance (`tell-copies.ts`).
  */
 export async function endSessionsWithin(
   ports: EndingPorts,
@@ -56,29 +53,12 @@ export async function endSessionsWithin(
   { sessions, authenticators = [] }: EndedTogether,
   reason: SessionEndReason,
   caller: Caller | undefined,
-): Promise<() => void> {
-  const endings: SessionEnding[] = []
-  for (const session of sessions) {
-    endings.push(await endOne(ports, tx, session, reason, caller))
-  }
+): Promise<void> {
+  for (const session of sessions) await endOne(ports, tx, session, reason, caller)
   for (const ending of authenticators.flatMap((one) => certificateEnding(one, ports.clock))) {
     await tx.sessionEndings.insert(ending)
-    endings.push(ending)
-  }
-  return () => {
-    for (const ending of endings) ports.endedSessions.add(ending)
   }
 }
-
-/** For use cases that do not take ports yet, like `EndSession`. */
-export type EndSessionsWithin = (
-  tx: Pick<Stores, EndedStores>,
-  ending: EndedTogether,
-  reason: SessionEndReason,
-  caller: Caller | undefined,
-) => Promise<() => void>
-
-export type EndSession = (end: SessionEnd) => Promise<void>
 
 /** D-117. Only certificates of our own PKI open a router by themselves; others do by a token that names them, and it ends. */
 function certificateEnding(authenticator: Authenticator, clock: Clock): readonly SessionEnding[] {
@@ -99,7 +79,7 @@ async function endOne(
   session: ApiSession | Pick<ApiSession, 'id' | 'identityId'>,
   reason: SessionEndReason,
   caller: Caller | undefined,
-): Promise<SessionEnding> {
+): Promise<void> {
   const { id: sessionId, identityId } = session
   const now = ports.clock.now()
   // Use the row as it was deleted: a refresh may have issued a longer token since it was read.
@@ -115,7 +95,6 @@ async function endOne(
     const ended = { type: 'session.ended', identityId, sessionId, reason } as const
     await tx.events.insert(recordEvent(ports, caller, ended))
   }
-  return ending
 }
 
 /**

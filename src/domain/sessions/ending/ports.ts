@@ -1,10 +1,8 @@
 /** What ending sessions needs from outside. There is no plain store in it: sessions end inside a transaction. */
 import type { Duration } from '../../../base/time/duration.ts'
 import type { AuditPorts } from '../../audit/ports.ts'
-import type { EndedSessions } from './ended-sessions.ts'
 
 export interface EndingPorts extends AuditPorts {
-  readonly endedSessions: Pick<EndedSessions, 'add'>
   /** No token that is signed from now on lives longer than this. */
   readonly accessTokenLife: Duration
 }

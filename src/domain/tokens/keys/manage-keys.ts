@@ -43,7 +43,7 @@ export async function findKey(
 
 /** Returns the kid of the new key. */
 export async function rotateKeysOnDemand(
-  ports: RotationPorts & Pick<TokenPorts, 'endedSessions'>,
+  ports: RotationPorts,
   revokes: 'nothing' | 'older-keys',
   caller: Caller,
 ): Promise<string> {

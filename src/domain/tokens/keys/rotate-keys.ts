@@ -6,8 +6,7 @@ import { plus } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { AuditPorts } from '../../audit/ports.ts'
 import { recordEvent } from '../../audit/record.ts'
-import { endingOf, type SessionEnding } from '../../sessions/api-session.ts'
-import type { EndingPorts } from '../../sessions/ending/ports.ts'
+import { endingOf } from '../../sessions/api-session.ts'
 import type { Stores } from '../../stores.ts'
 import type { TokenPorts } from '../ports.ts'
 import type { StoredSigningKey } from './signing-key.ts'
@@ -36,27 +35,21 @@ export function rotateKeys(
 
 /**
  * For a leak: makes a key that signs from now on, and withdraws every older one. Their tokens are refused everywhere
- * within a second; sessions and refresh tokens stay. `endedSessions`, of a running instance, knows it at once.
+ * within a second; sessions and refresh tokens stay.
  */
-export async function revokeOlderKeys(
-  ports: RotationPorts & Partial<Pick<EndingPorts, 'endedSessions'>>,
+export function revokeOlderKeys(
+  ports: RotationPorts,
   caller: Caller | undefined,
 ): Promise<StoredSigningKey> {
-  let endings: SessionEnding[] = []
   const keep = keepWith(ports, caller, async (tx, { generation }) => {
-    endings = []
     for (const { kid, tokenLife } of await tx.signingKeys.removeBefore(generation)) {
       const now = ports.clock.now()
-      const ending = endingOf(`key:${kid}`, now, plus(now, tokenLife))
-      endings.push(ending)
-      await tx.sessionEndings.insert(ending)
+      await tx.sessionEndings.insert(endingOf(`key:${kid}`, now, plus(now, tokenLife)))
       const revoked = { type: 'signing-key.revoked', details: { kid } } as const
       await tx.events.insert(recordEvent(ports, caller, revoked))
     }
   })
-  const key = await insist(ports.signingKeys.rotateAtOnce, keep)
-  for (const ending of endings) ports.endedSessions?.add(ending)
-  return key
+  return insist(ports.signingKeys.rotateAtOnce, keep)
 }
 
 function keepWith(

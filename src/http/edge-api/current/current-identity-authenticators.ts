@@ -13,11 +13,16 @@ import {
   ChangedOwn,
   ReplacedOwn,
 } from '../../../contract/management/authenticators.ts'
-import type { OwnAuthenticators, OwnChange } from '../../../domain/account/own-authenticators.ts'
+import {
+  findOwnAuthenticator,
+  listOwnAuthenticators,
+  type OwnChange,
+  updateOwnAuthenticator,
+} from '../../../domain/account/own-authenticators.ts'
+import type { AccountPorts } from '../../../domain/account/ports.ts'
 import type * as domain from '../../../domain/identities/authenticator.ts'
 import type { AuthenticatorDetail } from '../../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../../domain/lists/fields.ts'
-import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import {
   authenticatorBody,
   chosenCredential,
@@ -40,11 +45,8 @@ const OWN_PASSWORD = {
   codes: ['RATE_LIMITED', 'SERVER_TOO_BUSY'],
 } as const
 
-export function addCurrentIdentityAuthenticators(
-  api: Api,
-  { clock }: Pick<SessionPorts, 'clock'>,
-  { ownAuthenticators }: { readonly ownAuthenticators: OwnAuthenticators },
-): void {
+export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts): void {
+  const { clock } = ports
   api.add(
     {
       method: 'GET',
@@ -56,7 +58,7 @@ export function addCurrentIdentityAuthenticators(
     },
     async ({ list, session }) => {
       const now = clock.now()
-      const details = await ownAuthenticators.list(session, list)
+      const details = await listOwnAuthenticators(ports, session, list)
       return listed(AUTHENTICATOR_FIELDS, list, details, (detail) => ownBody(detail, now))
     },
   )
@@ -70,7 +72,7 @@ export function addCurrentIdentityAuthenticators(
       answers: { 200: AuthenticatorReply },
     },
     async ({ path, session }) =>
-      found(ownBody(await ownAuthenticators.find(session, idIn(path)), clock.now())),
+      found(ownBody(await findOwnAuthenticator(ports, session, idIn(path)), clock.now())),
   )
 
   api.add(
@@ -86,7 +88,7 @@ export function addCurrentIdentityAuthenticators(
     async ({ path, body, input, session, caller }) => {
       const replaced = (current: domain.Authenticator) =>
         changeOf(input(withFixed(stays(current), body)))
-      await ownAuthenticators.update(session, idIn<AuthenticatorId>(path), replaced, caller)
+      await updateOwnAuthenticator(ports, session, idIn<AuthenticatorId>(path), replaced, caller)
       return done()
     },
   )
@@ -106,7 +108,7 @@ export function addCurrentIdentityAuthenticators(
         const fixed = withFixed(stays(current), body)
         return changeOf(input(patched(chosenCredential(current), fixed)))
       }
-      await ownAuthenticators.update(session, idIn<AuthenticatorId>(path), changed, caller)
+      await updateOwnAuthenticator(ports, session, idIn<AuthenticatorId>(path), changed, caller)
       return done()
     },
   )

@@ -1,7 +1,7 @@
 /** Which passwords may be set: R073, R075. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Secret } from '../../base/secrets/secret.ts'
+import { Secret } from '../../../base/secrets/secret.ts'
 import { refusePassword } from './password-rules.ts'
 
 const refuse = (password: string, minLength = 8) => refusePassword(new Secret(password), minLength)

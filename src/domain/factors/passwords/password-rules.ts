@@ -1,7 +1,7 @@
 /**
  * Which passwords may be set: API 4.2; R073–R075. Length only, in code points after NFKC; no composition rules.
  */
-import type { Secret } from '../../base/secrets/secret.ts'
+import type { Secret } from '../../../base/secrets/secret.ts'
 
 const LONGEST_PASSWORD = 128
 

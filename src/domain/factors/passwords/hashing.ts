@@ -3,10 +3,10 @@
  * network (API 4.2, D-22, D-215). A full queue rejects at once, so that guessing cannot use up the machine (R081).
  */
 import { hash, type Options, verify } from '@node-rs/argon2'
-import { base64url } from '../../base/encoding.ts'
-import type { Random } from '../../base/secrets/random.ts'
-import type { Secret } from '../../base/secrets/secret.ts'
-import { createTurns, type Load } from './guessing/turns.ts'
+import { base64url } from '../../../base/encoding.ts'
+import type { Random } from '../../../base/secrets/random.ts'
+import type { Secret } from '../../../base/secrets/secret.ts'
+import { createTurns, type Load } from '../guessing/turns.ts'
 
 export interface PasswordHashing {
   /** A PHC string with its parameters and salt. */

@@ -2,13 +2,13 @@
  * A password that somebody chooses: whether it may be set, and its hash. API 4.2; R073–R075. Hashing takes its time, so
  * this comes before a transaction and never inside one.
  */
-import type { Secret } from '../../base/secrets/secret.ts'
-import type { Identity } from '../identities/identity.ts'
-import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { invalid } from '../refusals.ts'
+import type { Secret } from '../../../base/secrets/secret.ts'
+import type { Identity } from '../../identities/identity.ts'
+import type { AuthPolicy } from '../../policies/auth-policy.ts'
+import { invalid } from '../../refusals.ts'
+import type { FactorPorts } from '../ports.ts'
 import { refuseGuessable } from './guessable-passwords.ts'
 import { refusePassword } from './password-rules.ts'
-import type { FactorPorts } from './ports.ts'
 
 /** Whose it will be: its policy says how long it must be, and its names are no secret. */
 export interface PasswordOwner {
@@ -30,6 +30,3 @@ export async function hashNewPassword(
   if (fault !== undefined) throw invalid('password', fault)
   return ports.hashing.hash(password)
 }
-
-/** For use cases that do not take ports yet. */
-export type HashNewPassword = (password: Secret, of: PasswordOwner) => Promise<string>

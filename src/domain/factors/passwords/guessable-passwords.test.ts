@@ -1,7 +1,7 @@
 /** R074: passwords that somebody would try first, each with the reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Secret } from '../../base/secrets/secret.ts'
+import { Secret } from '../../../base/secrets/secret.ts'
 import { refuseGuessable } from './guessable-passwords.ts'
 
 const refuse = (password: string, ...known: readonly string[]) =>

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemRandom } from '../../base/secrets/random.ts'
-import { Secret } from '../../base/secrets/secret.ts'
-import { Failure } from '../../errors/catalogue.ts'
+import { systemRandom } from '../../../base/secrets/random.ts'
+import { Secret } from '../../../base/secrets/secret.ts'
+import { Failure } from '../../../errors/catalogue.ts'
 import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 
 const PASSWORD = new Secret('correct horse battery')

@@ -2,7 +2,7 @@
  * Passwords that somebody would try first: those that everybody uses, and those made of what is known anyway. API 4.2,
  * R074. A reason is given, so that the next one is better.
  */
-import type { Secret } from '../../base/secrets/secret.ts'
+import type { Secret } from '../../../base/secrets/secret.ts'
 
 /** Why this password may not be set, or undefined when it may. `known`: username, name, brand. */
 export async function refuseGuessable(
