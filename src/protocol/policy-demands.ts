@@ -3,14 +3,15 @@
  * enough. D-52, D-232. The controller and every router use this same function, so that none of them is more lenient
  * than the others.
  */
-import { primaryMethodOf } from './amr.ts'
+
 import type { ChallengedSigner } from './challenge.ts'
+import { primaryMethodOf } from './factors/amr.ts'
 import {
   demandedFactors,
   type FactorDemands,
   SECOND_FACTORS,
   type SecondFactorId,
-} from './second-factors.ts'
+} from './factors/second-factors.ts'
 
 export interface PolicyDemands extends FactorDemands {
   readonly id: string

@@ -29,8 +29,8 @@ import type { Rules } from '../../src/domain/policies/rules.ts'
 import type { LegacySession, OidcSession } from '../../src/domain/sessions/api-session.ts'
 import { Failure } from '../../src/errors/catalogue.ts'
 import { formatChallenges } from '../../src/protocol/challenge.ts'
+import type { SecondFactorId } from '../../src/protocol/factors/second-factors.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
-import type { SecondFactorId } from '../../src/protocol/second-factors.ts'
 import { NOON } from './clocks/manual-clock.ts'
 
 export const CALLER: Caller = {

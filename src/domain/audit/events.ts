@@ -12,7 +12,7 @@ import type {
   SessionCertificateId,
 } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { SecondFactorId } from '../../protocol/second-factors.ts'
+import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type {
   EnrollmentRefusalReason,

@@ -4,7 +4,7 @@
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
-import type { SecondFactorId } from '../../protocol/second-factors.ts'
+import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Stores } from '../stores.ts'
 import type { FactorPorts } from './ports.ts'
 

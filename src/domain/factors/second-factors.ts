@@ -6,7 +6,7 @@ import {
   demandedFactors,
   SECOND_FACTOR_IDS,
   type SecondFactorId,
-} from '../../protocol/second-factors.ts'
+} from '../../protocol/factors/second-factors.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { SecondFactor } from './second-factor.ts'
 import { totpFactor } from './totp-factor.ts'

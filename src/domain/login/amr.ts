@@ -1,8 +1,8 @@
 /**
  * How somebody logged in, in the words of RFC 8176 where it has one. D-25.
  */
-import { AMR_WORDS } from '../../protocol/amr.ts'
-import { SECOND_FACTOR_IDS, SECOND_FACTORS } from '../../protocol/second-factors.ts'
+import { AMR_WORDS } from '../../protocol/factors/amr.ts'
+import { SECOND_FACTOR_IDS, SECOND_FACTORS } from '../../protocol/factors/second-factors.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
 export function amrOf(primary: ProvenPrimary, secondary: ProvenSecondary): readonly string[] {

@@ -6,7 +6,7 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { type AuthQuery, extJwtQuery } from '../../protocol/auth-query.ts'
 import { secondaryExtJwt } from '../../protocol/challenge.ts'
-import { demandedFactors, type SecondFactorId } from '../../protocol/second-factors.ts'
+import { demandedFactors, type SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
   checkSecondaryJwt,

@@ -3,7 +3,7 @@
  * end the login; ten in a row for one identity are slowed down whatever the login.
  */
 import { Failure } from '../../errors/catalogue.ts'
-import type { SecondFactorId } from '../../protocol/second-factors.ts'
+import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'

@@ -1,7 +1,7 @@
 /**
  * The answer to a second factor, for a login that is partially authenticated. SPEC Auth request; D-17, D-18, D-20.
  */
-import type { SecondFactorId } from '../../protocol/second-factors.ts'
+import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'

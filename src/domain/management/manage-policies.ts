@@ -2,7 +2,7 @@
 
 import { type AuthPolicyId, type ExternalJwtSignerId, newId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { factorDemands } from '../../protocol/second-factors.ts'
+import { factorDemands } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'

@@ -6,7 +6,7 @@ import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { AUTH_POLICY } from '../../entities/auth-policy.ts'
 import type { EntityOf } from '../../entities/field.ts'
-import { type FactorDemands, factorDemands } from '../../protocol/second-factors.ts'
+import { type FactorDemands, factorDemands } from '../../protocol/factors/second-factors.ts'
 
 export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
   readonly primary: {

@@ -1,6 +1,7 @@
 /** What a policy currently demands, given the current state of signers and CAs: D-232. */
+
+import { factorDemands } from '../../protocol/factors/second-factors.ts'
 import type { PolicyDemands } from '../../protocol/policy-demands.ts'
-import { factorDemands } from '../../protocol/second-factors.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import { type AuthPolicy, allowsSigner } from './auth-policy.ts'

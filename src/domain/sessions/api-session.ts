@@ -13,8 +13,8 @@ import type {
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
+import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
-import type { SecondFactorId } from '../../protocol/second-factors.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
 interface Common {

@@ -8,7 +8,7 @@ import {
   demandedFactors,
   SECOND_FACTOR_IDS,
   type SecondFactorId,
-} from '../../protocol/second-factors.ts'
+} from '../../protocol/factors/second-factors.ts'
 import { NO_FACTORS } from '../factors/proven.ts'
 import { ALL_SECOND_FACTORS, secondFactor } from '../factors/second-factors.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
