@@ -58,7 +58,7 @@ const mayImport = {
 }
 
 // The folders of src/domain, lowest first: each imports only from those before it. Files directly in src/domain are
-// below all of them; stores.ts there names the stores of every folder.
+// below all of them; stores.ts there names the stores of every folder. D-261.
 const domainOrder = [
   'lists',
   'identities',

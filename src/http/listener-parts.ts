@@ -1,4 +1,4 @@
-/** What routes need besides the ports of use cases: what differs between listeners, and what belongs to the edge alone. D-267. */
+/** What routes need in addition to ports: what differs between listeners, and what belongs only to the edge. D-267. */
 import type { Version } from '../contract/version.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
 import type { ListenerAddresses } from './issuers.ts'

@@ -17,12 +17,12 @@ export interface RouterIdentity {
 /** Returns what is wrong with it, as the end of a sentence that begins with its name; undefined if it can be used. */
 export function identityFault({ cert, key, ca }: RouterIdentity): string | undefined {
   const certificate = attempt(() => new X509Certificate(cert))
-  if (certificate === undefined) return 'has a cert that is no certificate in PEM'
+  if (certificate === undefined) return 'has a cert that is not a certificate in PEM'
   const privateKey = attempt(() => createPrivateKey(key.reveal()))
   if (privateKey === undefined) return 'has a key that is no private key in PEM'
   if (!certificate.checkPrivateKey(privateKey)) return 'has a key that is not the key of its cert'
   if (attempt(() => new X509Certificate(ca)) === undefined) {
-    return 'has a ca that is no certificate in PEM'
+    return 'has a ca that is not a certificate in PEM'
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-/** What logins need from outside. Built once, in `app/compose`. */
+/** What logins need from outside. Built once, in `app/compose` (D-257). */
 import type { FindEndpoints } from '../ext-jwt/idp/endpoints.ts'
 import type { PostForm } from '../ext-jwt/ports.ts'
 import type { AddressFailures } from '../factors/guessing/failures.ts'
