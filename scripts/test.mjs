@@ -1,4 +1,4 @@
-// Runs the tests of the kinds that are named, one kind after the other, each straight from TypeScript.
+// Runs the tests of the kinds that are named, in this order, each straight from TypeScript.
 // Extra arguments after `--` go to node --test (for example: -- --test-name-pattern=code).
 //
 // Loading and compiling the same modules in a process for each file would take most of the time, so that files share a
@@ -29,6 +29,8 @@ const KINDS = {
     shards: 3,
   },
 }
+/** How many of these processes run at a time, of whatever kind: no core waits for the last file of a kind. */
+const AT_ONCE = 4
 const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
 /** How much of the output of a shard is shown when it dies. */
 const LAST_WORDS = 20_000
@@ -55,20 +57,25 @@ const postgres = needsPostgres
   : undefined
 const progress = createProgress({ kinds })
 try {
-  for (const { files, shards } of kinds) await runKind(files, shards)
+  const waiting = kinds.flatMap(({ files, shards }) => lanesOf(files, shards))
+  await Promise.all(Array.from({ length: AT_ONCE }, () => runLanes(waiting)))
 } finally {
   await postgres?.stop()
 }
 if (!progress.close()) process.exitCode = 1
 
-async function runKind(files, shards) {
+/** The files of each process. */
+function lanesOf(files, shards) {
   const isolated = files.filter((file) => /^\/\/ Isolated: \S/m.test(texts.get(file)))
   const shared = files.filter((file) => !isolated.includes(file))
   const lanes = Array.from({ length: shards }, (_, lane) =>
     shared.filter((_, index) => index % shards === lane),
   )
-  await Promise.all(lanes.filter((lane) => lane.length > 0).map(runFiles))
-  for (const file of isolated) await runFiles([file])
+  return [...lanes.filter((lane) => lane.length > 0), ...isolated.map((file) => [file])]
+}
+
+async function runLanes(waiting) {
+  for (let lane = waiting.shift(); lane !== undefined; lane = waiting.shift()) await runFiles(lane)
 }
 
 /** Runs files one after the other in one process. */

@@ -1,5 +1,6 @@
 /**
- * All stores together, as the store implements them and the composition root hands them out. Use cases ask
+ * All stores together, as the store implements them and the composition root hands them out. Every folder of the domain
+ * may import this file, whatever its place in their order (D-261). Use cases ask
  * for the ones they need; those that must write several things at once ask for `transaction` instead.
  */
 import type { Instant } from '../base/time/instant.ts'

@@ -14,7 +14,7 @@ import {
   parseNetwork,
 } from '../../src/base/network.ts'
 import { type AddressRules, refusalOf } from '../../src/outbound/address-rules.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

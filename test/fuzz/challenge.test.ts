@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import * as oauth from 'oauth4webapi'
 import { type Challenge, formatChallenges, parseChallenges } from '../../src/protocol/challenge.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

@@ -14,7 +14,7 @@ import {
   readLeafCertificate,
 } from '../../src/domain/certificates/third-party/prove-ca.ts'
 import { CA_EXTENSIONS, LEAF_EXTENSIONS, openOpenssl } from '../support/certificates/openssl.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

@@ -24,7 +24,7 @@ import {
   tlv,
 } from '../support/certificates/csr.ts'
 import { sessionCertificatesOn } from '../support/certificates/session-certificates.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

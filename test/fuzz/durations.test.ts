@@ -13,8 +13,8 @@ import {
   seconds,
 } from '../../src/base/time/duration.ts'
 import { readDuration } from '../../src/config/durations.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { adjust, DURATION_RULES, type Durations } from '../support/config/durations.ts'
-import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

@@ -15,8 +15,8 @@ import {
   inviteNew,
   PASSWORD,
 } from '../support/certificates/enrollment.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { administrate } from '../support/management.ts'
-import { rounds } from '../support/rounds.ts'
 import { startService } from '../support/service.ts'
 
 // Every run is a call over the wire. Short in CI, long on demand.

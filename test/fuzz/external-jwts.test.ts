@@ -6,9 +6,9 @@ import { Secret } from '../../src/base/secrets/secret.ts'
 import { claimedSubject } from '../../src/domain/ext-jwt/claim.ts'
 import { createSignerKeys } from '../../src/domain/ext-jwt/signer-keys.ts'
 import { verifyExternalJwt } from '../../src/domain/ext-jwt/verify.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { ManualClock } from '../support/clocks/manual-clock.ts'
 import { externalSigner, newIdpKey } from '../support/idp/external-idp.ts'
-import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

@@ -8,8 +8,8 @@
  */
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { rounds } from '../support/chance/rounds.ts'
 import { FILE, loadFile } from '../support/process/config-home.ts'
-import { rounds } from '../support/rounds.ts'
 import { loginCommands } from './login-model/commands.ts'
 import { Model } from './login-model/model.ts'
 import { makeSurroundings } from './login-model/surroundings.ts'

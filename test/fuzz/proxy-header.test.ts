@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { LONGEST_PROXY_HEADER, readProxyHeader } from '../../src/https-server/proxy-header.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { proxyHeader } from '../support/edge/proxy-header.ts'
-import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

@@ -12,7 +12,7 @@ import {
   parseRedirectPattern,
   type RedirectPattern,
 } from '../../src/protocol/redirect-uri.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

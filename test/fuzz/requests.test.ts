@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import https from 'node:https'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { rounds } from '../support/chance/rounds.ts'
 import type { CallOptions, Reply } from '../support/http-client.ts'
 import {
   authorizationParameters,
@@ -14,7 +15,6 @@ import {
   pkce,
   REDIRECT_URI,
 } from '../support/login/login.ts'
-import { rounds } from '../support/rounds.ts'
 import { ADMIN, type Service, startService } from '../support/service.ts'
 
 // Every run is a call over the wire, and some hash a password. Short in CI, long on demand.

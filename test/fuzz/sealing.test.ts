@@ -23,7 +23,7 @@ import type {
 import { openRequest, sealRequest } from '../../src/domain/login/request/sealed-request.ts'
 import type { VerifiedRedirect } from '../../src/domain/login/request/verified-redirect.ts'
 import { type Issuer, RESPONSE_MODES, SCOPES } from '../../src/protocol/oidc.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

@@ -15,11 +15,11 @@ import { proveByExternalJwt } from '../../src/domain/factors/external-jwt.ts'
 import type { FactorPorts } from '../../src/domain/factors/ports.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
 import { checkSigner } from '../../src/domain/management/check-signer.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { ManualClock } from '../support/clocks/manual-clock.ts'
 import { fakePorts } from '../support/fake-ports.ts'
 import { externalSigner, type IdpKey, newIdpKey } from '../support/idp/external-idp.ts'
 import { anIdentity, aPolicy, rulesOf } from '../support/people.ts'
-import { rounds } from '../support/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

@@ -8,7 +8,7 @@ import { Secret, TOTP, URI } from 'otpauth'
 import { base32 } from '../../src/base/base32.ts'
 import { instant } from '../../src/base/time/instant.ts'
 import { provisioningUrl, totpCode, totpStep } from '../../src/protocol/totp.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })

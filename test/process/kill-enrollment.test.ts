@@ -13,11 +13,11 @@ import {
   inviteNew,
 } from '../support/certificates/enrollment.ts'
 import type { MadeCertificate } from '../support/certificates/openssl.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { administrate } from '../support/management.ts'
 import { fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { rounds } from '../support/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 const INVITED = 40

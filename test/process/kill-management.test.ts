@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Secret } from '../../src/base/secrets/secret.ts'
-import { type Chance, chance } from '../support/chance.ts'
+import { type Chance, chance } from '../support/chance/chance.ts'
+import { isLongRun, rounds } from '../support/chance/rounds.ts'
 import { createLedger, type Entry, settle } from '../support/kills/ledger.ts'
 import {
   type Begun,
@@ -24,7 +25,6 @@ import { type Administrator, administrate, administratorWith } from '../support/
 import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { isLongRun, rounds } from '../support/rounds.ts'
 import type { Service } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { assertWhole, type StoredEvent } from '../support/stores/whole-database.ts'

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { handMadeCsr } from '../support/certificates/csr.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { bearer } from '../support/login/login.ts'
 import {
   assertRefreshRefused,
@@ -16,7 +17,6 @@ import {
 import { fixPort } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { rounds } from '../support/rounds.ts'
 
 const ROUNDS = rounds(2)
 const WORKERS = 6

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { rounds } from '../support/chance/rounds.ts'
 import { connectRaw, type RawReply } from '../support/edge/raw-connection.ts'
 import { logInOffline, type OfflineTokens, refresh } from '../support/login/refresh.ts'
 import { fixPort, homeWithDatabase } from '../support/process/child-home.ts'
 import { type ChildService, startChild } from '../support/process/child-service.ts'
-import { rounds } from '../support/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 /** The first four rounds differ in their moment. */

@@ -14,8 +14,8 @@ import { StoreUnavailable } from '../../src/errors/store-unavailable.ts'
 import { guarded } from '../../src/store/dialects/guarded.ts'
 import { sqlite } from '../../src/store/dialects/sqlite.ts'
 import type { SyncFile } from '../../src/store/dialects/wal-sync.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { eventually } from '../support/eventually.ts'
-import { rounds } from '../support/rounds.ts'
 import { sqliteOnDisk } from './databases.ts'
 
 interface Rows {

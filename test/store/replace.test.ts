@@ -7,7 +7,7 @@ import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, AuthPolicyId, CaId, IdentityId } from '../../src/base/ids.ts'
 import { lockRule } from '../../src/domain/factors/guessing/lock-rule.ts'
 import type { Store } from '../../src/domain/stores.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/chance/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import {

@@ -9,10 +9,11 @@ import type { IdentityId } from '../../base/ids.ts'
 import { equalInConstantTime, type Vault } from '../../base/secrets/vault.ts'
 import { hours, milliseconds, seconds } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
+import { totpQuery } from '../../protocol/auth-query.ts'
 import { totpCode, totpStep } from '../../protocol/totp.ts'
 import type { Stores } from '../stores.ts'
 import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from './recovery-codes.ts'
-import type { Blocked, CheckPorts, FactorVerdict } from './second-factor.ts'
+import type { Blocked, CheckPorts, FactorVerdict, SecondFactor } from './second-factor.ts'
 import type { CodeGuesses } from './stores.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
@@ -106,4 +107,19 @@ function matches(
       return true
     },
   }
+}
+
+export const totpFactor: SecondFactor = {
+  id: 'totp',
+
+  async isEnrolled({ totpEnrollments }, identityId) {
+    const enrollment = await totpEnrollments.find(identityId)
+    return enrollment?.isVerified === true
+  },
+
+  listEnrolled: ({ totpEnrollments }, identityIds) => totpEnrollments.listVerified(identityIds),
+
+  query: totpQuery,
+
+  check: checkCode,
 }

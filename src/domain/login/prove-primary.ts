@@ -21,7 +21,7 @@ import {
   rememberDevice,
   type ShownDevice,
 } from '../factors/guessing/known-devices.ts'
-import { type PasswordCredentials, proveByPassword } from '../factors/password.ts'
+import { type PasswordCredentials, proveByPassword } from '../factors/passwords/password.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from '../factors/verdict.ts'
 import { usernameKey } from '../identities/authenticator.ts'
 import type { LoginPorts } from './ports.ts'

@@ -1,6 +1,6 @@
 /** Single fields of a login body, JSON or form: present once, a text, not too long. D-4, D-12, D-45. */
 import { Secret } from '../../base/secrets/secret.ts'
-import type { PasswordCredentials } from '../../domain/factors/password.ts'
+import type { PasswordCredentials } from '../../domain/factors/passwords/password.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { LONGEST_NAME, LONGEST_PASSWORD } from '../../protocol/limits.ts'
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { clockOfStandingUptime } from '../../support/clocks/uptime-clock.ts'
 import { authenticate, CLIENT_API } from '../../support/login/legacy.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
@@ -40,7 +41,7 @@ async function failuresOf(service: Service, username: string): Promise<number> {
 }
 
 test('R079: 100 guesses at the same moment count as 100', async (t) => {
-  const service = await startService(t, { config: CONFIG })
+  const service = await startService(t, { config: CONFIG, clock: clockOfStandingUptime() })
   const admin = await administrate(service)
 
   await t.test('at 101 attempts none of them locks, and one more does', async () => {
@@ -70,7 +71,7 @@ test('R079: 100 guesses at the same moment count as 100', async (t) => {
 
 test('R079: guesses on two instances count together', async (t) => {
   const shared = await installation(await (await startPostgres()).freshDatabase())
-  const a = await shared.start(t, { config: CONFIG })
+  const a = await shared.start(t, { config: CONFIG, clock: clockOfStandingUptime() })
   const b = await shared.start(t, { config: CONFIG, clock: a.clock })
   const admin = await administrate(a)
 

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
+import { rounds } from '../../support/chance/rounds.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { type Administrator, administrate } from '../../support/management.ts'
-import { rounds } from '../../support/rounds.ts'
 import type { Service } from '../../support/service.ts'
 import { type Installation, installation } from '../../support/stores/instances.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
-import { TestClock } from '../../support/clocks/clock.ts'
+import { clockOfStandingUptime } from '../../support/clocks/uptime-clock.ts'
 import { answerTo, INVALID } from '../../support/login/challenges.ts'
 import {
   assertRefreshRefused,
@@ -30,12 +30,12 @@ const FIFTY = Array.from({ length: 50 }, (_, i) => i)
 /** Instances that share a database; calls are spread over them. */
 const SETUPS: Readonly<Record<string, (t: TestContext) => Promise<[Service, Service]>>> = {
   SQLite: async (t) => {
-    const service = await startService(t)
+    const service = await startService(t, { clock: clockOfStandingUptime() })
     return [service, service]
   },
   'PostgreSQL with two instances': async (t) => {
     const shared = await installation(await (await startPostgres()).freshDatabase())
-    const clock = new TestClock()
+    const clock = clockOfStandingUptime()
     return Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
   },
 }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeCsr } from '../../support/certificates/csr.ts'
 import { assertVerifies } from '../../support/certificates/session-certificates.ts'
-import { TestClock } from '../../support/clocks/clock.ts'
+import { clockOfStandingUptime } from '../../support/clocks/uptime-clock.ts'
 import {
   CERTIFICATES,
   issueCertificate,
@@ -20,7 +20,7 @@ import { startPostgres } from '../../support/stores/postgres.ts'
 
 test('R103: certificates of two instances of one installation', async (t) => {
   const shared = await installation(await (await startPostgres()).freshDatabase())
-  const clock = new TestClock()
+  const clock = clockOfStandingUptime()
   const [a, b] = await Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
   const session = await oidcSession(a)
   const { pem } = await makeCsr()

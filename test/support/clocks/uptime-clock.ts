@@ -25,3 +25,10 @@ export class UptimeClock extends TestClock {
     this.pass(time)
   }
 }
+
+/** The uptime stands still: copies in memory do not get too old while a busy machine keeps a service from its work. */
+export function clockOfStandingUptime(): UptimeClock {
+  const clock = new UptimeClock()
+  clock.holdUptime()
+  return clock
+}

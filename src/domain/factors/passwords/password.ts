@@ -5,21 +5,21 @@
  * origin out; the store counts them, so all instances share the count (R079). D-107 for the order.
  */
 
-import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
-import type { Secret } from '../../base/secrets/secret.ts'
-import { toRfc3339 } from '../../base/time/instant.ts'
-import type { Caller, LoginFailureReason } from '../audit/events.ts'
-import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
-import { type UpdbAuthenticator, usernameKey } from '../identities/authenticator.ts'
-import { type AuthPolicy, POLICY_DEFAULTS } from '../policies/auth-policy.ts'
-import type { Stores } from '../stores.ts'
-import type { Guess } from './guessing/guess-order.ts'
-import { lockRule } from './guessing/lock-rule.ts'
-import type { FactorPorts } from './ports.ts'
-import type { GuessOrigin } from './stores.ts'
-import { usableIdentity } from './usable-identity.ts'
-import type { PrimaryVerdict, Rejected } from './verdict.ts'
+import type { AuthenticatorId, IdentityId } from '../../../base/ids.ts'
+import type { Secret } from '../../../base/secrets/secret.ts'
+import { toRfc3339 } from '../../../base/time/instant.ts'
+import type { Caller, LoginFailureReason } from '../../audit/events.ts'
+import type { AuditPorts } from '../../audit/ports.ts'
+import { recordEvent } from '../../audit/record.ts'
+import { type UpdbAuthenticator, usernameKey } from '../../identities/authenticator.ts'
+import { type AuthPolicy, POLICY_DEFAULTS } from '../../policies/auth-policy.ts'
+import type { Stores } from '../../stores.ts'
+import type { Guess } from '../guessing/guess-order.ts'
+import { lockRule } from '../guessing/lock-rule.ts'
+import type { FactorPorts } from '../ports.ts'
+import type { GuessOrigin } from '../stores.ts'
+import { usableIdentity } from '../usable-identity.ts'
+import type { PrimaryVerdict, Rejected } from '../verdict.ts'
 
 export interface PasswordCredentials {
   readonly username: string
