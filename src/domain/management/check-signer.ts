@@ -1,6 +1,6 @@
 /**
  * A dry run of a login with somebody's JWT, step by step, for the administrator who sets a signer up. API 3.3, D-136,
- * D-262.
+ * D-261.
  *
  * Every step asks what the login asks (verify.ts, factors/external-jwt.ts), but goes on after a failure, so that all
  * faults are seen at once. Nobody is logged in, nothing is counted or stored, and of the token only the few values are
