@@ -32,6 +32,9 @@ export interface KnownIdp {
   forged(subject: string): Promise<string>
 }
 
+/** A JWT somewhere in a text. The letters `eyJ` alone can also be part of something random. */
+export const ANY_JWT = /eyJ[\w-]+\.eyJ[\w-]+\./
+
 /** The audience of every signer that a test makes with the management client. */
 export const AUDIENCE = 'latchkey'
 
