@@ -158,7 +158,10 @@ test('the way back', async (t) => {
         await assertNoProof(reply, 'missing', `idp-refused: the IdP answered ${words}`)
         const page = await browser.get(callbackPath(location, answer))
         assert.equal(page.status, 401)
-        assert.match(page.text, /role="alert">You were not signed in there\. Try again/)
+        assert.match(
+          page.text,
+          /role="alert">The identity provider did not sign you in\. Try again/,
+        )
         assert.match(page.text, /Continue with Example/)
         assert.doesNotMatch(page.text, /555|alert\(1\)/)
         const again = sentTo(await browser.get(startPath(signer, begun.authRequestId)))

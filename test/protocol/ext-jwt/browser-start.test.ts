@@ -121,7 +121,7 @@ test('the way to the IdP', async (t) => {
       assertRefused(await start(startPath(id, authRequestId)), 503, 'IDP_UNAVAILABLE')
       const page = await browser.get(startPath(id, authRequestId))
       assert.equal(page.status, 503)
-      assert.match(page.text, /role="alert">That identity provider does not answer right now/)
+      assert.match(page.text, /role="alert">That identity provider is not responding/)
       assert.match(page.text, /Continue with Example/)
     },
   )

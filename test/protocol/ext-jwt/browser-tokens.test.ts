@@ -158,7 +158,7 @@ test('what the IdP answers', async (t) => {
     const answer = { code: idp.approve(location, 'zoe') }
     const page = await browser.get(callbackPath(location, answer))
     assert.equal(page.status, 401)
-    assert.match(page.text, /role="alert">That is not the account that belongs to yours here/)
+    assert.match(page.text, /role="alert">That account does not belong to your account here/)
     assert.match(page.text, /href="[^"]+factor=secondary">Continue with Example/)
   })
 
