@@ -1,4 +1,4 @@
-/** Raises the durations of a file that are too short, by the rules in schema.ts. SPEC Limits, D-43. */
+/** Raises the durations of a file that are too short, by the rules in schema.ts. SPEC Limits, D-43, D-274. */
 import { type Duration, formatDuration, milliseconds } from '../base/time/duration.ts'
 import type { Adjustment, DurationRule } from './durations.ts'
 import { KEYS, type Key } from './keys.ts'
