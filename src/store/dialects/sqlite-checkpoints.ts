@@ -87,8 +87,9 @@ export function serveCheckpoints(): void {
   parentPort?.on('message', () => {
     try {
       database.exec('pragma wal_checkpoint(passive)')
-    } finally {
-      parentPort?.postMessage('done')
+    } catch {
+      // Thrown, it would end the whole process. A faulty disk shows at the next commit, where it can be reported.
     }
+    parentPort?.postMessage('done')
   })
 }
