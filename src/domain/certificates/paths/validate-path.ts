@@ -100,7 +100,7 @@ const STRONG_SIGNATURES: ReadonlySet<string> = new Set([
   ED448, // RFC 8410 §3
 ])
 
-/** Does not check the anchor's signature: the anchor is trusted because an administrator registered it. */
+/** Skips the anchor: its signature does not matter, because it is trusted by registration. */
 function signatureFault(library: Library, signed: readonly Certificate[]): string | undefined {
   const weak = signed.findIndex((certificate) => !isStronglySigned(library, certificate))
   return weak < 0
@@ -140,7 +140,7 @@ const COMPARED_NAMES: ReadonlySet<number> = new Set([1, 2, 4, 6, 7])
 
 /**
  * RFC 5280 §6.1.4 (g): a name must be permitted by every CA above it. The engine accepts a name that only one of them
- * permits, so a CA could widen its own constraints: refuse a path with two constrained CAs.
+ * permits, so a CA could widen its own constraints: refuse a path on which more than one CA has permitted names.
  */
 function nameFault(certificates: readonly Certificate[]): string | undefined {
   let permitting = 0
