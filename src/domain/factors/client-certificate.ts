@@ -1,6 +1,6 @@
 /**
- * The primary factor client certificate: the one of the connection that posts the login. D-21, R093. Whether it is
- * trusted is judged in certificates/; here it finds its identity.
+ * The client certificate as the primary factor: the certificate of the connection that posts the login. D-21, R093.
+ * certificates/ decides whether it is trusted; this file finds its identity.
  */
 import type { LoginFailureReason } from '../audit/events.ts'
 import {
@@ -15,7 +15,7 @@ import type { PrimaryVerdict, Rejected } from './verdict.ts'
 
 type OwnerPorts = Pick<FactorPorts, 'clock' | 'rules' | 'authenticators' | 'identities'>
 
-/** By the certificate of the connection; undefined if it has none. */
+/** Uses the certificate of the connection; returns undefined if there is none. */
 export async function proveByCertificate(
   ports: OwnerPorts & Pick<FactorPorts, 'ownAnchors'>,
   chain: PresentedChain | undefined,
@@ -24,7 +24,7 @@ export async function proveByCertificate(
   return proveByJudged(ports, await judgeCertificate(ports, chain, ports.rules.cas()))
 }
 
-/** By a certificate that has been judged already. */
+/** Uses a certificate that has already been checked. */
 export async function proveByJudged(
   ports: OwnerPorts,
   judged: CertificateVerdict,
@@ -59,7 +59,7 @@ export async function proveByJudged(
   }
 }
 
-/** By its fingerprint among the authenticators, or through the claim of its CA. */
+/** Finds the identity by the fingerprint among the authenticators, or through the claim of the CA. */
 async function findOwner(
   { authenticators, identities }: Pick<FactorPorts, 'authenticators' | 'identities'>,
   { fingerprint, externalId }: TrustedCertificate,

@@ -23,7 +23,7 @@ export interface StartedEnrollment {
 
 export interface ReadEnrollment {
   readonly enrollment: TotpEnrollment
-  /** Only while pending: a verified secret is not shown to anybody any more (R090). */
+  /** Only while pending: a verified secret is never shown again (R090). */
   readonly provisioningUrl: string | undefined
 }
 
@@ -39,7 +39,7 @@ export type EnrollmentProof =
 
 export interface FreshRecoveryCodes {
   readonly recoveryCodes: readonly string[]
-  /** Stores them in the place of all that are left. */
+  /** Stores them in place of all remaining ones. */
   take(tx: Pick<Stores, 'totpEnrollments'>): Promise<void>
 }
 
@@ -94,7 +94,7 @@ export async function readEnrollment(
   return { enrollment, provisioningUrl: url }
 }
 
-/** Whether this is a code of the pending enrollment's app. Recovery codes prove no app; no step is burnt (D-17). */
+/** Checks a code of the pending enrollment's app. Recovery codes are not accepted, and no time step is spent (D-17). */
 export async function proveEnrollment(
   { vault, clock, totpEnrollments, codeGuesses }: CheckPorts,
   identityId: IdentityId,
@@ -103,8 +103,8 @@ export async function proveEnrollment(
 ): Promise<EnrollmentProof> {
   const now = clock.now()
   const enrollment = await totpEnrollments.find(identityId)
-  // There is nothing to guess here, so nothing is counted: otherwise one login could make the owner of another
-  // wait.
+  // Without a pending enrollment of this owner there is nothing to guess, so nothing is counted: otherwise one login
+  // could make the owner of another wait.
   const isPending = enrollment?.isVerified === false && enrollment.owner === owner
   if (!isPending) return { verdict: 'not-started' }
   const blocked = await countGuess(codeGuesses, identityId, now)
@@ -121,7 +121,7 @@ export async function proveEnrollment(
   }
 }
 
-/** A verified one stays: it is removed only from a full session (D-19). */
+/** Keeps a verified enrollment: only a full session can remove it (D-19). */
 export function cancelEnrollment(
   { transaction }: Pick<EnrollPorts, 'transaction'>,
   identityId: IdentityId,
@@ -134,7 +134,7 @@ export function cancelEnrollment(
   })
 }
 
-/** The caller has asked for a code first (API 3.1). */
+/** The caller must have checked a code first (API 3.1). */
 export function newRecoveryCodesOf(
   ports: Pick<EnrollPorts, 'vault' | 'random'>,
   identityId: IdentityId,

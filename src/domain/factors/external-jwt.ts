@@ -1,6 +1,6 @@
 /**
- * External JWTs as factors: as the primary one (D-12), and beside another as the secondary one (D-14). Which signer
- * must check a token is told by its issuer; whether it is good, in ext-jwt/.
+ * External JWTs as factors: as the primary one (D-12), or as the secondary one in addition to another credential
+ * (D-14). The issuer of a token decides which signer checks it; the check itself is in ext-jwt/.
  */
 
 import type { IdentityId } from '../../base/ids.ts'
@@ -18,10 +18,10 @@ import type { FactorPorts } from './ports.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from './verdict.ts'
 
-/** `satisfied`, or what is wrong with it in the words of a challenge. */
+/** `satisfied`, or what is wrong with the token, in the terms of a challenge. */
 export type SecondaryJwtVerdict = 'satisfied' | Challenge['error']
 
-/** Whose token a secondary one must be. */
+/** The identity that a secondary token must belong to. */
 export interface JwtOwner {
   readonly identityId: IdentityId
   readonly externalId: string | undefined
@@ -50,8 +50,9 @@ export async function proveByExternalJwt(
     return challenge(ports, isDisabled ? 'signer-disabled' : 'signer-unknown', 'invalid')
   }
 
-  // Two tokens of two signers: the first that proves somebody is the primary one. Where his policy demands a token
-  // of that very signer as the secondary one, another token of his is the primary one, if there is any.
+  // If there are several tokens, the first valid one is the primary one. If the policy of its identity demands a token
+  // of that same signer as the secondary one, another valid token of the identity becomes the primary one, if there is
+  // any.
   let refusal: Rejected | undefined
   let proven: Accepted | undefined
   for (const { token, signer } of known) {
@@ -123,7 +124,7 @@ function challenge(
   return { ...reject(reason), challenges }
 }
 
-/** Whom the claim of a good token names. */
+/** Finds the identity that the claim of a valid token names. */
 export function findOwner(
   identities: Pick<Identities, 'find' | 'findByExternalId'>,
   signer: Pick<ExternalJwtSigner, 'useExternalId'>,
@@ -134,7 +135,10 @@ export function findOwner(
     : identities.find(subject as IdentityId)
 }
 
-/** D-14: from exactly that signer, and of the same identity. Of several tokens the best counts. */
+/**
+ * D-14: the token must come from exactly that signer and belong to the same identity. Of several tokens the best
+ * counts.
+ */
 export async function checkSecondaryJwt(
   ports: Pick<FactorPorts, 'clock' | 'signerKeys'>,
   signer: ExternalJwtSigner,
@@ -144,18 +148,18 @@ export async function checkSecondaryJwt(
   if (bearers.length > MOST_BEARERS) return 'invalid'
   const claimed = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
   const theirs = claimed.filter(({ issuer }) => issuer === signer.issuer)
-  // R065: what nobody can read may have been meant for this; it is there, so it is not missing.
+  // R065: an unreadable token may have been meant for this signer, so the verdict is `invalid`, not `missing`.
   const isUnreadable = claimed.some(({ issuer }) => typeof issuer !== 'string')
   let fault: SecondaryJwtVerdict = isUnreadable ? 'invalid' : 'missing'
   for (const { token } of theirs) {
-    // A disabled signer satisfies nobody.
+    // A disabled signer satisfies no demand.
     const verified = signer.enabled
       ? await verifyExternalJwt(ports, signer, token)
       : ({ verdict: 'invalid' } as const)
     if (verified.verdict === 'accepted' && isOwner(signer, verified.subject, owner)) {
       return 'satisfied'
     }
-    // An expired one was good once; what came beside it does not make it worse.
+    // An expired token was valid once, so `expired` takes precedence over the faults of other tokens.
     if (verified.verdict === 'expired') fault = 'expired'
     else if (fault === 'missing') fault = 'invalid'
   }

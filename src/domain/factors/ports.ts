@@ -1,4 +1,4 @@
-/** What the factors, and whatever is guessed at, need from outside. Built once, in `app/compose`. */
+/** What the factors, and the limits on guessing, need from outside. Built once, in `app/compose`. */
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import type { SignerKeyCache } from '../ext-jwt/signer-keys.ts'

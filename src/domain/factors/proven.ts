@@ -10,19 +10,21 @@ import type { PrimaryMethod } from '../identities/primary-methods.ts'
 
 export { SECOND_FACTOR_IDS, type SecondFactorId }
 
-/** A primary factor that was proven, and by whom. */
+/** A proven primary factor, and the identity that proved it. */
 export interface ProvenPrimary {
   readonly method: PrimaryMethod
   readonly identityId: IdentityId
-  /** The password or certificate that is registered; undefined where a claim named the identity. */
+  /** The registered password or certificate; undefined if a claim named the identity. */
   readonly authenticatorId: AuthenticatorId | undefined
-  /** Of that authenticator, when it was proven. */
+  /** The version of that authenticator when it was proven. */
   readonly credentialVersion: number | undefined
-  /** `cert`: whose certificate it was, for `cnf` and `z_ice` (D-24, D-26). */
+  /** `cert`: the certificate, for `cnf` and `z_ice` (D-24, D-26). */
   readonly certificate: ProvenCertificate | undefined
-  /** `ext-jwt`: who signed it. */
+  /** `ext-jwt`: the signer of the token. */
   readonly signerId: ExternalJwtSignerId | undefined
-  /** `voidedLogins` of the identity at that moment: if the number has changed, the login begins no session (D-226). */
+  /**
+   * `voidedLogins` of the identity at that moment: if the number has changed, the login cannot begin a session (D-226).
+   */
   readonly voidedLogins: number | undefined
   readonly at: Instant
 }
@@ -33,14 +35,14 @@ export interface ProvenCertificate {
   readonly isIssuedByNetwork: boolean
   /** When the certificate expires. Undefined if the login is older than this field (`complete-proof.ts`). */
   readonly notAfter: Instant | undefined
-  /** Why it counted. Undefined for a certificate of our own PKI, and if the login is older than this field. */
+  /** Why it was trusted. Undefined for a certificate of our own PKI, and if the login is older than this field. */
   readonly trust: CaTrust | undefined
 }
 
-/** Second factors proven beside the primary one, by the same identity. */
+/** Second factors proven in addition to the primary one, by the same identity. */
 export interface ProvenSecondary {
   readonly factors: ReadonlySet<SecondFactorId>
-  /** The signer of the external JWT that was shown beside the primary credential. */
+  /** The signer of the external JWT that was presented with the primary credential. */
   readonly extJwt: ExternalJwtSignerId | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Recovery codes: what gets somebody in whose phone is gone. D-17, R087. Shown once, then known only as a keyed hash;
- * the store spends them.
+ * Recovery codes, for users who have lost their phone. D-17, R087. Shown once, then stored only as a keyed hash; the
+ * store spends them.
  */
 import { BASE32_ALPHABET } from '../../base/base32.ts'
 import type { IdentityId } from '../../base/ids.ts'
@@ -10,7 +10,7 @@ import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
 const RECOVERY_CODES = 20
 const CODE_LENGTH = 6
 
-/** As many as an identity gets, no two alike. */
+/** Creates the full set for an identity, without duplicates. */
 export function newRecoveryCodes(random: Random): readonly string[] {
   const codes = new Set<string>()
   while (codes.size < RECOVERY_CODES) codes.add(newCode(random))
@@ -18,24 +18,24 @@ export function newRecoveryCodes(random: Random): readonly string[] {
 }
 
 /**
- * The form in which a code is stored and looked for. Bound to its identity: the same code of somebody else has another
- * hash. Case and spaces do not count (D-17).
+ * Returns the hash under which a code is stored and looked up. It is bound to the identity: the same code of another
+ * identity has a different hash. Case and spaces are ignored (D-17).
  */
 export function recoveryCodeHash(vault: Vault, identityId: IdentityId, text: string): SecretHash {
   return vault.hash('recovery-code', `${identityId}:${withoutSpaces(text).toUpperCase()}`)
 }
 
-/** Whether a text can be a recovery code at all. Only ASCII counts: `ſ` is no S, though its upper case is. */
+/** Whether a text has the form of a recovery code. ASCII only: `ſ` is not an S, although its upper case is. */
 export function isRecoveryCode(text: string): boolean {
   return /^[A-Za-z2-7]{6}$/.test(withoutSpaces(text))
 }
 
-/** People type and paste codes in groups. */
+/** Users type and paste codes in groups. */
 export function withoutSpaces(text: string): string {
   return text.replace(/\s+/g, '')
 }
 
-/** 32 characters share 256 bytes evenly, so the low five bits of a byte favour none. */
+/** 256 is a multiple of 32, so the low five bits of a byte are unbiased. */
 function newCode(random: Random): string {
   const bytes = random.bytes(CODE_LENGTH)
   return Array.from(bytes, (byte) => BASE32_ALPHABET.charAt(byte & 31)).join('')

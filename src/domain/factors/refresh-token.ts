@@ -1,6 +1,6 @@
 /**
- * A refresh token, as it is stored: only its hash (R046). A spent one is kept until it would have expired, so that
- * whoever shows it again is noticed. SPEC Refresh token; D-27.
+ * A refresh token, as it is stored: only its hash (R046). A spent one is kept until it would have expired, so that its
+ * reuse is detected. SPEC Refresh token; D-27.
  */
 import { base64url } from '../../base/encoding.ts'
 import type { ApiSessionId } from '../../base/ids.ts'
@@ -14,11 +14,11 @@ export interface RefreshToken {
   readonly sessionId: ApiSessionId
   readonly issuedAt: Instant
   readonly expiresAt: Instant
-  /** When it was exchanged, and for which; undefined while it is good. */
+  /** When it was exchanged, and for which token; undefined while it is unspent. */
   readonly spent: { readonly at: Instant; readonly successor: SecretHash } | undefined
 }
 
-/** D-27: 256 bits. The prefix lets scanners of leaked secrets know what they have found. */
+/** D-27: 256 bits. The prefix lets secret scanners recognize a leaked token. */
 const TOKEN_BYTES = 32
 const REFRESH_TOKEN_PREFIX = 'lkr_'
 
@@ -26,7 +26,7 @@ export function newRefreshToken(random: Random): Secret {
   return new Secret(`${REFRESH_TOKEN_PREFIX}${base64url(random.bytes(TOKEN_BYTES))}`)
 }
 
-/** D-27: the same successor again for whoever shows the same token again. Derived, so that it need not be stored. */
+/** D-27: returns the same successor every time the same token is presented. Derived, so that it need not be stored. */
 export function derivedSuccessor(vault: Vault, spent: Secret): Secret {
   return new Secret(`${REFRESH_TOKEN_PREFIX}${vault.hash('refresh-successor', spent.reveal())}`)
 }

@@ -1,6 +1,6 @@
 /**
- * What every second factor says about itself. Setting one up is not part of it: what a user is shown for that differs
- * from factor to factor (for TOTP: `enroll-totp.ts`).
+ * The interface of every second factor. Enrollment is not part of it: what a user needs for that differs from factor to
+ * factor (for TOTP: `enroll-totp.ts`).
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
@@ -12,24 +12,24 @@ export interface SecondFactor {
   readonly id: SecondFactorId
   /** An enrolled factor is asked for at every login, whether or not the policy demands it (D-16). */
   isEnrolled(ports: EnrolledPorts, identityId: IdentityId): Promise<boolean>
-  /** The same for many, in one query. */
+  /** The same for many identities, in one query. */
   listEnrolled(
     ports: EnrolledPorts,
     identityIds: readonly IdentityId[],
   ): Promise<ReadonlySet<IdentityId>>
-  /** What a client is told while the factor is outstanding, and where to send the answer. */
+  /** What the client learns while the factor is outstanding, and where to send the answer. */
   query(brand: string, where: QueryPlace, isEnrolled: boolean): AuthQuery
-  /** Judges an answer. It never touches the auth request or session. */
+  /** Checks an answer. Never touches the auth request or session. */
   check(ports: CheckPorts, identityId: IdentityId, answer: string): Promise<FactorVerdict>
 }
 
 /** In an OIDC login, or in a legacy session (D-51). */
 export type QueryPlace = 'oidc' | 'legacy'
 
-/** Where the factors look whether they are enrolled. */
+/** Where the factors look up whether they are enrolled. */
 export type EnrolledPorts = Pick<FactorPorts, 'totpEnrollments'>
 
-/** What judging an answer needs. */
+/** What checking an answer needs. */
 export type CheckPorts = Pick<FactorPorts, 'vault' | 'clock' | 'totpEnrollments' | 'codeGuesses'>
 
 export type FactorVerdict =
@@ -37,9 +37,9 @@ export type FactorVerdict =
       readonly verdict: 'matches'
       readonly by: SecondFactorId | 'recovery-code'
       /**
-       * Spends the answer and clears the count of guesses; whoever accepts the factor runs it in the same transaction.
-       * False: it was spent before, or is none of the recovery codes, which only spending can tell. That is a wrong
-       * answer, and the caller hears nothing else (R085).
+       * Spends the answer and clears the count of guesses. Run it in the transaction that accepts the factor. Returns
+       * false if the answer was already spent, or is not one of the recovery codes, which only spending can show. Both
+       * are wrong answers, and the caller learns nothing else (R085).
        */
       take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
     }
@@ -47,7 +47,7 @@ export type FactorVerdict =
   | { readonly verdict: 'not-enrolled' }
   | Blocked
 
-/** D-18: too many wrong answers in a row. Not even a right one is looked at. */
+/** D-18: too many wrong answers in a row. Even a correct one is not checked. */
 export interface Blocked {
   readonly verdict: 'blocked'
   readonly retryAfterSeconds: number

@@ -13,14 +13,14 @@ import { totpFactor } from './totp.ts'
 
 const REGISTRY: { readonly [Id in SecondFactorId]: SecondFactor } = { totp: totpFactor }
 
-/** In the order in which they are asked for. */
+/** In the order in which users are asked for them. */
 export const ALL_SECOND_FACTORS: readonly SecondFactor[] = SECOND_FACTOR_IDS.map(secondFactor)
 
 export function secondFactor(id: SecondFactorId): SecondFactor {
   return REGISTRY[id]
 }
 
-/** Returns the factors that a policy demands and nobody has proven. */
+/** Returns the factors that a policy demands and that have not been proven. */
 export function missingFactors(
   { secondary }: Pick<AuthPolicy, 'secondary'>,
   proven: ReadonlySet<SecondFactorId>,

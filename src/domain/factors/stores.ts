@@ -4,7 +4,7 @@ import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 
-/** At most one enrollment for each identity, pending or verified. */
+/** At most one enrollment per identity, pending or verified. */
 export interface TotpEnrollments {
   find(identityId: IdentityId): Promise<TotpEnrollment | undefined>
   /** Which of the given identities have a verified enrollment, in one query. */
@@ -27,29 +27,29 @@ export interface TotpEnrollments {
   /** Pending or verified, with its recovery codes. */
   remove(identityId: IdentityId): Promise<boolean>
   /**
-   * Burns a time step of the verified enrollment in one statement (R085): true once; false when this step or a later
-   * one was accepted before.
+   * Spends a time step of the verified enrollment in one statement (R085). Returns true once; false if this step or a
+   * later one was already accepted.
    */
   takeStep(identityId: IdentityId, step: number): Promise<boolean>
   /** Spends one recovery code of the verified enrollment in one statement. */
   takeRecoveryCode(identityId: IdentityId, code: SecretHash): Promise<boolean>
   countRecoveryCodes(identityId: IdentityId): Promise<number>
-  /** New codes in the place of all that are left. */
+  /** Stores new codes in place of all remaining ones. */
   replaceRecoveryCodes(identityId: IdentityId, codes: readonly SecretHash[]): Promise<void>
 }
 
-/** Wrong codes in a row for one identity, over any number of logins: D-18. */
+/** Wrong codes in a row for one identity, across all its logins: D-18. */
 export interface CodeGuesses {
   /**
-   * Counts a guess before it is judged, in one statement; so a hundred at once count as a hundred. Answers how many
-   * stand now without a right one among them, or until when none is taken.
+   * Counts a guess before it is checked, in one statement, so that a hundred parallel ones count as a hundred. Returns
+   * the number of guesses since the last correct one, or until when no guess is accepted.
    */
   take(
     identityId: IdentityId,
     now: Instant,
     blockedUntil: (guesses: number) => Instant | undefined,
   ): Promise<{ readonly guesses: number } | { readonly blockedUntil: Instant }>
-  /** After a right code. */
+  /** Clears the count after a correct code. */
   clear(identityId: IdentityId): Promise<void>
 }
 

@@ -1,8 +1,8 @@
 /**
- * The second factor: a code of the authenticator app, or a recovery code in its place. D-16 … D-18; R084 – R088.
+ * TOTP as the second factor: a code of the authenticator app, or a recovery code instead. D-16 … D-18; R084 – R088.
  *
- * It returns a verdict and never touches the auth request or session. Every guess is counted before it is judged; what
- * a right one spends is spent by `take`, in the transaction that accepts the factor (R085).
+ * It returns a verdict and never touches the auth request or session. Every guess is counted before it is checked.
+ * `take` spends a correct one, in the transaction that accepts the factor (R085).
  */
 
 import type { IdentityId } from '../../base/ids.ts'
@@ -32,7 +32,7 @@ export async function checkCode(
   if (step !== undefined) {
     return matches('totp', identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
   }
-  // A code of the digits 2 to 7 can be either.
+  // A code made only of the digits 2 to 7 can be either.
   if (!isRecoveryCode(code)) return { verdict: 'wrong' }
   const hash = recoveryCodeHash(vault, identityId, code)
   return matches('recovery-code', identityId, (tx) =>
@@ -40,7 +40,7 @@ export async function checkCode(
   )
 }
 
-/** Counts a guess; answers the refusal when no guess is taken now. */
+/** Counts a guess. Returns the refusal if no guess is accepted now, otherwise undefined. */
 export async function countGuess(
   codeGuesses: Pick<CodeGuesses, 'take'>,
   identityId: IdentityId,
@@ -52,16 +52,16 @@ export async function countGuess(
   return { verdict: 'blocked', retryAfterSeconds: Math.max(1, left) }
 }
 
-/** D-18: ten wrong codes in a row are free. */
+/** D-18: the first ten wrong codes in a row cause no delay. */
 const FREE_GUESSES = 10
 const FIRST_BLOCK = seconds(30)
 const LONGEST_BLOCK = hours(1)
 
 /**
- * D-108. Until when the next guess is refused after this many in a row; undefined: not at all. 30 s is one step of the app,
- * so that somebody with a slow thumb waits for one code. It doubles up to an hour: a hundred guesses (NIST SP 800-63B-4
- * §3.2.2) take more than three days and hit one of three codes in a million with 0.03 %, while the owner, whom somebody
- * with the stolen password can shut out in this way, is never shut out for longer than that.
+ * D-108. Returns until when the next guess is refused after this many in a row; undefined if it is not refused. 30 s is
+ * one step of the app, so a user who types slowly waits for one code. The delay doubles up to an hour: a hundred
+ * guesses (NIST SP 800-63B-4 §3.2.2) take more than three days and hit one of three codes in a million with 0.03 %. An
+ * attacker with the stolen password can block the owner in this way, but never for longer than an hour at a time.
  */
 export function blockedUntil(guesses: number, now: Instant): Instant | undefined {
   if (guesses < FREE_GUESSES) return undefined
@@ -72,14 +72,14 @@ export function blockedUntil(guesses: number, now: Instant): Instant | undefined
 /** D-17: one step of drift either way. */
 const DRIFT = [-1, 0, 1] as const
 
-/** The last time step whose code is taken now. */
+/** The last time step whose code is accepted now. */
 export function lastAcceptedStep(now: Instant): number {
   return totpStep(now) + Math.max(...DRIFT)
 }
 
 /**
- * The time step that this is the code of. All are compared, whichever fits (R085: no hint in the time it takes). Of
- * two with the same code it is the later one: burning that one burns both.
+ * Returns the time step that this code belongs to. Always compares all steps, so that the time reveals nothing (R085).
+ * If two steps have the same code, returns the later one: spending it spends both.
  */
 export function matchingStep(secret: Uint8Array, code: string, now: Instant): number | undefined {
   const given = withoutSpaces(code)

@@ -1,6 +1,6 @@
 /**
- * Whether the identity that a primary factor found may log in by that method now. The same questions for every
- * method, asked after the proof (D-12, R077): who is refused for them has shown a good credential.
+ * Whether the identity that a primary factor found may log in by that method now. The checks are the same for every
+ * method and run after the proof (D-12, R077), so only a caller with a valid credential can be refused by them.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import type { LoginFailureReason } from '../audit/events.ts'

@@ -1,6 +1,6 @@
 /**
- * What a primary factor answers. It never touches the auth request; what to do with the verdict is decided in login/.
- * The reason is for the audit log alone (D-12).
+ * The verdict of a primary factor. A factor never touches the auth request; login/ decides what to do with the verdict.
+ * The reason is only for the audit log (D-12).
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { Challenge } from '../../protocol/challenge.ts'
@@ -15,7 +15,7 @@ export interface Accepted {
   readonly identity: Identity
   readonly policy: AuthPolicy
   readonly primary: ProvenPrimary
-  /** After a password: the cookie that makes the device known from now on (D-216). */
+  /** After a password: the cookie that marks the device as known (D-216). */
   readonly device?: string
 }
 
@@ -23,14 +23,14 @@ export interface Rejected {
   readonly verdict: 'rejected'
   readonly reason: LoginFailureReason
   readonly identityId: IdentityId | undefined
-  /** More for the operator; never a credential. */
+  /** More details for the operator; never a credential. */
   readonly why?: string
   /**
-   * What else the failure changes, in the transaction that records it. One commit for every refusal: a second one
-   * would tell by its time that there is something to count (R077).
+   * What else the failure changes, in the transaction that records it. Every refusal is exactly one commit: the time of
+   * a second one would reveal that there is something to count (R077).
    */
   readonly count?: (tx: Stores) => Promise<void>
-  /** D-12: what a missing, expired or invalid external JWT is answered with, instead of INVALID_AUTH. */
+  /** D-12: the response to a missing, expired or invalid external JWT, instead of INVALID_AUTH. */
   readonly challenges?: readonly Challenge[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * How somebody logged in, in the words of RFC 8176 where it has one. D-25.
+ * How a user logged in, in the terms of RFC 8176 where it defines one. D-25.
  */
 import { AMR_WORDS } from '../../protocol/factors/amr.ts'
 import { SECOND_FACTOR_IDS, SECOND_FACTORS } from '../../protocol/factors/second-factors.ts'
@@ -7,7 +7,7 @@ import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
 export function amrOf(primary: ProvenPrimary, secondary: ProvenSecondary): readonly string[] {
   const { factors, extJwt } = secondary
-  // One JWT may serve as primary and secondary (D-14); it is one factor all the same.
+  // One JWT may serve as primary and secondary (D-14), but it is still one factor.
   const hasSecondJwt = extJwt !== undefined && extJwt !== primary.signerId
   const proven = SECOND_FACTOR_IDS.filter((id) => factors.has(id))
   const count = 1 + proven.length + (hasSecondJwt ? 1 : 0)

@@ -1,6 +1,6 @@
 /**
- * Which second factors a login needs, and what is still outstanding. SPEC Authentication 3; D-14, D-15, D-16. One
- * place for OIDC logins, legacy sessions and the checks that come later.
+ * Decides which second factors a login needs, and which are still outstanding. SPEC Authentication 3; D-14, D-15, D-16.
+ * OIDC logins, legacy sessions and later checks all use it.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -21,19 +21,19 @@ import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { LoginPorts } from './ports.ts'
 
-/** What the policy and the enrollment of an identity demand right now. */
+/** What the policy and the enrollment of an identity demand now. */
 export interface Demands {
   readonly factors: readonly FactorDemand[]
   readonly extJwt: DemandedSigner | undefined
 }
 
-/** A second factor that is demanded, and whether the identity can prove it already. */
+/** A demanded second factor, and whether the identity is already able to prove it. */
 export interface FactorDemand {
   readonly id: SecondFactorId
   readonly isEnrolled: boolean
 }
 
-/** `signer` is undefined when the policy names one that is gone: then nobody can satisfy it. */
+/** `signer` is undefined if the policy names one that was deleted: then the demand cannot be satisfied. */
 export interface DemandedSigner {
   readonly id: string
   readonly signer: ExternalJwtSigner | undefined
@@ -48,7 +48,7 @@ export async function findDemands(
   const factors: FactorDemand[] = []
   for (const { id, isEnrolled } of ALL_SECOND_FACTORS) {
     const enrolled = await isEnrolled(ports, identity.id)
-    // D-16: by the policy, or because the identity has it.
+    // D-16: because the policy demands it, or because the identity has enrolled it.
     if (enrolled || demanded.includes(id)) factors.push({ id, isEnrolled: enrolled })
   }
   return { factors, extJwt: demandedSigner(policy, ports.rules) }
@@ -62,7 +62,7 @@ export function demandedSigner(
   return id === undefined ? undefined : { id, signer: rules.signer(id) }
 }
 
-/** The demanded signer whose token has not been shown on this login. Asked before anything is called finished. */
+/** Returns the demanded signer whose token was not presented on this login. Check it before finishing a login. */
 export function unprovenSigner(
   { extJwt }: Pick<Demands, 'extJwt'>,
   proven: ProvenSecondary,
@@ -70,7 +70,7 @@ export function unprovenSigner(
   return extJwt !== undefined && proven.extJwt !== extJwt.id ? extJwt : undefined
 }
 
-/** The queries of what `proven` leaves open; empty when nothing is outstanding. */
+/** Returns the queries for what `proven` leaves outstanding; empty if nothing is. */
 export function outstandingQueries(
   demands: Demands,
   proven: ProvenSecondary,
@@ -84,14 +84,14 @@ export function outstandingQueries(
   ]
 }
 
-/** Whether a policy demands, by now, more than was proven at a login that is finished (D-27, D-52). */
+/** Whether the policy now demands more than a finished login proved (D-27, D-52). */
 export function isShortOf(policy: AuthPolicy, proven: ProvenSecondary): boolean {
   const { requireExtJwt } = policy.secondary
   const isJwtMissing = requireExtJwt !== undefined && requireExtJwt !== proven.extJwt
   return isJwtMissing || missingFactors(policy, proven.factors).length > 0
 }
 
-/** What is wrong with the token of a demanded signer, or `satisfied`. */
+/** Returns what is wrong with the token of a demanded signer, or `satisfied`. */
 export async function checkDemandedJwt(
   ports: Pick<LoginPorts, 'clock' | 'signerKeys'>,
   { signer }: DemandedSigner,
@@ -101,7 +101,7 @@ export async function checkDemandedJwt(
   return signer === undefined ? 'missing' : checkSecondaryJwt(ports, signer, owner, bearers)
 }
 
-/** SPEC Authentication 5: blocked, with the challenge that names the signer. */
+/** SPEC Authentication 5: blocks the login, with the challenge that names the signer. */
 export function secondaryJwtUnmet(
   brand: string,
   { signer }: DemandedSigner,

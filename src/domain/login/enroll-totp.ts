@@ -46,7 +46,7 @@ export async function startEnrollmentInLogin(
   return started
 }
 
-/** What the app is set up with, while the enrollment is pending. */
+/** What the user needs to set up the app, while the enrollment is pending. */
 export async function pendingUrlInLogin(
   ports: EnrollPorts,
   request: PartiallyAuthenticated,

@@ -1,6 +1,6 @@
 /**
- * The end of every login step that went well: it is saved, with the code when nothing is outstanding any more. What a
- * step spends (a time step, a recovery code) is spent in the same transaction, or not at all.
+ * Saves every successful login step, with the code if nothing is outstanding. What the step spends (a time step, a
+ * recovery code) is spent in the same transaction, or not at all.
  */
 
 import { base64url } from '../../base/encoding.ts'
@@ -30,38 +30,38 @@ export const CODE_LIFE: Duration = seconds(60)
 /** R029: at least 128 bits. */
 const CODE_BYTES = 32
 
-/** Where a login stands after a step that went well. */
+/** The state of a login after a successful step. */
 export type LoginStep = (
   | {
       readonly next: 'more-factors'
       readonly identityId: IdentityId
       readonly authQueries: readonly AuthQuery[]
     }
-  /** The login is finished: the code, on its way to the client. */
+  /** The login is finished: the code for the client. */
   | { readonly next: 'answer'; readonly identityId: IdentityId; readonly answer: ClientAnswer }
 ) & {
-  /** After a password: the cookie that makes the device known from now on (D-216). */
+  /** After a password: the cookie that marks the device as known (D-216). */
   readonly device?: string
 }
 
 export interface Finished {
-  /** As it was found. */
+  /** The request before this step. */
   readonly previous: AuthRequest
   readonly next: PartiallyAuthenticated | CodeIssued
-  /** What the identity's policy and enrollment demand at this moment; it may have changed since the step before. */
+  /** What the policy and enrollment of the identity demand now; it may have changed since the previous step. */
   readonly demands: Demands
   readonly byEnrollment: boolean
   readonly caller: Caller
-  /** What must be spent or written with it; false: somebody else was faster, and nothing is written. */
+  /** Spends or writes what belongs to the step. Returns false if another call was faster; then nothing is written. */
   readonly take?: (tx: Stores) => Promise<boolean>
 }
 
 export type FinishOutcome = LoginStep | 'taken'
 
 /**
- * Saves the step. Returns `taken` if `take` said no. Throws INVALID_AUTH_REQUEST when another step was faster (R028);
- * UNAUTHORIZED when an external JWT is demanded by now that was not shown: what was proven is saved, and the client
- * repeats the primary login with the JWT (D-13, D-14).
+ * Saves the step. Returns `taken` if `take` returned false. Throws INVALID_AUTH_REQUEST if another step was faster
+ * (R028). Throws UNAUTHORIZED if the policy now demands an external JWT that was not presented: what was proven is
+ * saved, and the client repeats the primary login with the JWT (D-13, D-14).
  */
 export async function finishStep(
   ports: Pick<LoginPorts, keyof AuditPorts | 'brand' | 'vault' | 'transaction'>,
@@ -104,7 +104,7 @@ export async function finishStep(
     : { next: 'more-factors', identityId, authQueries: outstanding }
 }
 
-/** A step that was late must not burn what it took: the transaction is rolled back. */
+/** A step that came too late must not spend what it took: this rolls the transaction back. */
 async function inOneWrite(
   transaction: Transaction,
   work: (tx: Stores) => Promise<'saved' | 'late' | 'taken'>,

@@ -1,7 +1,7 @@
 /**
- * The last look before a login becomes a session, or a session gets new tokens, in the transaction that does it. The row
- * of the identity is held, so whoever disables it, changes it or takes what proved it away meanwhile finds the session
- * afterwards, and ends it.
+ * The last check before a login becomes a session, or a session gets new tokens, inside the transaction that does it.
+ * It locks the row of the identity. So a transaction that disables or changes the identity, or removes its credential,
+ * runs afterwards, finds the session and ends it.
  */
 import type { Instant } from '../../base/time/instant.ts'
 import type { ProvenPrimary } from '../factors/proven.ts'
@@ -11,7 +11,7 @@ import { isVoided } from './check-again.ts'
 
 type Tx = Pick<Stores, 'identities' | 'authenticators'>
 
-/** Of a session that is there: the identity is enabled, and what proved it has not been removed. */
+/** For an existing session: the identity is enabled, and its credential has not been removed. */
 export async function holdOwner(
   tx: Tx,
   { identityId, authenticatorId }: ProvenPrimary,
@@ -43,7 +43,7 @@ export async function holdLogin(
   return isSame ? identity : undefined
 }
 
-/** D-34, D-122: tokens say these, and calls rely on them. When one becomes another, every session ends. */
+/** D-34, D-122: tokens carry these values and calls rely on them. If one changes, every session ends. */
 export function endsSessions(before: Identity, after: Identity): boolean {
   return (
     before.isAdmin !== after.isAdmin ||

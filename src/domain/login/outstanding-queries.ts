@@ -1,4 +1,4 @@
-/** What a login still has to prove, for GET /oidc/login/auth-queries. D-15: before the primary login, nothing is known. */
+/** What a login still has to prove, for GET /oidc/login/auth-queries. D-15: empty before the primary login. */
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands, outstandingQueries } from './demands.ts'

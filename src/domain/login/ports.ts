@@ -13,7 +13,7 @@ export interface LoginPorts
   readonly clientId: string
   /** Counts wrong passwords only (D-22). */
   readonly addressFailures: AddressFailures
-  /** D-155: limits how many returns ask their IdP at the same time. */
+  /** D-155: limits how many returns contact their IdP at the same time. */
   readonly returnTurns: Turns
   readonly beginGuess: BeginGuess
   readonly findEndpoints: FindEndpoints

@@ -39,11 +39,11 @@ export interface PrimarySubmission {
   /** A primary JWT must show an authentication since then (D-241); any age is accepted if it is missing. */
   readonly since?: Instant | undefined
   readonly caller: Caller
-  /** With a password: what may show that the device is known (D-216). */
+  /** With a password: what may prove that the device is known (D-216). */
   readonly device?: ShownDevice
 }
 
-/** Returns who it is. Throws INVALID_AUTH, UNAUTHORIZED with challenges, RATE_LIMITED, SERVER_TOO_BUSY. */
+/** Returns the proven identity. Throws INVALID_AUTH, UNAUTHORIZED with challenges, RATE_LIMITED, SERVER_TOO_BUSY. */
 export async function provePrimary(
   ports: LoginPorts,
   submission: PrimarySubmission,
@@ -78,8 +78,8 @@ async function provePassword(
       guess.end()
     }
   }
-  // A known device has a count of its own: its neighbors do not stop it. Here too, and not in the database alone, where a
-  // policy may switch it off.
+  // A known device has its own count, so failures of others at the same address do not block it. It is counted here as
+  // well as in the database, where a policy may switch the count off.
   const accepted = await ports.addressFailures.guard(device ?? caller.address, attempt)
   return { ...accepted, ...rememberIn(ports, shown, accepted) }
 }
@@ -104,7 +104,7 @@ async function settle(
   const { reason, why, challenges } = verdict
   const detail = why === undefined ? reason : `${reason}: ${why}`
   if (challenges === undefined) throw new Failure('INVALID_AUTH', { detail })
-  // With no signer at all the pair for "no supported token" fits (D-37).
+  // If there is no signer at all, use the challenge for "no supported token" (D-37).
   throw new Failure('UNAUTHORIZED', challenges.length === 0 ? { detail } : { challenges, detail })
 }
 
@@ -126,6 +126,6 @@ async function record(
       await tx.events.insert(failed)
     })
   if (credential.method === 'password') await write()
-  // Nothing limits how often a certificate or a JWT is tried, and each refusal is a commit (D-207).
+  // Attempts with a certificate or a JWT are not limited, and each refusal is a commit (D-207).
   else await oneAfterTheOther(ports.beginGuess, `refusals ${networkOf(caller.address)}`, write)
 }

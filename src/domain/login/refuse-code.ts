@@ -1,6 +1,6 @@
 /**
- * A wrong code: recorded, counted against its login, and answered. D-18: still partially authenticated; ten of them
- * end the login; ten in a row for one identity are slowed down whatever the login.
+ * Records a wrong code, counts it against its login, and returns the failure. D-18: the login stays partially
+ * authenticated; ten wrong codes end it, and ten in a row for one identity slow it down across all its logins.
  */
 import { Failure } from '../../errors/catalogue.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
@@ -17,7 +17,7 @@ export type RefusedCode =
   | { readonly verdict: 'wrong' | 'not-enrolled' }
   | { readonly verdict: 'blocked'; readonly retryAfterSeconds: number }
 
-/** Returns what to throw. */
+/** Returns the failure to throw. */
 export async function refuseCode(
   ports: AuditPorts & Pick<LoginPorts, 'transaction'>,
   request: PartiallyAuthenticated | CodeIssued,

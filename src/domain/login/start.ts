@@ -1,9 +1,9 @@
 /**
- * An authorization request becomes an auth request. SPEC Authorization; D-5, D-6, D-7.
+ * Turns an authorization request into an auth request. SPEC Authorization; D-5, D-6, D-7.
  *
- * Two phases. First the client and its redirect URI: a fault there is thrown and shown on the spot, because
- * there is no address yet that may be redirected to (R004, R005). Then everything else: a fault there is an
- * answer to the client, made by somebody who holds a VerifiedRedirect.
+ * Two phases. First the client and its redirect URI: an error there is thrown and shown directly, because there is no
+ * verified address to redirect to yet (R004, R005). Then everything else: errors there go back to the client, over its
+ * VerifiedRedirect.
  */
 
 import { base64url } from '../../base/encoding.ts'
@@ -31,16 +31,16 @@ export interface AuthorizationCall {
   readonly issuer: Issuer
   readonly allowedRedirects: readonly RedirectPattern[]
   readonly parameters: Parameters
-  /** The call comes from a browser, so that the login belongs to that browser (D-10). */
+  /** The call comes from a browser, so the login is bound to that browser (D-10). */
   readonly isBrowser: boolean
-  /** The connection presented a client certificate. Not judged here (R096). */
+  /** The connection presented a client certificate. It is not checked here (R096). */
   readonly hasCertificate: boolean
 }
 
 export type StartedLogin =
   | {
       readonly next: 'login'
-      /** D-6: the one that was asked for; else by whether a certificate was presented. */
+      /** D-6: the requested method; otherwise it depends on whether a certificate was presented. */
       readonly method: PrimaryMethod
       readonly authRequestId: AuthRequestId
       readonly key: AuthRequestKey

@@ -11,31 +11,30 @@ import type {
 
 export interface AuthRequests {
   find(key: AuthRequestKey): Promise<StoredAuthRequest | undefined>
-  /** Stores a request after its first factor; false when one of that key is stored already (R028: one code). */
+  /** Stores a request after its first factor. Returns false if one with that key is already stored (R028: one code). */
   insert(request: PartiallyAuthenticated | CodeIssued): Promise<boolean>
-  /** Saves the next state over the one of revision `previous`; false when somebody else was faster. */
+  /** Saves the next state if the revision is still `previous`. Returns false if another call was faster. */
   replace(previous: number, next: PartiallyAuthenticated | CodeIssued): Promise<boolean>
   /**
-   * Counts one wrong code in one statement, and with the `most`th ends the request (D-18). The revision stays: a
-   * wrong code must not get in the way of a right one.
+   * Counts one wrong code in one statement, and ends the request with the `most`th one (D-18). Does not change the
+   * revision: a wrong code must not block a correct one.
    */
   addWrongCode(key: AuthRequestKey, most: number): Promise<{ readonly isEnded: boolean }>
   /**
-   * Spends the code in one statement and answers the request as it was, with the redemption recorded;
-   * undefined when no request has that code unspent. An expired code is spent like any other: the caller
-   * looks at `codeExpiresAt`.
+   * Spends the code in one statement. Returns the request as it was, with the redemption recorded, or undefined if no
+   * request has that code unspent. An expired code is spent like any other: the caller checks `codeExpiresAt`.
    */
   takeByCode(codeHash: SecretHash, redemption: Redemption): Promise<CodeIssued | undefined>
-  /** The request whose code was spent already. */
+  /** Returns the request whose code was already spent. */
   findRedeemed(codeHash: SecretHash): Promise<TokensIssued | undefined>
-  /** Removes at most `limit` requests that expired before `before`; answers how many it removed. */
+  /** Deletes at most `limit` requests that expired before `before`, and returns how many it deleted. */
   removeExpired(before: Instant, limit: number): Promise<number>
 }
 
 /** States that came back from an IdP: each works once, on every instance (D-155). */
 export interface SpentStates {
-  /** False when it was spent before. */
+  /** Returns false if it was already spent. */
   insert(state: { readonly hash: SecretHash; readonly expiresAt: Instant }): Promise<boolean>
-  /** Removes at most `limit` that expired before `before`; answers how many it removed. */
+  /** Deletes at most `limit` states that expired before `before`, and returns how many it deleted. */
   removeExpired(before: Instant, limit: number): Promise<number>
 }

@@ -1,7 +1,8 @@
 /**
- * A primary credential for an auth request. SPEC Auth request: accepted, it issues the code or leaves the request
- * partially authenticated; failed, it leaves the request as it was, to be tried again. `submitKept` goes on with a
- * credential that was accepted before and kept while the person fetched a demanded external JWT (D-156).
+ * Submits a primary credential for an auth request. SPEC Auth request: if it is accepted, the code is issued or the
+ * request becomes partially authenticated; if it fails, the request is unchanged and the user can try again.
+ * `submitKept` continues with a credential that was accepted earlier and kept while the user fetched a demanded
+ * external JWT (D-156).
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -31,11 +32,11 @@ import { freshSince } from './request/fresh-since.ts'
 import { addConfigTypes } from './request/read-ask.ts'
 
 export interface LoginSubmission {
-  /** From `findRequest`, on this very call. */
+  /** From `findRequest`, in the same call. */
   readonly request: OpenRequest
   readonly credential: PrimaryCredential
   readonly bearers: readonly Secret[]
-  /** D-9: asked for in the login body, besides those of the authorization request. */
+  /** D-9: requested in the login body, in addition to those of the authorization request. */
   readonly configTypes: readonly string[]
   readonly caller: Caller
   /** With a password (D-216). */
@@ -46,7 +47,7 @@ export type KeptSubmission = Omit<LoginSubmission, 'credential' | 'configTypes'>
   readonly kept: KeptPrimary
 }
 
-/** D-14, with what a browser needs to go on: who can give the token, and what stands proven for it. */
+/** D-14, with what a browser needs to continue: who can issue the token, and what has been proven so far. */
 export class JwtDemanded extends Failure {
   readonly signer: ExternalJwtSigner | undefined
   readonly kept: KeptPrimary
@@ -62,7 +63,7 @@ export class JwtDemanded extends Failure {
   }
 }
 
-/** Throws JwtDemanded, besides what a primary credential is refused with. */
+/** Throws JwtDemanded, and the failures of a refused primary credential. */
 export function submitPrimary(ports: LoginPorts, submission: LoginSubmission): Promise<LoginStep> {
   return submit(ports, submission, freshSince(submission.request, ports.clock.now()))
 }

@@ -1,5 +1,5 @@
 /**
- * The answer to a second factor, for a login that is partially authenticated. SPEC Auth request; D-17, D-18, D-20.
+ * Submits a second factor for a login that is partially authenticated. SPEC Auth request; D-17, D-18, D-20.
  */
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
@@ -63,7 +63,7 @@ export async function submitSecondFactor(
       return true
     },
   })
-  // R085: the same code at the same moment; only one of them was first.
+  // R085: a parallel call used the same code first.
   if (step === 'taken') throw await refuseCode(ports, request, factor, { verdict: 'wrong' }, caller)
   return step
 }

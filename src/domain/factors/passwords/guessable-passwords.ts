@@ -1,17 +1,17 @@
 /**
- * Passwords that somebody would try first: those that everybody uses, and those made of what is known anyway. API 4.2,
- * R074. A reason is given, so that the next one is better.
+ * Passwords that an attacker would try first: common ones, and ones made of the user's own names or the brand. API 4.2,
+ * R074. The error gives the reason, so that the user can choose a better one.
  */
 import type { Secret } from '../../../base/secrets/secret.ts'
 
-/** Why this password may not be set, or undefined when it may. `known`: username, name, brand. */
+/** Returns why this password is not allowed, or undefined if it is. `known`: username, name, brand. */
 export async function refuseGuessable(
   password: Secret,
   known: readonly string[],
 ): Promise<string | undefined> {
   const folded = fold(password.reveal())
   if ((await commonPasswords()).has(folded)) return 'is one of the most common passwords'
-  // `anna2026!` is `anna`: what is put around a word makes it no secret.
+  // Treat `anna2026!` as `anna`: digits and punctuation around a word do not make it a secret.
   const bare = bareWord(folded)
   const isKnown = known.map(fold).some((word) => {
     return word === folded || (bare !== '' && bareWord(word) === bare)
@@ -21,7 +21,7 @@ export async function refuseGuessable(
 
 let loaded: Promise<ReadonlySet<string>> | undefined
 
-/** Loaded when the first password is set: a start that sets none need not wait for it. */
+/** Loaded when the first password is set, so that it does not slow down the start. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
   loaded ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) => new Set(dictionary['passwords-common'].map(fold)),
@@ -33,7 +33,7 @@ function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-/** Without the digits and signs around it. */
+/** Removes the digits and punctuation around the word. */
 function bareWord(text: string): string {
   return text.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '')
 }

@@ -13,9 +13,9 @@ export interface PasswordHashing {
   hash(password: Secret): Promise<string>
   /** `from` names the network, or the known devices, that wait for it (`turns.ts`). */
   verify(passwordHash: string, password: Secret, from: string): Promise<boolean>
-  /** Takes as long as `verify` does and proves nothing: for names that do not exist (R077). */
+  /** Takes as long as `verify` and always fails: for names that do not exist (R077). */
   verifyNothing(password: Secret, from: string): Promise<void>
-  /** The hash was made with less work than today's. */
+  /** Whether the hash was made with less work than the current settings. */
   isWeak(passwordHash: string): boolean
 }
 
@@ -33,7 +33,9 @@ export interface HashStrength {
 /** OWASP's minimum for argon2id: 19 MiB, 2 passes, 1 lane (API 4.2). */
 const STRENGTH: HashStrength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** R076: a poisoned record must not eat the memory. Four times today's strength is a generous future. */
+/**
+ * R076: a manipulated record must not exhaust the memory. Four times the current strength leaves room for the future.
+ */
 const STRONGEST: HashStrength = { memoryCost: 4 * 19_456, timeCost: 8, parallelism: 4 }
 
 export function createPasswordHashing(deps: {
@@ -42,7 +44,7 @@ export function createPasswordHashing(deps: {
   readonly concurrency: number
   /** How many may wait. */
   readonly queue: number
-  /** Of new hashes. */
+  /** The strength of new hashes. */
   readonly strength?: HashStrength | undefined
 }): MeasuredHashing {
   const {
@@ -55,7 +57,7 @@ export function createPasswordHashing(deps: {
   const options: Options = { memoryCost, timeCost, parallelism, algorithm: 2 }
   const turns = createTurns({ purpose: 'password hashing', concurrency, queue })
 
-  // Well-formed, of today's strength, and the hash of nothing anybody knows.
+  // Well-formed and of the current strength, but not the hash of any known password.
   const dummyHash = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`
 
   return {

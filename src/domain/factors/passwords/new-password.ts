@@ -1,6 +1,6 @@
 /**
- * A password that somebody chooses: whether it may be set, and its hash. API 4.2; R073–R075. Hashing takes its time, so
- * this comes before a transaction and never inside one.
+ * Checks and hashes a new password. API 4.2; R073–R075. Hashing is slow, so do this before a transaction, never inside
+ * one.
  */
 import type { Secret } from '../../../base/secrets/secret.ts'
 import type { Identity } from '../../identities/identity.ts'
@@ -10,14 +10,14 @@ import type { FactorPorts } from '../ports.ts'
 import { refuseGuessable } from './guessable-passwords.ts'
 import { refusePassword } from './password-rules.ts'
 
-/** Whose it will be: its policy says how long it must be, and its names are no secret. */
+/** The future owner: the policy sets the minimum length, and the names must not be used as the password. */
 export interface PasswordOwner {
   readonly username: string
   readonly identity: Pick<Identity, 'name'>
   readonly policy: Pick<AuthPolicy, 'primary'>
 }
 
-/** Throws COULD_NOT_VALIDATE for a password that may not be set, SERVER_TOO_BUSY. */
+/** Throws COULD_NOT_VALIDATE if the password is not allowed, SERVER_TOO_BUSY. */
 export async function hashNewPassword(
   ports: Pick<FactorPorts, 'hashing' | 'brand' | 'rejectsCommonPasswords'>,
   password: Secret,

@@ -5,7 +5,7 @@ import type { Secret } from '../../../base/secrets/secret.ts'
 
 const LONGEST_PASSWORD = 128
 
-/** Why this password may not be set, or undefined when it may. */
+/** Returns why this password is not allowed, or undefined if it is. */
 export function refusePassword(password: Secret, minLength: number): string | undefined {
   const length = [...password.reveal().normalize('NFKC')].length
   if (length < minLength) return `must have at least ${minLength} characters`

@@ -1,5 +1,5 @@
 /**
- * The primary factor username and password. SPEC Primary login; D-12, D-22.
+ * Username and password as the primary factor. SPEC Primary login; D-12, D-22.
  *
  * Every refusal costs the same work: one hash, whether the name exists or not (R077). Consecutive failures lock their
  * origin out; the store counts them, so all instances share the count (R079). D-107 for the order.
@@ -26,7 +26,7 @@ export interface PasswordCredentials {
   readonly password: Secret
 }
 
-/** The ids of no password and of no identity. */
+/** Ids that no password and no identity has. */
 const NO_PASSWORD = '' as AuthenticatorId
 const NO_IDENTITY = '' as IdentityId
 
@@ -50,7 +50,7 @@ export async function proveByPassword(
   const authenticator = await authenticators.findUpdb(usernameKey(username))
   if (authenticator === undefined) {
     await hashing.verifyNothing(password, line)
-    // R077: a look-up fewer would tell.
+    // R077: skipping this look-up would reveal by its time that the name does not exist.
     await identities.find(NO_IDENTITY)
     return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined, count }
   }
@@ -62,7 +62,7 @@ export async function proveByPassword(
     count,
   })
   const isRight = await hashing.verify(passwordHash, password, line)
-  // Read after the hash was checked: what counts is the state at the moment of the decision.
+  // Read after the hash was checked, so that the decision uses the current state.
   const identity = await identities.find(identityId)
   if (!isRight) {
     const policy = identity && rules.policy(identity.authPolicyId)
@@ -128,8 +128,8 @@ async function countFailure(
 }
 
 /**
- * Where a hash waits (D-215). Known devices have a line of their own, for all of one name together: each right password
- * makes another device known, and with a line for each, one account could take the turns of everybody else.
+ * The line in which a hash waits (D-215). All known devices of one name share a line: each correct password makes
+ * another device known, so with a line for each device, one account could take the turns of all others.
  */
 function lineOf({ network, device }: GuessOrigin, username: string): string {
   return device === undefined ? network : `known ${usernameKey(username)}`

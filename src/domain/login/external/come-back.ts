@@ -1,7 +1,7 @@
 /**
- * The way back from an IdP: D-47, D-155, D-156. The answer counts only in the browser that was sent away, for the
- * login, the signer and the role that it was sent away for, and once. The code is redeemed over our own connection,
- * and the token goes into the same step as a JWT that a program posts.
+ * Handles the return from an IdP: D-47, D-155, D-156. The response is accepted only once, only in the browser that was
+ * sent away, and only for the same login, signer and role. The code is redeemed over our own connection, and the token
+ * is then handled like a JWT that a program posts.
  */
 
 import { networkOf } from '../../../base/network.ts'
@@ -21,19 +21,19 @@ import { submitKept, submitReturned } from '../submit-primary.ts'
 import { type KeptPrimary, openKept } from './kept-primary.ts'
 import { keyOfState, openRoundTrip, type RoundTrip } from './round-trip.ts'
 
-/** What the browser has kept of a login, by the key of its auth request. */
+/** What the browser kept of a login, by the key of its auth request. */
 export interface KeptCookies {
   roundTrip(key: AuthRequestKey): string | undefined
   primary(key: AuthRequestKey): string | undefined
 }
 
-/** A login that is back. */
+/** A login that has returned from the IdP. */
 export interface Returned {
   readonly request: OpenRequest
   readonly trip: RoundTrip
   readonly state: string
   readonly signer: OfferedSigner
-  /** For a second proof: what it is the second proof to. */
+  /** For a second proof: the primary factor that it complements. */
   readonly kept: KeptPrimary | undefined
 }
 
@@ -44,7 +44,7 @@ export interface IdpAnswer {
   readonly iss: string | undefined
 }
 
-/** RFC 6749 §4.1.2.1, OIDC Core §3.1.2.6. Only these words of the IdP are repeated to anybody. */
+/** RFC 6749 §4.1.2.1, OIDC Core §3.1.2.6. Only these error codes of the IdP are passed on. */
 const ERRORS = [
   'access_denied',
   'invalid_request',
@@ -59,7 +59,7 @@ const ERRORS = [
   'consent_required',
 ]
 
-/** Returns whose login it is. Throws INVALID_AUTH_REQUEST. Nothing is asked of anybody yet. */
+/** Returns the login that this return belongs to, without contacting the IdP. Throws INVALID_AUTH_REQUEST. */
 export async function recogniseReturn(
   ports: Pick<LoginPorts, 'vault' | 'clock' | 'authRequests' | 'rules'>,
   state: string,
@@ -78,7 +78,7 @@ export async function recogniseReturn(
   if (request.key !== key) throw startAgain('the state is that of another login')
   if (request.browser === undefined) throw startAgain('the login was not begun in a browser')
   const signer = offered(rules.signer(trip.signerId))
-  // Somebody else under the same id would get the code, or give the token.
+  // If the signer now has another issuer, that issuer would receive the code or issue the token.
   if (signer?.issuer !== trip.issuer) throw startAgain('the signer has changed meanwhile')
   const kept =
     trip.role === 'secondary' ? openKept(vault, cookies.primary(key) ?? '', key) : undefined

@@ -1,7 +1,7 @@
 /**
- * What the password, certificate or JWT of a browser has proven, while the person gets the second proof that the policy
- * demands from an IdP (D-156). Sealed into a cookie, for this one login: the auth request knows nothing of it, so
- * nothing but the callback can build on it (D-14), and nobody types a password twice.
+ * What the password, certificate or JWT of a browser has proven, while the user gets the second proof that the policy
+ * demands from an IdP (D-156). It is sealed into a cookie for this one login, so that the user does not type the
+ * password twice. The auth request does not contain it, so only the callback can use it (D-14).
  */
 import { fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
@@ -14,7 +14,7 @@ export interface KeptPrimary {
   readonly configTypes: readonly string[]
 }
 
-/** Returns the text of the cookie. */
+/** Returns the value of the cookie. */
 export function keepPrimary(
   { vault }: Pick<LoginPorts, 'vault'>,
   kept: KeptPrimary,
@@ -23,7 +23,7 @@ export function keepPrimary(
   return vault.seal('kept-primary', utf8(JSON.stringify(kept)), key)
 }
 
-/** Undefined for every text that was not sealed for this login. */
+/** Returns undefined if the text was not sealed for this login. */
 export function openKept(vault: Vault, text: string, key: AuthRequestKey): KeptPrimary | undefined {
   const bytes = vault.open('kept-primary', text, key)
   const plain = bytes && fromUtf8(bytes)

@@ -1,7 +1,7 @@
 /**
- * A login that is away at an IdP. What must come back is sealed into a cookie of the browser that was sent away, with
- * the `state` as the context of the seal: another browser, another state, another login or another signer opens
- * nothing (D-47, D-155). Nothing is stored, so strangers can go away as often as they like (D-7).
+ * A login whose user is at an IdP. What must come back is sealed into a cookie of the browser that was sent away, with
+ * the `state` as the context of the seal. It does not open for another browser, state, login or signer (D-47, D-155).
+ * Nothing is stored, so anonymous callers can start any number of round trips (D-7).
  */
 import { base64url, fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
@@ -10,14 +10,14 @@ import type { Vault } from '../../../base/secrets/vault.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
 
-/** What the JWT of the IdP is to be: who it is, or a second proof beside the one that is kept. */
+/** The role of the IdP's JWT: the primary factor, or a second proof in addition to the kept one. */
 export type ExternalRole = 'primary' | 'secondary'
 
 export interface RoundTrip {
   /** As the browser knows it. */
   readonly authRequestId: string
   readonly signerId: ExternalJwtSignerId
-  /** Of the signer, when the person left. */
+  /** The issuer of the signer when the user left. */
   readonly issuer: string
   readonly role: ExternalRole
   readonly redirectUri: string
@@ -32,12 +32,12 @@ const STATE_BYTES = 16
 const NONCE_BYTES = 16
 const VERIFIER_BYTES = 32
 
-/** The part before the dot finds the cookie, the rest nobody can guess. */
+/** The part before the dot finds the cookie; the rest is unguessable. */
 export function newState(key: AuthRequestKey, random: Random): string {
   return `${key}.${base64url(random.bytes(STATE_BYTES))}`
 }
 
-/** The auth request that a state belongs to; undefined when it is none of ours. */
+/** Returns the auth request that a state belongs to, or undefined if the state is not one of ours. */
 export function keyOfState(state: string): AuthRequestKey | undefined {
   return /^([\w-]{22})\.[\w-]{22}$/.exec(state)?.[1] as AuthRequestKey | undefined
 }
@@ -49,13 +49,13 @@ export function newProofs(random: Random): Pick<RoundTrip, 'verifier' | 'nonce'>
   }
 }
 
-/** The id stands beside the seal, not inside: it is sealed itself, and need not grow twice. */
+/** The id is outside the seal: it is sealed already, and sealing it again would only make it longer. */
 export function sealRoundTrip(vault: Vault, trip: RoundTrip, state: string): string {
   const { authRequestId, ...rest } = trip
   return `${authRequestId}.${vault.seal('idp-round-trip', utf8(JSON.stringify(rest)), state)}`
 }
 
-/** Undefined for every text that was not sealed for this state. */
+/** Returns undefined if the text was not sealed for this state. */
 export function openRoundTrip(vault: Vault, text: string, state: string): RoundTrip | undefined {
   const [authRequestId = '', sealed = '', ...others] = text.split('.')
   if (others.length > 0) return undefined

@@ -1,6 +1,6 @@
 /**
- * The way to an IdP: D-47. Authorization code with PKCE (S256), `state` and `nonce` (RFC 9700 §2.1.1); whom the person
- * left us for, and why, is sealed into the cookie that must come back with the answer.
+ * Sends the user to an IdP: D-47. Authorization code with PKCE (S256), `state` and `nonce` (RFC 9700 §2.1.1). Which IdP
+ * the user was sent to, and why, is sealed into the cookie that must come back with the response.
  */
 import { base64url, sha256 } from '../../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
@@ -14,18 +14,18 @@ import { openKept } from './kept-primary.ts'
 import { type ExternalRole, newProofs, newState, sealRoundTrip } from './round-trip.ts'
 
 export interface Leaving {
-  /** From `findRequest`, on this very call. */
+  /** From `findRequest`, in the same call. */
   readonly request: OpenRequest
   readonly authRequestId: string
   readonly signerId: string
   readonly role: ExternalRole
-  /** What the browser has kept of the primary login, if anything. */
+  /** What the browser kept of the primary login, if anything. */
   readonly kept: string | undefined
-  /** Where the IdP sends the person back to. */
+  /** Where the IdP sends the user back to. */
   readonly redirectUri: string
 }
 
-/** Throws INVALID_AUTH_REQUEST, NOT_FOUND for a signer that nobody can be sent to, IDP_UNAVAILABLE. */
+/** Throws INVALID_AUTH_REQUEST, NOT_FOUND for a signer that users cannot be sent to, IDP_UNAVAILABLE. */
 export async function sendAway(
   ports: Pick<LoginPorts, 'vault' | 'random' | 'clock' | 'rules' | 'findEndpoints'>,
   { request, authRequestId, signerId, role, kept, redirectUri }: Leaving,

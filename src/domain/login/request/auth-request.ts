@@ -1,8 +1,8 @@
 /**
- * The life of one login, from the authorization redirect to the exchanged code.
- * SPEC States and transitions / Auth request; the state names are the specification's.
+ * The state machine of one login, from the authorization redirect to the exchanged code. SPEC States and transitions /
+ * Auth request; the state names are those of the specification.
  *
- * Pure: time, verdicts and codes come in, the next request goes out; the use cases save it.
+ * Pure: functions take the time, verdicts and codes and return the next request; the use cases save it.
  */
 import type { Brand } from '../../../base/brand.ts'
 import type { ApiSessionId } from '../../../base/ids.ts'
@@ -14,9 +14,9 @@ import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
 import { NO_FACTORS, type ProvenPrimary, type ProvenSecondary } from '../../factors/proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
-/** What the client holds: the sealed request itself (D-7). Never stored, never logged. */
+/** The id that the client holds: the sealed request itself (D-7). Never stored, never logged. */
 export type AuthRequestId = Brand<string, 'AuthRequestId'>
-/** Names the request inside the seal and in the store. 128 random bits. */
+/** Identifies the request inside the seal and in the store. 128 random bits. */
 export type AuthRequestKey = Brand<string, 'AuthRequestKey'>
 
 /** What the client asked for. Fixed at the start (configTypes may grow, D-9); PKCE and redirect checks rely on that. */
@@ -39,7 +39,7 @@ export interface ClientAsk {
 interface Common {
   readonly key: AuthRequestKey
   readonly ask: ClientAsk
-  /** Hash of the cookie of the browser that began this login; undefined when a program did (D-10). */
+  /** Hash of the cookie of the browser that began this login; undefined if a program began it (D-10). */
   readonly browser: SecretHash | undefined
   readonly expiresAt: Instant // D-7: ten minutes from the start, never extended
 }
@@ -48,7 +48,7 @@ export interface AwaitingPrimary extends Common {
   readonly state: 'awaiting-primary'
 }
 
-/** From here on the request is a row. `revision` grows with every change: of two changes at once one wins. */
+/** From this state on the request is a row. Every change increments `revision`, so one of two parallel changes wins. */
 interface Stored extends Common {
   readonly revision: number
   readonly primary: ProvenPrimary
@@ -73,23 +73,25 @@ export interface TokensIssued extends Stored {
   readonly redemption: Redemption
 }
 
-/** Guessed at too often (D-18). The row stays until the request would have expired, so that the id opens nothing. */
+/**
+ * Too many wrong codes (D-18). The row stays until the request would have expired, so that the id cannot be used again.
+ */
 export interface EndedRequest {
   readonly state: 'ended'
   readonly key: AuthRequestKey
 }
 
 export type AuthRequest = AwaitingPrimary | StoredAuthRequest
-/** The states that live in the store: from the first proven factor on (D-7). */
+/** The states that are stored: from the first proven factor on (D-7). */
 export type StoredAuthRequest = PartiallyAuthenticated | CodeIssued | TokensIssued | EndedRequest
 
-/** The exchange that spent the code, and the session it began. */
+/** The exchange that spent the code, and the session that it began. */
 export interface Redemption {
   readonly at: Instant
   readonly sessionId: ApiSessionId
 }
 
-/** A code on its way: what is stored of it. */
+/** What is stored of a code that has been issued. */
 export interface FreshCode {
   readonly hash: SecretHash
   readonly expiresAt: Instant
@@ -135,7 +137,7 @@ export function issueCode(
   return {
     ...request,
     state: 'code-issued',
-    // A code that follows a change of this very call is saved with it.
+    // If this call already changed the request, the code is saved with that change, under the same revision.
     revision: request.state === 'code-issued' ? request.revision + 1 : request.revision,
     codeHash: code.hash,
     codeExpiresAt: code.expiresAt,

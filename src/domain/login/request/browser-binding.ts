@@ -1,19 +1,19 @@
 /**
- * A browser finishes what it began: D-10.
+ * Binds a login to the browser that began it: D-10.
  *
- * Attack: somebody begins a login with a code challenge of his own and sends a person the genuine login link; or
- * a foreign site posts a form to a login endpoint. The person's credentials would complete the attacker's login.
- * So a login begun in a browser needs that browser's cookie at every later step, and a step that comes from a
- * browser is refused on a login that was not begun in one.
+ * Attack: an attacker begins a login with their own code challenge and sends the genuine login link to a user; or
+ * another site posts a form to a login endpoint. The user's credentials would complete the attacker's login. So a login
+ * begun in a browser needs that browser's cookie at every later step, and a step that comes from a browser is refused
+ * if the login was not begun in one.
  */
 import { base64url } from '../../../base/encoding.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import { equalInConstantTime, type SecretHash, type Vault } from '../../../base/secrets/vault.ts'
 import type { AuthRequestKey } from './auth-request.ts'
 
-/** What a later step of a login shows about where it comes from. */
+/** Where a later step of a login comes from. */
 export interface StepOrigin {
-  /** Told by `Sec-Fetch-*` alone: scripts cannot remove those fields, and programs do not send them. */
+  /** Detected by `Sec-Fetch-*` only: scripts cannot remove those headers, and programs do not send them. */
   readonly isBrowser: boolean
   /** A POST from another site that is not one of the allowed origins. */
   readonly isForeignPost: boolean
@@ -23,13 +23,13 @@ export interface StepOrigin {
 
 const COOKIE_BYTES = 16
 
-/** A fresh cookie value for a login that begins in a browser, and what the request remembers of it. */
+/** Returns a new cookie value for a login that begins in a browser, and the hash that the request stores. */
 export function bindBrowser(vault: Vault, random: Random): { cookie: string; hash: SecretHash } {
   const cookie = base64url(random.bytes(COOKIE_BYTES))
   return { cookie, hash: vault.hash('browser', cookie) }
 }
 
-/** Why this step may not go on, or undefined when it may. */
+/** Returns why this step must be refused, or undefined if it may continue. */
 export function refuseStep(
   vault: Vault,
   request: { readonly key: AuthRequestKey; readonly browser: SecretHash | undefined },

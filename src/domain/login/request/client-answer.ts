@@ -1,6 +1,6 @@
 /**
- * What goes back to the client over its redirect URI: a code, or an error. RFC 6749 §4.1.2 and §4.1.2.1,
- * RFC 9207 (`iss`), OAuth 2.0 Form Post. How it travels is the response mode; the edge writes it.
+ * The response to the client over its redirect URI: a code or an error. RFC 6749 §4.1.2 and §4.1.2.1, RFC 9207 (`iss`),
+ * OAuth 2.0 Form Post. The response mode decides how it is sent; the edge writes it.
  */
 import type { Issuer, ResponseMode } from '../../../protocol/oidc.ts'
 import type { Refusal } from './read-ask.ts'
@@ -30,7 +30,9 @@ export function refusalAnswer(to: Addressee, refusal: Refusal): ClientAnswer {
   ])
 }
 
-/** `state` comes back as it was sent, and not at all when it was not (R015). `iss` always (R017). */
+/**
+ * Returns `state` exactly as the client sent it, and omits it if the client sent none (R015). Always adds `iss` (R017).
+ */
 function answer(to: Addressee, parameters: [string, string][]): ClientAnswer {
   const { redirectUri, responseMode, issuer, state } = to
   const echoed: [string, string][] = state === undefined ? [] : [['state', state]]

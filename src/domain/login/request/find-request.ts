@@ -1,6 +1,6 @@
 /**
- * The door of every login step: from the id that a caller shows to a request that may go on.
- * Unknown, expired, finished, or shown by another browser: one answer, to start again (D-12, R024).
+ * Every login step starts here: finds the request for the id that the caller presents. If the id is unknown, expired,
+ * finished or presented by another browser, the answer is the same: start again (D-12, R024).
  */
 
 import { Failure } from '../../../errors/catalogue.ts'
@@ -9,12 +9,12 @@ import type { AwaitingPrimary, CodeIssued, PartiallyAuthenticated } from './auth
 import { refuseStep, type StepOrigin } from './browser-binding.ts'
 import { openRequest } from './sealed-request.ts'
 
-/** A login that is not finished: it may take a primary credential, and a second factor once that is proven. */
+/** A login that is not finished: it accepts a primary credential, and then a second factor. */
 export type OpenRequest = AwaitingPrimary | PartiallyAuthenticated
 
 type FindPorts = Pick<LoginPorts, 'vault' | 'clock' | 'authRequests'>
 
-/** Throws INVALID_AUTH_REQUEST, also when the code is issued (D-13). */
+/** Throws INVALID_AUTH_REQUEST, also if the code has been issued (D-13). */
 export async function findOpenRequest(
   ports: FindPorts,
   id: string,
@@ -25,7 +25,7 @@ export async function findOpenRequest(
   return found
 }
 
-/** Second factors need a proven primary one (R027). D-20: after an enrollment a code may follow all the same. */
+/** Second factors need a proven primary factor (R027). D-20: after an enrollment, a code is still accepted. */
 export async function findRequestForTotp(
   ports: FindPorts,
   id: string,
@@ -39,7 +39,7 @@ export async function findRequestForTotp(
   return found
 }
 
-/** Enrollment needs a proven primary factor too, and it is over when the code is issued (D-19). */
+/** Enrollment also needs a proven primary factor, and is no longer possible once the code is issued (D-19). */
 export async function findRequestForEnrollment(
   ports: FindPorts,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Phase two of an authorization request: the client and its redirect URI are verified, everything else is read
- * here, and what is wrong travels back over the redirect. SPEC Authorization; D-5, D-9.
+ * Phase two of an authorization request. The client and its redirect URI have been verified; this reads everything
+ * else, and errors go back over the redirect. SPEC Authorization; D-5, D-9.
  */
 import { utf8 } from '../../../base/encoding.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
@@ -18,7 +18,7 @@ import { PRIMARY_METHODS, type PrimaryMethod } from '../../identities/primary-me
 import type { ClientAsk } from './auth-request.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
-/** The parameters as they came, each with every value it was given. */
+/** The parameters as received, each with all of its values. */
 export type Parameters = ReadonlyMap<string, readonly string[]>
 
 export interface Refusal {
@@ -30,12 +30,12 @@ export type AskResult =
   | {
       readonly outcome: 'asked'
       readonly ask: ClientAsk
-      /** SPEC Authorization: a hint; the login takes any method all the same. */
+      /** SPEC Authorization: only a hint; the login accepts any method. */
       readonly method: PrimaryMethod | undefined
     }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
-/** RFC 6749 §3.1: request parameters are not included more than once. `configTypes` is ours and repeats (D-9). */
+/** RFC 6749 §3.1: request parameters must not be repeated. `configTypes` is our own and may be (D-9). */
 const SINGLE = [
   'response_type',
   'scope',
@@ -85,7 +85,7 @@ export function readAsk(
 
   const codeChallenge = one('code_challenge')
   if (codeChallenge === undefined) return refuse('invalid_request', 'code_challenge is missing')
-  // RFC 7636 §4.3 makes an absent method `plain`; we do not inherit that (R002).
+  // RFC 7636 §4.3 defaults a missing method to `plain`; we do not (R002).
   if (one('code_challenge_method') !== 'S256') {
     return refuse('invalid_request', 'code_challenge_method must be S256')
   }
@@ -96,7 +96,7 @@ export function readAsk(
   if (one('method') !== undefined && method === undefined) {
     return refuse('invalid_request', `method must be one of ${PRIMARY_METHODS.join(', ')}`)
   }
-  // OIDC Core §3.1.2.1: nobody is asked anything, and there is never a login to build on.
+  // OIDC Core §3.1.2.1: the user must not be prompted, and there is never an existing login to reuse.
   const prompts = one('prompt')?.split(' ') ?? []
   if (prompts.includes('none')) {
     return refuse('login_required', 'a login needs the person or program to be asked')
@@ -125,13 +125,13 @@ export function readAsk(
   }
 }
 
-/** OIDC Core §3.1.2.1. Nine digits are more than thirty years. */
+/** OIDC Core §3.1.2.1. Nine digits are enough for more than thirty years. */
 function readMaxAge(text: string | undefined): Duration | undefined | 'invalid' {
   if (text === undefined) return undefined
   return /^[0-9]{1,9}$/.test(text) ? seconds(Number(text)) : 'invalid'
 }
 
-/** D-9: the union without repeats; undefined when it is more than a token should carry. */
+/** D-9: returns the union without duplicates, or undefined if it is too large for a token. */
 export function mergeConfigTypes(
   asked: readonly string[],
   added: readonly string[],
@@ -142,7 +142,7 @@ export function mergeConfigTypes(
   return isTooMuch ? undefined : all
 }
 
-/** The same for the body of a login. Thrown: COULD_NOT_VALIDATE. */
+/** The same for the body of a login. Throws COULD_NOT_VALIDATE. */
 export function addConfigTypes(
   asked: readonly string[],
   added: readonly string[],
@@ -153,7 +153,7 @@ export function addConfigTypes(
   throw new Failure('COULD_NOT_VALIDATE', { field })
 }
 
-/** The mode in which the answer travels; undefined when the asked one is unknown. Needed for refusals too. */
+/** Returns the response mode, or undefined if the requested one is unknown. Error responses need it too. */
 export function readResponseMode(parameters: Parameters): ResponseMode | undefined {
   const values = parameters.get('response_mode') ?? []
   if (values.length === 0) return 'query'

@@ -1,17 +1,17 @@
 /**
- * An auth request that nobody has proven anything on yet is not stored: it travels inside its own id,
- * encrypted and authenticated under the installation secret (D-7). Strangers can begin as many logins as they
- * like without filling the database (R116).
+ * An auth request on which no factor has been proven yet is not stored. It travels inside its own id, encrypted and
+ * authenticated under the installation secret (D-7). So anonymous callers can begin any number of logins without
+ * filling the database (R116).
  */
 import { fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { SecretHash, Vault } from '../../../base/secrets/vault.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { AuthRequestId, AuthRequestKey, AwaitingPrimary, ClientAsk } from './auth-request.ts'
 
-/** D-7: 4 KiB at most, so that it fits every URL and header on its way. */
+/** D-7: at most 4 KiB, so that the id fits in URLs and headers. */
 const LONGEST_ID = 4096
 
-/** What is inside the seal. The seal proves that we wrote it, so reading it back needs no checks. */
+/** The sealed content. The seal proves that we wrote it, so its shape needs no checks. */
 interface Sealed {
   readonly key: AuthRequestKey
   readonly ask: ClientAsk
@@ -19,7 +19,7 @@ interface Sealed {
   readonly expiresAt: Instant
 }
 
-/** The id that the client holds, or undefined when the request is too long to be sealed. */
+/** Returns the id for the client, or undefined if the request is too long to be sealed. */
 export function sealRequest(vault: Vault, request: AwaitingPrimary): AuthRequestId | undefined {
   const { key, ask, browser, expiresAt } = request
   const sealed: Sealed =
@@ -28,7 +28,7 @@ export function sealRequest(vault: Vault, request: AwaitingPrimary): AuthRequest
   return id.length <= LONGEST_ID ? (id as AuthRequestId) : undefined
 }
 
-/** The request that was sealed into this id; undefined for any text that we did not make. */
+/** Returns the request that was sealed into this id, or undefined if we did not create the id. */
 export function openRequest(vault: Vault, id: string): AwaitingPrimary | undefined {
   if (id.length > LONGEST_ID) return undefined
   const bytes = vault.open('auth-request', id)
