@@ -1,7 +1,7 @@
 /**
- * Whether a client certificate is one that may log in: valid by RFC 5280 §6.1 to our own PKI or to a verified,
- * auth-enabled third-party CA (D-21, D-111, R093, R095). Whose it is, and whether the policy takes it, is decided by
- * the factor. Each refusal has its reason for the operator.
+ * Decides whether a client certificate may log in: it must be valid by RFC 5280 §6.1 to our own PKI or to a verified,
+ * auth-enabled third-party CA (D-21, D-111, R093, R095). The factor decides whose it is and whether the policy accepts
+ * it. Each refusal has its reason for the operator.
  */
 import type { X509Certificate } from 'node:crypto'
 import {
@@ -33,16 +33,18 @@ export interface TrustedCertificate {
   readonly fingerprint: string
   readonly pem: string
   readonly anchor: { readonly kind: 'network' } | { readonly kind: 'ca'; readonly ca: Ca }
-  /** Why the certificate counts, so that this can be checked again later (D-225); undefined for one of our own PKI. */
+  /**
+   * Why the certificate is accepted, so that this can be checked again later (D-225); undefined for one of our own PKI.
+   */
   readonly trust: CaTrust | undefined
   readonly notAfter: Instant
-  /** The policy decides about it (`allowExpiredCerts`); the CAs above it are in date. */
+  /** The policy decides whether to accept it (`allowExpiredCerts`); the CAs above it have not expired. */
   readonly isExpired: boolean
   /** By the `externalIdClaim` of its CA. */
   readonly externalId: string | undefined
 }
 
-/** Why a certificate of a third-party CA counted, so that this can be checked again (D-225). */
+/** Why a certificate of a third-party CA was accepted, so that this can be checked again (D-225). */
 export interface CaTrust {
   /** The CA at the end of its path. */
   readonly caId: CaId
@@ -60,7 +62,7 @@ export interface RejectedCertificate {
 
 type Anchor = TrustedCertificate['anchor'] & { readonly certificate: X509Certificate }
 
-/** Returns a verdict whatever the client sent; never throws because of a certificate. */
+/** Returns a verdict for any input; never throws because of a certificate. */
 export async function judgeCertificate(
   { ownAnchors, clock }: Pick<CertificatePorts, 'ownAnchors' | 'clock'>,
   chain: PresentedChain,
@@ -115,7 +117,7 @@ function readChain({ leaf: first, others: rest }: PresentedChain): ReadChain | s
   return { leaf, others: readable }
 }
 
-/** Our own CAs follow each other over years; far more than ever stand side by side. */
+/** Far more than ever exist at the same time, because our own CAs succeed each other over years. */
 const MOST_OWN_ANCHORS = 64
 
 const anchorsByPem = new Map<string, readonly Anchor[]>()
@@ -145,21 +147,21 @@ function caAnchors(ca: Ca): readonly Anchor[] {
   return anchors
 }
 
-/** What may log in comes first, so that a second registration of a CA takes nothing away. */
+/** CAs that may log in come first, so that a second registration of a CA takes no access away. */
 function rank(anchor: Anchor): number {
   if (anchor.kind === 'network') return 0
   if (!anchor.ca.isVerified) return 3
   return anchor.ca.isAuthEnabled ? 1 : 2
 }
 
-/** A path is validated while its leaf was in date: whether an expired one counts is for the policy to say. */
+/** Validates the path at a time when its leaf was in date: the policy decides whether an expired leaf is accepted. */
 function momentWithin(leaf: X509Certificate, now: Instant): Instant {
   const { notBefore, notAfter } = validity(leaf)
   if (now < notBefore) return notBefore
   return now > notAfter ? notAfter : now
 }
 
-/** No policy takes an expired CA. */
+/** No policy accepts an expired CA. */
 function outdatedCa([, ...cas]: CertificatePath, now: Instant): InvalidPath | undefined {
   const outdated = cas.findIndex((ca) => !isInDate(ca, now))
   return outdated < 0
@@ -175,7 +177,7 @@ function caRefusal(
   if (anchor.kind === 'network') return undefined
   const { ca } = anchor
   if (!ca.isVerified) return reject('ca-unverified', `the CA ${ca.id} is not verified`)
-  // Whoever switched a CA off means every path through it, also one that goes on to a CA above it.
+  // Disabling a CA blocks every path through it, including one that continues to a CA above it.
   const below = path.slice(0, -1)
   for (const disabled of anchors) {
     if (rank(disabled) !== 2 || disabled.kind !== 'ca') continue
@@ -201,8 +203,8 @@ function leafRefusal(
   if (!facts.maySign) {
     return reject('certificate-wrong-usage', 'its key usage lacks digitalSignature')
   }
-  // RFC 5280 §4.2.1.12: without the extension every purpose is allowed. A CA that is confined to other purposes
-  // does not make client certificates either; browsers and OpenSSL see it so.
+  // RFC 5280 §4.2.1.12: without the extension every purpose is allowed. A CA limited to other purposes cannot issue
+  // client certificates either; browsers and OpenSSL agree.
   const other = purposes.findIndex(
     (allowed) =>
       allowed !== undefined &&
@@ -247,7 +249,7 @@ function trust(facts: LeafFacts, trusted: TrustedPath, now: Instant): TrustedCer
   }
 }
 
-/** The CAs on the path are those that `caRefusal` would refuse if they were disabled. */
+/** Returns the CAs on the path that `caRefusal` would refuse if they were disabled. */
 function caTrust(ca: Ca, { path, anchors }: TrustedPath): CaTrust {
   const below = path.slice(0, -1)
   const throughCaIds = anchors.flatMap((other) => {

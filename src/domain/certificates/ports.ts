@@ -1,4 +1,4 @@
-/** What certificates need from outside. Built once, in `app/compose`. */
+/** The ports of the certificates folder. Built once, in `app/compose`. */
 import type { Random } from '../../base/secrets/random.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Duration } from '../../base/time/duration.ts'

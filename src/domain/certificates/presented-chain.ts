@@ -1,6 +1,6 @@
 /**
- * What a client showed in its TLS handshake: the leaf, whose key the handshake proved, and whatever else came
- * with it, which proves nothing (R093). Who may log in with it is decided by `judge-certificate.ts`.
+ * The certificates that a client sent in its TLS handshake: the leaf, whose key the handshake proved, and the others,
+ * which prove nothing (R093). `judge-certificate.ts` decides who may log in with it.
  */
 
 export interface PresentedChain {
@@ -10,8 +10,8 @@ export interface PresentedChain {
   readonly others: readonly Uint8Array[]
 }
 
-/** The leaf among them. Far more than any PKI in use needs, and few enough to look at each pair. */
+/** Including the leaf. Far more than any real PKI needs, and few enough to compare every pair. */
 export const MOST_CERTIFICATES = 10
 
-/** Of all the certificates together. */
+/** Total size of all certificates. */
 export const LARGEST_CHAIN_BYTES = 64 * 1024

@@ -8,7 +8,7 @@ import type { Ca } from './third-party/ca.ts'
 export interface Authorities {
   /** Every authority, root before issuing, oldest generation first. */
   list(): Promise<readonly StoredAuthority[]>
-  /** False when one of that role and generation exists: another instance was faster. */
+  /** Returns false if one of that role and generation exists: another instance was faster. */
   insert(authority: StoredAuthority): Promise<boolean>
 }
 
@@ -16,17 +16,17 @@ export interface Cas {
   find(id: CaId): Promise<Ca | undefined>
   /** All of them, by name. There are few; every instance keeps a copy (D-34). */
   list(): Promise<readonly Ca[]>
-  /** What is in the way when another CA has the name or the certificate. */
+  /** Returns the conflict if another CA has the name or the certificate. */
   insert(ca: Ca): Promise<'inserted' | 'name-in-use' | 'certificate-in-use'>
-  /** Everything but its certificate and whether it is verified. */
+  /** Updates everything except its certificate and whether it is verified. */
   replace(ca: Ca): Promise<'replaced' | 'missing' | 'name-in-use'>
-  /** Of two verifications at once one answers true. */
+  /** Of two concurrent verifications, one returns true. */
   markVerified(id: CaId, at: Instant): Promise<boolean>
   remove(id: CaId): Promise<boolean>
 }
 
 export interface SessionCertificates {
-  /** One of this very session: whose it is, is part of the question (R100). */
+  /** Finds a certificate of this session only (R100). */
   find(id: SessionCertificateId, sessionId: ApiSessionId): Promise<SessionCertificate | undefined>
   /** By the SHA-256 of the certificate, lower-case hex. */
   findByFingerprint(fingerprint: string): Promise<SessionCertificate | undefined>
@@ -35,7 +35,7 @@ export interface SessionCertificates {
   countLive(sessionId: ApiSessionId, now: Instant): Promise<number>
   insert(certificate: SessionCertificate): Promise<void>
   remove(id: SessionCertificateId, sessionId: ApiSessionId): Promise<boolean>
-  /** Every one of a session: it ends. */
+  /** Deletes all certificates of a session that ends. */
   removeOf(sessionId: ApiSessionId): Promise<void>
   removeExpired(before: Instant, limit: number): Promise<number>
 }

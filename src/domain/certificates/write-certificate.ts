@@ -1,6 +1,6 @@
 /**
- * Writes and signs X.509 certificates (RFC 5280): the CAs of our own PKI, and the certificates of servers and clients
- * below them. The profile fixes what goes into a certificate, and nothing else is in it (R098); who gets one is decided
+ * Writes and signs X.509 certificates (RFC 5280): the CAs of our own PKI, and the server and client certificates below
+ * them. The profile fixes what a certificate contains, and nothing else goes in (R098); who gets one is decided
  * elsewhere. Every certificate that the product issues comes from here (D-118, D-272).
  */
 import { createHash, generateKeyPair, type KeyObject, sign, X509Certificate } from 'node:crypto'
@@ -35,7 +35,7 @@ export type CertificateProfile =
   | { readonly kind: 'authority'; readonly pathLength?: number }
   | { readonly kind: 'server'; readonly names: NonEmpty<ServerName> }
 
-/** D-40: of an API session, or of an identity that enrolled. */
+/** D-40: for an API session, or for an enrolled identity. */
 export interface ClientCertificate {
   readonly serial: Uint8Array
   readonly subject: readonly SubjectPart[]
@@ -46,20 +46,20 @@ export interface ClientCertificate {
   readonly notAfter: Instant
 }
 
-/** An authority that can sign: its certificate and the private key that belongs to it. */
+/** An authority that can sign: its certificate and private key. */
 export interface Issuer {
   readonly certificate: X509Certificate
   readonly privateKey: KeyObject
 }
 
-// One curve for the whole PKI: every TLS stack knows it, and it signs fastest.
+// One curve for the whole PKI: every TLS stack supports it, and it signs fastest.
 const CURVE = 'P-256'
 const ALGORITHM = encodeAlgorithm(ECDSA_WITH_SHA256)
 
-// RFC 5280 §4.1.2.2 allows 20 octets; 16 stay below that with the zero octet that a leading 1-bit adds.
+// RFC 5280 §4.1.2.2 allows 20 octets; 16 fit even with the zero octet that a leading 1-bit adds.
 const SERIAL_BYTES = 16
 
-/** D-40: how long before now a certificate begins, for verifiers whose clock is a little behind. */
+/** D-40: certificates start this long before now, for verifiers whose clock is slightly behind. */
 export const BACKDATE = minutes(1)
 
 const generate = promisify(generateKeyPair)
@@ -104,14 +104,14 @@ export function signCertificate(
 }
 
 /**
- * Returns a client certificate in DER, signed by the authority's P-256 key. It takes well under a millisecond, for
- * sessions ask for them all the time. Throws when the authority's certificate has no key identifier.
+ * Returns a client certificate in DER, signed by the authority's P-256 key. Takes well under a millisecond, because
+ * sessions request certificates often. Throws when the authority's certificate has no key identifier.
  */
 export function signClientCertificate(client: ClientCertificate, issuer: Issuer): Uint8Array {
   const content = {
     ...client,
     subject: encodeName(client.subject),
-    // RFC 7093 §2 (4), shortened to the usual 160 bits.
+    // RFC 7093 §2 (4), truncated to the common 160 bits.
     keyIdentifier: sha256(client.publicKey).subarray(0, 20),
     extensions: [...CLIENT_EXTENSIONS, subjectAltName(der(GENERAL_NAME.uri, utf8(client.uri)))],
   }
@@ -125,7 +125,7 @@ interface Content {
   readonly keyIdentifier: Uint8Array
   readonly notBefore: Instant
   readonly notAfter: Instant
-  /** All but the two key identifiers. */
+  /** All extensions except the two key identifiers. */
   readonly extensions: readonly Uint8Array[]
 }
 
@@ -209,14 +209,14 @@ function generalName({ type, value }: ServerName): Uint8Array {
 
 const known = new WeakMap<X509Certificate, IssuerFields>()
 
-/** Reads each CA once, for it signs many. */
+/** Parses each CA once, because it signs many certificates. */
 function asIssuer(certificate: X509Certificate): IssuerFields {
   const fields = known.get(certificate) ?? readIssuer(certificate)
   known.set(certificate, fields)
   return fields
 }
 
-/** Name and key identifier as they stand in the CA's own certificate: verifiers find it by comparing bytes. */
+/** Name and key identifier exactly as in the CA's own certificate: verifiers find the CA by comparing bytes. */
 function readIssuer(certificate: X509Certificate): IssuerFields {
   const [signed] = readChildren(readDer(certificate.raw), TAG.sequence) ?? []
   const parts = readChildren(signed, TAG.sequence) ?? []
@@ -235,7 +235,9 @@ function readIssuer(certificate: X509Certificate): IssuerFields {
   return { name: name.raw, keyIdentifier }
 }
 
-/** RFC 5280 §4.2.1.2 (1): SHA-1 of the key without its algorithm. A name for it, which nothing relies on as a hash. */
+/**
+ * RFC 5280 §4.2.1.2 (1): SHA-1 of the key without its algorithm. It is only an identifier; no security depends on it.
+ */
 function hashOfKey(spki: Uint8Array): Uint8Array {
   const [, key] = readChildren(readDer(spki), TAG.sequence) ?? []
   const bits = readBits(key)
@@ -248,7 +250,7 @@ function unsigned(bytes: Uint8Array): Uint8Array {
   return ((bytes[0] ?? 0) & 0x80) === 0 ? minimal(bytes) : Buffer.concat([Buffer.from([0]), bytes])
 }
 
-/** X.690 §8.3.2: no zero bytes in front that say nothing. */
+/** X.690 §8.3.2: no redundant leading zero bytes. */
 function minimal(bytes: Uint8Array): Uint8Array {
   let start = 0
   while (start < bytes.length - 1 && bytes[start] === 0 && ((bytes[start + 1] ?? 0) & 0x80) === 0) {
@@ -257,7 +259,7 @@ function minimal(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start)
 }
 
-/** RFC 5280 §4.1.2.5: two digits for the year until 2049. */
+/** RFC 5280 §4.1.2.5: years until 2049 have two digits. */
 function time(at: Instant): Uint8Array {
   const digits = new Date(at).toISOString().replace(/[-:T]|\.\d+/g, '')
   return digits < '2050'

@@ -1,7 +1,7 @@
 /**
- * Whether the certificate of a connection may enroll: judged like one that logs in (D-21, D-111), except that its CA
- * must be enabled for this way of enrolling instead of for logins. API 3.2, 4.6; D-131. The key was proven by the
- * handshake (R093).
+ * Decides whether the certificate of a connection may enroll. It is judged like one that logs in (D-21, D-111), except
+ * that its CA must be enabled for this way of enrolling instead of for logins. API 3.2, 4.6; D-131. The handshake
+ * proved the key (R093).
  */
 import type { CaId } from '../../base/ids.ts'
 import { ENROLLMENT_REFUSALS, type EnrollmentRefusalReason } from '../audit/reasons.ts'
@@ -18,7 +18,7 @@ export type CaCertificateVerdict =
       readonly why?: string
     }
 
-/** For what the CA must be enabled, and which one it must be; undefined: any that is. */
+/** What the CA must be enabled for, and which CA it must be; undefined: any enabled one. */
 export interface Purpose {
   readonly isEnabled: (ca: Ca) => boolean
   readonly caId?: CaId
@@ -46,9 +46,9 @@ function isRefusalReason(reason: string): reason is EnrollmentRefusalReason {
 }
 
 /**
- * With another meaning of "enabled". A CA that is enabled, but is not the one that is asked for, is left out: its own
- * certificates are not meant, and what leads through it to the right one is. One that is not enabled stays, and
- * stops every way through it (D-111).
+ * The CAs with another meaning of "enabled". An enabled CA other than the requested one is left out, so that its own
+ * certificates are not accepted but paths through it to the requested one are. A CA that is not enabled stays, and
+ * blocks every path through it (D-111).
  */
 function casFor({ isEnabled, caId }: Purpose, cas: readonly Ca[]): readonly Ca[] {
   return cas
@@ -56,7 +56,7 @@ function casFor({ isEnabled, caId }: Purpose, cas: readonly Ca[]): readonly Ca[]
     .map((ca) => withAuth(ca, isEnabled(ca)))
 }
 
-/** Made once for each: whoever judges keeps what it has read of a CA for as long as the record is held. */
+/** Created once per CA, because the judge caches what it parsed of a CA by its record. */
 const copies = { true: new WeakMap<Ca, Ca>(), false: new WeakMap<Ca, Ca>() }
 
 function withAuth(ca: Ca, isAuthEnabled: boolean): Ca {

@@ -56,12 +56,12 @@ export async function enrollByCaAlone(
   const identityId = newId<IdentityId>(ports.random)
   const commonName = commonNameOf(judged.credential.certPem)
   await ports.transaction(async (tx) => {
-    // As the CA is now: what was judged is a copy.
+    // Use the current CA: the one that was judged is a copy.
     const ca = await tx.cas.find(judged.ca.id)
     if (ca === undefined || !ca.isVerified || !isForAnybody(ca)) {
       throw new Failure('CERT_FAILED_VALIDATION', { detail: 'the CA was switched off' })
     }
-    // Before anything is made: nearly always this is what stands in the way.
+    // Check this before creating anything: it is by far the most common conflict.
     if ((await tx.authenticators.findCert(judged.credential.fingerprint)) !== undefined) {
       throw new Failure('CERT_IN_USE')
     }
@@ -163,7 +163,7 @@ function isExternalId(text: string | undefined): boolean {
   return text.length <= LONGEST_NAME && isLine(text)
 }
 
-/** The first of the subject; the legacy object has it as it is, unescaped. */
+/** The first common name of the subject; the legacy object has the raw value, unescaped. */
 function commonNameOf(certPem: string): string | undefined {
   const { CN = [] } = new X509Certificate(certPem).toLegacyObject().subject ?? {}
   return [CN].flat()[0]

@@ -1,6 +1,6 @@
 /**
- * Enrolling by token: with a CSR for a certificate of ours, or with a password that its holder chooses. API 3.2; D-127.
- * The token is looked at before anything is signed or hashed, and both come before the transaction that takes it.
+ * Enrolls by token: with a CSR for a certificate of ours, or with a password that the user chooses. API 3.2; D-127. The
+ * token is checked before anything is signed or hashed, and both happen before the transaction that spends it.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
@@ -30,7 +30,7 @@ export async function enrollByCsr(
   return certificate
 }
 
-/** Returns the username as it was chosen for the identity. Also throws COULD_NOT_VALIDATE, SERVER_TOO_BUSY. */
+/** Returns the username chosen for the identity. Also throws COULD_NOT_VALIDATE, SERVER_TOO_BUSY. */
 export async function enrollByPassword(
   ports: EnrollmentPorts,
   {

@@ -1,7 +1,7 @@
 /**
- * The token of an enrollment as a JWT that tells where to enroll. API 3.2; D-126. Signed with the key of the
- * certificate that the server shows at `iss`: a client that knows no CA yet fetches that certificate, checks the
- * signature with it, and so knows that it speaks with the one who made the token.
+ * The token of an enrollment as a JWT that says where to enroll. API 3.2; D-126. It is signed with the key of the
+ * certificate that the server presents at `iss`. A client that knows no CA yet fetches that certificate and verifies
+ * the signature with it, and so knows that this server created the token.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { SignJWT } from 'jose'
@@ -11,7 +11,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { epochSeconds, type Instant } from '../../base/time/instant.ts'
 import type { EnrollmentMethod } from './enrollment.ts'
 
-/** The client API as it is reached from outside, with what its listener shows at this moment. */
+/** The external address of the client API, with the certificate that its listener presents now. */
 export interface ClientApi {
   /** `https://<address>` of its bind point. */
   readonly address: string
@@ -28,11 +28,11 @@ export type EnrollmentInvitation =
       readonly token: Secret
       readonly expiresAt: Instant
     }
-  /** For whoever has a certificate of this CA: no token, no end; `sub` names the CA. */
+  /** For holders of a certificate of this CA: no token, no expiry; `sub` names the CA. */
   | { readonly method: 'ca'; readonly caId: CaId }
 
 export interface EnrollmentJwtPorts {
-  /** Called at each signing: certificates are renewed while the service runs. */
+  /** Called for each signature, because certificates are renewed while the service runs. */
   readonly clientApi: () => ClientApi | undefined
 }
 
@@ -50,7 +50,7 @@ export async function signEnrollmentJwt(
   const header = {
     alg,
     typ: 'JWT',
-    // RFC 7515 §4.1.8: which certificate verifies it.
+    // RFC 7515 §4.1.8: identifies the certificate that verifies it.
     'x5t#S256': base64url(sha256(certificate.raw)),
   }
   const jwt = await new SignJWT({ iss: api.address, ...claimsOf(invitation) })
@@ -72,10 +72,10 @@ const CURVES: Readonly<Record<string, string>> = {
   secp521r1: 'ES512',
 }
 
-/** RFC 7518 §3.3: shorter keys sign no JWT. */
+/** RFC 7518 §3.3: shorter keys cannot sign a JWT. */
 const SHORTEST_RSA_KEY = 2048
 
-/** RFC 7518 §3.1, RFC 8037 §3.1. Undefined for the few kinds of key that TLS knows and JWTs do not. */
+/** RFC 7518 §3.1, RFC 8037 §3.1. Undefined for the few kinds of key that TLS supports and JWTs do not. */
 function algorithmOf(key: KeyObject): string | undefined {
   const { namedCurve = '', modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
   switch (key.asymmetricKeyType) {

@@ -1,7 +1,7 @@
 /**
- * An invitation to become able to log in: whoever shows its token gets the identity's first credential. API 3.2, 4.3.
- * The token exists only as a hash. Expiry is no state, it is `expiresAt <= now`; a used one stays for a while, so that
- * its token is told apart from one that nobody was given.
+ * An invitation to enroll: the caller who presents its token gets the identity's first credential. API 3.2, 4.3. Only a
+ * hash of the token is stored. Expiry is not a state, it is `expiresAt <= now`. A used enrollment is kept for a while,
+ * so that its token can be told apart from one that was never issued.
  */
 import { base64url } from '../../base/encoding.ts'
 import type { CaId } from '../../base/ids.ts'
@@ -29,7 +29,7 @@ export type UpdbEnrollment = Common & Extract<EnrollmentKind, { readonly method:
 export type OttCaEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'ottca' }>
 export type Enrollment = OttEnrollment | UpdbEnrollment | OttCaEnrollment
 
-/** What an enrollment becomes when it is used. */
+/** The authenticator that results when an enrollment is used. */
 export function authenticatorMethodOf(method: EnrollmentMethod): Authenticator['method'] {
   return method === 'updb' ? 'updb' : 'cert'
 }
@@ -38,7 +38,7 @@ export function isOpen({ usedAt, expiresAt }: Enrollment, now: Instant): boolean
   return usedAt === undefined && expiresAt > now
 }
 
-/** 256 bits: nobody guesses one. The prefix lets scanners of leaked secrets know what they have found. */
+/** 256 bits cannot be guessed. The prefix lets secret scanners recognize a leaked token. */
 const TOKEN_BYTES = 32
 const ENROLLMENT_TOKEN_PREFIX = 'lke_'
 

@@ -1,6 +1,6 @@
 /**
- * The name of an identity that enrolls itself, by the `identityNameFormat` of its CA. API 4.6; D-131. What stands in
- * the certificate is text and nothing more: it is put in once, and made a line that a name may be.
+ * The name of an identity that enrolls itself, by the `identityNameFormat` of its CA. API 4.6; D-131. Values from the
+ * certificate are plain text: they are substituted once, and the result is turned into a valid single-line name.
  */
 import type { IdentityId } from '../../base/ids.ts'
 import { LONGEST_NAME } from '../../protocol/limits.ts'
@@ -8,7 +8,7 @@ import type { Ca } from '../certificates/third-party/ca.ts'
 
 export interface Enrolling {
   readonly ca: Pick<Ca, 'id' | 'name' | 'identityNameFormat'>
-  /** Of the certificate; undefined where it has none. */
+  /** From the certificate; undefined if it has none. */
   readonly commonName: string | undefined
   readonly identityId: IdentityId
 }
@@ -17,7 +17,7 @@ export function identityName(enrolling: Enrolling): string {
   return lineOf(filled(enrolling), LONGEST_NAME) || enrolling.identityId
 }
 
-/** For when somebody has that name: the id makes it the only one. */
+/** Used if the name is taken: the id makes it unique. */
 export function unusedIdentityName(enrolling: Enrolling): string {
   const suffix = `-${enrolling.identityId}`
   return `${lineOf(filled(enrolling), LONGEST_NAME - suffix.length)}${suffix}`
@@ -30,7 +30,7 @@ function filled({ ca, commonName, identityId }: Enrolling): string {
     caId: ca.id,
     identityId,
   }
-  // In one go: a common name that looks like a placeholder stays what it is.
+  // Replace in one pass: a common name that looks like a placeholder is not expanded.
   return ca.identityNameFormat.replace(
     /\[(caName|commonName|caId|identityId)\]/g,
     (_, placeholder: string) => values[placeholder] ?? '',
@@ -39,7 +39,7 @@ function filled({ ca, commonName, identityId }: Enrolling): string {
 
 function lineOf(text: string, longest: number): string {
   const line = text.toWellFormed().replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-  // By code points, so that none is cut in half.
+  // Cut by code points, so that no character is split.
   let kept = ''
   for (const letter of line.trim()) {
     if (kept.length + letter.length > longest) break

@@ -1,7 +1,7 @@
 /**
- * Makes an enrollment for an identity: its token, the JWT that carries it, and the row that knows only the hash. API
- * 4.3; D-125. In two steps, because nothing is signed inside a transaction; whoever makes something else with it (an
- * identity, the end of an authenticator) does both in one.
+ * Creates an enrollment for an identity: its token, the JWT that carries it, and the row, which has only the hash. API
+ * 4.3; D-125. It takes two steps, because nothing is signed inside a transaction. A caller that does more with it
+ * (creates an identity, removes an authenticator) does both in one transaction.
  */
 
 import { type CaId, type EnrollmentId, type IdentityId, newId } from '../../base/ids.ts'
@@ -26,24 +26,24 @@ import {
 import { signEnrollmentJwt } from './enrollment-jwt.ts'
 import type { EnrollmentPorts } from './ports.ts'
 
-/** Token and JWT are shown once and kept by nobody here. */
+/** Token and JWT are shown once and never stored. */
 export interface Invitation {
   readonly enrollment: Enrollment
   readonly token: Secret
-  /** Undefined where this instance cannot sign one (D-126). */
+  /** Undefined if this instance cannot sign one (D-126). */
   readonly jwt: Secret | undefined
 }
 
 export type WantedEnrollment = EnrollmentKind & {
   readonly identityId: IdentityId
   readonly tags: Tags
-  /** Undefined: after the configured time. */
+  /** Undefined: expires after the configured time. */
   readonly expiresAt: Instant | undefined
 }
 
 type InviteStores = Pick<Stores, 'identities' | 'authenticators' | 'enrollments' | 'cas' | 'events'>
 
-/** D-125: a token that is good for longer is a password that nobody changes. */
+/** D-125: a token that is valid for longer is like a password that is never changed. */
 const LONGEST: Duration = days(365)
 
 type InvitePorts = Pick<
@@ -51,7 +51,7 @@ type InvitePorts = Pick<
   'enrollmentDuration' | 'clientApi' | 'vault' | 'clock' | 'random'
 >
 
-/** Before the transaction. Throws COULD_NOT_VALIDATE. */
+/** Call it before the transaction. Throws COULD_NOT_VALIDATE. */
 export async function prepareInvitation(
   ports: InvitePorts,
   { expiresAt, ...wanted }: WantedEnrollment,
@@ -63,7 +63,7 @@ export async function prepareInvitation(
   return withToken(ports, (token) => ({ ...wanted, ...made, ...token }), expiresAt)
 }
 
-/** Another token for the same enrollment, also before the transaction. */
+/** Prepares another token for the same enrollment. Call it before the transaction. */
 export function prepareAgain(
   ports: InvitePorts,
   enrollment: Enrollment,
@@ -73,7 +73,7 @@ export function prepareAgain(
 }
 
 /**
- * Stores the enrollment with its event. Throws, and stores nothing: COULD_NOT_VALIDATE, ENROLLMENT_EXISTS,
+ * Stores the enrollment with its event. Throws, without storing anything: COULD_NOT_VALIDATE, ENROLLMENT_EXISTS,
  * MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE.
  */
 export async function insertEnrollmentWithin(
@@ -83,7 +83,7 @@ export async function insertEnrollmentWithin(
   caller: Caller,
 ): Promise<void> {
   const { id, identityId, method } = enrollment
-  // Held: two invitations at once, or an invitation and an authenticator, see each other.
+  // Lock the identity, so that two concurrent invitations, or an invitation and an authenticator, see each other.
   if ((await tx.identities.hold(identityId)) === undefined) {
     throw invalid('identityId', 'names no identity')
   }

@@ -1,4 +1,4 @@
-/** What enrollments, and renewals of what was enrolled, need from outside. Built once, in `app/compose`. */
+/** The ports of enrollments and of renewals. Built once, in `app/compose`. */
 import type { Duration } from '../../base/time/duration.ts'
 import type { CertificatePorts } from '../certificates/ports.ts'
 import type { AddressFailures } from '../factors/guessing/failures.ts'
@@ -17,9 +17,9 @@ export interface EnrollmentPorts
     Pick<Stores, 'enrollments' | 'authPolicies'> {
   /** `edge.enrollment.duration`. */
   readonly enrollmentDuration: Duration
-  /** Counts wrong tokens only (D-22). */
+  /** Counts only wrong tokens (D-22). */
   readonly enrollmentFailures: AddressFailures
-  /** One network's refusals are recorded one after the other. */
+  /** Records the refusals of one network one at a time. */
   readonly beginEnrollmentRefusal: BeginGuess
   readonly countRenewal: CountRenewal
 }

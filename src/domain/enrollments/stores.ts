@@ -5,7 +5,7 @@ import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import type { Enrollment, EnrollmentMethod } from './enrollment.ts'
 
-/** The enrollment of this method that a token opens, or why it opens none. */
+/** The enrollment of this method that the token belongs to, or why there is none. */
 export type OpenedBy<Method extends EnrollmentMethod> =
   | {
       readonly state: 'open'
@@ -16,38 +16,38 @@ export type OpenedBy<Method extends EnrollmentMethod> =
 
 export interface Enrollments {
   find(id: EnrollmentId): Promise<Enrollment | undefined>
-  /** Looks and spends nothing. A token of another method is unknown. */
+  /** Finds an enrollment without spending it. A token of another method is unknown. */
   findByToken<Method extends EnrollmentMethod>(
     tokenHash: SecretHash,
     method: Method,
     now: Instant,
   ): Promise<OpenedBy<Method>>
-  /** Used and expired ones too; oldest first. */
+  /** Including used and expired ones; oldest first. */
   listOf(identityId: IdentityId): Promise<readonly Enrollment[]>
-  /** Those of all the given identities that were not used, expired ones too, in one query: one of each method at most. */
+  /** Unused ones of all the given identities, including expired ones, in one query: at most one of each method. */
   listUnusedOfMany(identityIds: readonly IdentityId[]): Promise<readonly Enrollment[]>
   /** By `ENROLLMENT_FIELDS`; oldest first, unless another order is asked for. */
   list(query: ListQuery): Promise<PageOf<Enrollment>>
-  /** What is in the way: one of that method that was not used, or somebody else's unused one for the username. */
+  /** Returns the conflict: an unused one of that method, or another identity's unused one for the username. */
   insert(enrollment: Enrollment): Promise<'inserted' | 'method-open' | 'username-in-use'>
-  /** Removes what would be in the way of `insert` and has expired; answers what that was. */
+  /** Deletes expired enrollments that would conflict with `insert`, and returns them. */
   removeExpiredLike(
     enrollment: Enrollment,
     now: Instant,
   ): Promise<readonly Pick<Enrollment, 'id' | 'identityId'>[]>
-  /** Another token and end for one that was not used; from then on the old token is unknown. */
+  /** Replaces token and expiry of an unused enrollment; from then on the old token is unknown. */
   replaceToken(
     id: EnrollmentId,
     next: Pick<Enrollment, 'tokenHash' | 'expiresAt'>,
     at: Instant,
   ): Promise<boolean>
-  /** Spends it in one statement: of several at once, one gets it, and the others hear `used`. */
+  /** Spends it in one statement: of several concurrent calls, one succeeds and the others get `used`. */
   take<Method extends EnrollmentMethod>(
     tokenHash: SecretHash,
     method: Method,
     now: Instant,
   ): Promise<OpenedBy<Method>>
   remove(id: EnrollmentId): Promise<boolean>
-  /** Removes at most `limit` that ended before `before`, used or not; answers how many. */
+  /** Deletes at most `limit` that ended before `before`, used or not; returns how many. */
   removeExpired(before: Instant, limit: number): Promise<number>
 }

@@ -16,7 +16,7 @@ import { type Enrollment, type EnrollmentMethod, enrollmentTokenHash } from './e
 import type { EnrollmentPorts } from './ports.ts'
 import type { OpenedBy } from './stores.ts'
 
-/** What the identity can log in with from now on. */
+/** The credential that the identity can log in with from now on. */
 export type NewCredential =
   | Pick<UpdbAuthenticator, 'method' | 'username' | 'passwordHash' | 'lockedUntil'>
   | Pick<CertAuthenticator, 'method' | 'certPem' | 'fingerprint' | 'isIssuedByNetwork'>
@@ -94,13 +94,13 @@ export async function takeEnrollment(
   const now = clock.now()
   const id = newId<AuthenticatorId>(random)
   const outcome = await transaction(async (tx) => {
-    // The identity before the enrollment, as at its removal: so the two never wait for each other.
+    // Lock the identity before the enrollment, in the same order as its removal, to avoid a deadlock.
     const identity = await tx.identities.hold(identityId)
     if (identity === undefined) return { state: 'unknown' } as const
     if (isDisabled(identity, now)) return { state: 'disabled', identityId } as const
     const taken = await tx.enrollments.take(hash, method, now)
     if (taken.state !== 'open') return taken
-    // What is thrown from here on undoes the taking too.
+    // An error thrown after this also undoes the spending of the token.
     const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
     const inserted = await tx.authenticators.insert({ ...credential, ...made })
     if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')

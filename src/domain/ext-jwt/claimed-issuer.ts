@@ -1,15 +1,15 @@
 /**
- * Whose token this claims to be. Unverified: it only chooses who has to check it (D-14: roles by issuer).
- * What cannot be read in one way only is no JWT: a member named twice, or nesting without end (R059).
+ * Reads which issuer a token claims. The claim is unverified: it only selects who must verify the token (D-14: roles by
+ * issuer). Ambiguous or excessive JSON is not a JWT: duplicate members, or nesting without limit (R059).
  */
 import { fromBase64url, fromUtf8 } from '../../base/encoding.ts'
 import { parseJson } from '../../base/json.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 
-/** As deep as any JSON that we read (D-44). */
+/** The same limit as for all JSON that we read (D-44). */
 const DEEPEST = 32
 
-/** The `iss` claim; `null` when a JWT has none; undefined when the text is no JWT at all. */
+/** Returns the `iss` claim; `null` if the JWT has none; undefined if the text is not a JWT. */
 export function claimedIssuer(token: Secret): string | null | undefined {
   const parts = token.reveal().split('.')
   const [header, claims] = parts.slice(0, 2).map(readPart)

@@ -1,4 +1,4 @@
-/** What external JWTs need from outside. Built once, in `app/compose`. */
+/** The ports of external JWTs. Built once, in `app/compose`. */
 import type { Clock } from '../../base/time/clock.ts'
 import type { FetchJson, SignerKeyCache } from './signer-keys.ts'
 

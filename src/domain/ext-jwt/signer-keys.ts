@@ -1,7 +1,7 @@
 /**
- * The keys of every External JWT Signer, kept per signer, so that equal kids at two signers never cross (R105).
- * Key sets are fetched when they are needed, shared by everybody who waits, and outlive an outage (API 4.5, R107).
- * How a document is fetched, and from where one may be, is decided by whoever hands in `fetchJson`.
+ * The keys of every External JWT Signer, cached per signer, so that equal kids of two signers never mix (R105). Key
+ * sets are fetched on demand, concurrent requests share one fetch, and a set survives an outage (API 4.5, R107). The
+ * `fetchJson` port decides how a document is fetched, and from where it may be.
  */
 import type { KeyObject } from 'node:crypto'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
@@ -18,7 +18,7 @@ import {
   type VerificationKey,
 } from './verification-key.ts'
 
-/** The value of a JSON document. Rejects with a message that may be shown to an administrator. */
+/** Returns the value of a JSON document. Rejects with a message that may be shown to an administrator. */
 export type FetchJson = (url: string) => Promise<unknown>
 
 /** What the header of a token says about its key. */
@@ -31,33 +31,33 @@ export type FetchOutcome = 'succeeded' | 'failed'
 
 export type FoundKey = { readonly key: KeyObject } | { readonly why: string }
 
-/** What is known about the key set of a signer: read-only fields of API 4.5. */
+/** The state of a signer's key set: read-only fields of API 4.5. */
 export interface KeySetStatus {
-  /** When the set that is in use was fetched. */
+  /** When the current set was fetched. */
   readonly lastFetchedAt: Instant | undefined
-  /** Why the latest fetch failed; undefined when it did not. */
+  /** Why the latest fetch failed; undefined if it succeeded. */
   readonly lastError: string | undefined
   readonly keys: readonly Omit<VerificationKey, 'publicKey'>[]
 }
 
 export interface SignerKeyCache {
-  /** The one key that can have signed such a token, or why there is none. */
+  /** Returns the one key that can have signed such a token, or why there is none. */
   keyFor(signer: Pick<ExternalJwtSigner, 'id' | 'keys'>, wanted: WantedKey): Promise<FoundKey>
-  /** Undefined when no token has asked for the key set yet, and for a signer with a certificate. */
+  /** Undefined if no token has needed the key set yet, and for a signer with a certificate. */
   status(signerId: ExternalJwtSignerId): KeySetStatus | undefined
-  /** Drops what is known about every signer but these. */
+  /** Drops the state of all signers except these. */
   forgetOthers(signerIds: Iterable<ExternalJwtSignerId>): void
 }
 
-/** API 4.5: strangers choose the kid, so an unknown one leads to a fetch once a second at most. */
+/** API 4.5: anonymous callers choose the kid, so an unknown one triggers a fetch at most once a second. */
 const FLOOR = seconds(1)
-/** D-109: from this age on a set is fetched anew behind the scenes. */
+/** D-109: a set older than this is fetched again in the background. */
 const REFRESH_AGE = minutes(5)
-/** A set is never used without having asked in this time: so long can a key that was taken back be accepted. */
+/** A set is never used longer than this without a fetch attempt: the longest that a withdrawn key is still accepted. */
 const MAX_AGE = minutes(10)
-/** How often a signer that does not answer is asked while its last good set serves. */
+/** How often to retry a signer that does not answer while its last good set is used. */
 const OUTAGE_INTERVAL = seconds(30)
-/** How long the last good set serves in an outage (R107). */
+/** How long the last good set is used during an outage (R107). */
 const OUTAGE_LIMIT = hours(24)
 const MOST_KEYS = 64
 
@@ -67,7 +67,7 @@ interface KeySet {
   keys: readonly VerificationKey[]
   fetchedAt: Instant | undefined
   lastError: string | undefined
-  /** In the time of `uptime`, which does not jump: when the latest fetch ended, and the latest good one. */
+  /** In the monotonic time of `uptime`: when the latest fetch ended, and the latest successful one. */
   askedAt: Duration | undefined
   goodAt: Duration | undefined
   fetching: Promise<void> | undefined
@@ -77,7 +77,7 @@ export function createSignerKeys(deps: {
   readonly fetchJson: FetchJson
   readonly clock: Clock
   readonly log?: Pick<Log, 'info' | 'warn'>
-  /** Told of every fetch that has ended. */
+  /** Called after every fetch. */
   readonly onFetch?: (outcome: FetchOutcome) => void
 }): SignerKeyCache {
   const { fetchJson, clock, log } = deps
@@ -90,7 +90,7 @@ export function createSignerKeys(deps: {
   const since = (at: Duration | undefined): Duration =>
     milliseconds(at === undefined ? Number.POSITIVE_INFINITY : clock.uptime() - at)
 
-  /** Another endpoint is another set: nothing of the old one counts. */
+  /** A new endpoint means a new set: discard the old one. */
   function setOf(signerId: ExternalJwtSignerId, endpoint: string): KeySet {
     const known = sets.get(signerId)
     if (known?.endpoint === endpoint) return known
@@ -108,7 +108,7 @@ export function createSignerKeys(deps: {
     return set
   }
 
-  /** Joins the fetch that is under way; otherwise begins one, unless one has ended within the interval. */
+  /** Joins a running fetch; otherwise starts one, unless one has ended within the interval. */
   function ask(set: KeySet, interval: Duration): Promise<void> {
     if (set.fetching !== undefined) return set.fetching
     if (since(set.askedAt) < interval) return Promise.resolve()
@@ -198,16 +198,13 @@ export function createSignerKeys(deps: {
   }
 }
 
-/** Without a kid every key of the signer is meant. */
+/** Without a kid, every key of the signer is a candidate. */
 function fitting(keys: readonly VerificationKey[], { kid, alg }: WantedKey) {
   const named = keys.filter((key) => kid === undefined || key.kid === kid)
   return named.filter((key) => key.algorithms.includes(alg))
 }
 
-/**
- * RFC 7517 §5: keys that we cannot use are passed over. A set without any is an answer too: the signer has taken
- * its keys back.
- */
+/** RFC 7517 §5: skips keys that we cannot use. An empty set is a valid answer: the signer has withdrawn its keys. */
 function readKeySet(document: unknown): readonly VerificationKey[] {
   const isObject = typeof document === 'object' && document !== null
   const keys: unknown = isObject && 'keys' in document ? document.keys : undefined

@@ -1,6 +1,4 @@
-/**
- * An External JWT Signer: somebody else whose tokens count here. API 4.5.
- */
+/** An External JWT Signer: an external issuer whose tokens we accept. API 4.5. */
 import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
 import type { EntityOf } from '../../entities/field.ts'
 
@@ -13,5 +11,5 @@ export interface ExternalJwtSigner extends EntityOf<typeof EXTERNAL_JWT_SIGNER> 
 
 export type SignerKeys =
   | { readonly kind: 'jwks'; readonly jwksEndpoint: string }
-  /** One certificate; its key verifies tokens whose header names `kid`, or none when it is undefined. */
+  /** One certificate. Its key verifies tokens whose header has this `kid`, or has none if it is undefined. */
   | { readonly kind: 'certificate'; readonly certPem: string; readonly kid: string | undefined }

@@ -5,7 +5,7 @@ export interface ExternalJwtSigners {
   find(id: ExternalJwtSignerId): Promise<ExternalJwtSigner | undefined>
   /** All of them, by name. There are few; every instance keeps a copy (D-34). */
   list(): Promise<readonly ExternalJwtSigner[]>
-  /** What is in the way when somebody else has the name or the issuer. */
+  /** Returns the conflict if another signer has the name or the issuer. */
   insert(signer: ExternalJwtSigner): Promise<'inserted' | 'name-in-use' | 'issuer-in-use'>
   replace(
     signer: ExternalJwtSigner,

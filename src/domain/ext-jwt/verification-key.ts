@@ -1,13 +1,13 @@
 /**
- * Keys of other people that verify signatures: which are good enough, and each only for the algorithms of its
- * type (R053, R107). Where they come from is signer-keys.ts.
+ * Keys of external signers that verify signatures: which ones are strong enough, and for which algorithms of their type
+ * (R053, R107). signer-keys.ts fetches them.
  */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject, X509Certificate } from 'node:crypto'
 import { type Instant, instant } from '../../base/time/instant.ts'
 
 const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const
 
-/** The one list of algorithms of external JWTs: asymmetric, and for signatures (R053). */
+/** The only list of algorithms for external JWTs: asymmetric signature algorithms (R053). */
 export const EXTERNAL_JWT_ALGORITHMS = [...RSA, 'ES256', 'ES384', 'ES512', 'EdDSA'] as const
 export type ExternalJwtAlgorithm = (typeof EXTERNAL_JWT_ALGORITHMS)[number]
 
@@ -27,7 +27,7 @@ const LEAST_RSA_BITS = 2048
 
 const LONGEST_KID = 256
 
-/** The key of one member of a JWK set; undefined for one that verifies no signatures of ours. RFC 7517 §4. */
+/** Returns the key of one member of a JWK set, or undefined if we cannot verify signatures with it. RFC 7517 §4. */
 export function keyFromJwk(jwk: unknown): VerificationKey | undefined {
   if (typeof jwk !== 'object' || jwk === null) return undefined
   const { kid, use, alg, key_ops: operations } = jwk as Readonly<Record<string, unknown>>
@@ -42,7 +42,9 @@ export function keyFromJwk(jwk: unknown): VerificationKey | undefined {
   return algorithms.length === 0 ? undefined : { kid, algorithms, publicKey }
 }
 
-/** The key of a certificate in PEM; undefined when it is none, or its key verifies no signatures of ours. */
+/**
+ * Returns the key of a certificate in PEM, or undefined if it is not valid or we cannot verify signatures with its key.
+ */
 export function keyFromCertificate(pem: string): CertificateKey | undefined {
   try {
     const { publicKey, validFromDate, validToDate } = new X509Certificate(pem)
@@ -55,7 +57,7 @@ export function keyFromCertificate(pem: string): CertificateKey | undefined {
   }
 }
 
-/** RFC 7518 §6: by the names of the public members, so that a private one is never kept. */
+/** RFC 7518 §6: copies only the public members by name, so that a private one is never kept. */
 function importPublic(jwk: object): KeyObject | undefined {
   const { kty, crv, x, y, n, e } = jwk as Readonly<Record<string, unknown>>
   const members = kty === 'RSA' ? { n, e } : kty === 'EC' ? { crv, x, y } : { crv, x }
@@ -72,7 +74,7 @@ function algorithmsOf(key: KeyObject): readonly ExternalJwtAlgorithm[] {
   const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {}
   switch (key.asymmetricKeyType) {
     case 'rsa':
-      // With the exponent 1 everybody can sign.
+      // With the exponent 1, anyone can forge a signature.
       return modulusLength >= LEAST_RSA_BITS && publicExponent >= 3n ? RSA : []
     case 'ec':
       if (namedCurve === 'prime256v1') return ['ES256']

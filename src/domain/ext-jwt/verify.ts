@@ -1,7 +1,7 @@
 /**
- * Whether a JWT of somebody else counts here, and whom it names: signature, times, issuer, audience and claim,
- * all of them and always (SPEC Authentication Policy fields referenced; API 4.5, R104). Which signer a token
- * belongs to is told by its issuer, and which identity its claim is, elsewhere.
+ * Verifies an external JWT and returns whom it names. Always checks signature, times, issuer, audience and claim (SPEC
+ * Authentication Policy fields referenced; API 4.5, R104). Other code finds the signer by the token's issuer, and the
+ * identity by the claim.
  */
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Secret } from '../../base/secrets/secret.ts'
@@ -25,16 +25,16 @@ export type ExternalJwtVerdict =
        */
       readonly authenticatedAt: number | undefined
     }
-  /** `expired`: everything else about it is good. `why` is for the log, and has nothing of the token in it. */
+  /** `expired`: everything else about it is valid. `why` is for the log and contains nothing of the token. */
   | { readonly verdict: 'expired' | 'invalid'; readonly why: string }
 
 /** More than any IdP sends, and less than a header may hold (D-44, R059). */
 export const MOST_CHARACTERS = 16 * 1024
 
-/** R056: for the clocks of others. Our own tokens get none (D-35). */
+/** R056: tolerance for other clocks. Our own tokens get none (D-35). */
 export const LEEWAY = seconds(60)
 
-// What jose is told to demand of the claims. The check of a signer asks for each alone (check-signer.ts).
+// What jose must require of the claims. check-signer.ts checks each requirement separately.
 export const issuerRule = ({ issuer }: ExternalJwtSigner) => ({ issuer: [issuer] })
 export const audienceRule = ({ audience }: ExternalJwtSigner) => ({ audience: [audience] })
 export const timeRule = (now: Instant) => ({
@@ -52,7 +52,7 @@ export async function verifyExternalJwt(
   const text = token.reveal()
   const issuer = readIssuer(token)
   if (typeof issuer === 'object' && issuer !== null) return invalid(issuer.why)
-  // Before anything is fetched for it.
+  // Check this before anything is fetched for the token.
   if (issuer !== signer.issuer) return invalid('the issuer is not the one of the signer')
   const header = readHeader(text)
   if ('why' in header) return invalid(header.why)
@@ -69,7 +69,7 @@ export async function verifyExternalJwt(
     })
     return judgeClaims(payload, signer, now)
   } catch (error) {
-    // jose looks at the expiry last, after the signature and every claim that it checks.
+    // jose checks the expiry last, after the signature and every other claim.
     if (error instanceof errors.JWTExpired) {
       const rest = judgeClaims(error.payload, signer, now)
       return rest.verdict === 'accepted'
@@ -83,7 +83,7 @@ export async function verifyExternalJwt(
   }
 }
 
-/** As `claimedIssuer`; why, when the text is no JWT that anybody here reads. */
+/** As `claimedIssuer`; returns why if the text is not a JWT that we can read. */
 export function readIssuer(token: Secret): string | null | { readonly why: string } {
   if (token.reveal().length > MOST_CHARACTERS) return { why: 'the token is too long' }
   const issuer = claimedIssuer(token)
@@ -95,7 +95,7 @@ function invalid(why: string): ExternalJwtVerdict {
 }
 
 /**
- * Of a text that `claimedIssuer` could read. Only alg and kid choose the key; jku, x5u, jwk and x5c are never read
+ * For a text that `claimedIssuer` could read. Only alg and kid select the key; jku, x5u, jwk and x5c are never read
  * (R054).
  */
 export function readHeader(text: string): WantedKey | { readonly why: string } {
@@ -111,7 +111,7 @@ function isAllowed(alg: unknown): alg is ExternalJwtAlgorithm {
   return EXTERNAL_JWT_ALGORITHMS.some((allowed) => allowed === alg)
 }
 
-/** What jose does not look at: a time of issue that is yet to come, times without end, and the claim. */
+/** Checks what jose does not: an `iat` in the future, infinite times, and the claim. */
 function judgeClaims(
   claims: JWTPayload,
   signer: ExternalJwtSigner,
@@ -140,14 +140,14 @@ export function ageFault(
   return claimed <= epochSeconds(now) + inSeconds(LEEWAY) ? undefined : 'future'
 }
 
-/** Which time claim is refused, of those that jose has let pass. */
+/** Returns which time claim is refused, of those that jose accepted. */
 export function refusedTime({ iat, exp }: JWTPayload, now: Instant): 'exp' | 'iat' | undefined {
   if (!Number.isFinite(exp)) return 'exp'
   const latest = epochSeconds(now) + inSeconds(LEEWAY)
   return iat !== undefined && !(iat <= latest) ? 'iat' : undefined
 }
 
-/** In our words: those of the library can quote the token. */
+/** Uses our own messages: those of the library can quote the token. */
 function reasonOf(error: Error): string {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'the signature is wrong'
   if (error instanceof errors.JWTClaimValidationFailed) {

@@ -1,5 +1,5 @@
 /**
- * What proves an identity: a username with its password, or a certificate. API 4.2. An identity has at most one of
+ * A credential of an identity: a username with its password, or a certificate. API 4.2. An identity has at most one of
  * each method.
  */
 import type { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
@@ -12,7 +12,7 @@ import type { Identity } from './identity.ts'
 export type UpdbAuthenticator = EntityOf<typeof UPDB_AUTHENTICATOR>
 
 export interface CertAuthenticator extends EntityOf<typeof CERT_AUTHENTICATOR> {
-  /** Waits to take its place, and works like it meanwhile (D-130). */
+  /** The pending replacement, which is accepted as well in the meantime (D-130). */
   readonly renewal?: PendingRenewal | undefined
 }
 
@@ -24,26 +24,26 @@ export interface PendingRenewal {
 
 export type Authenticator = UpdbAuthenticator | CertAuthenticator
 
-/** As it is made: nobody has used it yet, and nothing was changed. */
+/** A new authenticator: never used and never changed. */
 export type FreshAuthenticator = Omit<UpdbAuthenticator, Grown> | Omit<CertAuthenticator, Grown>
 type Grown = 'credentialVersion' | 'lastUsedAt'
 
 /**
- * The form in which two usernames are the same (API 4.2: NFKC and case folding). The way over upper case folds
- * what a single step misses, such as ß and the Greek final sigma; it begins in lower case because the capital ẞ
- * has no upper case of two letters.
+ * The canonical form for comparing usernames (API 4.2: NFKC and case folding). Converting to upper case first folds
+ * what a single step misses, such as ß and the Greek final sigma. It starts with lower case because the capital ẞ does
+ * not become two letters in upper case.
  */
 export function usernameKey(username: string): string {
   return username.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
 }
 
-/** Folding can make a text many times as long, so its length is checked afterwards. Throws COULD_NOT_VALIDATE. */
+/** Folding can make a text many times longer, so its length is checked afterwards. Throws COULD_NOT_VALIDATE. */
 export function refuseLongUsername(username: string): void {
   if (usernameKey(username).length <= LONGEST_NAME) return
   throw invalid('username', `must have at most ${LONGEST_NAME} characters`)
 }
 
-/** An authenticator as it is shown, with whose it is. */
+/** An authenticator as shown to callers, with its identity. */
 export interface AuthenticatorDetail {
   readonly authenticator: Authenticator
   readonly identity: Pick<Identity, 'id' | 'name'>

@@ -1,6 +1,4 @@
-/**
- * Who can log in. API 4.1.
- */
+/** A user or machine that can log in. API 4.1. */
 import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { EntityOf, Tags, WritableName } from '../../entities/field.ts'
@@ -12,13 +10,13 @@ export type Identity = EntityOf<typeof IDENTITY>
 
 export type IdentityType = Identity['type']
 
-/** What an administrator chooses of an identity; the rest is ours. */
+/** The fields that an administrator can set; the service sets the rest. */
 export type ChosenOfIdentity = Pick<Identity, WritableName<typeof IDENTITY>>
 
-/** As it is made: nobody has logged in with it yet. */
+/** A new identity, which has never logged in. */
 export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins' | 'lastLoginAt'>
 
-/** Short texts by known names. A client says this of itself: for people to read, and never believed. */
+/** Short texts under fixed names. A client states this about itself: it is only displayed, never trusted. */
 export type ClientInfo = Readonly<Record<string, string>>
 
 export function isDisabled(identity: Identity, now: Instant): boolean {
@@ -26,7 +24,7 @@ export function isDisabled(identity: Identity, now: Instant): boolean {
   return identity.disabledUntil === undefined || identity.disabledUntil > now
 }
 
-/** The ids of the identities that these belong to, each once. */
+/** Returns the ids of the identities that these belong to, without duplicates. */
 export function ownersOf(
   owned: readonly { readonly identityId: IdentityId }[],
 ): readonly IdentityId[] {

@@ -1,4 +1,4 @@
-/** What somebody is called where OIDC says `preferred_username` (D-25): the username, or the name where there is none. */
+/** Returns the OIDC `preferred_username` (D-25): the username, or the name if there is no username. */
 import type { Authenticator } from './authenticator.ts'
 import type { Identity } from './identity.ts'
 import type { Authenticators } from './stores.ts'

@@ -12,25 +12,25 @@ import type { ClientInfo, FreshIdentity, Identity, Tags } from './identity.ts'
 
 export interface Identities {
   find(id: IdentityId): Promise<Identity | undefined>
-  /** Those of the given ids that exist, in one query. */
+  /** Returns those of the given ids that exist, in one query. */
   findMany(ids: readonly IdentityId[]): Promise<ReadonlyMap<IdentityId, Identity>>
   /** Case-sensitive (API 4.1). */
   findByExternalId(externalId: string): Promise<Identity | undefined>
   /**
-   * Reads the identity and holds its row until the transaction ends: nobody disables or removes it meanwhile.
-   * What is begun for an identity (a session) is begun in a transaction that holds it.
+   * Reads the identity and locks its row until the transaction ends, so that it is not disabled or deleted meanwhile.
+   * Whatever is begun for an identity (a session) is begun in a transaction that holds this lock.
    */
   hold(id: IdentityId): Promise<Identity | undefined>
-  /** By `IDENTITY_FIELDS`; by name, unless another order is asked for. */
+  /** By `IDENTITY_FIELDS`; ordered by name, unless the query has another order. */
   list(query: ListQuery): Promise<PageOf<Identity>>
   countWithPolicy(id: AuthPolicyId): Promise<number>
-  /** What is in the way when somebody else has the name or the external id. */
+  /** Returns the conflict if another identity has the name or the external id. */
   insert(identity: FreshIdentity): Promise<'inserted' | 'name-in-use' | 'external-id-in-use'>
-  /** Writes what an administrator chooses of it (`ChosenOfIdentity`) and `updatedAt`, and nothing else of the row. */
+  /** Writes the fields that an administrator can set (`ChosenOfIdentity`) and `updatedAt`, and nothing else. */
   replace(
     identity: Identity,
   ): Promise<'replaced' | 'missing' | 'name-in-use' | 'external-id-in-use'>
-  /** What a login told of its client; what it did not tell stays. */
+  /** Stores what a login reported about its client; fields that it did not report stay. */
   replaceClientInfo(
     id: IdentityId,
     info: { readonly envInfo?: ClientInfo | undefined; readonly sdkInfo?: ClientInfo | undefined },
@@ -53,11 +53,11 @@ export interface Identities {
     after: IdentityId | undefined,
     which: { readonly isAdmin: boolean; readonly limit: number },
   ): Promise<IdentityId | undefined>
-  /** With its authenticators and its TOTP. */
+  /** Deletes it with its authenticators and its TOTP. */
   remove(id: IdentityId): Promise<boolean>
   /**
-   * Whether somebody else than this identity is an administrator who is not disabled (D-49). Holds those rows until
-   * the transaction ends, so that two administrators cannot remove each other at the same moment.
+   * Returns whether another identity is an administrator who is not disabled (D-49). Locks those rows until the
+   * transaction ends, so that two administrators cannot remove each other at the same time.
    */
   hasOtherAdministrator(than: IdentityId, now: Instant): Promise<boolean>
 }
@@ -66,22 +66,22 @@ export interface Authenticators {
   find(id: AuthenticatorId): Promise<Authenticator | undefined>
   /** Finds by the folded form of the name (`usernameKey`), which is unique. */
   findUpdb(usernameKey: string): Promise<UpdbAuthenticator | undefined>
-  /** By the SHA-256 of the certificate, lower-case hex: the one in use, or the one that waits to take its place. */
+  /** By the SHA-256 of the certificate, lower-case hex: the current one or the pending one. */
   findCert(fingerprint: string): Promise<CertAuthenticator | undefined>
   listOf(identityId: IdentityId): Promise<readonly Authenticator[]>
-  /** Those of all the given identities, in one query. */
+  /** Returns those of all the given identities, in one query. */
   listOfMany(identityIds: readonly IdentityId[]): Promise<readonly Authenticator[]>
-  /** By `AUTHENTICATOR_FIELDS`; oldest first, unless another order is asked for. */
+  /** By `AUTHENTICATOR_FIELDS`; oldest first, unless the query has another order. */
   list(query: ListQuery): Promise<PageOf<Authenticator>>
-  /** What is in the way: the identity has one of that method, or somebody has the username or the certificate. */
+  /** Returns the conflict: the identity has one of that method, or another has the username or the certificate. */
   insert(
     authenticator: FreshAuthenticator,
   ): Promise<'inserted' | 'method-in-use' | 'username-in-use' | 'certificate-in-use'>
   remove(id: AuthenticatorId): Promise<boolean>
   /**
-   * Another username or other tags. With a `passwordHash` another password too: failures and lock are forgotten, and
-   * what the former one proved begins no session any more. Answers `missing` when the credential is no longer of
-   * `version`: somebody else was faster.
+   * Changes the username or the tags. With a `passwordHash`, also the password: failures and lock are cleared, and
+   * logins proven by the old password can no longer begin a session. Returns `missing` if the credential no longer has
+   * `version`, because another call changed it.
    */
   replaceUpdb(
     id: AuthenticatorId,
@@ -93,7 +93,7 @@ export interface Authenticators {
     },
     at: Instant,
   ): Promise<'replaced' | 'missing' | 'username-in-use'>
-  /** Other tags, and with a `certificate` that one in the place of the former, as with a password. */
+  /** Changes the tags and, with a `certificate`, replaces the current one, as for a password. */
   replaceCert(
     id: AuthenticatorId,
     version: number,
@@ -106,11 +106,11 @@ export interface Authenticators {
     at: Instant,
   ): Promise<'replaced' | 'missing' | 'certificate-in-use'>
   /**
-   * A session begins with what it proved: notes when. False, and nothing is noted, when it is gone or has become another
-   * one since (`credentialVersion`).
+   * Records when a session begins with it. Returns false, and records nothing, if it was deleted or has changed since
+   * (`credentialVersion`).
    */
   markUsed(id: AuthenticatorId, version: number, at: Instant): Promise<boolean>
-  /** Stores a stronger hash of the same password; does nothing when the hash is no longer `previous`. */
+  /** Stores a stronger hash of the same password; does nothing if the hash is no longer `previous`. */
   replacePasswordHash(
     id: AuthenticatorId,
     previous: string,

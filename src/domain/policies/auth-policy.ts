@@ -1,6 +1,6 @@
 /**
- * Which ways of logging in an identity may use, and what it must prove besides. API 4.4; SPEC
- * Authentication Policy fields referenced.
+ * Which login methods an identity may use, and which second factors it needs. API 4.4; SPEC Authentication Policy
+ * fields referenced.
  */
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -13,7 +13,7 @@ export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
     readonly cert: {
       readonly allowed: boolean
       readonly allowExpiredCerts: boolean
-      /** D-24: our own APIs take a token of a certificate login only beside that certificate. */
+      /** D-24: our own APIs accept a token of a certificate login only together with that certificate. */
       readonly bindTokens: boolean
     }
     readonly extJwt: {
@@ -24,9 +24,9 @@ export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
     readonly updb: {
       readonly allowed: boolean
       readonly minPasswordLength: number
-      /** D-22: consecutive failures that lock the password; 0: never. */
+      /** D-22: consecutive failures that lock the password; 0 means never. */
       readonly maxAttempts: number
-      /** D-22: 0: until an administrator unlocks. */
+      /** D-22: 0 means until an administrator unlocks it. */
       readonly lockoutDurationMinutes: number
     }
   }
@@ -38,7 +38,7 @@ export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
 export const DEFAULT_POLICY_ID = 'default' as AuthPolicyId
 export const PRODUCTION_POLICY_ID = 'production' as AuthPolicyId
 
-/** API 4.4: what a part of a policy that says nothing else is set to. */
+/** API 4.4: the defaults of each part of a policy. */
 export const POLICY_DEFAULTS = {
   minPasswordLength: 8,
   maxAttempts: 10,
@@ -60,7 +60,7 @@ export function isBuiltIn(id: AuthPolicyId): boolean {
   return id === DEFAULT_POLICY_ID || id === PRODUCTION_POLICY_ID
 }
 
-/** Whether somebody with this policy may log in by a JWT of this signer. */
+/** Returns whether an identity with this policy may log in with a JWT of this signer. */
 export function allowsSigner({ primary }: AuthPolicy, id: ExternalJwtSignerId): boolean {
   const { allowed, allowedSigners } = primary.extJwt
   return allowed && (allowedSigners.length === 0 || allowedSigners.includes(id))

@@ -1,9 +1,9 @@
 /**
- * D-49, D-114: no call leaves the service without an administrator who can log in. Whatever can take somebody's way in
- * away does so through `keepAdministrator`, in its transaction.
+ * D-49, D-114: no call may leave the service without an administrator who can log in. Every change that can remove a
+ * way to log in goes through `keepAdministrator`, in its transaction.
  *
- * Whether somebody can log in is decided by what is registered: that the password is known, the certificate valid
- * and the signer alive, nobody can see from here.
+ * The check considers only what is registered. It cannot tell whether the password is known, the certificate valid or
+ * the signer reachable.
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -21,16 +21,16 @@ type Tx = Pick<
   'identities' | 'authenticators' | 'authPolicies' | 'externalJwtSigners' | 'cas'
 >
 
-/** What a login can be proven by, besides the authenticators. */
+/** What a login can use besides the authenticators. */
 interface Anchors {
   readonly signers: readonly ExternalJwtSigner[]
   readonly cas: readonly Ca[]
 }
 
 /**
- * Makes the change, and throws LAST_ADMINISTRATOR, which undoes it with the transaction, when nobody is left after
- * it. `concerned` is the administrator whose way in it is; undefined where it may be anybody's. The transaction must
- * not hold an identity before: two calls would wait for each other.
+ * Makes the change, and throws LAST_ADMINISTRATOR, which rolls back the transaction, if no administrator could log in
+ * afterwards. `concerned` is the administrator whose login is affected; undefined if it may be any. The transaction
+ * must not lock an identity before this call, to avoid a deadlock.
  */
 export async function keepAdministrator<T>(
   tx: Tx,
@@ -38,7 +38,7 @@ export async function keepAdministrator<T>(
   { now, caller }: { readonly now: Instant; readonly caller: Caller },
   change: () => Promise<T>,
 ): Promise<T> {
-  // Asked for the lock that comes with the answer: two administrators cannot remove each other at once.
+  // Called for the lock that it takes: two administrators cannot remove each other at once.
   await tx.identities.hasOtherAdministrator(concerned ?? NOBODY, now)
   const result = await change()
   if (!(await isAnybodyLeft(tx, now, caller.actorId))) throw new Failure('LAST_ADMINISTRATOR')
@@ -60,7 +60,7 @@ async function isAnybodyLeft(
     const authenticators = await tx.authenticators.listOf(identity.id)
     return policy !== undefined && canLogIn(identity, policy, authenticators, anchors)
   }
-  // Mostly it is the caller who stays, and nobody else need be looked at.
+  // Usually the caller remains, and no other identity needs to be checked.
   if (actorId !== undefined && (await canGetIn(await tx.identities.find(actorId)))) return true
   for (let offset = 0; ; offset += PAGE_SIZE) {
     const { rows } = await tx.identities.list({ limit: PAGE_SIZE, offset })
@@ -69,7 +69,7 @@ async function isAnybodyLeft(
   }
 }
 
-/** Whether there is a primary method that the policy allows and that can lead to this identity. */
+/** Returns whether the policy allows a primary method that this identity can use. */
 export function canLogIn(
   identity: Pick<Identity, 'externalId'>,
   { primary, secondary }: Pick<AuthPolicy, 'primary' | 'secondary'>,

@@ -1,4 +1,4 @@
-/** What policies, and changes of the rules, need from outside. Built once, in `app/compose`. */
+/** The ports of policies and of rule changes. Built once, in `app/compose`. */
 import type { AuditPorts } from '../audit/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { Rules } from './rules.ts'

@@ -1,8 +1,8 @@
 /**
- * Policies, signers and CAs in memory: what lets a call or a login be judged without asking the store for them. D-34.
+ * Policies, signers and CAs in memory, so that calls and logins are judged without reading the store. D-34.
  *
- * A copy that is read again when the store's version number has grown. The number is raised in the transaction of the
- * change, which other raises wait for, so a number that was seen has everything below it committed.
+ * The copy is read again when the store's version number has grown. The transaction of each change increments the
+ * number, and concurrent increments wait for each other, so every version below a visible number is committed.
  */
 
 import type { AuthPolicyId, CaId, ExternalJwtSignerId } from '../../base/ids.ts'
@@ -33,7 +33,7 @@ export interface Rules {
   cas(): readonly Ca[]
   /** Verified or not, enabled or not. */
   ca(id: CaId): Ca | undefined
-  /** Reads what is new. Called twice a second, and by whoever has just changed something. */
+  /** Loads changes. Called twice a second, and after each change made here. */
   refresh(): Promise<void>
   isStale(): boolean
   /** Calls the listener after every change that was loaded. Returns a function that unregisters it. */
@@ -57,7 +57,7 @@ export function createRules(deps: {
     const begun = clock.uptime()
     const version = await ruleVersions.current()
     if (version !== copy.version) {
-      // The number first: what changes while the lists are read raises it again, and is read again.
+      // Read the number first: a change made while the lists are read increments it again, and is read next time.
       const [policies, signers, cas] = await Promise.all([
         deps.authPolicies.list(),
         deps.externalJwtSigners.list(),
@@ -79,7 +79,7 @@ export function createRules(deps: {
     cas: () => copy.cas,
     ca: (id) => copy.casById.get(id),
     refresh() {
-      // One after the other: an older reading must not overwrite a newer one.
+      // One at a time: an older read must not overwrite a newer one.
       reading = reading.then(readNew, readNew)
       return reading
     },

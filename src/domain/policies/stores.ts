@@ -3,7 +3,7 @@ import type { AuthPolicy } from './auth-policy.ts'
 
 export interface AuthPolicies {
   find(id: AuthPolicyId): Promise<AuthPolicy | undefined>
-  /** Reads the policy and holds its row until the transaction ends: nobody removes it, or gives it away, meanwhile. */
+  /** Reads the policy and locks its row until the transaction ends, so that it is not deleted or assigned meanwhile. */
   hold(id: AuthPolicyId): Promise<AuthPolicy | undefined>
   /** All of them, by name. There are few; every instance keeps a copy (D-34). */
   list(): Promise<readonly AuthPolicy[]>
@@ -12,9 +12,11 @@ export interface AuthPolicies {
   remove(id: AuthPolicyId): Promise<boolean>
 }
 
-/** The number that every change of a policy, signer or CA raises, so that copies know when to read again. */
+/** The version that every change of a policy, signer or CA increments, so that copies know when to reload. */
 export interface RuleVersions {
   current(): Promise<number>
-  /** In the transaction of the change. Raising waits for another raise to commit, so no number is seen too early. */
+  /**
+   * Call it in the transaction of the change. It waits for other increments to commit, so no number is seen too early.
+   */
   raise(): Promise<void>
 }

@@ -1,7 +1,6 @@
 /**
- * Our own PKI: a root CA and the issuing CA below it, and in time their successors (D-129). They are made where they
- * are due and found in the database by every later start and by every other instance (D-48). Private keys are used in
- * this file alone.
+ * Our own PKI: a root CA, the issuing CA below it, and in time their successors (D-129). CAs are created when due;
+ * later starts and other instances read them from the database (D-48). Private keys are used only in this file.
  */
 import { createPrivateKey } from 'node:crypto'
 import { readCertificates, validity, writeCertificates } from '../../../base/certificates.ts'
@@ -32,27 +31,29 @@ import {
   standingAt,
 } from './succession.ts'
 
-/** What stands here changes while the service runs (D-129): ask each time, keep none of it. */
+/** These values change while the service runs (D-129): read them each time and do not cache them. */
 export interface CertificateAuthorities {
-  /** Every root that has not expired, then every issuing CA, oldest first: the file that clients are given to trust. */
+  /** Every root that has not expired, then every issuing CA, oldest first: the trust bundle for clients. */
   readonly caBundlePem: string
-  /** The same, each by itself. */
+  /** The same, one by one. */
   readonly anchorPems: readonly string[]
-  /** Who signs client certificates now; it goes with them, since some know only its root. */
+  /**
+   * The CA that signs client certificates now. It is sent along with them, because some verifiers know only its root.
+   */
   readonly issuingPem: string
   /** The root above it. */
   readonly rootPem: string
-  /** No client certificate that is issued now can last longer. */
+  /** No client certificate issued now can last longer than this. */
   readonly issuingEnd: Instant
-  /** Who signs server certificates now. */
+  /** The CA that signs server certificates now. */
   readonly serverIssuingPem: string
-  /** A certificate for 90 days with a fresh key. Throws when a name is no host name and no IP address. */
+  /** Issues a certificate for 90 days with a fresh key. Throws if a name is neither a host name nor an IP address. */
   issueServerCertificate(wanted: WantedCertificate): Promise<ServerIdentity>
-  /** A certificate of the client profile (D-40), in DER. Takes less than a millisecond; signs at once. */
+  /** Issues a certificate with the client profile (D-40), in DER. Synchronous; takes less than a millisecond. */
   signClientCertificate(client: ClientCertificate): Uint8Array
   /**
-   * Takes over what other instances have made, and makes a successor where one is due. Answers those that it made
-   * itself. Throws when a stored key cannot be opened or does not belong to its certificate; what was known stays.
+   * Loads the CAs that other instances created, and creates a successor if one is due. Returns those that it created
+   * itself. Throws if a stored key cannot be decrypted or does not match its certificate; the CAs known so far stay.
    */
   refresh(): Promise<readonly StoredAuthority[]>
 }
@@ -79,20 +80,20 @@ const KINDS: Record<AuthorityRole, Kind> = {
   issuing: {
     title: 'Latchkey Issuing CA',
     lifetime: days(10 * 365),
-    // It signs certificates for ends, never for another authority.
+    // It signs only end-entity certificates, never another CA.
     profile: { kind: 'authority', pathLength: 0 },
   },
 }
 
-/** Enough to tell two installations apart in a list of CAs. */
+/** Long enough to tell two installations apart in a list of CAs. */
 const SHORT_ID_BYTES = 4
 
-/** More than a root and an issuing CA are never due at once, and each may be lost to a faster instance. */
+/** At most a root and an issuing CA are due at once, and another instance may create each of them first. */
 const MOST_LOOKS = 5
 
 /**
- * The authorities, made where they are missing. Instances that do this at the same moment end up with the same
- * ones. Throws as `refresh` does.
+ * Loads the authorities and creates missing ones. Instances that do this at the same time end up with the same ones.
+ * Throws as `refresh` does.
  */
 export async function loadAuthorities(deps: Deps): Promise<CertificateAuthorities> {
   const { clock } = deps
@@ -106,7 +107,7 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const now = clock.now()
       const stored = await deps.authorities.list()
-      // What has expired is of no use to anybody, also when its key cannot be opened any more.
+      // Skip expired CAs, even if their key can no longer be decrypted.
       const opened = (wanted: AuthorityRole) =>
         stored.filter(({ role, notAfter }) => role === wanted && notAfter >= now).map(open)
       const found = { roots: opened('root'), issuing: opened('issuing') }
@@ -119,14 +120,14 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
       const last = stored.findLast(({ role }) => role === due.role)?.generation ?? 0
       const parent = due.role === 'issuing' ? due.parent : undefined
       const next = await makeAuthority(deps, due.role, last + 1, parent)
-      // False: another instance was faster, and the next look finds its one.
+      // False: another instance was faster. The next read finds its CA.
       if (await deps.authorities.insert(next)) made.push(next)
     }
     throw new Error('the CA that is due cannot be made: other instances keep making ones of no use')
   }
 
   function refresh(): Promise<readonly StoredAuthority[]> {
-    // One after the other: an older look must not overwrite a newer one.
+    // One at a time: an older read must not overwrite a newer one.
     working = working.then(look, look)
     return working
   }
@@ -166,13 +167,13 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
   }
 }
 
-/** Only where nobody could make a successor for a whole year. */
+/** Happens only if no instance could create a successor for a whole year. */
 function expectIssuer(issuer: OpenAuthority | undefined): OpenAuthority {
   if (issuer === undefined) throw new Error('every CA of the installation has expired')
   return issuer
 }
 
-/** Each is opened once: what stands beside its certificate may be sealed anew, and is the same key. */
+/** Each key is decrypted once: the stored value may be encrypted again, but it is the same key. */
 function createOpener(vault: Vault): (stored: StoredAuthority) => OpenAuthority {
   const known = new Map<string, OpenAuthority>()
   return (stored) => {
@@ -193,8 +194,8 @@ function pemOf(issuer: Issuer): string {
 }
 
 /**
- * The seal vouches for the key, and the key for the certificate: somebody who can write to the database but
- * does not know the secret cannot make us hand out a CA of his own.
+ * The encryption authenticates the key, and the key authenticates the certificate: an attacker who can write to the
+ * database but does not know the secret cannot make us hand out their own CA.
  */
 function openAuthority(vault: Vault, stored: StoredAuthority): Issuer {
   const name = `the ${stored.role} CA (generation ${stored.generation})`

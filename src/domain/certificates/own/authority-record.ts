@@ -1,6 +1,6 @@
 /**
- * A certificate authority of our own PKI, as it is stored: the root, and the issuing CA below it. D-48: the
- * keys are in the database, encrypted under the installation secret, so that instances need nothing else.
+ * A stored certificate authority of our own PKI: the root, or the issuing CA below it. D-48: the keys are in the
+ * database, encrypted under the installation secret, so that instances need nothing else.
  */
 import type { Instant } from '../../../base/time/instant.ts'
 
@@ -9,7 +9,7 @@ export type AuthorityRole = (typeof AUTHORITY_ROLES)[number]
 
 export interface StoredAuthority {
   readonly role: AuthorityRole
-  /** 1 for the first of its role, one more for each that follows. Unique within the role. */
+  /** Starts at 1 for each role and increases by one with each successor. Unique within the role. */
   readonly generation: number
   readonly certificatePem: string
   /** PKCS#8 in DER, encrypted with `<role>/<generation>` as context. */

@@ -1,6 +1,6 @@
 /**
- * Certificates as one PKCS #7 message without content and without signatures: what EST hands out as the CAs to trust
- * (RFC 7030 §4.1.3; RFC 5652 §5.1).
+ * Encodes certificates as one PKCS #7 message without content and without signatures, the form in which EST hands out
+ * the CAs to trust (RFC 7030 §4.1.3; RFC 5652 §5.1).
  */
 import type { X509Certificate } from 'node:crypto'
 import { readCertificates } from '../../../base/certificates.ts'
@@ -11,12 +11,12 @@ const NO_DATA = der(TAG.sequence, oid('1.2.840.113549.1.7.1'))
 const VERSION_1 = der(TAG.integer, Buffer.from([1]))
 const EMPTY_SET = der(TAG.set)
 
-/** In DER, the certificates in the order of the text; what cannot be read is left out. */
+/** Returns DER with the certificates in the order of the text; those that cannot be parsed are left out. */
 export function certsOnly(pem: string): Uint8Array {
   const certificates = readCertificates(pem)
     .filter((certificate) => certificate !== undefined)
     .map(({ raw }: X509Certificate) => raw)
-  // Digest algorithms and signers are empty sets; the certificates stand under the implicit tag 0.
+  // Digest algorithms and signers are empty sets; the certificates have the implicit tag 0.
   const signed = der(
     TAG.sequence,
     VERSION_1,

@@ -1,6 +1,6 @@
 /**
- * The certificate that an identity logs in with, issued by our own PKI for a CSR: API 3.2. The profile is that of D-40,
- * the name is the identity alone, and it lasts as long as the configuration says, never past its CA.
+ * The certificate that an identity logs in with, issued by our own PKI for a CSR: API 3.2. It has the profile of D-40,
+ * names only the identity, and lasts as long as configured, but never longer than its CA.
  */
 import { X509Certificate } from 'node:crypto'
 import { fingerprintOf, writeCertificates } from '../../../base/certificates.ts'
@@ -13,16 +13,16 @@ import { readCsr } from '../session/csr.ts'
 import { BACKDATE, newSerial } from '../write-certificate.ts'
 
 export interface IdentityCertificate {
-  /** The leaf by itself, as an authenticator holds it. */
+  /** The leaf only, as an authenticator stores it. */
   readonly certPem: string
   readonly fingerprint: string
-  /** Leaf first, then intermediates, no root: what its holder presents (D-41). */
+  /** Leaf first, then intermediates, no root: what the client presents (D-41). */
   readonly chainPem: string
-  /** What its holder needs to trust us. */
+  /** The CAs that the client needs to trust us. */
   readonly caBundlePem: string
 }
 
-/** Signs at once and stores nothing. Throws COULD_NOT_PROCESS_CSR that names `field`. */
+/** Signs the certificate and stores nothing. Throws COULD_NOT_PROCESS_CSR that names `field`. */
 export function issueIdentityCertificate(
   ports: Pick<
     CertificatePorts,

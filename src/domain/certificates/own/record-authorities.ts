@@ -1,4 +1,4 @@
-/** The stored CAs of our own PKI, with an event for each that is made: in one transaction, so neither is alone. */
+/** Stores the CAs of our own PKI, each in the same transaction as its audit event. */
 import type { AuditPorts } from '../../audit/ports.ts'
 import { recordEvent } from '../../audit/record.ts'
 import type { Transaction } from '../../stores.ts'

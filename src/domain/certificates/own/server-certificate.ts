@@ -1,6 +1,6 @@
 /**
- * The certificate that an instance issues to itself for its listeners (D-48), and the rule when it is time
- * for the next one. Each certificate has a fresh key.
+ * The certificate that an instance issues to itself for its listeners (D-48), and the rule for when to renew it. Each
+ * certificate has a fresh key.
  */
 import { createPrivateKey, type X509Certificate } from 'node:crypto'
 import {
@@ -22,9 +22,9 @@ import { parseServerName, type ServerName } from './server-name.ts'
 
 const LIFETIME = days(90)
 
-/** What a listener needs its certificate to be. */
+/** What a listener requires of its certificate. */
 export interface WantedCertificate {
-  /** Host names and IP addresses, as people write them. */
+  /** Host names and IP addresses, as written in the configuration. */
   readonly names: readonly string[]
 }
 
@@ -36,8 +36,8 @@ export type RenewalReason =
   | 'other-names'
 
 /**
- * A new key and a certificate for it: the leaf, then the issuing CA, without the root (RFC 8446 §4.4.2).
- * Throws when a name is neither a host name nor an IP address, or when there is none.
+ * Returns a new key and its certificate chain: the leaf, then the issuing CA, without the root (RFC 8446 §4.4.2).
+ * Throws if there are no names, or if a name is neither a host name nor an IP address.
  */
 export async function issueServerCertificate(
   wanted: WantedCertificate,
@@ -65,7 +65,7 @@ export async function issueServerCertificate(
   }
 }
 
-/** Why the certificate at hand must be replaced by a new one; false when it may stay. */
+/** Returns why the current certificate must be replaced, or false if it can stay. */
 export function needsRenewal(
   held: Pick<ServerIdentity, 'certificatePem' | 'keyPem'>,
   wanted: WantedCertificate & { readonly issuingPem: string },
@@ -97,7 +97,7 @@ function typedNames(texts: readonly string[]): NonEmpty<ServerName> {
   return list
 }
 
-// Clients read the alternative names; this one is for people.
+// Clients check the alternative names; the common name is only for human readers.
 function commonName(names: NonEmpty<ServerName>): string {
   return names.find((name) => name.value.length <= LONGEST_COMMON_NAME)?.value ?? 'Latchkey'
 }

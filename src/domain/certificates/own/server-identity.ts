@@ -1,6 +1,6 @@
 /**
- * What a listener shows to its clients: a certificate chain and the key of its leaf. Reads the files that an
- * operator gives (`web[].identity`, D-46) and says in sentences what is wrong with them.
+ * What a listener presents to its clients: a certificate chain and the key of its leaf. Reads the files that the
+ * operator configured (`web[].identity`, D-46) and describes what is wrong with them.
  */
 import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
@@ -28,14 +28,14 @@ export type ServerIdentityReading =
   | {
       readonly state: 'usable'
       readonly identity: ServerIdentity
-      /** What an operator should know although the service can start. */
+      /** Warnings for the operator that do not prevent the start. */
       readonly notes: readonly string[]
     }
   | { readonly state: 'unusable'; readonly problems: NonEmpty<string> }
 
 /**
- * Finds what clients would stumble over, before they do. Whether they trust the chain is theirs to say.
- * The identity that comes back holds the certificates only, whatever else was in the file.
+ * Finds problems that would make clients reject the certificate. Does not check whether clients trust the chain. The
+ * returned identity contains only the certificates, whatever else was in the file.
  */
 export function readServerIdentity(
   given: Pick<ServerIdentity, 'certificatePem' | 'keyPem'>,
@@ -90,7 +90,7 @@ function readKey(
   keyPem: Secret,
 ): { readonly privateKey: KeyObject } | { readonly problem: string } {
   const pem = keyPem.reveal()
-  // PKCS#8 says it in the label (RFC 7468 §11), the older form in a header (RFC 1421 §4.6.1.1).
+  // PKCS#8 marks encryption in the label (RFC 7468 §11), the older form in a header (RFC 1421 §4.6.1.1).
   if (/BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
     return { problem: 'the key is encrypted with a passphrase; give it without one' }
   }
@@ -140,11 +140,11 @@ function leafProblems(leaf: X509Certificate, now: Instant): string[] {
   return problems
 }
 
-/** OpenSSL serves the certificate and has limits of its own, such as the length of RSA keys. */
+/** OpenSSL serves the certificate and has its own limits, such as the length of RSA keys. */
 function refusalByOpenssl(identity: ServerIdentity): string | undefined {
   try {
     const { certificatePem } = identity
-    // Naming any CA keeps Node from parsing the whole public list, which has no part in this.
+    // Naming any CA keeps Node from parsing its whole list of public roots, which is not needed here.
     createSecureContext({ cert: certificatePem, key: identity.keyPem.reveal(), ca: certificatePem })
     return undefined
   } catch (error) {
@@ -156,11 +156,11 @@ function expiryNotes(certificates: NonEmpty<X509Certificate>, now: Instant): str
   const [leaf, ...authorities] = certificates
   const { notBefore, notAfter } = validity(leaf)
   const notes: string[] = []
-  // A tenth of its life, so that neither a certificate of six days nor one of a year is noisy.
+  // A tenth of its lifetime, so that the warning suits a six-day certificate as well as a one-year one.
   if ((notAfter - now) * 10 < notAfter - notBefore) {
     notes.push(`the certificate expires soon, at ${toRfc3339(notAfter)}`)
   }
-  // Not a problem: clients may know another way up, as they did around more than one expired root.
+  // Not a problem: clients may know another path, as happened with several expired roots.
   for (const authority of authorities) {
     const end = validity(authority).notAfter
     if (end < now) notes.push(`the chain's ${subjectOf(authority)} expired at ${toRfc3339(end)}`)

@@ -1,6 +1,6 @@
 /**
- * Which of our CAs follows which, and when: D-129. Pure rules over those that are stored; making and keeping them is
- * left to `authorities.ts`. Every CA that has not expired is trusted; these rules say who signs what comes next.
+ * When our CAs get successors, and which CA signs what: D-129. Pure rules over the stored CAs; `authorities.ts` creates
+ * and stores them. Every CA that has not expired is trusted; these rules decide which one signs next.
  */
 import { isSignedBy, validity } from '../../../base/certificates.ts'
 import { days, minutes } from '../../../base/time/duration.ts'
@@ -10,22 +10,22 @@ import type { StoredAuthority } from './authority-record.ts'
 
 export interface OpenAuthority extends Issuer, Pick<StoredAuthority, 'generation' | 'createdAt'> {}
 
-/** In date, oldest first; issuing CAs of these roots alone. */
+/** CAs that have not expired, oldest first; issuing CAs of these roots only. */
 export interface Standing {
   readonly roots: readonly OpenAuthority[]
   readonly issuing: readonly OpenAuthority[]
 }
 
-/** A new root reaches clients with the bundle that they get when they enroll or renew: for that they have this long. */
+/** How long clients have to learn of a new root. They get it with the bundle when they enroll or renew. */
 const ROOT_OVERLAP = days(5 * 365)
 
-/** Longer than what is issued by default: nothing has to end before its time because its CA does. */
+/** Longer than the default lifetime of what it issues, so that no certificate has to be shortened to fit its CA. */
 const SUCCESSION = days(365)
 
-/** Far longer than every instance and every connected router needs to hear of a new CA. */
+/** Far longer than any instance or connected router needs to learn of a new CA. */
 const PUBLISHED_BEFORE_USE = minutes(10)
 
-/** Below an issuer with less than this left, server certificates would be renewed all the time. */
+/** If an issuer had less than this left, server certificates below it would be renewed constantly. */
 const SHORTEST_SERVER_LIFE = days(7)
 
 export function standingAt(
@@ -40,7 +40,7 @@ export function standingAt(
   }
 }
 
-/** What must be made now; undefined when nothing is due. */
+/** Returns what must be created now, or undefined if nothing is due. */
 export function dueSuccessor(
   { roots, issuing }: Standing,
   now: Instant,
@@ -49,16 +49,16 @@ export function dueSuccessor(
   if (newest === undefined || endOf(newest) <= plus(now, ROOT_OVERLAP)) return { role: 'root' }
   const isLasting = (one: OpenAuthority) => endOf(one) > plus(now, SUCCESSION)
   if (issuing.some(isLasting)) return undefined
-  // The oldest that lasts: clients know it the longest.
+  // The oldest one that lasts long enough: clients have known it the longest.
   return { role: 'issuing', parent: roots.find(isLasting) ?? newest }
 }
 
-/** Who signs certificates of clients: instances and routers check those, and they know every CA. */
+/** Signs client certificates: instances and routers verify those, and they know every CA. */
 export function clientIssuer({ issuing }: Standing, now: Instant): OpenAuthority | undefined {
   return issuing.findLast((one) => isPublished(one, now)) ?? issuing.at(-1)
 }
 
-/** Who signs certificates of servers: clients check those, and one that has only the oldest root must be able to. */
+/** Signs server certificates: clients verify those, including clients that have only the oldest root. */
 export function serverIssuer(standing: Standing, now: Instant): OpenAuthority | undefined {
   const usable = standing.issuing.filter(
     (one) => isPublished(one, now) && endOf(one) > plus(now, SHORTEST_SERVER_LIFE),
@@ -82,7 +82,7 @@ function endOf({ certificate }: OpenAuthority): Instant {
   return validity(certificate).notAfter
 }
 
-/** Asked again and again about the same few. */
+/** Cached, because the same few are looked up repeatedly. */
 const known = new WeakMap<OpenAuthority, WeakMap<OpenAuthority, boolean>>()
 
 function isBelow(issuing: OpenAuthority, root: OpenAuthority): boolean {

@@ -1,6 +1,6 @@
 /**
- * What stands in a certificate, as pkijs reads it. Only for certificates of which OpenSSL has found that they
- * lead to a CA that we know: no stranger's bytes come this far. Judges nothing but whether it can be read.
+ * The content of a certificate, as parsed by pkijs. Use it only for certificates that OpenSSL found to lead to a known
+ * CA, so that pkijs never parses the bytes of an anonymous caller. Checks only whether the certificate can be parsed.
  */
 import type { X509Certificate } from 'node:crypto'
 import type {
@@ -17,15 +17,15 @@ import type { CertificateNames } from '../third-party/external-id.ts'
 
 export type Library = typeof import('pkijs')
 
-/** What a leaf says about itself. */
+/** What a leaf states about itself. */
 export interface LeafFacts extends CertificateNames {
-  /** It says CA:TRUE, or that its key signs certificates. */
+  /** It has CA:TRUE, or its key may sign certificates. */
   readonly isCa: boolean
   /** Whether its key may sign a handshake (RFC 5280 §4.2.1.3). */
   readonly maySign: boolean
 }
 
-/** What the engine or this project acts upon. Everything else that is critical is refused (RFC 5280 §4.2). */
+/** The extensions that the engine or this project handles. Any other critical extension is refused (RFC 5280 §4.2). */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
   EXTENSION.keyUsage,
   EXTENSION.subjectAltName,
@@ -41,8 +41,9 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
 const alreadyRead = new WeakMap<X509Certificate, Certificate | string>()
 
 /**
- * Returns the certificate, or in a few words what is wrong with it. Each is read once for as long as it is held: a CA
- * for as long as it is known here, one of a client for all the paths that it is on. The engine changes none of it.
+ * Returns the certificate, or a short description of what is wrong with it. Each is parsed once and cached while it is
+ * referenced: a CA for as long as it is registered, a client's certificate for all the paths it is on. The engine does
+ * not modify it.
  */
 export function readContent(library: Library, original: X509Certificate): Certificate | string {
   const content = alreadyRead.get(original) ?? readNow(library, original)
@@ -57,7 +58,7 @@ function readNow(library: Library, original: X509Certificate): Certificate | str
   } catch {
     return 'it cannot be read'
   }
-  // The engine goes by these dates, we by OpenSSL's. No date at all would be before and after nothing.
+  // The engine uses these dates, we use OpenSSL's. An invalid date would compare as neither before nor after anything.
   const { notBefore, notAfter } = validity(original)
   const isSame =
     certificate.notBefore.value.getTime() === notBefore &&
@@ -66,11 +67,12 @@ function readNow(library: Library, original: X509Certificate): Certificate | str
   const seen = new Set<string>()
   for (const extension of certificate.extensions ?? []) {
     const { extnID, critical } = extension
-    // RFC 5280 §4.2: two of a kind could mean one thing to us and another to the CA.
+    // RFC 5280 §4.2: we might read one of two duplicates and the CA the other.
     if (seen.has(extnID)) return `it has the extension ${extnID} twice`
     seen.add(extnID)
     if (UNDERSTOOD.has(extnID)) {
-      // The library hands out an empty one for what it cannot read: no constraint instead of a broken one.
+      // The library returns an empty value for one it cannot parse, which would mean no constraint instead of a broken
+      // one.
       if (!isReadable(extension)) return `its extension ${extnID} cannot be read`
     } else if (critical) {
       return `it has a critical extension that is not understood: ${extnID}`
@@ -132,7 +134,7 @@ function hasBit(bits: Uint8Array | undefined, bit: number): boolean {
   return ((bits?.[0] ?? 0) & bit) !== 0
 }
 
-/** Readable, for `readContent` has looked: then the library has one type of value for each of these. */
+/** `readContent` has checked that these can be parsed, so the library has one type of value for each. */
 function extensionOf<Value>({ extensions }: Certificate, oid: string): Value | undefined {
   return extensions?.find(({ extnID }) => extnID === oid)?.parsedValue as Value | undefined
 }

@@ -1,14 +1,14 @@
 /**
- * Finds the ways from a leaf up to the CAs that we know, over the certificates that came with it. Only looks for
- * what OpenSSL says was signed; whether such a path is valid is decided in `validate-path.ts` (RFC 5280 §6.1: finding a
- * path is not a part of validating it). Bounded, whatever a client sends.
+ * Finds the paths from a leaf to the CAs that we know, through the certificates that came with it. Only follows
+ * signatures that OpenSSL verified; `validate-path.ts` decides whether such a path is valid (RFC 5280 §6.1: finding a
+ * path is not a part of validating it). The work is bounded, whatever a client sends.
  */
 import type { X509Certificate } from 'node:crypto'
 import { isSignedBy } from '../../../base/certificates.ts'
 import { MOST_CERTIFICATES } from '../presented-chain.ts'
 import { keyFault } from './key-strength.ts'
 
-/** The leaf first, then each one's issuer; the last is the trust anchor. */
+/** The leaf first, then the issuer of each; the last is the trust anchor. */
 export type CertificatePath = readonly [leaf: X509Certificate, ...issuers: X509Certificate[]]
 
 export interface FoundPath<Anchor> {
@@ -16,13 +16,13 @@ export interface FoundPath<Anchor> {
   readonly anchor: Anchor
 }
 
-/** Certificates that sign each other crosswise make ever more paths; a PKI in use has one or two. */
+/** Cross-signed certificates multiply the number of paths; a real PKI has one or two. */
 const MOST_PATHS = 8
 const MOST_STEPS = 50
 
 /**
- * Every path that ends in one of the anchors, the shortest first. An anchor is never taken from `others`, for
- * those are the client's.
+ * Returns every path that ends in one of the anchors, shortest first. Never takes an anchor from `others`, because the
+ * client sent those.
  */
 export function findPaths<Anchor extends { readonly certificate: X509Certificate }>(
   leaf: X509Certificate,
@@ -50,7 +50,7 @@ export function findPaths<Anchor extends { readonly certificate: X509Certificate
   return found
 }
 
-/** Without repetitions, and without self-signed ones, which lead nowhere but to themselves. */
+/** Without duplicates, and without self-signed ones, which lead only to themselves. */
 function usableLinks(
   leaf: X509Certificate,
   others: readonly X509Certificate[],
@@ -63,7 +63,7 @@ function usableLinks(
   })
 }
 
-/** Asks OpenSSL once for each pair. */
+/** Calls OpenSSL once for each pair. */
 function rememberIssued() {
   const known = new Map<X509Certificate, Map<X509Certificate, boolean>>()
   return (issuer: X509Certificate, certificate: X509Certificate): boolean => {

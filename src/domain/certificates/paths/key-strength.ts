@@ -1,16 +1,13 @@
-/**
- * Which public keys may stand in a certificate that counts here: those of D-40. The key of every certificate on
- * a path is looked at, for a chain is as weak as its weakest link.
- */
+/** The public keys that we accept in certificates: those of D-40. The key of every certificate on a path is checked. */
 import type { KeyObject, X509Certificate } from 'node:crypto'
 
 const CURVES: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 const SHORTEST_RSA_BITS = 2048
-/** A check with a longer one takes so long that a stranger could keep us busy with it. */
+/** Verifying with a longer key takes so long that an anonymous caller could keep us busy with it. */
 const LONGEST_RSA_BITS = 8192
 
-/** What is wrong with the key of this certificate; undefined when nothing is. */
+/** Returns what is wrong with the key of this certificate, or undefined if it is accepted. */
 export function keyFault(certificate: X509Certificate): string | undefined {
   let key: KeyObject
   try {
@@ -22,7 +19,7 @@ export function keyFault(certificate: X509Certificate): string | undefined {
   return fault && `its key ${fault}`
 }
 
-/** What is wrong with this key, as the end of a sentence about it; undefined when nothing is. */
+/** Returns what is wrong with this key, as the end of a sentence about it, or undefined if it is accepted. */
 export function keyObjectFault(key: KeyObject): string | undefined {
   const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {}
   switch (key.asymmetricKeyType) {

@@ -1,7 +1,7 @@
 /**
- * Validates a path of certificates by RFC 5280 §6.1. The engine of pkijs decides; what it does not look at is
- * refused here before it is asked, so nothing in this file can make a bad path good. Whose certificate may do
- * what is decided elsewhere.
+ * Validates a certificate path by RFC 5280 §6.1. The engine of pkijs decides. This file refuses, before calling the
+ * engine, what the engine does not check, so nothing here can make an invalid path valid. What a certificate may be
+ * used for is decided elsewhere.
  *
  * The library takes about 100 ms to load and most logins need no certificate, so it is loaded on first use.
  */
@@ -32,7 +32,7 @@ export interface InvalidPath {
   readonly why: string
 }
 
-/** Whether the path is good at that moment, with its last certificate as the only trust anchor. Never throws. */
+/** Returns whether the path is valid at that time, with its last certificate as the only trust anchor. Never throws. */
 export async function validatePath(
   path: CertificatePath,
   at: Instant,
@@ -40,7 +40,7 @@ export async function validatePath(
   try {
     return await validate(path, at)
   } catch (error) {
-    // What a CA has signed may still be nothing that the library can walk through.
+    // The library may be unable to process a certificate even if a CA signed it.
     return invalid(`it cannot be understood: ${error instanceof Error ? error.message : error}`)
   }
 }
@@ -64,10 +64,10 @@ async function validate(path: CertificatePath, at: Instant): Promise<ValidPath |
 
   const engine = new library.CertificateChainValidationEngine({
     trustedCerts: [anchor],
-    // The engine takes the last one for the leaf.
+    // The engine expects the leaf last.
     certs: signed.toReversed(),
     checkDate: new Date(at),
-    // OpenSSL has checked each signature on this path. The library's own search can be sent round in circles.
+    // OpenSSL has checked each signature on this path. The library's own search can be made to loop.
     findIssuer: async (certificate) => {
       const issuer = certificates[certificates.indexOf(certificate) + 1]
       return issuer === undefined ? [] : [issuer]
@@ -75,7 +75,7 @@ async function validate(path: CertificatePath, at: Instant): Promise<ValidPath |
   })
   const { permittedSubtrees = [], excludedSubtrees = [] } = nameConstraintsOf(anchor) ?? {}
   const { result, resultMessage, certificatePath } = await engine.verify({
-    // A CA that is confined to some names is so as an anchor too (RFC 5937 §3.2).
+    // Name constraints of a CA also apply when it is the anchor (RFC 5937 §3.2).
     initialPermittedSubtreesSet: permittedSubtrees,
     initialExcludedSubtreesSet: excludedSubtrees,
   })
@@ -100,7 +100,7 @@ const STRONG_SIGNATURES: ReadonlySet<string> = new Set([
   ED448, // RFC 8410 §3
 ])
 
-/** Not of the anchor: its signature promises nothing, it is trusted because somebody registered it. */
+/** Skips the anchor: its signature does not matter, because it is trusted by registration. */
 function signatureFault(library: Library, signed: readonly Certificate[]): string | undefined {
   const weak = signed.findIndex((certificate) => !isStronglySigned(library, certificate))
   return weak < 0
@@ -112,7 +112,7 @@ function isStronglySigned(library: Library, { signatureAlgorithm }: Certificate)
   const { algorithmId, algorithmParams } = signatureAlgorithm
   if (algorithmId !== RSA_PSS) return STRONG_SIGNATURES.has(algorithmId)
   try {
-    // RFC 4055 §3.1: SHA-1 where no hash is named, which the library fills in.
+    // RFC 4055 §3.1: the hash defaults to SHA-1, which the library fills in.
     const { hashAlgorithm } = new library.RSASSAPSSParams({ schema: algorithmParams })
     const strong: readonly string[] = [library.id_sha256, library.id_sha384, library.id_sha512]
     return strong.includes(hashAlgorithm.algorithmId)
@@ -121,7 +121,7 @@ function isStronglySigned(library: Library, { signatureAlgorithm }: Certificate)
   }
 }
 
-/** RFC 5280 §6.1.4 (l), (m): as many CAs below a CA as it allows, not counting self-issued ones. */
+/** RFC 5280 §6.1.4 (l), (m): a CA limits how many CAs may follow below it, not counting self-issued ones. */
 function pathLengthFault(certificates: readonly Certificate[]): string | undefined {
   let below = 0
   for (const [i, certificate] of certificates.entries()) {
@@ -139,8 +139,8 @@ function pathLengthFault(certificates: readonly Certificate[]): string | undefin
 const COMPARED_NAMES: ReadonlySet<number> = new Set([1, 2, 4, 6, 7])
 
 /**
- * RFC 5280 §6.1.4 (g): a name must be permitted by every CA above it. The engine is content with one of them, so
- * that a CA could widen what it is confined to: a path where two say it is refused.
+ * RFC 5280 §6.1.4 (g): a name must be permitted by every CA above it. The engine accepts a name that only one of them
+ * permits, so a CA could widen its own constraints: refuse a path on which more than one CA has permitted names.
  */
 function nameFault(certificates: readonly Certificate[]): string | undefined {
   let permitting = 0

@@ -1,7 +1,7 @@
 /**
- * A certificate request of somebody who wants an API session certificate. SPEC API Session Certificates; D-40. Taken
- * from it are the public key, which its signature proves, and six parts of the subject; everything else is ignored, so
- * nothing can be smuggled into the certificate (R097). PKCS #10 is RFC 2986.
+ * The certificate request for an API session certificate. SPEC API Session Certificates; D-40. We take only the public
+ * key, which its signature proves, and six parts of the subject. Everything else is ignored, so nothing can be smuggled
+ * into the certificate (R097). PKCS #10 is RFC 2986.
  */
 import { type KeyObject, verify } from 'node:crypto'
 import { type DerValue, isOid, readBits, readChildren, readDer, TAG } from '../../../base/der.ts'
@@ -25,10 +25,10 @@ export interface CertificateRequest {
 /** D-40. */
 export const LARGEST_CSR = 16 * 1024
 
-/** RFC 5280 appendix A.1 bounds them at 64 to 128; what is longer is no name. */
+/** RFC 5280 appendix A.1 limits them to 64 to 128; anything longer is not a name. */
 const LONGEST_PART = 128
 
-/** The request, or what is wrong with it in words for the caller. */
+/** Returns the request, or a message for the caller about what is wrong with it. */
 export function readCsr(pem: string): CertificateRequest | { readonly fault: string } {
   if (Buffer.byteLength(pem) > LARGEST_CSR) return { fault: 'is larger than 16 KiB' }
   const blocks = pem.split('-----BEGIN ').length - 1
@@ -52,7 +52,9 @@ export function readCsr(pem: string): CertificateRequest | { readonly fault: str
 const BEGIN = '-----BEGIN CERTIFICATE REQUEST-----'
 const END = '-----END CERTIFICATE REQUEST-----'
 
-/** The bytes between the two lines. Sliced, not matched: a pattern could be kept busy with nothing but blanks. */
+/**
+ * Returns the bytes between the two lines. Slices instead of matching, because long runs of blanks make a pattern slow.
+ */
 function readPem(pem: string): Uint8Array | undefined {
   const start = pem.indexOf(BEGIN)
   const end = pem.indexOf(END, start)
@@ -80,7 +82,7 @@ function readStructure(bytes: Uint8Array): Structure | undefined {
   return { signed: info.raw, subject, publicKey, algorithm, signature }
 }
 
-/** Undefined when the algorithm is not taken, or not for a key of this kind. */
+/** Returns undefined if the algorithm is not accepted, or not for this kind of key. */
 function hashOf(algorithm: DerValue, { asymmetricKeyType }: KeyObject): string | null | undefined {
   const [identifier] = readChildren(algorithm, TAG.sequence) ?? []
   return SIGNATURE_ALGORITHMS.find(
@@ -96,7 +98,7 @@ function isSigned({ signed, signature }: Structure, key: KeyObject, hash: string
   }
 }
 
-/** RFC 5280 §4.1.2.4: a sequence of sets of pairs. Parts that are not taken over are passed over unread. */
+/** RFC 5280 §4.1.2.4: a sequence of sets of pairs. Parts that we do not copy are skipped unparsed. */
 function readSubject(name: DerValue): readonly SubjectPart[] | undefined {
   const sets = readChildren(name, TAG.sequence)
   const pairs = sets?.map((set) => readChildren(set, TAG.set))

@@ -1,13 +1,13 @@
 /**
- * The public key of a certificate request, RFC 5280 §4.1.2.7. It goes into the certificate byte for byte, so these bytes
- * must be a key of D-40 and nothing besides: no curve that is spelled out instead of named (RFC 5480 §2.1.1), nothing
- * behind the numbers of an RSA key (R097). OpenSSL alone would read all of that.
+ * The public key of a certificate request, RFC 5280 §4.1.2.7. It is copied into the certificate byte for byte, so these
+ * bytes must be exactly a key of D-40: no explicit curve parameters instead of a named curve (RFC 5480 §2.1.1), and
+ * nothing after the numbers of an RSA key (R097). OpenSSL alone would accept all of that.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { type DerValue, der, oid, readBits, readChildren, readDer, TAG } from '../../../base/der.ts'
 import { keyObjectFault } from '../paths/key-strength.ts'
 
-/** The key, or what is wrong with it as the end of a sentence about it. */
+/** Returns the key, or what is wrong with it as the end of a sentence about it. */
 export function readPublicKey(spki: DerValue): KeyObject | string {
   let key: KeyObject
   try {
@@ -33,7 +33,9 @@ function algorithm(id: string, ...parameters: readonly Uint8Array[]): Uint8Array
   return der(TAG.sequence, oid(id), ...parameters)
 }
 
-/** D-40: by what Node calls them, the only ways to announce them. RFC 3279 §2.3.1, RFC 5480 §2.1, RFC 8410 §3. */
+/**
+ * D-40: the only accepted algorithm encodings, by Node's name for each. RFC 3279 §2.3.1, RFC 5480 §2.1, RFC 8410 §3.
+ */
 const ALGORITHMS: ReadonlyMap<string | undefined, readonly Uint8Array[]> = new Map([
   ['rsa', [algorithm('1.2.840.113549.1.1.1', NULL)]],
   [
@@ -45,7 +47,9 @@ const ALGORITHMS: ReadonlyMap<string | undefined, readonly Uint8Array[]> = new M
   ['ed25519', [algorithm('1.3.101.112')]],
 ])
 
-/** Modulus and exponent, and the end: the length of an EC or Ed25519 key follows from its kind, this one's does not. */
+/**
+ * Modulus, exponent and nothing after them. The kind of an EC or Ed25519 key fixes its length; an RSA key's does not.
+ */
 function isRsaKey(bytes: Uint8Array | undefined): boolean {
   const numbers = bytes && readChildren(readDer(bytes), TAG.sequence)
   return numbers?.length === 2 && numbers.every(({ tag }) => tag === TAG.integer)

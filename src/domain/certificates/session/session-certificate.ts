@@ -1,5 +1,5 @@
 /**
- * An API session certificate, as it is stored: short-lived, made from a CSR, good only beside a token of its session.
+ * A stored API session certificate: short-lived, issued for a CSR, valid only together with a token of its session.
  * SPEC API Session Certificate; D-40, D-41.
  */
 import type { ApiSessionId, IdentityId, SessionCertificateId } from '../../../base/ids.ts'
@@ -9,7 +9,7 @@ export interface SessionCertificate {
   readonly id: SessionCertificateId
   readonly sessionId: ApiSessionId
   readonly identityId: IdentityId
-  /** As people read it: `CN=laptop,O=Example`. */
+  /** In readable form: `CN=laptop,O=Example`. */
   readonly subject: string
   /** SHA-256 of the certificate in DER, lower-case hex. */
   readonly fingerprint: string

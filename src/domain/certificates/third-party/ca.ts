@@ -8,14 +8,14 @@ export const CLAIM_LOCATIONS = ['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'] as const
 export const CLAIM_MATCHERS = ['ALL', 'PREFIX', 'SUFFIX', 'SCHEME'] as const
 export const CLAIM_PARSERS = ['NONE', 'SPLIT'] as const
 
-/** Where in a certificate of this CA the external id of its identity stands. */
+/** Where a certificate of this CA contains the external id of its identity. */
 export interface ExternalIdClaim {
   readonly location: (typeof CLAIM_LOCATIONS)[number]
   readonly matcher: (typeof CLAIM_MATCHERS)[number]
   readonly matcherCriteria: string
   readonly parser: (typeof CLAIM_PARSERS)[number]
   readonly parserCriteria: string
-  /** Which of the matching values, or which part of a split one, counted from 0. */
+  /** The index, from 0, of the matching value, or of the part of a split value. */
   readonly index: number
 }
 

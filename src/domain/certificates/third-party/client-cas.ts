@@ -1,19 +1,20 @@
 /**
- * The CAs that a listener names when it asks for a client certificate, so that browsers offer the right ones
- * (RFC 8446 §4.2.4). What is named is not yet trusted.
+ * The CAs that a listener names when it requests a client certificate, so that browsers offer the right ones (RFC 8446
+ * §4.2.4). Naming a CA does not mean trusting it.
  */
 import type { X509Certificate } from 'node:crypto'
 import { readCertificates, writeCertificates } from '../../../base/certificates.ts'
 
-/** The names stand in one handshake message. TLS allows 64 KiB for it; some clients take far less. */
+/** The names go into one handshake message. TLS allows 64 KiB for it; some clients accept far less. */
 const LARGEST_NAMES = 12 * 1024
 
-/** Around each attribute of a name in DER: two tags with lengths and the id of its type. */
+/** Overhead of each attribute of a name in DER: two tags with lengths and the id of its type. */
 const ATTRIBUTE_OVERHEAD = 16
 
 /**
- * One PEM text with each of the CAs once, leaving out what cannot be read. Empty when their names are too much
- * for a handshake: to name none is to ask for any, while naming only some would hide the certificates of the rest.
+ * Returns one PEM text with each CA once, leaving out those that cannot be parsed. Returns an empty text if the names
+ * are too long for a handshake: an empty list requests any certificate, while a partial list would hide the
+ * certificates of the other CAs.
  */
 export function nameableCas(pems: readonly string[]): string {
   const cas = new Map<string, X509Certificate>()

@@ -1,10 +1,10 @@
 /**
- * Where in a certificate of a third-party CA the external id of its identity stands: the CA's `externalIdClaim`
- * applied to the leaf (API 4.6). Only for leaves whose path to that CA was validated.
+ * Finds the external id of an identity in a certificate of a third-party CA, by applying the CA's `externalIdClaim` to
+ * the leaf (API 4.6). Only for leaves whose path to that CA was validated.
  */
 import type { ExternalIdClaim } from './ca.ts'
 
-/** The names of a certificate that a claim can point to, each in the order of the certificate. */
+/** The names in a certificate that a claim can refer to, each in the order of the certificate. */
 export interface CertificateNames {
   readonly commonNames: readonly string[]
   /** Subject alternative names: uniformResourceIdentifier. */
@@ -13,7 +13,7 @@ export interface CertificateNames {
   readonly emails: readonly string[]
 }
 
-/** Undefined when no value matches, when there is none at the index, and when it is empty. */
+/** Returns undefined if no value matches, if the index is out of range, or if the value is empty. */
 export function externalId(claim: ExternalIdClaim, names: CertificateNames): string | undefined {
   const matching = valuesAt(claim, names).flatMap((value) => match(claim, value))
   return pick(claim, matching) || undefined
@@ -30,7 +30,7 @@ function valuesAt({ location }: ExternalIdClaim, names: CertificateNames): reado
   }
 }
 
-/** The value, without its prefix or suffix; none when it does not match. */
+/** Returns the value without its prefix or suffix, or nothing if it does not match. */
 function match({ matcher, matcherCriteria }: ExternalIdClaim, value: string): readonly string[] {
   switch (matcher) {
     case 'ALL':
@@ -46,7 +46,7 @@ function match({ matcher, matcherCriteria }: ExternalIdClaim, value: string): re
   }
 }
 
-/** RFC 3986 §3.1: letters of a scheme have no case. */
+/** RFC 3986 §3.1: schemes are case-insensitive. */
 function schemeOf(value: string): string | undefined {
   return /^([a-z][a-z0-9+.-]*):/i.exec(value)?.[1]?.toLowerCase()
 }
@@ -56,6 +56,6 @@ function pick(
   values: readonly string[],
 ): string | undefined {
   if (parser === 'NONE') return values[index]
-  // Between every two letters nobody means to split.
+  // An empty separator would split between every two letters, which is never intended.
   return parserCriteria === '' ? undefined : values[0]?.split(parserCriteria)[index]
 }

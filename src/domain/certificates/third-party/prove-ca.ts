@@ -1,6 +1,6 @@
 /**
- * Certificates that an administrator hands in: that of a third-party CA, the one that proves that somebody holds
- * the CA's key, and the one of an authenticator. API 4.6. Who may hand them in is decided by the use cases.
+ * Checks certificates that an administrator submits: that of a third-party CA, the one that proves possession of the
+ * CA's key, and that of an authenticator. API 4.6. The use cases decide who may submit them.
  */
 import type { X509Certificate } from 'node:crypto'
 import {
@@ -21,30 +21,30 @@ export interface HandedInCertificate {
   readonly certPem: string
   /** SHA-256 of the certificate in DER, lower-case hex. */
   readonly fingerprint: string
-  /** The first of the subject; undefined where there is none. */
+  /** The first common name of the subject; undefined if it has none. */
   readonly commonName: string | undefined
   readonly notBefore: Instant
   readonly notAfter: Instant
 }
 
-/** The certificate of a CA that may be registered: CA:TRUE, keyCertSign where it has a key usage, no weak key. */
+/** Reads the certificate of a CA to register: CA:TRUE, keyCertSign if it has a key usage, no weak key. */
 export function readCaCertificate(
   pem: string,
 ): HandedInCertificate | 'INVALID_CERT_PEM' | 'CERTIFICATE_IS_NOT_CA' {
   const certificate = readOne(pem)
   if (certificate === undefined || keyFault(certificate) !== undefined) return 'INVALID_CERT_PEM'
-  // OpenSSL's own word for it, which looks at basicConstraints and key usage.
+  // OpenSSL's own verdict, which considers basicConstraints and key usage.
   return certificate.ca ? describe(certificate) : 'CERTIFICATE_IS_NOT_CA'
 }
 
-/** The certificate of an authenticator. Whether it leads to a CA is asked at each login, not here. */
+/** Reads the certificate of an authenticator. Whether it leads to a CA is checked at each login, not here. */
 export function readLeafCertificate(pem: string): HandedInCertificate | 'INVALID_CERT_PEM' {
   const certificate = readOne(pem)
   if (certificate === undefined || keyFault(certificate) !== undefined) return 'INVALID_CERT_PEM'
   return describe(certificate)
 }
 
-/** Whether the certificate is in date, names the CA's verification token and was signed by that very CA. */
+/** Checks that the certificate is in date, names the CA's verification token and was signed by this CA. */
 export async function proveCa(
   ca: Pick<Ca, 'certPem' | 'verificationToken'>,
   pem: string,
@@ -63,8 +63,8 @@ export async function proveCa(
 }
 
 /**
- * The one certificate of the text. RFC 7468 §2 allows words around it, which `openssl` writes; any second block
- * is refused, lest somebody hands in a key with it or wonders which of two counted.
+ * Returns the one certificate of the text. RFC 7468 §2 allows text around it, which `openssl` writes. A second block is
+ * refused: it could be a private key, or leave unclear which certificate counts.
  */
 function readOne(pem: string): X509Certificate | undefined {
   if (pem.length > LONGEST_PEM || pem.split('-----BEGIN ').length !== 2) return undefined
@@ -81,7 +81,7 @@ function describe(certificate: X509Certificate): HandedInCertificate {
   }
 }
 
-/** The legacy object has the values as they are; `subject` has them escaped. */
+/** The legacy object has the raw values; `subject` has them escaped. */
 function commonNames(certificate: X509Certificate): readonly string[] {
   const { CN = [] } = certificate.toLegacyObject().subject ?? {}
   return [CN].flat()

@@ -1,7 +1,7 @@
 /**
- * Renewal of an enrolled certificate by whoever has it: `extend` makes another one from a certificate request, and both
- * work until `extend-verify` says that the new one has arrived; then the old one is refused everywhere. API 3.1; D-26,
- * D-117, D-130.
+ * Renews an enrolled certificate on request of its holder. `extend` issues another one for a certificate request, and
+ * both work until `extend-verify` confirms that the new one has arrived; then the old one is refused everywhere. API
+ * 3.1; D-26, D-117, D-130.
  */
 
 import type { X509Certificate } from 'node:crypto'
@@ -29,8 +29,8 @@ import type { Stores } from '../../stores.ts'
 import type { EnrollmentPorts } from '../ports.ts'
 
 /**
- * The certificate that is renewed must be on the connection; another one, or none, is FORBIDDEN. Also throws NOT_FOUND,
- * CAN_NOT_RENEW_CERTIFICATE, COULD_NOT_PROCESS_CSR, RATE_LIMITED.
+ * Issues the next certificate. The connection must use the certificate that is renewed; another one, or none, is
+ * FORBIDDEN. Also throws NOT_FOUND, CAN_NOT_RENEW_CERTIFICATE, COULD_NOT_PROCESS_CSR, RATE_LIMITED.
  */
 export async function extendCertificate(
   ports: EnrollmentPorts,
@@ -48,7 +48,7 @@ export async function extendCertificate(
   const made = issueIdentityCertificate(ports, identityId, { pem: csr, field: 'clientCertCsr' })
   const { certPem, fingerprint } = made
   await transaction(async (tx) => {
-    // Held: neither goes the identity, nor does another renewal of it come in between.
+    // Lock the identity, so that it is not deleted, and no other renewal of it runs, in the meantime.
     if ((await tx.identities.hold(identityId)) === undefined) throw sessionGone(brand, call)
     const now = await tx.authenticators.find(id)
     if (now?.method !== 'cert' || now.fingerprint !== found.fingerprint) throw otherShown()
@@ -102,14 +102,14 @@ async function findOwn(
   id: AuthenticatorId,
 ): Promise<CertAuthenticator> {
   const found = await authenticators.find(id)
-  // R100: what belongs to another is not there.
+  // R100: report entities of other identities as not found.
   if (found?.identityId !== call.identityId) throw notFound()
   if (found.method !== 'cert') throw unrenewable('it is a password')
   if (!found.isIssuedByNetwork) throw unrenewable('another CA issued it')
   return found
 }
 
-/** As at a login: it leads to a CA of ours that is in date, and an expired one counts where the policy takes it. */
+/** As at a login: it must lead to a CA of ours that has not expired; the policy decides about an expired leaf. */
 async function refuseUntrusted(
   ports: Pick<EnrollmentPorts, 'rules' | 'ownAnchors' | 'clock'>,
   call: CallSession,
@@ -133,8 +133,8 @@ function endingsOf(
 }
 
 /**
- * Another certificate is now pending in its place. This one was signed, so routers would accept it, and it may have
- * begun sessions.
+ * Records that another certificate is now pending instead of this one. This one was signed, so routers would accept it,
+ * and sessions may have begun with it.
  */
 async function drop(
   ports: EndingPorts,
@@ -157,7 +157,7 @@ function fingerprintShown({ leaf }: PresentedChain): string {
   return Buffer.from(sha256(leaf)).toString('hex')
 }
 
-/** D-130: the caller is known, and may not do this over this connection (D-38). */
+/** D-130: the caller is authenticated, but may not do this over this connection (D-38). */
 function otherShown(): Failure {
   const detail = 'the certificate of the connection is not the one of the authenticator'
   return new Failure('FORBIDDEN', { detail })
@@ -167,7 +167,7 @@ function unrenewable(detail: string): Failure {
   return new Failure('CAN_NOT_RENEW_CERTIFICATE', { detail })
 }
 
-/** With or without its chain, as it was handed out. */
+/** With or without its chain, as it was issued. */
 function readFirst(pem: string): X509Certificate {
   const [certificate] = pem.length > LONGEST_PEM ? [] : readCertificates(pem)
   if (certificate === undefined) throw new Failure('INVALID_CERT_PEM')

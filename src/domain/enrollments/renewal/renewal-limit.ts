@@ -1,6 +1,6 @@
 /**
- * How often a certificate may be renewed: D-130. A renewal that nobody confirms leaves something behind that every
- * instance and router has to remember for a year. In memory, for each instance by itself.
+ * Limits how often a certificate may be renewed: D-130. Every instance and router must remember an unconfirmed renewal
+ * for a year. Counted in memory, separately on each instance.
  */
 
 import type { AuthenticatorId } from '../../../base/ids.ts'
@@ -8,13 +8,13 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, hours, inSeconds, milliseconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 
-/** Counts one; throws RATE_LIMITED when there were too many within the hour. */
+/** Counts one renewal. Throws RATE_LIMITED if there were too many within the hour. */
 export type CountRenewal = (id: AuthenticatorId) => void
 
 const WINDOW: Duration = hours(1)
 const MOST_IN_WINDOW = 10
 
-/** Those that are remembered at the most; the one that began first goes first. */
+/** The most entries kept; the oldest is dropped first. */
 const MOST_REMEMBERED = 100_000
 
 export function createCountRenewal({

@@ -1,8 +1,9 @@
 /**
- * Where people log in at the IdP of a signer, and where the code that they bring back is redeemed. D-47, D-154.
+ * Where users log in at the IdP of a signer, and where we redeem the code that they bring back. D-47, D-154.
  *
- * `externalAuthUrl` is the issuer URL of the IdP, with its discovery document below it, or the authorization endpoint
- * itself; then the document is below the signer's `issuer`. Either way the document must be that of the signer's issuer.
+ * `externalAuthUrl` is either the issuer URL of the IdP, with its discovery document below it, or the authorization
+ * endpoint; in that case the document is below the signer's `issuer`. Either way the document must be that of the
+ * signer's issuer.
  */
 
 import { isLoopbackHost } from '../../../base/host-port.ts'
@@ -18,13 +19,13 @@ import {
 import type { ExternalJwtSigner } from '../signer.ts'
 import type { FetchJson } from '../signer-keys.ts'
 
-/** A signer that people can be sent to. */
+/** A signer that users can be sent to. */
 export interface OfferedSigner extends ExternalJwtSigner {
   readonly externalAuthUrl: string
   readonly clientId: string
 }
 
-/** Undefined when nobody can be sent there: disabled, or without what a login needs. */
+/** Returns undefined if users cannot be sent there: it is disabled, or lacks what a login needs. */
 export function offered(signer: ExternalJwtSigner | undefined): OfferedSigner | undefined {
   if (signer?.enabled !== true) return undefined
   const { externalAuthUrl, clientId } = signer
@@ -33,7 +34,7 @@ export function offered(signer: ExternalJwtSigner | undefined): OfferedSigner | 
 }
 
 export interface IdpEndpoints {
-  /** With the parameters of the `externalAuthUrl`, if it has any. */
+  /** Includes the parameters of the `externalAuthUrl`, if it has any. */
   readonly authorization: URL
   readonly token: string
   /** RFC 9207: every answer of the IdP names its issuer. */
@@ -45,12 +46,12 @@ export type FoundEndpoints = { readonly endpoints: IdpEndpoints } | { readonly w
 
 export type FindEndpoints = (signer: OfferedSigner) => Promise<FoundEndpoints>
 
-/** From this age on the document is fetched again before it is used. */
+/** A document older than this is fetched again before it is used. */
 const REFRESH_AGE = minutes(10)
-/** How long the last good one serves when the IdP does not answer, and how often it is asked meanwhile. */
+/** How long the last good one is used if the IdP does not answer, and how often to retry meanwhile. */
 const OUTAGE_LIMIT = hours(24)
 const OUTAGE_INTERVAL = seconds(30)
-/** How often an IdP of which nothing is known is asked. Strangers can make us ask. */
+/** How often to retry an IdP that has never answered. Anonymous callers can trigger these fetches. */
 const FLOOR = seconds(1)
 
 const WELL_KNOWN = '/.well-known/openid-configuration'
@@ -60,7 +61,7 @@ interface Known {
   readonly issuer: string
   good: IdpEndpoints | undefined
   why: string
-  /** In the time of `uptime`, which does not jump. */
+  /** In the monotonic time of `uptime`. */
   goodAt: Duration | undefined
   askedAt: Duration | undefined
   asking: Promise<void> | undefined
@@ -69,11 +70,11 @@ interface Known {
 export function createFindEndpoints(deps: {
   readonly fetchJson: FetchJson
   readonly clock: Pick<Clock, 'uptime'>
-  /** Plain http to other machines. */
+  /** Allows plain http to other machines. */
   readonly allowHttp: boolean
 }): FindEndpoints {
   const { fetchJson, clock, allowHttp } = deps
-  // One entry for each signer that there has been since the start.
+  // One entry for each signer seen since the start.
   const known = new Map<ExternalJwtSignerId, Known>()
 
   const since = (at: Duration | undefined): Duration =>
@@ -96,7 +97,7 @@ export function createFindEndpoints(deps: {
 
   async function ask(entry: Known): Promise<void> {
     const { externalAuthUrl, issuer } = entry
-    // Both at once: nobody waits for the second until the first has failed.
+    // Fetch both at once, so that the second does not wait for the first to fail.
     const [given, own] = await Promise.all([
       discover(externalAuthUrl, issuer),
       below(issuer) === below(externalAuthUrl) ? undefined : discover(issuer, issuer),
@@ -155,7 +156,7 @@ type Discovered =
   | { readonly document: Document; readonly why?: undefined }
   | { readonly document?: undefined; readonly why: string }
 
-/** OIDC Discovery §4.1: the document is below the issuer, whatever ends in a slash. */
+/** OIDC Discovery §4.1: the document is below the issuer, with or without a trailing slash. */
 function below(base: string): string | undefined {
   const url = URL.parse(base)
   if (url === null) return undefined
@@ -163,7 +164,7 @@ function below(base: string): string | undefined {
   return `${url.origin}${path.endsWith(WELL_KNOWN) ? path : `${path}${WELL_KNOWN}`}`
 }
 
-/** OIDC Discovery §4.3: a document of another issuer would lead people, and their codes, to somebody else. */
+/** OIDC Discovery §4.3: a document of another issuer would send users, and their codes, to an attacker. */
 function readDocument(value: unknown, issuer: string): Discovered {
   const document: Readonly<Record<string, unknown>> =
     typeof value === 'object' && value !== null ? { ...value } : {}
@@ -178,7 +179,9 @@ function readDocument(value: unknown, issuer: string): Discovered {
   return { document: { authorization, token, alwaysNamesIssuer } }
 }
 
-/** A person is sent there, so it is as a signer's URL must be (API 4.5). Where we post to is judged when we do. */
+/**
+ * Users are sent there, so it must satisfy the rules of a signer's URL (API 4.5). The URL we post to is checked then.
+ */
 function readEndpoint(text: string, allowHttp: boolean): URL | undefined {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '') return undefined

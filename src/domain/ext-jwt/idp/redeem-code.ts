@@ -1,7 +1,7 @@
 /**
- * The code that a person brought back from an IdP, redeemed there for the token that counts here: RFC 6749 §4.1.3,
- * RFC 7636 §4.5, OIDC Core §3.1.3. The token comes over our own connection to the IdP and never reaches the browser;
- * whether it is good is judged like any other (verify.ts).
+ * Redeems the code that a user brought back from an IdP for an external token: RFC 6749 §4.1.3, RFC 7636 §4.5, OIDC
+ * Core §3.1.3. The token comes over our own connection to the IdP and never reaches the browser; it is verified like
+ * any other (verify.ts).
  */
 import { decodeJwt } from 'jose'
 import { Secret } from '../../../base/secrets/secret.ts'
@@ -26,10 +26,10 @@ export interface Redemption {
 
 export type Redeemed =
   | { readonly token: Secret }
-  /** `unreachable`: the IdP does not answer as one; trying again may help. `why` has nothing of the answer in it. */
+  /** `unreachable`: the IdP did not answer correctly; retrying may help. `why` contains nothing of the answer. */
   | { readonly fault: 'unreachable' | 'refused'; readonly why: string }
 
-/** RFC 6749 §5.2. Only these words of the IdP are repeated to anybody. */
+/** RFC 6749 §5.2. Of the IdP's error texts, only these codes are repeated. */
 const TOKEN_ERRORS = [
   'invalid_request',
   'invalid_client',
@@ -77,7 +77,7 @@ export async function redeemCode(
   return { token: new Secret(token) }
 }
 
-/** A code that somebody else obtained brings the nonce of his login, or none (OIDC Core §3.1.3.7, 11). */
+/** A code that another user obtained has the nonce of their login, or none (OIDC Core §3.1.3.7, 11). */
 function isAnswerTo(idToken: unknown, nonce: string): boolean {
   const claimed = typeof idToken === 'string' ? claimsOf(idToken)?.['nonce'] : undefined
   return typeof claimed === 'string' && equalInConstantTime(claimed, nonce)
@@ -97,7 +97,7 @@ function authTimeOf(idToken: unknown): unknown {
   return typeof idToken === 'string' ? claimsOf(idToken)?.['auth_time'] : undefined
 }
 
-/** Unverified. Undefined when the text is no JWT. */
+/** Unverified. Returns undefined if the text is not a JWT. */
 function claimsOf(token: string): ReturnType<typeof decodeJwt> | undefined {
   try {
     return decodeJwt(token)
