@@ -1,19 +1,19 @@
 /**
- * Every address of a listener, whatever the method, for the methods that an address does not have (D-45). Looked up only when
- * Fastify found no route, by the router that it uses itself, so that both mean the same address. A route for
- * each of the thirty methods that Node reads would be most of what a start costs.
+ * Every address of a listener, for any method, to respond to methods that an address does not have (D-45). Used only if
+ * Fastify found no route. It uses the same router as Fastify, so that both agree on the address. Registering a route
+ * for each of the thirty methods that Node accepts would take most of the startup time.
  */
 import findMyWay from 'find-my-way'
 import type { Face } from './error-replies.ts'
 
 export interface Address {
-  /** The pattern, as the routes have it. */
+  /** The pattern, as in the routes. */
   readonly url: string
   readonly allow: readonly string[]
   readonly face: Face
 }
 
-/** The address of a request's path. */
+/** Returns the address of a request's path. */
 export type FindAddress = (path: string) => Address | undefined
 
 export function findAmong(addresses: () => readonly Address[]): FindAddress {
@@ -31,8 +31,8 @@ function routerOf(addresses: readonly Address[]): ReturnType<typeof findMyWay> {
 }
 
 /**
- * The methods that addresses would borrow from another one whose last part stands for any word: `/things/:id` takes
- * `DELETE /things/all` unless somebody says that there is no such thing.
+ * Returns the methods that an address would inherit from one that ends in a parameter: `/things/:id` would accept
+ * `DELETE /things/all` unless that method is explicitly excluded.
  */
 export function borrowedMethods<A extends Address>(
   addresses: readonly A[],

@@ -1,5 +1,5 @@
 /**
- * What a handler answers: a value. The one place that writes it to the connection is `sendAnswer`.
+ * A handler returns its response as a value. Only `sendAnswer` writes it to the connection.
  */
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
@@ -9,20 +9,20 @@ import type { SafeHtml } from '../web/login/html.ts'
 
 export type HeaderFields = Readonly<Record<string, string>>
 
-/** `S` and `T`: the status and the JSON, where the route declares them. */
+/** `S` and `T`: the status and the JSON, if the route declares them. */
 export interface Answer<S extends number = number, T = unknown> {
   readonly status: S
   readonly headers?: HeaderFields
-  /** A `set-cookie` field each. */
+  /** One `set-cookie` field each. */
   readonly cookies?: readonly string[]
-  /** What the answer shows as a page instead of throwing it, for the log. */
+  /** The failure that the response shows as a page instead of throwing it, for the log. */
   readonly failure?: Failure
   readonly content?:
     | { readonly kind: 'json'; readonly value: T }
     | { readonly kind: 'page'; readonly html: SafeHtml | Buffer; readonly policy: PagePolicy }
-    /** As it is, under a type of its own. */
+    /** Sent unchanged, under its own content type. */
     | { readonly kind: 'text'; readonly type: string; readonly text: string | Buffer }
-    /** Goes on until it is closed; the handler looks after it. */
+    /** Stays open until it is closed; the handler manages it. */
     | { readonly kind: 'lines'; readonly lines: Readable }
     | {
         readonly kind: 'image'
@@ -56,7 +56,7 @@ export function page<const S extends number>(
   return { status, headers, content: { kind: 'page', html, policy } }
 }
 
-/** Nothing but the status and header fields. */
+/** Only the status and header fields. */
 export function empty<const S extends number>(
   status: S,
   headers: HeaderFields = {},
@@ -69,14 +69,14 @@ export function redirect(location: string, headers: HeaderFields = {}): Answer {
   return { status: 302, headers: { location, ...headers } }
 }
 
-/** Adds cookies to those that the answer already has. */
+/** Adds cookies to those that the response already has. */
 export function withCookies<A extends Answer>(answer: A, cookies: readonly string[]): A {
   return { ...answer, cookies: [...(answer.cookies ?? []), ...cookies] }
 }
 
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.code(answer.status)
-  // D-33: nothing is kept unless the answer says so. R022 for the rest.
+  // D-33: nothing is cached unless the response says so. R022 for the rest.
   reply.header('cache-control', 'no-store')
   reply.header('x-content-type-options', 'nosniff')
   reply.header('referrer-policy', 'same-origin') // D-50: no-referrer would turn Origin into null
@@ -95,7 +95,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
     return reply.header('content-type', 'application/x-ndjson').send(content.lines)
   }
   if (content.kind === 'image') {
-    // An SVG that somebody opens by itself runs nothing.
+    // An SVG that is opened on its own must not run scripts.
     reply.header('content-security-policy', contentSecurityPolicy({}))
     return reply.header('content-type', content.type).send(content.bytes)
   }

@@ -1,5 +1,5 @@
 /**
- * Which routes an API binding brings. SPEC Authentication 8: what a listener does not bind does not exist there.
+ * The routes of each API binding. SPEC Authentication 8: an API that a listener does not bind does not exist there.
  */
 
 import type { AccountPorts } from '../domain/account/ports.ts'
@@ -41,7 +41,7 @@ import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
 import type { Router } from './router.ts'
 
-/** What the use cases need that handlers call. */
+/** What the use cases that handlers call need. */
 export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'>
 
 export type BoundApi =
@@ -107,7 +107,7 @@ export function addBoundApis(
   }
 }
 
-/** D-2: the provider answers at its bind points alone, also where an answer does not name the issuer. */
+/** D-2: the provider responds only at its bind points, even if a response does not name the issuer. */
 function atBindPoints(router: Router, { addresses }: ListenerParts): Router {
   return {
     ...router,

@@ -1,4 +1,4 @@
-/** What a handler gets: the parts of a request that it may read, and nothing of the framework. D-265. */
+/** What a handler gets: the parts of a request that it may read, without the framework. D-265. */
 import type { FormFields } from '../base/form.ts'
 import type { IdentityId } from '../base/ids.ts'
 import type { Caller } from '../domain/audit/events.ts'
@@ -12,18 +12,18 @@ import type { Access, AuthenticatedAccess } from './route.ts'
 export interface Call<A extends Access = Access> extends RequestHead {
   readonly method: string
   readonly query: FormFields
-  /** The parts of the path that the route's url names, decoded. */
+  /** The path parameters of the route, decoded. */
   readonly path: Readonly<Record<string, string>>
   readonly body: Body
   readonly wantsHtml: boolean
   /** Address, request id and user agent, for audit events. */
   readonly caller: Caller
   readonly session: A extends AuthenticatedAccess ? CallSession : undefined
-  /** What the client presented on this connection; undefined when it presented nothing. Judged by nobody yet. */
+  /** The certificates that the client presented on this connection, not validated yet; undefined if there were none. */
   certificateChain(): PresentedChain | undefined
   /**
-   * Names the identity, and the session if there is one, in the log line of the request. For routes that find out by
-   * themselves whose request it is.
+   * Adds the identity, and the session if there is one, to the log line of the request. For routes that identify the
+   * caller themselves.
    */
   isFrom(who: { readonly identityId: IdentityId; readonly sessionId?: string }): void
 }

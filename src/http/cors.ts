@@ -1,6 +1,6 @@
 /**
- * Which other origins' scripts may read an answer. D-33, R112: discovery and keys are open to all; token and the
- * APIs to the configured origins; everything else to nobody. `Authorization` never goes with `*`.
+ * Decides which other origins' scripts may read a response. D-33, R112: discovery and keys are open to all origins;
+ * token and the APIs to the configured origins; everything else to none. `Authorization` never goes with `*`.
  */
 import {
   AUTH_REQUEST_ID_HEADER,
@@ -27,7 +27,7 @@ const EXPOSED = [
   'www-authenticate',
 ]
 
-/** What the APIs read, besides what every script may send. */
+/** The header fields that the APIs read, besides those that every script may send. */
 const READ = ['authorization', 'content-type', MFA_VALIDATION_CODE_HEADER, ZT_SESSION_HEADER]
 
 export function corsHeaders(
@@ -46,7 +46,7 @@ export function corsHeaders(
   }
 }
 
-/** The answer to a preflight: the same decision, with what the address takes. */
+/** The response to a preflight: the same decision, with the methods and fields of the address. */
 export function preflightHeaders(
   head: Pick<RequestHead, 'headers'>,
   cors: Cors,

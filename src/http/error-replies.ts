@@ -1,6 +1,6 @@
 /**
- * From a failure to an answer: the only place that does it. Four faces: the API envelope, OAuth JSON, a page for
- * browsers, and the WWW-Authenticate header of every 401. Anything that is no Failure is answered as UNHANDLED.
+ * The only place that turns a failure into a response. There are four forms: the API envelope, OAuth JSON, a page for
+ * browsers, and the WWW-Authenticate header of every 401. Any error that is not a Failure becomes UNHANDLED.
  */
 import type { IncomingMessage } from 'node:http'
 import { CATALOGUE, Failure, type FailureCode } from '../errors/catalogue.ts'
@@ -11,7 +11,7 @@ import { type Answer, json, page } from './answer.ts'
 import { failureHeaders } from './faces/challenge-header.ts'
 import { apiErrorBody, oauthErrorBody } from './faces/error-bodies.ts'
 
-/** How a route shows its failures: in which JSON, and whether as a page to those who want one. */
+/** How a route reports failures: which JSON format, and whether browsers get a page. */
 export interface Face {
   readonly json: 'api' | 'oauth'
   readonly pages: boolean
@@ -36,20 +36,20 @@ export function failureAnswer(
   return json(status, body, headers)
 }
 
-/** Errors that Fastify raises before a handler runs, in our words. */
+/** Maps the errors that Fastify raises before a handler runs to ours. */
 const FRAMEWORK_CODES: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'REQUEST_ENTITY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'COULD_NOT_PARSE_BODY',
   FST_ERR_BAD_URL: 'BAD_REQUEST',
-  // D-206: a path segment that is longer than any id names nothing.
+  // D-206: a path segment that is longer than any id cannot match anything.
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
 }
 
-/** D-250: enough for a database restart; a failover takes longer, and the client then tries again. */
+/** D-250: long enough for a database restart. A failover takes longer; the client then tries again. */
 const STORE_RETRY_SECONDS = 2
 
-/** `request` shows whether the caller's connection broke: the error code alone would fit any connection. */
+/** `request` shows whether the caller's connection broke: the error code alone could come from any connection. */
 export function asFailure(error: unknown, request?: Pick<IncomingMessage, 'errored'>): Failure {
   if (error instanceof Failure) return error
   if (error instanceof StoreUnavailable) {

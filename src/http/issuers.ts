@@ -1,6 +1,6 @@
 /**
- * The issuers of this controller: one for each bind-point address, a closed set that is known once every listener
- * listens. D-2: a Host outside it never becomes an issuer (R058).
+ * The issuers of this controller: one for each bind-point address. The set is complete once every listener is
+ * listening. D-2: a Host outside it never becomes an issuer (R058).
  */
 import { formatHostPort, type HostPort, parseHostPort } from '../base/host-port.ts'
 import { Failure } from '../errors/catalogue.ts'
@@ -9,12 +9,12 @@ import { type RequestHead, rawValues } from './reading/header-fields.ts'
 
 const HTTPS_PORT = 443
 
-/** The addresses under which one listener is known. */
+/** The addresses of one listener. */
 export interface ListenerAddresses {
-  /** The base URL that the request was sent to. Thrown: BAD_REQUEST, MISDIRECTED_REQUEST. */
+  /** Returns the base URL that the request was sent to. Throws BAD_REQUEST, MISDIRECTED_REQUEST. */
   baseUrlOf(head: RequestHead): string
   issuerOf(head: RequestHead): Issuer
-  /** The host name that the request was sent to; of the first bind point when it is none of ours. */
+  /** Returns the host name that the request was sent to; if it is not one of ours, that of the first bind point. */
   hostnameOf(head: RequestHead): string
   readonly baseUrls: readonly string[]
 }
@@ -49,7 +49,7 @@ export function issuerAt(base: string): Issuer {
   return `${base}${PROVIDER_PREFIX}` as Issuer
 }
 
-/** URLs leave the default port out; clients compare issuers as texts, so we do too. */
+/** URLs omit the default port. Clients compare issuers as strings, so we do too. */
 export function baseUrl(address: HostPort): string {
   const text = formatHostPort(address)
   return `https://${address.port === HTTPS_PORT ? text.slice(0, -`:${HTTPS_PORT}`.length) : text}`

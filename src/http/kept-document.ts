@@ -37,7 +37,7 @@ export function keepDocument(make: () => string): KeptDocument {
     const { bytes, etag } = forms[coding]
     const headers = {
       etag,
-      // Revalidated each time, at the cost of a 304: a new version of the service has another document.
+      // Clients revalidate every time, at the cost of a 304, because a new version of the service has another document.
       'cache-control': 'no-cache',
       vary: 'Accept-Encoding, Origin',
     }
@@ -52,7 +52,7 @@ export function keepDocument(make: () => string): KeptDocument {
 async function compress(text: string): Promise<Readonly<Record<Coding, Form>>> {
   const plain = Buffer.from(text)
   const params = {
-    // The highest level takes half a second for a gain of a few per cent.
+    // The highest level takes half a second and saves only a few per cent.
     [constants.BROTLI_PARAM_QUALITY]: 9,
     [constants.BROTLI_PARAM_SIZE_HINT]: plain.length,
   }
@@ -67,7 +67,7 @@ function formOf(bytes: Buffer): Form {
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
 }
 
-/** RFC 9110 §12.5.3: without the field, send the plain form; also to a caller that accepts no form. */
+/** RFC 9110 §12.5.3: sends the plain form if the field is missing, and also if the caller accepts no form. */
 function wantedCoding(head: Headers): Coding {
   if (head.headers['accept-encoding'] === undefined) return 'identity'
   const [best] = preferencesOf(head).encodings([...CODINGS])

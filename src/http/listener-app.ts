@@ -1,6 +1,6 @@
 /**
- * The routes of one web listener: a Fastify instance that has exactly the APIs bound there. What is not bound is
- * not registered, and so is 404. One log line a request; never a query, a body or a header value.
+ * The routes of one web listener: a Fastify instance with exactly the APIs bound there. An API that is not bound is not
+ * registered, so it is 404. Each request gets one log line, which never has a query, a body or a header value.
  */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { newId, type RequestId } from '../base/ids.ts'
@@ -33,7 +33,7 @@ export interface ListenerApp {
 export function createListenerApp(
   use: RouteDependencies & {
     readonly random: Random
-    /** R111: whose `X-Forwarded-For` is believed. */
+    /** R111: the proxies whose `X-Forwarded-For` is trusted. */
     readonly trustedProxies: readonly Network[]
     readonly observer: RequestObserver
     /**
@@ -48,18 +48,18 @@ export function createListenerApp(
   const { clock, brand } = ports
   const app = Fastify({
     logger: false,
-    // Routes that authenticate before they read the body raise it.
+    // Routes that authenticate before reading the body raise this limit.
     bodyLimit: BODY_LIMITS.anonymous,
-    // Ours alone: an id from outside could be made to look like another request's.
+    // Only our own ids: a caller could choose an id that looks like another request's.
     requestIdHeader: false,
     trustProxy: (address: string) => isTrusted(address, use.trustedProxies),
     genReqId: () => newId<RequestId>(random),
     routerOptions: { querystringParser: () => ({}) },
-    // Shapes are checked by zod and answers written by JSON.stringify; Fastify's own compilers would only be loaded.
+    // zod checks shapes and JSON.stringify writes responses; Fastify's own compilers would only be loaded for nothing.
     schemaController: {
       compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler },
     },
-    // Raised before there are hooks, so what they do is done here.
+    // Raised before the hooks run, so do their work here.
     frameworkErrors: (error, request, reply) => {
       addGeneralHeaders(request, reply)
       answerError(error, request, reply, { brand, log })
@@ -68,7 +68,7 @@ export function createListenerApp(
   })
   addBodyParsers(app)
   app.decorateRequest('record', undefined)
-  // First of all: metrics, traces and the log name the address also where the method is wrong.
+  // Register this first: metrics, traces and the log name the address even if the method is wrong.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.is404) recordOf(request).address = router.findAddress(request.raw.url ?? '')
     done()
@@ -79,12 +79,12 @@ export function createListenerApp(
     const record = recordOf(request)
     record.begunAt = clock.uptime()
     addGeneralHeaders(request, reply)
-    // D-104, RFC 9112 §3.2: a Host field that is missing or repeated could mean two things to two readers.
+    // D-104, RFC 9112 §3.2: two readers could interpret a missing or repeated Host field differently.
     const hosts = rawValues(request.raw, 'host').length
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
       throw new Failure('BAD_REQUEST', { detail: 'not exactly one Host field' })
     }
-    // Here already, so that nobody's body is read for nothing.
+    // Check this before the body is read, so that we do not read it in vain.
     if (record.address !== undefined) refuseMethod(request, reply, record.address)
     if (request.is404) throw new Failure('NOT_FOUND')
   })
@@ -114,10 +114,10 @@ export function createListenerApp(
   return { app, routes: router.table }
 }
 
-/** What a handler does belongs to its request. The bytes of a body come from elsewhere, so it is said twice. */
+/** Runs a handler in the context of its request. Body bytes arrive in another context, so this is set twice. */
 function traceRequests(app: FastifyInstance, trace: NonNullable<RequestObserver['trace']>): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    // Asked every second, and the same each time.
+    // Polled every second, with the same result each time.
     if (request.routeOptions.config.isProbe === true) return void done()
     recordOf(request).trace = trace({
       method: request.method,

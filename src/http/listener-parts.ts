@@ -1,4 +1,4 @@
-/** What routes need in addition to ports: what differs between listeners, and what belongs only to the edge. D-267. */
+/** What routes need in addition to ports: what differs per listener, and what belongs only to the edge. D-267. */
 import type { Version } from '../contract/version.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
 import type { ListenerAddresses } from './issuers.ts'
@@ -7,9 +7,9 @@ import type { RequestHead } from './reading/header-fields.ts'
 import type { OutcomeCounters } from './request-observer.ts'
 
 export interface ListenerParts {
-  /** Known once the listener listens. */
+  /** Set once the listener is listening. */
   readonly addresses: () => ListenerAddresses
-  /** D-19: the name that an authenticator app shows for us. */
+  /** D-19: the issuer name that an authenticator app shows. */
   readonly totpHostname: (head: RequestHead) => string
   readonly corsOrigins: readonly string[]
   readonly version: () => Version

@@ -1,8 +1,8 @@
-/** Who is told of requests: those that count and those that trace. Neither can change an answer. */
+/** Observers of requests: metrics and traces. They cannot change a response. */
 
 export interface AnsweredRequest {
   readonly method: string
-  /** The pattern; `none` where nothing is bound. */
+  /** The pattern; `none` if nothing is bound there. */
   readonly route: string
   readonly status: number
   readonly milliseconds: number
@@ -18,21 +18,21 @@ export interface ArrivedRequest {
 }
 
 export interface RequestTrace {
-  /** What begins in `work` belongs to this request. */
+  /** Everything started in `work` belongs to this request. */
   run(work: () => void): void
-  /** `code` is that of the refusal, where there was one. */
+  /** `code` is the error code, if the request failed. */
   end(status: number, code: string | undefined): void
 }
 
-/** Counts outcomes that no audit event tells. Resolves and rejects as the promise does. */
+/** Counts outcomes that have no audit event. Resolves and rejects like the promise. */
 export interface OutcomeCounters {
   countRefresh<T>(refreshed: Promise<T>): Promise<T>
-  /** Certificates of ours that were issued for an enrollment. */
+  /** Certificates that we issued for an enrollment. */
   countEnrolled<T>(enrolled: Promise<T>): Promise<T>
 }
 
 export interface RequestObserver {
   answered(request: AnsweredRequest): void
-  /** Absent where nothing is traced. Undefined: this request is not. */
+  /** Missing if tracing is off. Returns undefined if this request is not traced. */
   readonly trace?: (request: ArrivedRequest) => RequestTrace | undefined
 }

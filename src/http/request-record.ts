@@ -1,6 +1,6 @@
 /**
- * What is known about a request when its log line is written. Kept beside the request, and touched only by the router,
- * which fills it, and by the listener, which reads it: handlers have `Call` and `Answer`.
+ * What is known about a request when its log line is written. Stored beside the request; only the router writes it and
+ * only the listener reads it. Handlers use `Call` and `Answer`.
  */
 import type { FastifyRequest } from 'fastify'
 import type { IdentityId } from '../base/ids.ts'
@@ -10,15 +10,15 @@ import type { Address } from './addresses.ts'
 import type { RequestTrace } from './request-observer.ts'
 
 export interface RequestRecord {
-  /** Of a route that requires one. */
+  /** Set on routes that require one. */
   session?: CallSession
-  /** Whose request it turned out to be. */
+  /** The identity that made the request, once known. */
   identity?: IdentityId
   sessionId?: string
   failure?: Failure
-  /** The address that exists, but not for this method. */
+  /** The address, if it exists but not for this method. */
   address?: Address | undefined
-  /** When it arrived; undefined if it failed before that was noted. */
+  /** When it arrived; undefined if it failed before that was recorded. */
   begunAt?: number
   trace?: RequestTrace | undefined
 }

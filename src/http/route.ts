@@ -1,7 +1,7 @@
 /**
- * What a route declares: its address, who may call it, what it reads, how it shows its failures, which other origins may
- * read it, and which statuses it answers. A route of an API also declares its operation (edge-api/api.ts). The OpenAPI
- * documents, 405s, preflights and the tests read this declaration.
+ * What a route declares: its address, who may call it, the body it accepts, how it reports failures, which other
+ * origins may read it, and which statuses it returns. An API route also declares its operation (edge-api/api.ts). The
+ * OpenAPI documents, 405s, preflights and the tests use this declaration.
  */
 import type { z } from 'zod'
 import type { ListFields } from '../domain/lists/list-query.ts'
@@ -12,8 +12,8 @@ import type { Reads } from './reading/body.ts'
 import type { DeclaredBody } from './reading/declared-body.ts'
 
 /**
- * Who may call. `public`: anybody, and no answer ever carries a challenge (D-37, R071). `login`: anybody, who
- * authenticates with the credentials in the request. `session`: the holder of a good credential. `partial`: also of a
+ * Who may call. `public`: anyone, and no response ever carries a challenge (D-37, R071). `login`: anyone; the caller
+ * authenticates with the credentials in the request. `session`: the holder of a valid credential. `partial`: also of a
  * legacy session whose TOTP code is outstanding (D-51). `logout`: also without any second factor (D-52). `admin`: an
  * administrator (D-38). `router`: an identity of type Router, by the certificate of the connection (D-42).
  */
@@ -28,35 +28,35 @@ export interface Route {
   readonly access: Access
   readonly face: Face
   readonly cors: Cors
-  /** The content types that the route reads, D-11; none: the body is not looked at. */
+  /** The content types that the route accepts, D-11. If empty, the body is ignored. */
   readonly reads: readonly Reads[]
-  /** Machines ask it all the time: good answers are logged only for debugging. */
+  /** Machines poll this route: successful responses are logged only at debug level. */
   readonly isProbe?: true
-  /** Every status it may answer, besides those that any address may (`ALWAYS`). */
+  /** Every status it may return, besides those that any address may return (`ALWAYS`). */
   readonly replies: readonly number[]
-  /** Of a route of an API: what its OpenAPI document says about it. */
+  /** For an API route: what the OpenAPI document says about it. */
   readonly operation?: Operation
 }
 
-/** One call of an API. The handler is typed by it, and its OpenAPI document shows it (D-264). */
+/** One API call. It types the handler and appears in the OpenAPI document (D-264). */
 export interface Operation {
   /** One sentence in the imperative, without a full stop. */
   readonly summary: string
   readonly description?: string
-  /** The group of the document that it is in; by default the first part of its path. */
+  /** The tag of the call in the document; by default the first part of its path. */
   readonly tag?: string
   /** Makes it a list: the fields that `filter` and `sort` may name (API 2). */
   readonly list?: ListFields
-  /** Parameters of the query beyond those of a list; all are optional. */
+  /** Query parameters beyond those of a list; all are optional. */
   readonly query?: Parameters
-  /** Header fields of its own that it reads; all are optional. */
+  /** Additional header fields that it reads; all are optional. */
   readonly headers?: Parameters
   readonly body?: DeclaredBody
-  /** Its successes by status. */
+  /** Success responses by status. */
   readonly answers: Readonly<Record<number, AnsweredContent>>
-  /** Header fields of a success, besides those of every answer. */
+  /** Header fields of a success, besides those of every response. */
   readonly answerHeaders?: readonly string[]
-  /** Refusals of its own, besides those that follow from who may call it and what it reads. */
+  /** Additional errors, besides those that follow from who may call it and which body it accepts. */
   readonly codes?: readonly FailureCode[]
 }
 
@@ -67,7 +67,7 @@ type Parameters = Readonly<Record<string, string>>
 export type AnsweredContent = z.ZodType | OtherContent
 
 export interface OtherContent {
-  /** Empty: the answer has no content. */
+  /** If empty, the response has no content. */
   readonly types: readonly string[]
   readonly about: string
 }

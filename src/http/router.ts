@@ -27,7 +27,7 @@ import { fingerprintOf, presentedChain } from './reading/peer-certificate.ts'
 import { recordOf } from './request-record.ts'
 import { ALWAYS, type AuthenticatedAccess, isAnonymous, type Route } from './route.ts'
 
-/** D-44, D-205: what a caller without credentials may send, on every route; and what other callers may send. */
+/** D-44, D-205: the body limit for callers without credentials, on every route, and the limit for other callers. */
 export const BODY_LIMITS = { anonymous: 64 * 1024, authenticated: 1024 * 1024 } as const
 
 export interface RouteDependencies {
@@ -42,9 +42,9 @@ export interface Router {
     route: R,
     handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
   ): void
-  /** Answers preflights, and keeps addresses apart. Called once, at the end. */
+  /** Adds the preflights, and keeps addresses separate. Called once, at the end. */
   close(): void
-  /** What to say to a method that an address does not have. */
+  /** Returns the response to a method that an address does not have. */
   readonly findAddress: FindAddress
   readonly table: readonly Route[]
 }
@@ -113,7 +113,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
       },
       access === 'partial' || access === 'logout' ? access : 'full',
     )
-    // D-39: on every authenticated answer, errors included.
+    // D-39: on every authenticated response, including errors.
     reply.headers(expiryHeaders(session.expiresAt, use.ports.clock))
     return session
   }
@@ -143,7 +143,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
   return { add, close, findAddress: findAmong(() => addressesOf(table)), table }
 }
 
-/** D-45. In a hook before the body, so that nobody's is read for nothing. */
+/** D-45. In a hook before the body, so that we do not read a body in vain. */
 export function refuseMethod(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -176,7 +176,7 @@ export function secondsLeft(expiresAt: Instant, clock: Pick<Clock, 'now'>): numb
   return Math.max(0, Math.floor((expiresAt - clock.now()) / 1_000))
 }
 
-/** The log line that makes every test fail whose service wrote it. */
+/** Every test whose service logged this line fails. */
 export const UNDECLARED = 'a route answered with a status that it does not declare'
 
 function callOf<A extends Route['access']>(request: FastifyRequest, route: Route): Call<A> {
@@ -215,7 +215,7 @@ function readQuery(request: FastifyRequest): FormFields {
   return fields
 }
 
-/** D-11: a login endpoint that can answer nothing the caller takes says so before it does anything. */
+/** D-11: a login endpoint that has no acceptable response for the caller says so before it does anything. */
 function readWanted(request: FastifyRequest, route: Route): 'html' | 'json' {
   if (!route.face.pages) return 'json'
   const wanted = wantedContent(request.raw)
@@ -233,7 +233,7 @@ function callerOf(request: FastifyRequest): Caller {
   }
 }
 
-/** Turns whatever was thrown into an answer in the route's own face, and logs what only we may know. */
+/** Turns any thrown error into a response in the route's format, and logs the internal details. */
 export function answerError(
   error: unknown,
   request: FastifyRequest,
@@ -246,7 +246,7 @@ export function answerError(
   if (failure.code === 'UNHANDLED') {
     use.log.error({ requestId: request.id, err: failure.cause }, 'a request failed unexpectedly')
   }
-  // A body that was refused before it was read leaves the connection in the middle of it.
+  // Close the connection: the unread bytes of a rejected body would be parsed as the next request.
   if (CATALOGUE[failure.code].status === 413) reply.header('connection', 'close')
   const face = record.address?.face ??
     request.routeOptions.config.face ?? { json: 'api', pages: false }

@@ -1,7 +1,6 @@
 /**
- * The sockets of one web listener: one for each interface, with one HTTPS server behind all of them, and the API's
- * error response to bytes that are not a valid request. Whether a client certificate counts is decided later, by our
- * own check.
+ * The sockets of one web listener: one per interface, all served by one HTTPS server. Bytes that are not a valid
+ * request get the API's error response. Client certificates are checked later, by our own code.
  */
 import type { RequestListener } from 'node:http'
 import { formatHostPort, type HostPort } from '../base/host-port.ts'
@@ -27,16 +26,16 @@ export interface TlsListenerOptions
     'tls' | 'timeouts' | 'material' | 'limit' | 'proxyProtocol' | 'log'
   > {
   readonly name: string
-  /** One socket each. Port 0: a free one, the same for all. */
+  /** One socket each. With port 0, all of them use the same free port. */
   readonly interfaces: readonly HostPort[]
   readonly handler: RequestListener
   readonly random: Random
 }
 
 export interface TlsListener extends Pick<HttpsServer, 'close'> {
-  /** The port that it listens on: the configured one, or the free one that was found. */
+  /** The port in use: the configured one, or the free port that was chosen. */
   readonly port: number
-  /** Shows another certificate, names other CAs or both, from the next handshake on. */
+  /** Replaces the certificate, the CA names or both, starting with the next handshake. */
   replaceMaterial(change: Partial<TlsMaterial>): void
 }
 
@@ -54,7 +53,7 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
       if (bound.outcome === 'listening') {
         port = bound.port
       } else {
-        // A machine without IPv6 still serves the default configuration.
+        // Skip IPv6 on a machine without it, so that the default configuration still works.
         const at = formatHostPort(wanted)
         log.warn({ listener: name, interface: at }, 'this machine has no such interface; left out')
       }

@@ -1,6 +1,6 @@
 /**
- * What every page of the own account and every form on it goes through: the cookie instead of a header, a login instead
- * of a challenge, and pages instead of JSON. D-161, D-162. GETs change nothing; a form proves that our page sent it.
+ * Common to every account page and every form on it: a cookie instead of a header, a login instead of a challenge, and
+ * pages instead of JSON. D-161, D-162. GETs change nothing; a form proves that our page sent it.
  */
 import { beginAccountLogin } from '../../domain/account/login.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
@@ -43,7 +43,7 @@ export const CALLBACK_PATH = `${ACCOUNT_PATH}/callback`
 
 export type AtListener = Pick<ListenerParts, 'addresses'>
 
-/** Whose page it is. */
+/** The user that the page belongs to. */
 export interface AccountCall extends IdentityDetail {
   readonly head: RequestHead
   readonly session: CallSession
@@ -52,14 +52,14 @@ export interface AccountCall extends IdentityDetail {
 }
 
 export const ACCOUNT_ROUTE = {
-  // Who has no cookie is led to the login: nobody is ever challenged (R071).
+  // A user without a cookie is redirected to the login; these pages never send a challenge (R071).
   access: 'public',
   face: { json: 'api', pages: true },
   cors: 'none',
 } as const satisfies Partial<Route>
 
 export interface AccountRoutes {
-  /** GET of a page: the answer is HTML. */
+  /** GET of a page: the response is HTML. */
   show(name: AccountPage, content: (call: AccountCall) => Promise<SafeHtml>): void
   /** POST of a form on that page. */
   submit(
@@ -100,7 +100,7 @@ export function accountRoutes(
               const html = await content(await callOf(call, visitor.session, note))
               return withCookies(accountPage(200, html), note === undefined ? [] : [clearNote()])
             } catch (error) {
-              // Ended by somebody else while the page was being made.
+              // Another call ended the session while the page was being rendered.
               if (!isUnauthorized(error)) throw error
               return toLogin(ports, call, listener, name)
             }
@@ -140,7 +140,7 @@ export function accountRoutes(
   }
 }
 
-/** Who is at the door. `blocked`: the policy demands a JWT beside every call, and a page cannot bring one (D-52). */
+/** The state of the caller. `blocked`: the policy requires a JWT with every call, which a page cannot send (D-52). */
 type Visitor =
   | { readonly kind: 'known'; readonly session: CallSession }
   | Blocked
@@ -165,7 +165,7 @@ async function visitorOf(ports: AccountPorts, call: Call, listener: AtListener):
   }
 }
 
-/** The session of the cookie, whatever its policy demands; undefined when it is none any more. */
+/** Returns the session of the cookie, regardless of its policy; undefined if it is no longer valid. */
 export async function sessionToEnd(
   ports: AccountPorts,
   call: Call,
@@ -192,14 +192,14 @@ function blocked(ports: AccountPorts, { session, failure }: Blocked): Answer {
   return { ...accountPage(403, html), failure }
 }
 
-/** The cookie is of no use any more, if there is one. */
+/** Redirects to the login, and deletes the session cookie, if there is one, because it is no longer valid. */
 function toLogin(ports: AccountPorts, call: Call, listener: AtListener, to: AccountPage): Answer {
   const answer = beginLogin(ports, call, listener, to)
   if (sessionCookie(call) === undefined) return answer
   return withCookies(answer, [...(answer.cookies ?? []), clearSession()])
 }
 
-/** 302 to the login, with what must come back in cookies. */
+/** 302 to the login, with the state for the return in cookies. */
 export function beginLogin(
   ports: AccountPorts,
   call: Call,
@@ -221,13 +221,13 @@ export function beginLogin(
   ])
 }
 
-/** A failure is a page of the account to who takes one; only our own faults are left to the last resort. */
+/** Shows a failure as an account page if the caller accepts HTML; only internal errors go to the general handler. */
 export async function withPages(
   { brand }: Pick<AccountPorts, 'brand'>,
   call: Call,
   answer: () => Promise<Answer>,
 ): Promise<Answer> {
-  // R023: there is nothing but pages here.
+  // R023: these routes serve only pages.
   if (preferencesOf(call).mediaType(['text/html']) === undefined) {
     throw new Failure('NOT_ACCEPTABLE')
   }
@@ -246,7 +246,7 @@ export function isUnauthorized(error: unknown): error is Failure {
   return error instanceof Failure && error.code === 'UNAUTHORIZED'
 }
 
-/** Also where the demanded signer is gone, and no challenge can name it. */
+/** Also used if the required signer was deleted, so that no challenge can name it. */
 function isSecondaryMissing({ challenges }: Failure, brand: string): boolean {
   return (
     challenges === undefined ||

@@ -1,4 +1,4 @@
-/** /account and everything below it: a person's own page. D-161. On listeners that have the provider, where the login is. */
+/** /account and everything below it: the user's own pages. D-161. Only on listeners with the provider and its login. */
 
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { listOwnSessions } from '../../domain/sessions/own-sessions.ts'

@@ -1,4 +1,4 @@
-/** What the account pages are answered with: a page, or the way to one. */
+/** The responses of the account pages: a page, or a redirect to one. */
 import { type AccountPage, PAGE_PATHS } from '../../web/account/layout.ts'
 import { ACCOUNT_STYLE_SOURCE } from '../../web/account/styles.ts'
 import type { Note } from '../../web/account/texts.ts'
@@ -10,12 +10,12 @@ export function accountPage(status: number, html: SafeHtml): Answer {
   return page(status, html, { formAction: [], style: ACCOUNT_STYLE_SOURCE })
 }
 
-/** 303: a reload of what follows posts nothing again. */
+/** 303, so that a reload does not repeat the POST. */
 export function seeOther(location: string): Answer {
   return { status: 303, headers: { location } }
 }
 
-/** Back to a page that says what has happened; the word travels in a cookie, so that no link can say it. */
+/** Redirects to a page that shows a notice. The notice is in a cookie, so that a link cannot forge it. */
 export function backTo(name: AccountPage, note: Note): Answer {
   return withCookies(seeOther(PAGE_PATHS[name]), [keepNote(note)])
 }

@@ -1,4 +1,4 @@
-/** /account/certificates: the own certificate, to look at. Renewing it is the business of whoever holds its key. */
+/** /account/certificates: shows the user's certificate. Renewing it needs its key, so that is left to the client. */
 import { readCertificates, validity } from '../../base/certificates.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { listOwnAuthenticators } from '../../domain/account/own-authenticators.ts'
@@ -8,7 +8,7 @@ import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { certificatesPage, type ShownCertificate } from '../../web/account/certificates-page.ts'
 import type { AccountRoutes } from './account-route.ts'
 
-/** API 4.2: an identity has one of each method at most. */
+/** API 4.2: an identity has at most one of each method. */
 const ALL = { limit: 10, offset: 0 }
 
 export async function certificatesOf(

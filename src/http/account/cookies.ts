@@ -1,7 +1,7 @@
 /**
- * The cookies of the account pages: the sealed session, the logins that are under way, and what the next page has to say.
- * D-161, R113. Lax and not Strict: a person may come back from the site of an IdP, or follow a link. What changes
- * something is a POST, which Lax keeps from other sites.
+ * The cookies of the account pages: the sealed session, the logins in progress, and the notice for the next page.
+ * D-161, R113. Lax and not Strict, because a user may return from the site of an IdP, or follow a link. Every change is
+ * a POST, and browsers send no Lax cookie with a POST from another site.
  */
 import { inSeconds } from '../../base/time/duration.ts'
 import { isAccountState } from '../../domain/account/login.ts'
@@ -15,10 +15,10 @@ const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 const SESSION = '__Host-latchkey-account'
 const NOTE = '__Host-latchkey-account-note'
 
-/** One for each login, so that two tabs do not disturb each other. */
+/** One for each login, so that two tabs do not interfere. */
 const loginName = (state: string) => `__Host-latchkey-account-login-${state}`
 
-/** The next page is shown at once, or never. */
+/** The next page is shown immediately, or never. */
 const NOTE_SECONDS = 60
 
 export const sessionCookie = (head: RequestHead) => cookieOf(head, SESSION)
@@ -29,13 +29,13 @@ export function noteCookie(head: RequestHead): Note | undefined {
   return Object.hasOwn(NOTES, value) ? (value as Note) : undefined
 }
 
-/** Browsers send the oldest first (RFC 6265 §5.4), and D-181 lets so many wait, with the one that begins now. */
+/** Browsers send the oldest first (RFC 6265 §5.4). D-181 allows this many logins in progress, including the new one. */
 const MOST_LOGINS = 8
 
-/** Takes away the oldest logins that nobody has finished, when another one begins. */
+/** Deletes the oldest unfinished logins when another one starts. */
 export function clearOldLogins(head: RequestHead): readonly string[] {
   const states = Array.from(cookiesWith(head, loginName('')), (rest) => rest.split('=', 1)[0] ?? '')
-    // Nothing but what we have written ourselves is written again.
+    // Only write back names that we wrote ourselves.
     .filter(isAccountState)
   return states.slice(0, Math.max(0, states.length + 1 - MOST_LOGINS)).map(clearLogin)
 }

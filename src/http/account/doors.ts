@@ -1,6 +1,6 @@
 /**
- * The way in and out: GET /account/callback, where the login comes back to; GET /account/confirm, a fresh login on the way
- * to a change; POST /account/sign-out and what follows it. D-161, D-162, R113.
+ * Signing in and out: GET /account/callback, where the login returns to; GET /account/confirm, a fresh login before a
+ * change; POST /account/sign-out and the page after it. D-161, D-162, R113.
  */
 import { Secret } from '../../base/secrets/secret.ts'
 import { finishAccountLogin, isAccountState } from '../../domain/account/login.ts'
@@ -68,7 +68,7 @@ export function addDoors(router: Router, ports: AccountPorts, listener: AtListen
       withPages(ports, call, async () => {
         refuseForeign(call, listener)
         const session = await sessionToEnd(ports, call, listener)
-        // A session that is over already needs no end, and its form cannot be asked for more.
+        // A session that is already over need not be ended, and its form cannot be checked any further.
         if (session !== undefined) {
           call.isFrom(session)
           refuseForged(ports, session, SIGN_OUT_PATH, bodyFields(call.body))
@@ -86,7 +86,7 @@ export function addDoors(router: Router, ports: AccountPorts, listener: AtListen
 
 const PARAMETERS = ['state', 'code', 'iss', 'error'] as const
 
-/** The login is over: what it leaves in the browser is a session, or nothing. */
+/** Ends the login: the browser is left with a session, or with nothing. */
 async function comeIn(ports: AccountPorts, call: Call, listener: AtListener): Promise<Answer> {
   const { query, caller } = call
   const { addresses } = listener
@@ -107,7 +107,7 @@ async function comeIn(ports: AccountPorts, call: Call, listener: AtListener): Pr
       caller,
     })
     call.isFrom(finished)
-    // The browser keeps one session: the one before would only lie about.
+    // The browser keeps only one session: end the previous one, which would otherwise stay open unused.
     const before = await sessionToEnd(ports, call, listener)
     if (before !== undefined) await logOut(ports, before, { ...caller, actorId: before.identityId })
     const { accessToken, lifeSeconds, to } = finished

@@ -1,4 +1,4 @@
-/** What a form of the account pages must show before anything in it is looked at: that our page sent it. D-162. */
+/** Checks that our page sent a form of the account pages, before anything in it is read. D-162. */
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { isFormToken } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
@@ -7,7 +7,7 @@ import type { ListenerParts } from '../listener-parts.ts'
 import { type Fields, textField } from '../reading/fields.ts'
 import type { RequestHead } from '../reading/header-fields.ts'
 
-/** D-162: before the token is looked at. Browsers send both fields with a form; what sends neither has no cookies. */
+/** D-162: runs before the token check. Browsers send both fields with a form; without both, there are no cookies. */
 export function refuseForeign(
   head: RequestHead,
   { addresses }: Pick<ListenerParts, 'addresses'>,
@@ -32,7 +32,7 @@ export function refuseForged(
   if (!isOurs) throw new Failure('FORBIDDEN', { detail: 'the form has no token of this session' })
 }
 
-/** Longer than anything that such a field holds. */
+/** Longer than any value of such a field. */
 const LONGEST_FIELD = 1024
 
 export const fieldOf = (fields: Fields, name: string) => textField(fields, name, LONGEST_FIELD)

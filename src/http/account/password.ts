@@ -1,4 +1,4 @@
-/** /account/password: another password. The present one is in the form, and is judged like a login (API 3.1, D-22). */
+/** /account/password: changes the password. The current one is in the form and is checked as a login (API 3.1, D-22). */
 import { Secret } from '../../base/secrets/secret.ts'
 import {
   listOwnAuthenticators,
@@ -18,7 +18,7 @@ import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
 import { fieldOf } from './form-checks.ts'
 
-/** API 4.2: an identity has one of each method at most. */
+/** API 4.2: an identity has at most one of each method. */
 const ALL = { limit: 10, offset: 0 }
 
 export async function passwordOf(
@@ -90,7 +90,7 @@ function readPasswords(fields: Fields): Passwords | { readonly error: string } {
   return { currentPassword: new Secret(currentPassword), password: new Secret(password) }
 }
 
-/** What the form says of a refusal; undefined: that is no matter of the form. */
+/** Returns the form's message for a failure; undefined if the form does not handle it. */
 function sentenceOf({ code, field }: Failure): string | undefined {
   if (code === 'RATE_LIMITED' || code === 'SERVER_TOO_BUSY') return messageText(code).message
   if (code !== 'COULD_NOT_VALIDATE') return undefined

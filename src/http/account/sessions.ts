@@ -1,4 +1,4 @@
-/** /account/sessions: what is signed in, and its end, which needs a fresh login (D-162, D-163). */
+/** /account/sessions: lists the user's sessions, and ends them after a fresh login (D-162, D-163). */
 import type { ApiSessionId } from '../../base/ids.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { isFreshLogin } from '../../domain/account/session.ts'
@@ -22,7 +22,7 @@ import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
 import { fieldOf } from './form-checks.ts'
 
-/** As many as a person can look through. */
+/** As many as a user can reasonably look through. */
 const MOST_SHOWN = 50
 
 export function addSessionsPage(routes: AccountRoutes, ports: AccountPorts): void {
@@ -35,7 +35,7 @@ export function addSessionsPage(routes: AccountRoutes, ports: AccountPorts): voi
       await endOwnSession(ports, session, fieldOf(fields, 'session') as ApiSessionId, caller)
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'NOT_FOUND') throw error
-      // Pressed twice, or over by itself meanwhile: what is left, instead of a dead end.
+      // The button was pressed twice, or the session expired meanwhile: show the remaining ones instead of an error.
       const { status } = CATALOGUE[error.code]
       return { ...accountPage(status, await listed(call, SESSIONS.gone)), failure: error }
     }
@@ -52,7 +52,7 @@ export function addSessionsPage(routes: AccountRoutes, ports: AccountPorts): voi
     const { rows, totalCount: total } = await listOwnSessions(ports, session, MOST_SHOWN)
     const sessions = rows
       .map((row) => shown(row, session))
-      // This browser's first, the others newest first.
+      // This browser's session first, then the others, newest first.
       .sort((one, other) => Number(other.isCurrent) - Number(one.isCurrent))
     return sessionsPage(frame, {
       sessions,

@@ -1,6 +1,6 @@
 /**
- * /account/totp: a person's own authenticator app. API 3.1; D-19, D-162. To begin needs a fresh login; to finish needs the
- * page that the beginning was answered with; to remove it or to renew the recovery codes needs a code in that very form.
+ * /account/totp: the user's authenticator app. API 3.1; D-19, D-162. Starting needs a fresh login. Finishing needs the
+ * page that the start returned. Removing the app or renewing the recovery codes needs a code in the same form.
  */
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { formToken, isFormToken, isFreshLogin } from '../../domain/account/session.ts'
@@ -38,7 +38,7 @@ export function addTotpPage(
   ports: AccountPorts,
   { totpHostname }: Pick<ListenerParts, 'totpHostname'>,
 ): void {
-  /** That this session began this very enrollment, which needed a fresh login. */
+  /** Proves that this session started this enrollment, which needed a fresh login. */
   const proofOf = ({ session }: AccountCall, { enrollment }: ReadEnrollment) =>
     formToken(ports, session, `enrollment ${enrollment.id}`)
   const isProof = ({ session }: AccountCall, { enrollment }: ReadEnrollment, given: unknown) =>
@@ -70,7 +70,7 @@ export function addTotpPage(
     const isOurs = found !== undefined && others.length === 0 && isProof(call, found, proof)
     if (!isOurs) return backTo('totp', 'app-again')
     const { provisioningUrl } = found
-    // The same form, sent twice.
+    // The same form was sent twice.
     if (provisioningUrl === undefined) return backTo('totp', 'app-on')
     try {
       await verifyEnrollmentInSession(ports, session, codeOf(fields), caller)
@@ -90,7 +90,7 @@ export function addTotpPage(
 
   routes.submit('totp', TOTP_REMOVE_PATH, async (call, fields) => {
     const { session, caller } = call
-    // What is only pending is no app yet, and would be cancelled without a code.
+    // A pending enrollment is not an app yet, and would be cancelled without a code.
     if (!call.isMfaEnabled) return backTo('totp', 'app-off')
     try {
       await removeEnrollmentInSession(ports, session, codeOf(fields), caller)
@@ -135,7 +135,7 @@ export function addTotpPage(
     }
   }
 
-  /** The form again, with what was wrong about the code; anything else is no matter of the form. */
+  /** Shows the form again if the code was wrong; other failures are not handled by the form. */
   async function refused(
     error: unknown,
     form: (message: string) => SafeHtml | Promise<SafeHtml>,
@@ -156,7 +156,7 @@ function codeOf(fields: Fields): string {
   return code
 }
 
-/** Somebody else was faster with the removal. */
+/** A concurrent call removed it first. */
 const isGone = (error: unknown) =>
   hasCode(error, ['MFA_NOT_ENROLLED', 'MFA_ENROLLMENT_NOT_STARTED'])
 

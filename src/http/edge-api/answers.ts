@@ -1,4 +1,4 @@
-/** The answers of the APIs, in their envelope, with links and references: API 1. */
+/** The responses of the APIs, in their envelope, with links and references: API 1. */
 import type { z } from 'zod'
 import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { ListMeta } from '../../contract/envelope.ts'
@@ -28,12 +28,12 @@ export function listed<T, U>(
   })
 }
 
-/** 201 with what was created. */
+/** 201 with the created entity. */
 export function made<T>(data: T): Answer<201, Envelope<T>> {
   return json(201, { data, meta: {} })
 }
 
-/** 201 with the id of what was created. */
+/** 201 with the id of the created entity. */
 export function created(entities: string, id: string) {
   return made({ id, _links: selfLink(`${entities}/${id}`) })
 }
@@ -42,7 +42,7 @@ export function done(): Answer<200, Envelope<Record<string, never>>> {
   return json(200, { data: {}, meta: {} })
 }
 
-/** Links are relative to the API's prefix, so that they hold behind any address. */
+/** Links are relative to the API's prefix, so that they work under any address. */
 export function selfLink(path: string): { self: { href: string } } {
   return { self: { href: `./${path}` } }
 }
@@ -55,7 +55,7 @@ export function timeOrNull(at: Instant | undefined): string | null {
   return at === undefined ? null : toRfc3339(at)
 }
 
-/** The id in the path. Whether anything has it, the use case finds out. */
+/** Returns the id in the path. The use case checks whether it exists. */
 export function idIn<Id extends string>({ id }: { readonly id: string }): Id {
   return id as Id
 }

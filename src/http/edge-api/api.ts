@@ -1,7 +1,7 @@
 /**
  * The two APIs, and how a route is added to one: `add` takes the operation and types the handler by it – path
- * parameters, query, body, session and answers. What is derived from the operation is not declared: the content types
- * that are read, the statuses, and the codes that follow from who may call (openapi/codes.ts).
+ * parameters, query, body, session and responses. These are derived from the operation, not declared: the accepted
+ * content types, the statuses, and the codes that follow from who may call (openapi/codes.ts).
  */
 import type { z } from 'zod'
 import type { ListQuery } from '../../domain/lists/list-query.ts'
@@ -32,7 +32,7 @@ export const APIS = {
 
 export type ApiBinding = keyof typeof APIS
 
-/** A route as a file of an API declares it. */
+/** A route as declared in a file of an API. */
 export interface ApiRoute extends Operation {
   readonly method: Method
   /** Below the prefix of the API; `:name` stands for a parameter. */
@@ -50,7 +50,7 @@ export type ApiCall<R extends ApiRoute> = Omit<Call<R['access']>, 'path' | 'quer
   readonly input: InputOf<R['body']>
 }
 
-/** What the handler of a route may answer: a declared status, with JSON of its shape. Refusals are thrown. */
+/** What the handler of a route may return: a declared status, with JSON of its shape. Failures are thrown. */
 export type ApiAnswer<R extends ApiRoute> = AnswersOf<R['answers']>
 
 type AnswersOf<A> = {
@@ -63,7 +63,7 @@ type ParametersOf<P extends string> = P extends `${string}:${infer Name}/${infer
     ? Name
     : never
 
-/** An API of a listener, or the root, which has a few of its calls too. */
+/** An API of a listener, or the root, which has some of the same calls. */
 export interface Api {
   add<const R extends ApiRoute>(
     route: R,

@@ -1,6 +1,6 @@
 /**
- * POST /authenticate and POST /authenticate/mfa, on both APIs: SPEC Legacy authentication; D-51. The answer is the
- * session, with its token once, in the body and in the header `zt-session`.
+ * POST /authenticate and POST /authenticate/mfa, on both APIs: SPEC Legacy authentication; D-51. Returns the session.
+ * Its token is returned only here, in the body and in the header `zt-session`.
  */
 import { Authenticate, Code } from '../../contract/authenticate.ts'
 import { AuthenticateReply, type LegacyApiSession } from '../../contract/current-api-session.ts'

@@ -1,22 +1,22 @@
 /**
- * Bodies of PUT and PATCH: API 1, D-121. Either becomes the body that would make the entity as it is to be, which is then
- * read as that of a create. So a change is judged by its result, and no field has its rule twice.
+ * Bodies of PUT and PATCH: API 1, D-121. Both become the body that would create the changed entity, which is then
+ * parsed like that of a create. So a change is validated by its result, and each field has its rule only once.
  */
 import type { Body } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Maps without fields of their own: a change replaces them as a whole, and null is a value in them. */
+/** Maps with arbitrary keys: a change replaces them as a whole, and null is a value in them. */
 const WHOLE: readonly string[] = ['tags', 'appData']
 
-/** PATCH, as RFC 7396 has it: what the body names is changed, also inside of parts; null clears. */
+/** PATCH, as in RFC 7396: changes what the body names, also in nested objects; null clears. */
 export function patched(current: Members, body: Body): Body {
   const value = contentOf(body)
   return isMembers(value) ? { kind: 'json', value: merge(current, value) } : body
 }
 
-/** PUT: what never changes need not be named; thrown: COULD_NOT_VALIDATE where it is named as something else. */
+/** PUT: fields that never change may be omitted. Throws COULD_NOT_VALIDATE if one has another value. */
 export function withFixed(fixed: Members, body: Body): Body {
   const value = contentOf(body)
   if (!isMembers(value)) return body
@@ -26,14 +26,14 @@ export function withFixed(fixed: Members, body: Body): Body {
   return withDefaults(fixed, body)
 }
 
-/** What the body leaves out, from somewhere else. */
+/** Fills in the members that the body omits. */
 export function withDefaults(given: Members, body: Body): Body {
   const value = contentOf(body)
   if (!isMembers(value)) return body
   return { kind: 'json', value: members([...Object.entries(given), ...Object.entries(value)]) }
 }
 
-/** D-11: no body at all counts as `{}`. */
+/** D-11: a missing body counts as `{}`. */
 function contentOf(body: Body): unknown {
   return body.kind === 'json' ? body.value : {}
 }
@@ -49,7 +49,7 @@ function merge(current: Members, patch: Members): Members {
   return members(merged)
 }
 
-/** Own members alone, whatever their names: `__proto__` is one of them. */
+/** Copies only own members, with any name: `__proto__` may be one of them. */
 function members(entries: Iterable<readonly [string, unknown]>): Members {
   return Object.fromEntries(entries)
 }

@@ -1,6 +1,6 @@
 /**
- * What a legacy client tells of its machine and of itself: API 4.1, D-51, D-124. Nothing in it is ever refused: what is not
- * a short text by a known name is left out.
+ * What a legacy client reports about its machine and itself: API 4.1, D-51, D-124. Nothing in it is rejected: anything
+ * but a short string under a known name is dropped.
  */
 import { isLine } from '../../base/text.ts'
 import type { ClientInfo } from '../../domain/identities/identity.ts'
@@ -8,7 +8,7 @@ import type { LegacyClient } from '../../domain/sessions/authenticate-legacy.ts'
 import type { Fields } from '../reading/fields.ts'
 import { isMembers } from './changed-body.ts'
 
-/** As the SDKs of such controllers spell them. */
+/** As the SDKs for such controllers spell them. */
 const ENV_INFO = ['arch', 'os', 'osRelease', 'osVersion', 'domain', 'hostname']
 const SDK_INFO = ['appId', 'appVersion', 'branch', 'revision', 'type', 'version']
 
@@ -21,7 +21,7 @@ export function readClient(fields: Fields): LegacyClient {
   }
 }
 
-/** Undefined where nothing of it can be kept. */
+/** Undefined if none of it can be kept. */
 function readInfo(
   [given]: readonly unknown[] = [],
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** The stored fields of an entity in JSON, made of its description (entities/): times are text, missing is null. */
+/** The stored fields of an entity as JSON, from its description (entities/): times are strings, missing is null. */
 import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { JsonOf } from '../../contract/described.ts'
 import type {
@@ -15,17 +15,17 @@ type BodyOf<F extends Fields, Name extends keyof F> = {
   [N in Name & StoredName<F>]: JsonOf<F[N]>
 }
 
-/** What callers are shown of an entity of their own. */
+/** What callers see of their own entity. */
 export function ownFields<F extends Fields>(fields: F, entity: EntityOf<F>) {
   return bodyOf(fields, entity, ({ shownTo }) => shownTo === 'self') as BodyOf<F, SelfName<F>>
 }
 
-/** What administrators are shown. */
+/** What administrators see. */
 export function managedFields<F extends Fields>(fields: F, entity: EntityOf<F>) {
   return bodyOf(fields, entity, ({ shownTo }) => shownTo !== undefined) as BodyOf<F, ShownName<F>>
 }
 
-/** What administrators choose: the body that would make it. */
+/** What administrators can set: the body that would create the entity. */
 export function chosenFields<F extends Fields>(fields: F, entity: EntityOf<F>) {
   return bodyOf(fields, entity, ({ isWritable }) => isWritable === true) as BodyOf<
     F,

@@ -1,4 +1,4 @@
-/** GET /external-jwt-signers of the client API: whose tokens count here, for somebody who wants to log in. API 3.1, 4.5. */
+/** GET /external-jwt-signers of the client API: the accepted token issuers, for a client before login. API 3.1, 4.5. */
 
 import {
   type PublicSigner,

@@ -1,12 +1,12 @@
 /**
- * The JSON body of a management write, as its contract has it. A fault names the field and the rule, in our words,
- * and never the value (D-45, R108).
+ * Parses the JSON body of a management write by its contract. An error names the field and the rule, in our words, and
+ * never the value (D-45, R108).
  */
 import { z } from 'zod'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Body } from '../reading/body.ts'
 
-/** D-11: no body at all counts as `{}`. */
+/** D-11: a missing body counts as `{}`. */
 export function readBody<T extends z.ZodType>(shape: T, body: Body): z.output<T> {
   const value = body.kind === 'json' ? body.value : {}
   const result = shape.safeParse(value)
@@ -15,7 +15,7 @@ export function readBody<T extends z.ZodType>(shape: T, body: Body): z.output<T>
   throw new Failure('COULD_NOT_VALIDATE', { field: faultOf(issue, value) })
 }
 
-/** For actions that take nothing. */
+/** For actions without input. */
 export const Nothing = z.strictObject({})
 
 type Issue = z.core.$ZodIssue
@@ -30,7 +30,7 @@ function faultOf(issue: Issue | undefined, value: unknown) {
   return { field: fieldAt(issue.path), reason: isMissing ? 'is missing' : reasonOf(issue) }
 }
 
-/** Names come from the caller too: no longer than one needs to find them again. */
+/** Names come from the caller too: cut them to the length needed to recognize them. */
 const LONGEST_NAME = 64
 
 function fieldAt(path: readonly PropertyKey[]): string {
@@ -61,7 +61,7 @@ function reasonOf(issue: Issue): string {
       return issue.discriminator === undefined
         ? 'must be text, a number, true, false or null'
         : issue.message
-    // Rules with a sentence of their own.
+    // Rules with their own message.
     case 'custom':
     case 'invalid_format':
       return issue.message

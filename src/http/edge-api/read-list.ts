@@ -1,4 +1,4 @@
-/** What of a list is asked for: `limit`, `offset`, `sort` and `filter` of the query. API 2; the language: domain/lists. */
+/** Reads `limit`, `offset`, `sort` and `filter` of a list from the query. API 2; filter language: domain/lists. */
 import type { FormFields } from '../../base/form.ts'
 import { LARGEST_PAGE } from '../../contract/lists.ts'
 import { FilterFault } from '../../domain/lists/filter-tokens.ts'
@@ -9,12 +9,12 @@ import { Failure } from '../../errors/catalogue.ts'
 
 const DEFAULT_LIMIT = 10
 
-/** What the filter carries of order and page counts where the query has nothing of its own. */
+/** The order and page in the filter apply only if the query does not set them. */
 export function readList(query: FormFields, known: ListFields): ListQuery {
   const carried = filterOf(query, known)
   const limit = countOf(query, 'limit') ?? carried?.limit ?? DEFAULT_LIMIT
   const offset = countOf(query, 'offset') ?? carried?.skip ?? 0
-  // No database counts further than an exact number.
+  // An offset beyond the safe integers is not exact, and no database counts that far.
   if (limit < 1 || !Number.isSafeInteger(offset)) throw new Failure('INVALID_PAGINATION')
   return {
     limit: Math.min(limit, LARGEST_PAGE),

@@ -1,4 +1,4 @@
-/** GET /version, at the root and on both APIs: what runs here, and which APIs it has. API 3.1. */
+/** GET /version, at the root and on both APIs: the running version and its APIs. API 3.1. */
 import { VersionReply } from '../../contract/version.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import { found } from './answers.ts'

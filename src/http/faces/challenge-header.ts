@@ -1,5 +1,5 @@
 /**
- * Header fields that a failure brings along: the challenge of a 401, the time to come back after. D-37.
+ * Header fields of a failure: the challenge of a 401, and when to retry. D-37.
  */
 import { CATALOGUE, type Failure } from '../../errors/catalogue.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
@@ -18,7 +18,7 @@ export function failureHeaders(failure: Failure, brand: string): HeaderFields {
   }
 }
 
-/** SPEC Response headers: beside every answer whose queries ask for a TOTP code. */
+/** SPEC Response headers: sent with every response whose queries ask for a TOTP code. */
 export function totpRequired(authQueries: readonly AuthQuery[] = []): HeaderFields {
   const isAsked = authQueries.some(({ typeId }) => typeId === 'MFA')
   return isAsked ? { [TOTP_REQUIRED_HEADER]: 'true' } : {}
@@ -29,8 +29,8 @@ function wwwAuthenticate(
   brand: string,
   challenges: Failure['challenges'],
 ): string {
-  // RFC 6749 §5.2: a client that authenticated by HTTP is answered in the scheme it used (D-28).
+  // RFC 6749 §5.2: a client that used HTTP authentication gets a challenge in the same scheme (D-28).
   if (code === 'CLIENT_HAS_NO_SECRET') return `Basic realm="${brand}-oidc"`
-  // D-37: where no row of the SPEC's table fits, the pair for "no supported token provided".
+  // D-37: if no row of the SPEC's table fits, use the pair for "no supported token provided".
   return formatChallenges(challenges ?? missingToken(brand))
 }

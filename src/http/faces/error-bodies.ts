@@ -1,7 +1,7 @@
 /** The JSON of a failure: of the APIs and login endpoints (D-45), and of the OAuth endpoints (RFC 6749 §5.2, D-28). */
 import { CATALOGUE, type Failure } from '../../errors/catalogue.ts'
 
-/** The version of the API's shapes, as clients of such controllers expect to find it in every error. */
+/** The version of the API's shapes, which clients of such controllers expect in every error. */
 const META = { apiVersion: '1.0.0', apiEnrollmentVersion: '1.0.0' }
 
 export function apiErrorBody(failure: Failure, requestId: string): object {

@@ -1,4 +1,4 @@
-/** /api-sessions and /identities/{id}/api-sessions of the management API: API 3.3, 4.7. Never a token. */
+/** /api-sessions and /identities/{id}/api-sessions of the management API: API 3.3, 4.7. Tokens are never returned. */
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import type { CurrentApiSession } from '../../contract/current-api-session.ts'
 import { DoneReply } from '../../contract/envelope.ts'

@@ -123,7 +123,7 @@ function chosenOf({
   secondary = {},
   tags,
 }: z.output<typeof contract.NewAuthPolicy>) {
-  // Two spellings of one thing; that they agree, the contract has seen to.
+  // Two spellings of one setting; the contract has already checked that they agree.
   const required = secondary.requireExtJwt ?? secondary.requireExtJwtSigner ?? undefined
   return {
     name,
@@ -136,13 +136,13 @@ function chosenOf({
   }
 }
 
-/** As a body that would make it. */
+/** Returns it as a body that would create it. */
 function chosenFields(policy: AuthPolicy): z.input<typeof contract.NewAuthPolicy> {
   const { name, primary, secondary, tags } = policyBody(policy)
   return { name, primary, secondary, tags }
 }
 
-/** A patch that names a signer in one spelling means it in both; in two that differ it means nothing. */
+/** A patch that names a signer in one spelling sets both; two different values are invalid. */
 function inBothSpellings(body: Body): Body {
   if (body.kind !== 'json' || !isMembers(body.value)) return body
   const { secondary } = body.value

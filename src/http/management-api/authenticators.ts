@@ -1,4 +1,4 @@
-/** /authenticators of the management API: API 3.3, 4.2. The hash of a password never leaves. */
+/** /authenticators of the management API: API 3.3, 4.2. Password hashes are never returned. */
 
 import type { z } from 'zod'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
@@ -186,12 +186,12 @@ export function secretOf(text: string | undefined): Secret | undefined {
   return text === undefined ? undefined : new Secret(text)
 }
 
-/** Whose it is and what it is: that stays. */
+/** The owner and the method cannot be changed. */
 export function fixedFields({ method, identityId }: domain.Authenticator) {
   return { method, identityId }
 }
 
-/** As far as a body that would make it can be written: without the password. */
+/** Returns it as a body that would create it, except for the password. */
 export function chosenCredential(authenticator: domain.Authenticator) {
   return authenticator.method === 'updb'
     ? chosenFields(UPDB_AUTHENTICATOR, authenticator)

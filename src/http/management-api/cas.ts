@@ -161,7 +161,7 @@ function chosenOf({ externalIdClaim, ...ca }: z.output<typeof contract.NewCa>) {
   return { ...ca, externalIdClaim: externalIdClaim ?? undefined }
 }
 
-/** As a body that would make it. */
+/** Returns it as a body that would create it. */
 function chosenOfCa(ca: Ca): z.input<typeof contract.NewCa> {
   return { ...chosenFields(CA, ca), externalIdClaim: ca.externalIdClaim }
 }

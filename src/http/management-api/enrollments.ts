@@ -1,6 +1,6 @@
 /**
- * /enrollments of the management API, and what other entities do with them: API 3.3, 4.3. Token and JWT are shown once,
- * in the answer that makes them.
+ * /enrollments of the management API, and the enrollments of other entities: API 3.3, 4.3. Token and JWT are returned
+ * only once, in the response that creates them.
  */
 import type { AuthenticatorId, CaId, EnrollmentId, IdentityId } from '../../base/ids.ts'
 import { fromRfc3339, type Instant, toRfc3339 } from '../../base/time/instant.ts'
@@ -172,7 +172,7 @@ function kindOf(
   }
 }
 
-/** What POST /identities carries, of which the contract has seen exactly one. */
+/** The enrollment in a POST /identities; the contract has already checked that there is exactly one. */
 export function kindOfNew(given: {
   readonly ott?: true | undefined
   readonly updb?: string | undefined
@@ -210,7 +210,7 @@ function enrollmentBody({ enrollment, identity }: EnrollmentDetail): contract.En
   }
 }
 
-/** What an identity shows of its own: the open ones, never a token. */
+/** The enrollments shown with an identity: only the open ones, never a token. */
 export function openEnrollments(
   own: readonly Enrollment[],
   now: Instant,

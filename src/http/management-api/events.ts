@@ -44,7 +44,7 @@ function show(event: RecordedEvent): Event {
   return { ...eventLine(event), _links: selfLink(`events/${event.id}`) }
 }
 
-/** Also what the audit output writes (D-134). */
+/** The audit output writes the same shape (D-134). */
 export function eventLine(event: RecordedEvent): EventLine {
   return {
     id: event.id,

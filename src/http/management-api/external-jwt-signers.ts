@@ -116,7 +116,7 @@ export function addManagedSigners(api: Api, ports: ManagementPorts): void {
     },
   )
 
-  // D-136: would a login with this JWT be accepted, and if not, why not. The signer is looked for first.
+  // D-136: reports whether a login with this JWT would be accepted, and if not, why. Looks up the signer first.
   api.add(
     {
       method: 'POST',
@@ -139,7 +139,7 @@ export function addManagedSigners(api: Api, ports: ManagementPorts): void {
 
 function chosenOf(given: z.output<typeof contract.NewExternalJwtSigner>) {
   const { jwksEndpoint, certPem, kid, externalAuthUrl, clientId, ...rest } = given
-  // Exactly one of the two is there: the contract has seen to it.
+  // Exactly one of the two is set: the contract has already checked it.
   const keys: SignerKeys =
     typeof certPem === 'string'
       ? { kind: 'certificate', certPem, kid: kid ?? undefined }
@@ -152,7 +152,7 @@ function chosenOf(given: z.output<typeof contract.NewExternalJwtSigner>) {
   }
 }
 
-/** As a body that would make it. */
+/** Returns it as a body that would create it. */
 function chosenOfSigner(signer: ExternalJwtSigner): z.input<typeof contract.NewExternalJwtSigner> {
   const { kind, ...keyFields } = signer.keys
   return { ...chosenFields(EXTERNAL_JWT_SIGNER, signer), ...keyFields }

@@ -1,4 +1,4 @@
-/** The management API beyond what both APIs have: what an administrator makes, reads and removes. API 3.3. */
+/** The part of the management API that the other API does not have: what administrators manage. API 3.3. */
 import type { ManagementPorts } from '../../domain/management/ports.ts'
 import type { Stores } from '../../domain/stores.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'

@@ -1,8 +1,9 @@
 /**
- * What machines ask all the time. GET /health-checks: whether this instance can do its work, for load balancers.
- * GET /health-checks/live: whether the process answers at all, for whatever would restart it. D-34, D-137; neither says
- * what runs, or where. GET /metrics: the numbers, in the text format of Prometheus. D-138: the listener is the border;
- * any caller that reaches it may read. They name no identity, but tell how many log in and how often that fails.
+ * Endpoints that machines poll. GET /health-checks: whether this instance can do its work, for load balancers.
+ * GET /health-checks/live: whether the process responds at all, for the supervisor that would restart it. D-34, D-137:
+ * neither reveals what runs, or where. GET /metrics: the metrics, in the text format of Prometheus. D-138: access is
+ * limited only by the listener; any caller that reaches it may read them. Metrics name no identity, but show how many
+ * users log in and how often that fails.
  */
 import { toRfc3339 } from '../../base/time/instant.ts'
 import { type CheckHealth, HEALTH_CHECKS } from '../../domain/health/check-health.ts'

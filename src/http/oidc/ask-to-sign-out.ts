@@ -59,7 +59,7 @@ export async function askToSignOut(
     const formAction = way.location === undefined ? [] : [formActionSource(way.location)]
     return page(200, html, { formAction })
   } catch (error) {
-    // Another call ended it at this moment.
+    // A concurrent call ended the session.
     if (isUnauthorized(error)) return nothingToEnd(call, way)
     throw error
   }

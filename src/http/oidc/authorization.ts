@@ -1,6 +1,6 @@
 /**
- * GET and POST /oidc/authorization: SPEC Authorization, D-5, D-6. Success leads to the login page of the same
- * origin; a fault goes back to the client, or stays here when there is no address that may be redirected to.
+ * GET and POST /oidc/authorization: SPEC Authorization, D-5, D-6. A valid request redirects to the login page on the
+ * same origin. An error goes back to the client, or is shown here if there is no address we may redirect to.
  */
 import type { LoginPorts } from '../../domain/login/ports.ts'
 import { startLogin } from '../../domain/login/start.ts'
@@ -31,7 +31,7 @@ export function addAuthorization(router: Router, ports: LoginPorts, listener: At
   router.add({ ...ROUTE, method: 'GET', reads: [] }, (call) =>
     authorize(ports, call, call.query, listener),
   )
-  // OIDC Core §3.1.2.1: the same parameters, as a form.
+  // OIDC Core §3.1.2.1: POST takes the same parameters, as a form.
   router.add({ ...ROUTE, method: 'POST', reads: ['form'] }, (call) => {
     const { body } = call
     return authorize(ports, call, body.kind === 'form' ? body.fields : new Map(), listener)

@@ -1,5 +1,5 @@
 /**
- * How an answer travels to the client: in the query of a redirect, or posted by a form. D-3, D-11, D-50.
+ * Sends the authorization response to the client: in the query of a redirect, or with a posted form. D-3, D-11, D-50.
  */
 import type { ClientAnswer } from '../../domain/login/request/client-answer.ts'
 import { formActionSource } from '../../protocol/redirect-uri.ts'
@@ -14,7 +14,7 @@ export function sendToClient(
     const policy = { formAction: [formActionSource(redirectUri)], script: 'form-post' } as const
     return page(200, formPostPage({ action: redirectUri, fields: parameters }), policy, headers)
   }
-  // The text as it was given (D-8); a query of its own is kept and added to (RFC 6749 §3.1.2).
+  // Use the address exactly as sent (D-8). If it already has a query, keep it and append (RFC 6749 §3.1.2).
   const added = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
   return redirect(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${added}`, headers)
 }

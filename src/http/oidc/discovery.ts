@@ -69,7 +69,7 @@ function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryPorts)
     id_token_signing_alg_values_supported: signingKeys.algorithms(),
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
-    // RFC 8414 §2: not the client authenticates there, but the bearer token of an administrator or router (D-31).
+    // RFC 8414 §2: the caller sends the bearer token of an administrator or router, not client credentials (D-31).
     introspection_endpoint_auth_methods_supported: ['Bearer'],
     code_challenge_methods_supported: ['S256'],
     scopes_supported: SCOPES,

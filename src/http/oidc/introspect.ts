@@ -1,4 +1,4 @@
-/** POST /oidc/introspect: RFC 7662, D-31. The caller shows the bearer token of an administrator or a router. */
+/** POST /oidc/introspect: RFC 7662, D-31. The caller sends the bearer token of an administrator or a router. */
 
 import { Secret } from '../../base/secrets/secret.ts'
 import { epochSeconds } from '../../base/time/instant.ts'
@@ -23,7 +23,7 @@ export function addIntrospect(router: Router, ports: TokenPorts): void {
       replies: [200, 401, 403],
     },
     async ({ body, session }) => {
-      // D-31: with a bearer token.
+      // D-31: only a bearer token is accepted.
       if (session.kind !== 'oidc') throw new Failure('UNAUTHORIZED')
       const token = singleFields(body)('token')
       if (token === undefined) throw invalid('token', 'is missing')
@@ -44,7 +44,7 @@ function introspectionBody(found: Introspection): object {
     scope: found.scope,
     iat: epochSeconds(found.issuedAt),
     exp: epochSeconds(found.expiresAt),
-    // RFC 8705 §3.2: the caller compares it with the certificate of the connection.
+    // RFC 8705 §3.2: the caller compares this with the certificate of the connection.
     ...(found.boundTo === undefined ? {} : { cnf: { 'x5t#S256': found.boundTo } }),
   }
 }

@@ -1,4 +1,4 @@
-/** Where the provider's endpoints are: SPEC Endpoints, D-3, D-4. Discovery says the same to the world. */
+/** The paths of the provider's endpoints: SPEC Endpoints, D-3, D-4. Discovery publishes them. */
 import type { PrimaryMethod } from '../../domain/identities/primary-methods.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
 
@@ -13,11 +13,11 @@ export const PATHS = {
   revoke: `${PROVIDER_PREFIX}/revoke`,
   introspect: `${PROVIDER_PREFIX}/introspect`,
   loginUsername: `${LOGIN}/username`,
-  /** D-4: another name of the one above. */
+  /** D-4: an alias of the path above. */
   loginPassword: `${LOGIN}/password`,
   loginCert: `${LOGIN}/cert`,
   loginExtJwt: `${LOGIN}/ext-jwt`,
-  /** D-47: the way to an IdP and back. */
+  /** D-47: to an IdP and back. */
   extJwtStart: `${LOGIN}/ext-jwt/start`,
   extJwtCallback: `${LOGIN}/ext-jwt/callback`,
   loginTotp: `${LOGIN}/totp`,
@@ -26,14 +26,14 @@ export const PATHS = {
   authQueries: `${LOGIN}/auth-queries`,
 } as const
 
-/** Where a login by this method goes on: D-6. */
+/** Where a login with this method continues: D-6. */
 export const METHOD_PATHS: Readonly<Record<PrimaryMethod, string>> = {
   password: PATHS.loginUsername,
   cert: PATHS.loginCert,
   'ext-jwt': PATHS.loginExtJwt,
 }
 
-/** D-3: the same document, for clients that add the prefix and for those of RFC 8414 §3.1. */
+/** D-3: the same document under several paths: clients append the suffix, or insert it as in RFC 8414 §3.1. */
 export const DISCOVERY_PATHS = [
   '/.well-known/openid-configuration',
   `${PROVIDER_PREFIX}/.well-known/openid-configuration`,

@@ -1,4 +1,4 @@
-/** POST /oidc/revoke: RFC 7009, D-31. The same answer for a token that is gone now and for one that never was. */
+/** POST /oidc/revoke: RFC 7009, D-31. The response is the same for a revoked token and for one that never existed. */
 import { Secret } from '../../base/secrets/secret.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { revokeToken } from '../../domain/tokens/revoke.ts'

@@ -1,6 +1,5 @@
 /**
- * POST /oidc/token: SPEC Token, D-28. Reads and names the parameters; what they are worth is decided by the use
- * case of the grant.
+ * POST /oidc/token: SPEC Token, D-28. Only reads the parameters; the use case of each grant validates them.
  */
 import type { FormFields } from '../../base/form.ts'
 import { Secret } from '../../base/secrets/secret.ts'
@@ -92,7 +91,7 @@ const GRANTS: Readonly<
   },
 }
 
-/** The fields of a form, each once. RFC 6749 §3.2: request parameters are not included more than once (R014). */
+/** Reads the form fields. RFC 6749 §3.2: a parameter must not be sent more than once (R014). */
 export function singleFields(body: Body): One {
   const fields: FormFields = body.kind === 'form' ? body.fields : new Map()
   for (const [field, values] of fields) {
@@ -101,7 +100,7 @@ export function singleFields(body: Body): One {
   return (name) => fields.get(name)?.[0]
 }
 
-/** In the form, or as the user of HTTP Basic with an empty password (D-28). */
+/** From the form, or from the user name of HTTP Basic with an empty password (D-28). */
 export function readClientId(
   head: RequestHead,
   inForm: string | undefined,

@@ -1,4 +1,4 @@
-/** GET and POST /oidc/userinfo: who the holder of an access token is. D-29; OIDC Core §5.3. */
+/** GET and POST /oidc/userinfo: returns the claims of the user an access token belongs to. D-29; OIDC Core §5.3. */
 import { userinfo } from '../../domain/sessions/current-session.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -17,10 +17,10 @@ const ROUTE = {
 
 export function addUserinfo(router: Router, ports: SessionPorts): void {
   for (const method of ['GET', 'POST'] as const) {
-    // OIDC Core §5.3.1: a POST may be a form; what it holds is not looked at.
+    // OIDC Core §5.3.1: a POST may be a form; its content is ignored.
     const reads = method === 'POST' ? (['form'] as const) : []
     router.add({ ...ROUTE, method, reads }, async ({ session }) => {
-      // D-29: a bearer access token. A legacy session has no scopes to read claims by.
+      // D-29: only a bearer access token. A legacy session has no scopes to select claims with.
       if (session.kind !== 'oidc') throw new Failure('UNAUTHORIZED')
       const { identity, username } = await userinfo(ports, session)
       const { externalId } = identity

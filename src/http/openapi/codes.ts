@@ -1,8 +1,8 @@
-/** With which codes a call may be refused: those of its own, and those that follow from what its route declares. */
+/** The error codes of a call: the ones it declares, and those that follow from its route. */
 import type { FailureCode } from '../../errors/catalogue.ts'
 import type { Access, Operation, Route } from '../route.ts'
 
-/** Every code that a route of an API may answer with, besides those of any address (docs/errors.md). */
+/** Returns every code that an API route may return, besides those of any address (docs/errors.md). */
 export function codesOf(
   route: Pick<Route, 'url' | 'access' | 'reads'> & { readonly operation: Operation },
 ): readonly FailureCode[] {
@@ -34,7 +34,7 @@ export const CODES_OF_ANY_ADDRESS: readonly FailureCode[] = [
   'NOT_READY',
 ]
 
-/** NOT_READY: an instance that may not know of an ended session refuses (D-34). */
+/** NOT_READY: an instance that may have missed the end of a session rejects the call (D-34). */
 const CODES_OF_SESSIONS = ['UNAUTHORIZED', 'NOT_READY'] as const
 
 const CODES_OF_ACCESS: Readonly<Record<Access, readonly FailureCode[]>> = {

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of an API: what its routes declare, with the shapes of the contract. */
+/** Builds the OpenAPI 3.1 document of an API from its routes and the shapes of the contract. */
 import { ApiError } from '../../contract/envelope.ts'
 import { CATALOGUE, type FailureCode } from '../../errors/catalogue.ts'
 import {
@@ -22,7 +22,7 @@ import { createSchemaWriter, type JsonSchema, type SchemaWriter } from './schema
 export interface DescribedApi {
   readonly title: string
   readonly description: string
-  /** What every path of it begins with. */
+  /** The prefix of every path. */
   readonly prefix: string
 }
 
@@ -173,7 +173,7 @@ function requestBody(
     const schema = kind === 'json' || kind === 'form' ? written : { type: 'string' }
     return BODY_TYPES[kind].map((type) => [type, { schema }])
   })
-  // D-11: an empty body counts as `{}`, which is good where nothing is required.
+  // D-11: an empty body counts as `{}`, which is valid if nothing is required.
   const mayBeEmpty = method === 'PATCH' || shape?.safeParse({}).success === true
   return {
     required: !mayBeEmpty,

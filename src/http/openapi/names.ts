@@ -1,4 +1,4 @@
-/** The shapes that have a name in the documents; whatever else there is stands where it is used. */
+/** The shapes that have a name in the documents; all others are inlined where they are used. */
 import { AuthQuery } from '../../contract/auth-query.ts'
 import { Authenticate } from '../../contract/authenticate.ts'
 import { CurrentApiSession, LegacyApiSession } from '../../contract/current-api-session.ts'

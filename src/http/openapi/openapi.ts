@@ -1,4 +1,4 @@
-/** As much of an OpenAPI 3.1 document as ours have. */
+/** The subset of OpenAPI 3.1 that our documents use. */
 import type { Access } from '../route.ts'
 import type { JsonSchema } from './schemas.ts'
 

@@ -1,4 +1,4 @@
-/** From an OpenAPI document to what its reference page shows. */
+/** Converts an OpenAPI document to the content of its reference page. */
 import type {
   Reference,
   ReferenceBody,
@@ -86,7 +86,7 @@ function bodyOf(content: Content, shapes: Shapes): ReferenceBody {
   return { types: Object.keys(content), shape, fields }
 }
 
-/** The fields of an object, those of objects inside it with the whole way to them. */
+/** Returns the fields of an object; those of nested objects have their full path. */
 function fieldsOf(schema: JsonSchema, shapes: Shapes, way = ''): readonly ReferenceField[] {
   const alternatives = alternativesOf(schema)
   if (alternatives !== undefined) {
@@ -108,7 +108,7 @@ function fieldsOf(schema: JsonSchema, shapes: Shapes, way = ''): readonly Refere
   })
 }
 
-/** Of alternatives: a field that all of them require is required; each is told once. */
+/** Merges alternatives: each field is listed once, and is required if all of them require it. */
 function merged(alternatives: readonly (readonly ReferenceField[])[]): readonly ReferenceField[] {
   const objects = alternatives.filter((fields) => fields.length > 0)
   const byName = Map.groupBy(objects.flat(), ({ name }) => name)
@@ -120,7 +120,7 @@ function merged(alternatives: readonly (readonly ReferenceField[])[]): readonly 
   })
 }
 
-/** The named shape that a schema is, where that has fields to show; others are told where they stand. */
+/** Returns the name of a schema if it has fields to show; other schemas are described inline. */
 function shapeOf(schema: JsonSchema, shapes: Shapes): string | undefined {
   const name = nameOf(schema)
   return name !== undefined && hasFields(shapes[name] ?? {}) ? name : undefined

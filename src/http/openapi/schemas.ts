@@ -1,28 +1,28 @@
 /**
- * From the shapes of the contract to JSON Schema 2020-12, which OpenAPI 3.1 speaks. A shape with a name becomes a
- * component that others refer to.
+ * Converts the shapes of the contract to JSON Schema 2020-12, which OpenAPI 3.1 uses. A named shape becomes a component
+ * that others refer to.
  */
 import { z } from 'zod'
 
 export type JsonSchema = { [member: string]: unknown }
 
-/** Shapes by the name that they have in the document. */
+/** Shapes by their name in the document. */
 export type NamedShapes = Readonly<Record<string, z.ZodType>>
 
 export interface SchemaWriter {
-  /** The schema of what a caller sends; without `mayOmit` it has all that the shape requires. */
+  /** The schema of a request; without `mayOmit`, everything that the shape requires is required. */
   ofRequest(shape: z.ZodType, mayOmit?: readonly string[]): JsonSchema
   /** The schema of a patch (RFC 7396) whose result has the shape. */
   ofPatch(shape: z.ZodType): JsonSchema
-  /** The schema of what we answer. */
+  /** The schema of a response. */
   ofReply(shape: z.ZodType): JsonSchema
-  /** Every named schema that was referred to so far. */
+  /** Every named schema that has been referred to so far. */
   readonly components: JsonSchema
 }
 
 /**
- * `closed` schemas of answers allow no member that they do not name, which is how the tests hold us to them; `open`
- * ones, for clients, do: answers may grow.
+ * `closed` response schemas allow no undeclared members: the tests use them to check our responses. `open` ones, for
+ * clients, do, because responses may get new members.
  */
 export function createSchemaWriter(named: NamedShapes, answers: 'open' | 'closed'): SchemaWriter {
   const names = z.registry<{ id: string }>()
@@ -71,7 +71,7 @@ export function createSchemaWriter(named: NamedShapes, answers: 'open' | 'closed
   }
 }
 
-/** What is looked at before it is parsed begins as anything; what it must be stands behind the pipe. */
+/** The input side of a preprocessed value accepts anything; the actual schema is behind the pipe. */
 function readThroughUnknown(
   shape: z.core.$ZodTypes,
   schema: JsonSchema,
@@ -105,7 +105,7 @@ function withoutRequired(schema: JsonSchema, mayOmit: readonly string[]): JsonSc
   return { ...schema, required: required.filter((name) => !mayOmit.includes(name)) }
 }
 
-/** Nothing is required, null clears, and what is inside of a part is patched too. */
+/** Nothing is required, null clears, and nested objects are patched too. */
 function patchOf(schema: JsonSchema): JsonSchema {
   const alternatives = alternativesOf(schema)
   if (alternatives !== undefined) return { anyOf: alternatives.map(patchOf) }

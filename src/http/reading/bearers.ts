@@ -1,6 +1,6 @@
 /**
- * The credentials that a request carries. D-14: several bearer tokens travel as several `Authorization` fields or
- * as one field `Bearer a, Bearer b`; Node keeps only the first field in `headers`, so `rawHeaders` is read.
+ * The credentials in a request. D-14: several bearer tokens are sent as several `Authorization` fields or as one field
+ * `Bearer a, Bearer b`; Node keeps only the first field in `headers`, so we read `rawHeaders`.
  */
 import { Secret } from '../../base/secrets/secret.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
@@ -8,7 +8,7 @@ import { type RequestHead, rawValues } from './header-fields.ts'
 
 type RawHeaders = Pick<RequestHead, 'rawHeaders'>
 
-/** Tokens of the scheme Bearer (case-insensitive, RFC 9110 §11.1); other schemes are not ours to read. */
+/** Returns the tokens of the scheme Bearer (case-insensitive, RFC 9110 §11.1); other schemes are ignored. */
 export function bearersOf(head: RawHeaders): readonly Secret[] {
   return rawValues(head, 'authorization')
     .flatMap((field) => field.split(','))
@@ -19,6 +19,6 @@ export function bearersOf(head: RawHeaders): readonly Secret[] {
 
 export function ztSessionOf(head: RawHeaders): Secret | undefined {
   const values = rawValues(head, ZT_SESSION_HEADER)
-  // D-120. Repeated, it could mean two sessions to two readers. Joined, as RFC 9110 §5.3 reads it, it opens neither.
+  // D-120. Two readers could pick different sessions from a repeated field. Joined (RFC 9110 §5.3), it matches neither.
   return values.length === 0 ? undefined : new Secret(values.join(', '))
 }

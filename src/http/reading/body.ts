@@ -1,6 +1,6 @@
 /**
- * Request bodies: JSON, a form or plain text, read strictly into one shape. D-11, D-44. What a field must look like is the
- * route's business.
+ * Request bodies: JSON, a form or plain text, parsed strictly into one shape. D-11, D-44. Each route validates its own
+ * fields.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fromUtf8 } from '../../base/encoding.ts'
@@ -15,13 +15,13 @@ export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string }
 
-/** What a route may read. `pem`: text under the content types of certificate requests. */
+/** The kinds of body a route can accept. `pem`: text under the content types of certificate requests. */
 export type Reads = 'json' | 'form' | 'text' | 'pem'
 
 /** D-44: JSON depth is bounded. */
 const DEEPEST_JSON = 32
 
-/** D-44: more parameters than any client sends, in a form or a query. */
+/** D-44: the most parameters of a form or a query; more than any client sends. */
 const MOST_FIELDS = 256
 
 /**
@@ -36,7 +36,7 @@ export function refuseManyFields(text: string, where: 'body' | 'query'): void {
   }
 }
 
-/** Replaces Fastify's parsers by ours. Anything else is 415. */
+/** Replaces Fastify's parsers with ours. Any other content type is 415. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -94,8 +94,8 @@ function readBody(
 }
 
 /**
- * The fields of a login body by name, JSON and form alike: each with all its values, so that a
- * repeated one can be refused. JSON has one value for each, of any type; a list is one value.
+ * Returns the fields of a login body by name, for JSON and forms alike. Each field has all its values, so that a
+ * repeated one can be rejected. JSON has one value per field, of any type; a list is one value.
  */
 export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> {
   if (body.kind === 'form') return body.fields

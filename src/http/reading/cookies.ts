@@ -1,6 +1,6 @@
 /**
- * The cookies of a request, found in the field itself. The first of a name counts. A list of all pairs would be made again for
- * each name, and a field of nothing but semicolons has thirty thousand of them (D-211).
+ * Finds cookies by searching the header field directly. The first one of a name counts. Splitting the field would build
+ * a list of all pairs for each name, and a field of only semicolons has thirty thousand of them (D-211).
  */
 import type { RequestHead } from './header-fields.ts'
 
@@ -11,7 +11,7 @@ export function cookieOf(head: Headers, name: string): string | undefined {
   return undefined
 }
 
-/** Of every cookie that begins with `prefix`, what follows it, in the order of the field. */
+/** Returns what follows `prefix` in every cookie that starts with it, in the order of the field. */
 export function* cookiesWith(head: Headers, prefix: string): Generator<string> {
   const { cookie: field = '' } = head.headers
   for (let at = field.indexOf(prefix); at >= 0; ) {

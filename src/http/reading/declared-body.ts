@@ -1,10 +1,10 @@
-/** The kinds of bodies that the routes of the APIs declare: which content types are read, and how. D-11, D-266. */
+/** The kinds of body that API routes declare: which content types they accept, and how to parse them. D-11, D-266. */
 import type { z } from 'zod'
 import type { Body, Reads } from './body.ts'
 
 export type DeclaredBody = JsonBody | DeferredBody | FieldsBody
 
-/** JSON of this shape. Read before the handler runs, which gets it as `input`. */
+/** JSON of this shape. Parsed before the handler runs, which gets it as `input`. */
 export interface JsonBody<S extends z.ZodType = z.ZodType> {
   readonly kind: 'json'
   readonly reads: readonly Reads[]
@@ -12,23 +12,23 @@ export interface JsonBody<S extends z.ZodType = z.ZodType> {
 }
 
 /**
- * JSON that the handler reads by calling `input(body)`: what a PUT or PATCH makes of an entity is judged once the entity
- * is found, and in the transaction that changes it (D-121).
+ * JSON that the handler parses by calling `input(body)`. A PUT or PATCH is validated against the existing entity, in
+ * the transaction that changes it (D-121).
  */
 export interface DeferredBody<S extends z.ZodType = z.ZodType> {
   readonly kind: 'deferred'
   readonly reads: readonly Reads[]
   readonly shape: S
-  /** Members that the shape requires and this call does not. */
+  /** Members that the shape requires but this call does not. */
   readonly mayOmit?: readonly string[]
 }
 
-/** Single fields, read by the handler; the shape is what callers are told. Unknown fields are ignored (D-4). */
+/** Single fields, read by the handler; the shape is only documentation. Unknown fields are ignored (D-4). */
 export interface FieldsBody {
   readonly kind: 'fields'
   readonly reads: readonly Reads[]
   readonly shape?: z.ZodType
-  /** A text body: what it holds. */
+  /** Describes the content of a text body. */
   readonly text?: string
 }
 

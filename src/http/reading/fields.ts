@@ -1,4 +1,4 @@
-/** Single fields of a login body, JSON or form: present once, a text, not too long. D-4, D-12, D-45. */
+/** Reads single fields of a login body, JSON or form: present once, a string, not too long. D-4, D-12, D-45. */
 import { Secret } from '../../base/secrets/secret.ts'
 import type { PasswordCredentials } from '../../domain/factors/passwords/password.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -15,20 +15,20 @@ export function textField(fields: Fields, name: string, longest: number): string
   return value
 }
 
-/** Longer than any code; what is wrong with a shorter one is judged as a wrong code (D-18). */
+/** Longer than any code; a shorter invalid value is treated as a wrong code (D-18). */
 export const LONGEST_CODE = 64
 
 export function codeField(fields: Fields): string {
   return textField(fields, 'code', LONGEST_CODE)
 }
 
-/** D-12: a missing field is named, and does not count as a failed login. */
+/** D-12: the error names the missing field, and does not count as a failed login. */
 export function passwordCredentials(fields: Fields): PasswordCredentials {
   const username = textField(fields, 'username', LONGEST_NAME)
   return { username, password: new Secret(textField(fields, 'password', LONGEST_PASSWORD)) }
 }
 
-/** A repeatable field: a form repeats it, JSON has a list. */
+/** A repeatable field: repeated in a form, a list in JSON. */
 export function textList(fields: Fields, name: string): readonly string[] {
   const values = fields.get(name) ?? []
   return values.flat().map((value) => {

@@ -1,7 +1,7 @@
-/** The header fields of a request, as they came. */
+/** Reads the raw header fields of a request. */
 import type { IncomingMessage } from 'node:http'
 
-/** As much of a request as reading its header fields takes. */
+/** The part of a request that is needed to read its header fields. */
 export type RequestHead = Pick<IncomingMessage, 'headers' | 'rawHeaders'>
 
 /** Returns every value of a header field. Node keeps only the first one of some in `headers`. `name` in lower case. */

@@ -1,6 +1,6 @@
 /**
- * Reads what may show that the device of a login with a password is known: D-216. The cookie of an earlier sign-in, the
- * session certificate of the connection, or a refresh token in the body. Nothing is verified here.
+ * Reads the evidence that a password login comes from a known device: D-216. This is the cookie of an earlier sign-in,
+ * the session certificate of the connection, or a refresh token in the body. Nothing is verified here.
  */
 import { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'

@@ -1,19 +1,19 @@
 /**
- * What a caller prefers, and whether that is a page or JSON. D-11: HTML when `Accept` prefers it, JSON otherwise.
+ * Content negotiation: whether the caller gets a page or JSON. D-11: HTML when `Accept` prefers it, JSON otherwise.
  */
 import Negotiator from 'negotiator'
 import type { RequestHead } from './header-fields.ts'
 
 type Headers = Pick<RequestHead, 'headers'>
 
-/** As answers are labelled: a caller who names the charset takes them too (RFC 9110 §12.5.1). */
+/** Includes the charset of our responses, to match callers that name it (RFC 9110 §12.5.1). */
 const JSON_TYPE = 'application/json; charset=utf-8'
 const HTML_TYPE = 'text/html; charset=utf-8'
 
-/** D-210: ten times as long as any browser sends. */
+/** D-210: ten times the length that any browser sends. */
 const LONGEST_FIELD = 1_000
 
-/** The fields that are ever asked about. */
+/** The header fields that are negotiated on. */
 const FIELDS = ['accept', 'accept-encoding'] as const
 
 /**
@@ -27,7 +27,7 @@ export function preferencesOf({ headers }: Headers): Negotiator {
   return new Negotiator({ headers: Object.fromEntries(short) })
 }
 
-/** Undefined when the caller takes neither. */
+/** Undefined if the caller accepts neither. */
 export function wantedContent(head: Headers): 'html' | 'json' | undefined {
   const [best] = preferencesOf(head).mediaTypes([JSON_TYPE, HTML_TYPE])
   if (best === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * /current-identity/authenticators, on both APIs: a person's own password and certificate. API 3.1, 4.2. Whatever is
- * somebody else's is not there.
+ * /current-identity/authenticators, on both APIs: the caller's password and certificate. API 3.1, 4.2. Those of other
+ * identities are 404.
  */
 import type { z } from 'zod'
 import type { AuthenticatorId } from '../../../base/ids.ts'
@@ -114,7 +114,7 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
   )
 }
 
-/** Whose it is and what it is; and a certificate is renewed, not set. */
+/** The owner and the method cannot be changed; and a certificate is renewed, not set. */
 function stays(current: domain.Authenticator) {
   const fixed = fixedFields(current)
   return current.method === 'cert' ? { ...fixed, certPem: current.certPem } : fixed

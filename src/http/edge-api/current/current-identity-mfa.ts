@@ -1,6 +1,6 @@
 /**
- * /current-identity/mfa, on both APIs: a person's own TOTP enrollment. API 3.1. Start, read, verify and cancel also
- * serve a partial legacy session, which verifying completes; the rest needs a full one.
+ * /current-identity/mfa, on both APIs: the caller's TOTP enrollment. API 3.1. Start, read, verify and cancel also work
+ * with a partial legacy session, which verifying completes; the rest needs a full one.
  */
 import { Code, Ignored, OptionalCode } from '../../../contract/authenticate.ts'
 import { DoneReply } from '../../../contract/envelope.ts'
@@ -180,7 +180,7 @@ function enrollmentBody({ enrollment, provisioningUrl }: ReadEnrollment): MfaEnr
   return { id, isVerified, ...url, _links: selfLink(MFA.slice(1)) }
 }
 
-/** API 3.1: the header, or the body; undefined when neither has one. */
+/** API 3.1: from the header or the body; undefined if neither has one. */
 function readCode(call: Pick<Call, 'rawHeaders' | 'body'>): string | undefined {
   const [shown, ...others] = rawValues(call, MFA_VALIDATION_CODE_HEADER)
   if (others.length > 0) throw invalid(MFA_VALIDATION_CODE_HEADER, 'is repeated')
@@ -197,7 +197,7 @@ async function qrCode(head: RequestHead, text: string): Promise<Answer<200>> {
   if (type === undefined) throw new Failure('NOT_ACCEPTABLE')
   const drawn =
     type === 'image/png' ? await qrCodePng(text) : qrCodeSvg(text, 'QR code')?.toString()
-  // Longer than a camera could read; the provisioning URL is there all the same.
+  // Too long for a camera to read; the provisioning URL still works.
   if (drawn === undefined) throw new Failure('NOT_FOUND')
   return { status: 200, content: { kind: 'image', type, bytes: Buffer.from(drawn) } }
 }

@@ -30,7 +30,7 @@ export function addCurrentIdentity(api: Api, ports: SessionPorts): void {
   )
 }
 
-/** What every answer about an identity has besides its stored fields. */
+/** The fields of every response about an identity besides its stored ones. */
 export function computedOfIdentity(
   detail: Pick<IdentityDetail, 'identity' | 'isMfaEnabled'> & {
     readonly policy: Pick<AuthPolicy, 'id' | 'name'>

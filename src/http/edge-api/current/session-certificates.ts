@@ -1,6 +1,6 @@
 /**
- * /current-api-session/certificates, on the client API: SPEC API Session Certificates; D-40, D-41. Only the own
- * session's are there; what belongs to another is 404 (R100).
+ * /current-api-session/certificates, on the client API: SPEC API Session Certificates; D-40, D-41. Only the
+ * certificates of the caller's session exist here; those of another session are 404 (R100).
  */
 
 import { toRfc3339 } from '../../../base/time/instant.ts'

@@ -1,7 +1,7 @@
 /**
- * Enrolling, on the client API: by token (D-127), or with a certificate of a third-party CA on the connection (D-131).
- * API 3.2. Anybody may call: token or certificate is the credential. The token comes in the query or in the body, the
- * CSR in JSON or as it is. Bodies ignore fields that they do not know, like those of a login (D-4).
+ * Enrollment, on the client API: by token (D-127), or with a certificate of a third-party CA on the connection (D-131).
+ * API 3.2. Anyone may call: the token or the certificate is the credential. The token is in the query or in the body,
+ * the CSR is in JSON or plain. Unknown fields of a body are ignored, as in a login (D-4).
  */
 import type { FormFields } from '../../../base/form.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
@@ -32,7 +32,7 @@ import type { Api } from '../api.ts'
 const TOKEN = { token: 'The enrollment token; it may be in the body instead.' }
 const CSR = 'A certificate request in PEM; the token is in the query then.'
 
-/** Of every way to enroll. */
+/** Shared by all enrollment methods. */
 const ENROLL_CODES = ['FORBIDDEN', 'RATE_LIMITED'] as const
 const TOKEN_CODES = [
   ...ENROLL_CODES,
@@ -49,7 +49,7 @@ export function addEnroll(
   ports: EnrollmentPorts,
   { counters }: { readonly counters: OutcomeCounters },
 ): void {
-  /** By the name that `method` has for them. */
+  /** By their name in `method`. */
   const ways = {
     async ott({ query, body, caller }: EnrollCall) {
       const clientCsr = csrOf(body)
@@ -168,17 +168,17 @@ export function addEnroll(
   )
 }
 
-/** Longer than any token or JWT of ours. */
+/** Longer than any of our tokens or JWTs. */
 const LONGEST_TOKEN = 4096
 
-/** D-4: in the query or in the body, and where in both, the same. */
+/** D-4: in the query or in the body; if it is in both, they must be equal. */
 function tokenOf(query: FormFields, body: Body): Secret {
   const given: Fields = body.kind === 'text' ? new Map() : bodyFields(body)
   const sources = [query, given].filter((fields) => fields.has('token'))
   const [token, other = token] = sources.map((fields) => textField(fields, 'token', LONGEST_TOKEN))
   if (token === undefined) throw invalid('token', 'is missing')
   if (token !== other) throw invalid('token', 'has two different values')
-  // Three parts: the whole JWT where its content is wanted.
+  // Three parts: the caller sent the whole JWT, where we want its content.
   if (token.split('.').length === 3) throw invalid('token', 'is a JWT; send its claim jti')
   return new Secret(token)
 }

@@ -1,6 +1,6 @@
 /**
- * GET /.well-known/est/cacerts, on both APIs and at the root: the CAs of our own PKI, for anybody. API 3.2; RFC 7030
- * §4.1.3. What is public anyway is shown without asking who wants it; whether to believe it, the client must know.
+ * GET /.well-known/est/cacerts, on both APIs and at the root: the CAs of our own PKI. API 3.2; RFC 7030 §4.1.3. They
+ * are public, so no authentication is needed; the client must decide whether to trust them.
  */
 import { certsOnly } from '../../../domain/certificates/own/certs-only.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
@@ -29,7 +29,7 @@ export function addEstCaCerts(api: Api, ports: Pick<SessionPorts, 'caBundlePem'>
   )
 }
 
-/** RFC 2045 §6.8: 76 characters a line at the most. */
+/** RFC 2045 §6.8: at most 76 characters per line. */
 function base64Lines(bytes: Uint8Array): string {
   const lines = Buffer.from(bytes)
     .toString('base64')

@@ -1,6 +1,6 @@
 /**
- * POST /current-identity/authenticators/{id}/extend and …/extend-verify, on both APIs: the renewal of the certificate
- * that is on the connection. API 3.1; D-130.
+ * POST /current-identity/authenticators/{id}/extend and …/extend-verify, on both APIs: renews the certificate of the
+ * connection. API 3.1; D-130.
  */
 import { DoneReply } from '../../../contract/envelope.ts'
 import {

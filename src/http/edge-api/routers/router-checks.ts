@@ -1,4 +1,4 @@
-/** POST /router-checks, on the client API: D-42. For routers alone, which keep the answer for a second at most. */
+/** POST /router-checks, on the client API: D-42. Only for routers, which cache the response for at most one second. */
 import { toRfc3339 } from '../../../base/time/instant.ts'
 import {
   RouterCheck,

@@ -1,6 +1,6 @@
 /**
- * GET /router-feed, on the client API: what edge routers follow, one JSON object a line. D-42; docs/router.md has the
- * format. The router's right is looked at again every few seconds.
+ * GET /router-feed, on the client API: the stream that edge routers follow, one JSON object per line. D-42; see
+ * docs/router.md for the format. The router's authorization is checked again every few seconds.
  */
 import { Readable } from 'node:stream'
 import type { CallPorts } from '../../../domain/calls/ports.ts'
@@ -12,10 +12,10 @@ import type { ListenerParts } from '../../listener-parts.ts'
 import { invalid } from '../../reading/fields.ts'
 import type { Api } from '../api.ts'
 
-/** A router that reads so slowly is better cut off: it notices, and refuses. */
+/** Disconnect a router that reads too slowly: it notices, and rejects its clients. */
 const MOST_BUFFERED = 4 * 1024 * 1024
 
-/** How many heartbeats pass between two looks at the router's certificate and identity. */
+/** The number of heartbeats between two checks of the router's certificate and identity. */
 const LOOK_EVERY = 2
 
 export function addRouterFeed(
@@ -45,7 +45,7 @@ export function addRouterFeed(
     ({ method, query, caller, certificateChain }) => {
       const [since, ...others] = query.get('since') ?? []
       if (others.length > 0) throw invalid('since', 'is repeated')
-      // Nobody would read the lines, and nothing would end them.
+      // A HEAD response has no body: nothing would read the lines, and nothing would end the feed.
       if (method === 'HEAD') return empty(200)
       const chain = certificateChain()
       const stillMay = () => authenticateRouter(ports, chain, caller)
@@ -65,19 +65,19 @@ function follow(
   }: {
     readonly cursor: string | undefined
     readonly stillMay: () => Promise<unknown>
-    /** A feed would never end by itself. */
+    /** Ends the feed at shutdown; it never ends by itself. */
     readonly stopping: AbortSignal
   },
 ): Readable {
   const lines = new Readable({ read: () => undefined })
-  // What has ended so far goes out in one piece, however much it is; what follows must be read as it comes.
+  // Send all sessions that have ended so far at once, regardless of size; the router must keep up with later lines.
   let most = Number.POSITIVE_INFINITY
   const feed = openRouterFeed(ports, cursor, (line) => {
     lines.push(`${JSON.stringify(line)}\n`)
     if (lines.readableLength > most) lines.destroy()
   })
   most = lines.readableLength + MOST_BUFFERED
-  // At once: a router relies on nothing before the first one.
+  // Send a heartbeat immediately: a router relies on nothing before the first one.
   feed.beat()
   let beats = 0
   const timer = setInterval(() => {
@@ -90,7 +90,7 @@ function follow(
     clearInterval(timer)
     feed.close()
   }
-  // Stopped first: nothing can be written behind the end.
+  // Stop first, so that nothing is written after the end.
   const end = () => {
     stop()
     lines.push(null)

@@ -1,6 +1,6 @@
 /**
- * The auth request id of a login call, under any of its names, in the query or the body. SPEC Auth request; D-4.
- * The three names end here; inside it is one value.
+ * Reads the auth request id of a login call, under any of its three names, from the query or the body. SPEC Auth
+ * request; D-4. The rest of the code sees one value.
  */
 import type { FormFields } from '../../../base/form.ts'
 import { invalid } from '../../reading/fields.ts'
@@ -12,7 +12,7 @@ export function authRequestIdOf(
   body: ReadonlyMap<string, readonly unknown[]> = new Map(),
 ): string {
   const given = new Set(
-    // A list in JSON counts as several values, like a repeated field of a form.
+    // A JSON list counts as several values, like a repeated form field.
     NAMES.flatMap((name) => [...(query.get(name) ?? []), ...(body.get(name)?.flat() ?? [])]),
   )
   const [id, ...others] = given

@@ -1,7 +1,7 @@
 /**
- * The cookies of a login: the one that binds it to the browser that began it (D-10), and what the browser keeps, sealed,
- * while the person is at an IdP (D-155, D-156). One of each for an auth request, so that two tabs do not disturb each
- * other. And what the fetch metadata of a request say.
+ * The cookies of a login: one binds the login to the browser that started it (D-10), others hold sealed state while the
+ * user is at an IdP (D-155, D-156). Each auth request has its own, so that two tabs do not interfere. Also reads the
+ * fetch metadata of a request.
  */
 import { inSeconds } from '../../../base/time/duration.ts'
 import type { KeptCookies } from '../../../domain/login/external/come-back.ts'
@@ -12,7 +12,7 @@ import type { Call } from '../../call.ts'
 import { cookieOf } from '../../reading/cookies.ts'
 import type { RequestHead } from '../../reading/header-fields.ts'
 
-/** `__Host-`: secure, of this host alone, for every path (R113). Lax: the way back from the client's site counts. */
+/** `__Host-`: secure, only for this host, for every path (R113). Lax: sent on the way back from the client's site. */
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
 const MAX_AGE = inSeconds(AUTH_REQUEST_LIFE)
@@ -20,11 +20,11 @@ const MAX_AGE = inSeconds(AUTH_REQUEST_LIFE)
 const cookieName = (key: AuthRequestKey) => `__Host-latchkey-${key}`
 const keptName = (kind: Kept, key: AuthRequestKey) => `__Host-latchkey-${kind}-${key}`
 
-/** What is kept besides: where the person was sent, and what was proven before. */
+/** The other stored values: which IdP the user was sent to, and which factors were proven before. */
 const KEPT = ['idp', 'primary'] as const
 type Kept = (typeof KEPT)[number]
 
-/** Browsers keep 4096 characters of a cookie with its name; what is longer goes into several. */
+/** Browsers store at most 4096 characters per cookie, including its name; longer values are split. */
 const LONGEST_PART = 3500
 const MOST_PARTS = 3
 
@@ -32,7 +32,7 @@ export function setCookie(key: AuthRequestKey, value: string): string {
   return `${cookieName(key)}=${value}; ${ATTRIBUTES}; Max-Age=${MAX_AGE}`
 }
 
-/** Keeps a value, and takes away what is left of a longer one. */
+/** Stores a value, and deletes the leftover parts of a longer one. */
 export function keepCookies(
   head: RequestHead,
   {
@@ -49,7 +49,7 @@ export function keepCookies(
   })
 }
 
-/** Everything that the browser has of this login goes. */
+/** Deletes every cookie of this login. */
 export function clearCookies(head: RequestHead, key: AuthRequestKey): readonly string[] {
   const names = KEPT.flatMap((kind) => partNames(kind, key))
   const kept = names.filter((name) => cookieOf(head, name) !== undefined)
@@ -75,7 +75,7 @@ function partNames(kind: Kept, key: AuthRequestKey): readonly string[] {
   return Array.from({ length: MOST_PARTS }, (_, i) => `${keptName(kind, key)}-${i}`)
 }
 
-/** Fetch metadata are sent by browsers alone, and scripts cannot take them away. */
+/** Only browsers send fetch metadata, and scripts cannot remove them. */
 export function hasFetchMetadata(head: RequestHead): boolean {
   return Object.keys(head.headers).some((name) => name.startsWith('sec-fetch-'))
 }

@@ -1,6 +1,6 @@
 /**
- * GET and POST /oidc/login/cert: SPEC Primary login; D-21. The certificate is that of the connection that posts; the
- * body has only the id. GET shows a page with one button, which offers the password too (D-6).
+ * GET and POST /oidc/login/cert: SPEC Primary login; D-21. The certificate comes from the connection of the POST; the
+ * body has only the id. GET shows a page with one button and a link to the password form (D-6).
  */
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'

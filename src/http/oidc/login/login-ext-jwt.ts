@@ -1,6 +1,6 @@
 /**
  * GET and POST /oidc/login/ext-jwt: SPEC Primary login; D-12, D-14. The JWT comes in the Authorization field; a second
- * one, or the same, may be the secondary factor. GET shows a person whom they can fetch one from (D-47).
+ * one, or the same one, may be the secondary factor. GET shows the user which IdPs can issue one (D-47).
  */
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'

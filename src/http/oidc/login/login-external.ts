@@ -1,6 +1,6 @@
 /**
- * GET /oidc/login/ext-jwt/start and …/callback: through an external IdP with a browser. D-47. The start sends the person
- * away, the callback takes the answer and goes on where a posted JWT would; no token ever reaches the browser.
+ * GET /oidc/login/ext-jwt/start and …/callback: browser login through an external IdP. D-47. The start redirects the
+ * user to the IdP; the callback takes its response and continues like a posted JWT. No token ever reaches the browser.
  */
 import type { ExternalJwtSigner } from '../../../domain/ext-jwt/signer.ts'
 import { finishReturn, recogniseReturn } from '../../../domain/login/external/come-back.ts'
@@ -21,11 +21,11 @@ import { keepCookies, keptCookies, stepOrigin } from './browser-cookie.ts'
 import { answerStep, LOGIN_ROUTE, MENDABLE, readStep, withForm } from './login-step.ts'
 import { choicePage, fetchJwtFrom, secondPage } from './signer-choice.ts'
 
-/** Ids are far shorter; codes of some IdPs are JWTs. */
+/** Ids are far shorter, but the codes of some IdPs are JWTs. */
 const LONGEST_ID = 64
 const LONGEST_CODE = 8 * 1024
 
-/** What a person can mend by going there once more, or somewhere else. */
+/** Failures that a user can resolve by trying again or by choosing another IdP. */
 const WORTH_ANOTHER_TRY: readonly FailureCode[] = [...MENDABLE, 'UNAUTHORIZED', 'IDP_UNAVAILABLE']
 
 export function addLoginExternal(
@@ -105,7 +105,7 @@ export function addLoginExternal(
   )
 }
 
-/** A page of its own address: it can be loaded again, and the code of the IdP is not in it. */
+/** A page with its own address, so that it can be reloaded and the address does not contain the IdP's code. */
 function toNextPage(
   authQueries: readonly { readonly typeId: string; readonly isTotpEnrolled?: boolean }[],
   authRequestId: string,
@@ -121,7 +121,7 @@ const TEXTS: Partial<Record<FailureCode, string>> = {
   RATE_LIMITED: EXT_JWT.tooMany,
 }
 
-/** Why it did not work, and the way to try again. D-12: one wording for whatever an account is refused for. */
+/** Says why the login failed and how to try again. D-12: the wording is the same for every refusal of an account. */
 function pageAfter(
   trip: {
     readonly role: ExternalRole

@@ -1,6 +1,6 @@
 /**
- * What the login endpoints have in common: reading whose login it is, and wording where it stands afterwards. SPEC
- * Primary login; D-4, D-10, D-11. JSON for programs, pages for people.
+ * Shared by the login endpoints: finding the login that a call belongs to, and reporting its state afterwards. SPEC
+ * Primary login; D-4, D-10, D-11. Programs get JSON, browsers get pages.
  */
 
 import type { LoginStep } from '../../../domain/login/finish.ts'
@@ -34,7 +34,7 @@ export const LOGIN_ROUTE = {
   cors: 'none',
 } as const satisfies Partial<Route>
 
-/** D-11: a page, or what to post. */
+/** D-11: a page for browsers; for programs, a description of what to post. */
 export const LOGIN_GET = {
   ...LOGIN_ROUTE,
   method: 'GET',
@@ -42,7 +42,7 @@ export const LOGIN_GET = {
   replies: [200, 406],
 } as const satisfies Partial<Route>
 
-/** One step forward: the redirect, what is outstanding, or why not. */
+/** Result of one step: the redirect, the outstanding factors, or the failure. */
 export const LOGIN_POST = {
   ...LOGIN_ROUTE,
   method: 'POST',
@@ -52,7 +52,7 @@ export const LOGIN_POST = {
 
 export type AtListener = Pick<ListenerParts, 'corsOrigins'>
 
-/** The fields of the call, the id under any of its names, and where the call comes from. */
+/** Reads the fields of the call, the id under any of its names, and where the call comes from. */
 export function readStep(
   call: Call,
   { corsOrigins }: AtListener,
@@ -72,7 +72,7 @@ interface Found {
   readonly ask: Pick<ClientAsk, 'redirectUri'>
 }
 
-/** A redirect with the code, or the factors that are still missing; and the cookie that makes the device known. */
+/** Redirects with the code, or reports the missing factors. Also sets the cookie that marks the device as known. */
 export function answerStep(
   call: Call,
   reached: { readonly step: LoginStep; readonly found: Found; readonly authRequestId: string },
@@ -98,7 +98,7 @@ function stepAnswer(
   return loginPage(200, factorPage(authRequestId, authQueries), found, headers)
 }
 
-/** The page of the factor that a person proves next. A demanded external JWT is a failure (D-14): `withForm`. */
+/** The page for the next factor. A required external JWT is a failure (D-14), handled by `withForm`. */
 function factorPage(authRequestId: string, authQueries: readonly AuthQuery[]): SafeHtml {
   const isEnrolled = authQueries.some((query) => query.typeId === 'MFA' && query.isTotpEnrolled)
   return isEnrolled
@@ -106,7 +106,7 @@ function factorPage(authRequestId: string, authQueries: readonly AuthQuery[]): S
     : enrollStartPage({ authRequestId })
 }
 
-/** D-50: the form may lead to the client, by way of a redirect. */
+/** D-50: allows the form to end up at the client after a redirect. */
 export function loginPage(
   status: number,
   html: SafeHtml,
@@ -116,7 +116,7 @@ export function loginPage(
   return page(status, html, { formAction: [formActionSource(ask.redirectUri)] }, headers)
 }
 
-/** What a person at a form can mend; a program gets the same failure as JSON. */
+/** Failures that a user can correct in the form; a program gets the same failure as JSON. */
 export const MENDABLE: readonly FailureCode[] = [
   'INVALID_AUTH',
   'SERVER_TOO_BUSY',
@@ -125,19 +125,19 @@ export const MENDABLE: readonly FailureCode[] = [
   'RATE_LIMITED',
 ]
 
-/** The page, and what to keep of the primary login; undefined when nobody can be sent there. */
+/** The page, and the primary login to keep; undefined if there is no IdP to send the user to. */
 export type FetchJwt = (
   demanded: JwtDemanded,
 ) => { readonly html: SafeHtml; readonly cookie: string } | undefined
 
-/** Shows the form again, with what was wrong, to somebody who can mend it; throws everything else on. */
+/** Shows the form again with the error if the user can correct it; rethrows every other error. */
 export async function withForm(
   { brand }: Pick<LoginPorts, 'brand'>,
   call: Call,
   use: {
     readonly found: Found
     readonly form: (error: string, code: FailureCode) => SafeHtml | Promise<SafeHtml>
-    /** Where a demanded external JWT can be had: the page that leads there (D-156). */
+    /** The page that leads to the IdP of a required external JWT (D-156). */
     readonly fetchJwt?: FetchJwt
     readonly mendable?: readonly FailureCode[]
   },
@@ -157,7 +157,7 @@ export async function withForm(
   }
 }
 
-/** D-156. Undefined when this browser cannot get what is demanded. */
+/** D-156. Undefined if this browser cannot get the required token. */
 function leadToIdp(
   call: Call,
   use: { readonly brand: string; readonly found: Found; readonly fetchJwt?: FetchJwt },
@@ -173,7 +173,7 @@ function leadToIdp(
   return { ...withCookies(answer, keepCookies(call, kept)), failure: demanded }
 }
 
-/** D-11: what a program that asks with GET is told. */
+/** D-11: the response to a program that sends GET. */
 export function whatToPost(
   authRequestId: string,
   url: (typeof PATHS)[keyof typeof PATHS],

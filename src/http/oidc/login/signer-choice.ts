@@ -1,6 +1,6 @@
 /**
- * Whom a person can be sent to for a JWT: the links of the pages, D-47, D-157. Who has no address for logins, or no
- * client id of ours, is not offered; those tokens an application has to bring.
+ * The signers that the pages link to for getting a JWT: D-47, D-157. A signer without a login address, or without a
+ * client id for us, is not offered; the application has to bring such a token itself.
  */
 import { offered } from '../../../domain/ext-jwt/idp/endpoints.ts'
 import type { ExternalJwtSigner } from '../../../domain/ext-jwt/signer.ts'
@@ -16,7 +16,7 @@ import type { SignerChoice } from '../../../web/login/signer-links.ts'
 import { PATHS } from '../paths.ts'
 import type { FetchJwt } from './login-step.ts'
 
-/** D-157: as many as the page for the password shows; the page of its own shows all. */
+/** D-157: the most signers that the password page lists; the separate page lists all of them. */
 const MOST_SHOWN = 8
 
 type Known = Pick<Rules, 'signers'>
@@ -45,7 +45,7 @@ export function secondPage(
   return secondProofPage({ link: { name, url }, ...(error === undefined ? {} : { error }) })
 }
 
-/** D-156: a browser that can fetch the demanded token is led there; what it has proven is kept for the way back. */
+/** D-156: sends a browser to the signer of the required token, and keeps the factors proven so far for the return. */
 export function fetchJwtFrom(
   ports: LoginPorts,
   { key, browser }: Pick<OpenRequest, 'key' | 'browser'>,
