@@ -1,8 +1,8 @@
 /**
- * How a person gets to the page of the own account: by a login like any other, whose client is this service (D-161). The
- * same authorization code flow with PKCE, begun and exchanged in the process. What must come back is sealed into a
- * cookie of the browser that began, with the `state` as the context of the seal: another browser, another state or
- * another address opens nothing. Nothing is stored, so strangers can begin as often as they like (D-7).
+ * Signs a user in to the account page: a login like any other, whose client is this service (D-161). It uses the same
+ * authorization code flow with PKCE, begun and exchanged in the process. What must come back is sealed into a cookie of
+ * the browser that began, with the `state` as the context of the seal: it does not open for another browser, state or
+ * address. Nothing is stored, so anonymous callers can begin any number of logins (D-7).
  */
 
 import { base64url, fromUtf8, sha256, utf8 } from '../../base/encoding.ts'
@@ -18,15 +18,15 @@ import type { AccountPorts } from './ports.ts'
 
 export interface AccountWish {
   readonly issuer: Issuer
-  /** The address that the browser comes back to. */
+  /** The address to which the browser returns. */
   readonly callback: string
   readonly hasCertificate: boolean
-  /** The page that it wanted. */
+  /** The page that the user requested. */
   readonly to: string
 }
 
 export interface BegunAccountLogin {
-  /** Names the cookie that keeps `kept`, and comes back in the query. */
+  /** Names the cookie that holds `kept`, and comes back in the query. */
   readonly state: string
   readonly kept: string
   readonly login: Extract<StartedLogin, { next: 'login' }>
@@ -55,7 +55,7 @@ export interface FinishedAccountLogin {
 const STATE_BYTES = 16
 const VERIFIER_BYTES = 32
 
-/** Whether a text can be a state of ours: it becomes part of a cookie's name. */
+/** Whether a text has the form of our states: it becomes part of a cookie name. */
 export function isAccountState(text: string): boolean {
   return /^[\w-]{22}$/.test(text)
 }
@@ -75,7 +75,7 @@ export function beginAccountLogin(
   const verifier = base64url(random.bytes(VERIFIER_BYTES))
   const login = startLogin(ports, {
     issuer,
-    // Allowed here and nowhere else: `redirectURIs` is the operator's list, and stays what it is.
+    // Allowed only here: `redirectURIs` is the operator's list and is not changed.
     allowedRedirects: [{ free: 'nothing', uri: callback }],
     // Without offline_access: the session ends with its access token (D-53).
     parameters: new Map([
@@ -83,7 +83,7 @@ export function beginAccountLogin(
       ['client_id', [clientId]],
       ['redirect_uri', [callback]],
       ['scope', ['openid']],
-      // D-183: who changes credentials here proves himself now, at an IdP too.
+      // D-183: a user who changes credentials here must authenticate now, also at an IdP.
       ['prompt', ['login']],
       ['state', [state]],
       ['code_challenge', [base64url(sha256(verifier))]],
@@ -99,7 +99,7 @@ export function beginAccountLogin(
   return { state, kept: sealed, login }
 }
 
-/** Throws INVALID_AUTH_REQUEST for what this browser did not begin, and spends nothing; INVALID_GRANT. */
+/** Throws INVALID_AUTH_REQUEST, and spends nothing, if this browser did not begin the login; throws INVALID_GRANT. */
 export async function finishAccountLogin(
   ports: AccountPorts,
   { issuer, callback, state, kept: sealed, iss, code, caller }: AccountAnswer,

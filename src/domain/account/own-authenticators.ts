@@ -31,12 +31,12 @@ import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { Stores } from '../stores.ts'
 import type { AccountPorts } from './ports.ts'
 
-/** A certificate is renewed, not set: only its tags are the person's. */
+/** A certificate is renewed, not set: users can change only its tags. */
 export type OwnChange =
   | {
       readonly method: 'updb'
       readonly username: string
-      /** Undefined: the one that is there. */
+      /** Undefined: keep the current one. */
       readonly password: Secret | undefined
       readonly currentPassword: Secret | undefined
       readonly tags: Tags
@@ -56,7 +56,7 @@ export async function listOwnAuthenticators(
   return { rows: rows.map((authenticator) => ({ authenticator, identity })), totalCount }
 }
 
-/** Throws NOT_FOUND for one that is not the caller's own. */
+/** Throws NOT_FOUND if it is not the caller's own. */
 export async function findOwnAuthenticator(
   ports: OwnPorts,
   call: CallSession,
@@ -67,8 +67,9 @@ export async function findOwnAuthenticator(
 }
 
 /**
- * Replaces it by what `change` returns, which is called twice. Throws NOT_FOUND for one that is not the caller's own. A
- * wrong `currentPassword` is COULD_NOT_VALIDATE and not a 401: the session is good, and clients log out on a 401 (D-123).
+ * Replaces it with what `change` returns; `change` is called twice. Throws NOT_FOUND if it is not the caller's own. A
+ * wrong `currentPassword` is COULD_NOT_VALIDATE and not a 401: the session is valid, and clients log out on a 401
+ * (D-123).
  */
 export async function updateOwnAuthenticator(
   ports: AccountPorts,
@@ -88,7 +89,7 @@ export async function updateOwnAuthenticator(
     passwordHash = password && (await hashNewPassword(ports, password, { ...proof, username }))
   }
   await ports.transaction(async (tx) => {
-    // The row of the identity first, as at a login.
+    // Lock the row of the identity first, as at a login.
     const identity = await tx.identities.hold(call.identityId)
     const session = await tx.apiSessions.find(call.sessionId)
     if (identity === undefined || session === undefined) throw sessionGone(ports.brand, call)
@@ -128,7 +129,7 @@ async function prove(
   throw wrong()
 }
 
-/** False when there is nothing to change. */
+/** Returns false if there is nothing to change. */
 async function write(
   ports: AuditPorts,
   tx: Stores,
@@ -144,7 +145,7 @@ async function write(
   }
   if (changed.length === 0) return false
   const outcome = await replace(tx, wanted, ports.clock)
-  // Another password since the present one was proven: it is the present one no longer.
+  // The password was changed after the current one was checked, so that one is no longer current.
   if (outcome === 'missing') throw proof === undefined ? notFound() : wrong()
   if (outcome === 'username-in-use') throw new Error('a username conflicts with its own spelling')
   const details = { id, changed }
@@ -196,7 +197,7 @@ function unproven(): Failure {
   return invalid('currentPassword', 'is missing')
 }
 
-/** One wording for a wrong and for a locked one, as at a login. */
+/** The same message for a wrong and for a locked password, as at a login. */
 function wrong(): Failure {
   return invalid('currentPassword', 'is wrong, or too many wrong ones were tried')
 }

@@ -1,9 +1,9 @@
 /**
- * The session behind the page of the own account, as the browser holds it: the access token, sealed, bound to the
- * address that it was made at (D-161). Not stored, so a stolen database opens nothing (R110); as a bearer token it is
- * worth nothing. Every request is judged like a call of the APIs, so that an end is felt at once.
+ * The session of the account page, as the browser holds it: the access token, sealed and bound to the address where it
+ * was created (D-161). It is not stored, so a stolen database does not reveal it (R110), and it is useless as a bearer
+ * token. Every request is checked like an API call, so that an ending takes effect immediately.
  *
- * And what a form of it must show: that the page came from us, for this session and this form (D-162).
+ * Also the token of each form, which proves that the page came from us, for this session and this form (D-162).
  */
 
 import { fromUtf8, utf8 } from '../../base/encoding.ts'
@@ -18,10 +18,10 @@ import { authenticateCall } from '../calls/authenticate-call.ts'
 import { type CallNeeds, type CallSession, sessionGone } from '../sessions/call-session.ts'
 import type { AccountPorts } from './ports.ts'
 
-/** D-162: for so long a login counts as fresh. */
+/** D-162: how long a login counts as fresh. */
 export const FRESH: Duration = minutes(5)
 
-/** What a browser shows with a request. */
+/** What a browser sends with a request. */
 export interface ShownAccountSession {
   readonly cookie: string | undefined
   readonly issuer: Issuer
@@ -36,7 +36,7 @@ export function sealAccountSession(
   return vault.seal('account-session', utf8(accessToken.reveal()), issuer)
 }
 
-/** Throws UNAUTHORIZED, with the secondary challenge where that is what is missing; NOT_READY. */
+/** Throws UNAUTHORIZED, with the secondary challenge if that JWT is missing; NOT_READY. */
 export async function authenticateAccount(
   ports: AccountPorts,
   { cookie, issuer, certificate }: ShownAccountSession,
@@ -52,7 +52,7 @@ export async function authenticateAccount(
   return authenticateCall(ports, { bearers, ztSession: undefined, certificate }, needs)
 }
 
-/** Whether the login behind it was just now. Throws UNAUTHORIZED when the session has ended meanwhile. */
+/** Whether the login of the session is fresh. Throws UNAUTHORIZED if the session has ended meanwhile. */
 export async function isFreshLogin(
   { brand, clock, apiSessions }: Pick<AccountPorts, 'brand' | 'clock' | 'apiSessions'>,
   call: CallSession,
@@ -62,7 +62,7 @@ export async function isFreshLogin(
   return plus(session.primary.at, FRESH) > clock.now()
 }
 
-/** `form` names what the form does. */
+/** `form` names the action of the form. */
 export function formToken(
   { vault }: Pick<AccountPorts, 'vault'>,
   { sessionId }: CallSession,

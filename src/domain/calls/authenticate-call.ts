@@ -1,7 +1,7 @@
 /**
- * Whether a credential is good for an API call. The one function that decides it; every route asks it.
- * SPEC Authentication 1 and 401 challenges; D-35, D-36, D-52. A bearer call needs no look-up: signature, times, and
- * the copies of ended sessions, policies and signers.
+ * Decides whether a credential is valid for an API call; every route uses this one function. SPEC Authentication 1 and
+ * 401 challenges; D-35, D-36, D-52. A bearer call needs no look-up: only the signature, the times, and the copies of
+ * ended sessions, policies and signers.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -26,18 +26,18 @@ export interface CallCredentials {
   /** Every bearer token of the request, in order (D-14). */
   readonly bearers: readonly Secret[]
   readonly ztSession: Secret | undefined
-  /** SHA-256 of the connection's client certificate, lower-case hex; asked for only where a token is bound to one. */
+  /** SHA-256 of the connection's client certificate, lower-case hex; called only if a token is bound to one. */
   readonly certificate: () => string | undefined
 }
 
-/** Returns the session the call belongs to. Anything else is thrown: UNAUTHORIZED with the challenge that fits. */
+/** Returns the session of the call. Otherwise throws UNAUTHORIZED with the matching challenge. */
 export async function authenticateCall(
   ports: AuthenticationPorts,
   credentials: CallCredentials,
   needs: CallNeeds,
 ): Promise<CallSession> {
   const { bearers, ztSession } = credentials
-  // D-36: `zt-session` goes first; beside it every bearer token counts as an external JWT (R068).
+  // D-36: `zt-session` takes precedence; with it, every bearer token counts as an external JWT (R068).
   if (ztSession !== undefined) {
     refuseStale(ports)
     return authenticateLegacySession(ports, ztSession, bearers, needs)
@@ -65,7 +65,7 @@ export async function authenticateCall(
 
 type AuthenticationPorts = LegacyCallPorts & Pick<CallPorts, 'issuers' | 'signingKeys'>
 
-/** D-34: an instance that may not know of an end refuses rather than guesses. */
+/** D-34: an instance that may have missed an ending refuses the call. */
 function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
   if (endedSessions.isStale() || rules.isStale()) {
     throw new Failure('NOT_READY', { retryAfterSeconds: 1 })
@@ -110,7 +110,7 @@ async function checkPolicy(
   await demandSecondaryJwt(ports, policy, token, others, [])
 }
 
-/** The bearer token that claims to be ours. D-35: which word fits when there is none. */
+/** Returns the bearer token that claims to be ours. If there is none, D-35 decides which challenge is thrown. */
 function ownToken(ports: AuthenticationPorts, bearers: readonly Secret[]): Secret {
   if (bearers.length > MOST_BEARERS) throw invalid(ports, 'too many bearer tokens')
   const issuers: readonly string[] = ports.issuers()

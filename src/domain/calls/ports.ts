@@ -1,4 +1,4 @@
-/** What calls, and the routers that judge connections, need from outside. Built once, in `app/compose`. */
+/** What calls, and the routers' connection checks, need from outside. Built once, in `app/compose`. */
 import type { TokenPorts } from '../tokens/ports.ts'
 import type { ProvenRouters } from './routers/proven-routers.ts'
 

@@ -1,6 +1,6 @@
 /**
- * An API session: what a finished login leaves behind. SPEC What the service does 3 and 4; API 4.7.
- * `z_asid` of every token of the session is its id, for life.
+ * An API session: the result of a finished login. SPEC What the service does 3 and 4; API 4.7. Its id is the `z_asid`
+ * of all its tokens and never changes.
  */
 
 import type {
@@ -22,15 +22,15 @@ interface Common {
   readonly identityId: IdentityId
   readonly primary: ProvenPrimary
   readonly secondary: ProvenSecondary
-  /** D-25: what was proven, in the words of RFC 8176. */
+  /** D-25: what was proven, in the terms of RFC 8176. */
   readonly amr: readonly string[]
   readonly configTypes: readonly string[]
   readonly address: string
   readonly userAgent: string | undefined
   readonly createdAt: Instant
-  /** Nothing renews it past this: D-27, D-36. */
+  /** The session cannot be renewed past this: D-27, D-36. */
   readonly endsAt: Instant
-  /** D-53. What is past it is no session any more. */
+  /** D-53. After this the session has expired. */
   readonly expiresAt: Instant
 }
 
@@ -59,15 +59,15 @@ export interface LegacySession extends Common {
 
 export type ApiSession = OidcSession | LegacySession
 
-/** What of a session's login an administrator finds again: the authenticator, where there is one. */
+/** The authenticator of a session's login, for administrators; undefined if there is none. */
 export function authenticatorOf(session: ApiSession): AuthenticatorId | undefined {
   return session.primary.authenticatorId
 }
 
 /**
- * What can end before its time: a session; one access token of it, by its `jti`; one certificate of it (D-31, D-34,
- * D-41); an enrolled certificate whose authenticator was removed, by its fingerprint (D-42); every token that a
- * withdrawn key has signed, by its kid (D-135).
+ * What can be ended early: a session; one of its access tokens, by `jti`; one of its certificates (D-31, D-34, D-41);
+ * an enrolled certificate whose authenticator was removed, by fingerprint (D-42); every token that a withdrawn key
+ * signed, by kid (D-135).
  */
 export type EndedSubject =
   | ApiSessionId
@@ -76,14 +76,14 @@ export type EndedSubject =
   | `cert:${string}`
   | `key:${string}`
 
-/** Kept until no token that it concerns can be alive; `endingOf` makes it. */
+/** Kept until every token that it concerns has expired; created by `endingOf`. */
 export interface SessionEnding {
   readonly subject: EndedSubject
   readonly at: Instant
   readonly keepUntil: Instant
 }
 
-/** R115: for so long an ending outlives what it ends, so that a clock that is set back brings nothing to life again. */
+/** R115: how long an ending outlives what it ends, so that setting a clock back does not revive it. */
 export const CLOCK_JUMP: Duration = minutes(15)
 
 /** Returns the ending, at the time `at`, of something that would have expired at `end`: D-231. */

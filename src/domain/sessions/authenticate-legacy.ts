@@ -1,6 +1,6 @@
 /**
- * A login that ends in a `zt-session` token. SPEC Legacy authentication; D-51. The same credentials and the same
- * demands as an OIDC login; what is outstanding leaves the session partial instead of withholding a code.
+ * A login that results in a `zt-session` token. SPEC Legacy authentication; D-51. Credentials and demands are the same
+ * as for an OIDC login; if something is outstanding, the session is partial instead of a code being withheld.
  */
 
 import { base64url } from '../../base/encoding.ts'
@@ -35,7 +35,7 @@ export interface LegacyLogin {
   readonly device?: ShownDevice
 }
 
-/** What the client tells of itself, as far as it is kept (D-124). */
+/** What the client reports about itself, as far as we store it (D-124). */
 export interface LegacyClient {
   readonly envInfo: ClientInfo | undefined
   readonly sdkInfo: ClientInfo | undefined
@@ -46,7 +46,7 @@ export interface BegunLegacySession {
   readonly identity: Identity
   readonly token: Secret
   readonly authQueries: readonly AuthQuery[]
-  /** After a password: the cookie that makes the device known from now on (D-216). */
+  /** After a password: the cookie that marks the device as known (D-216). */
   readonly device: string | undefined
 }
 
@@ -91,7 +91,7 @@ export async function authenticateLegacy(
     if (held === undefined) return false
     await noteClient(tx, held, client)
     await tx.apiSessions.insert(session)
-    // With a code outstanding, the login succeeds when that is proven.
+    // If a code is outstanding, the login succeeds only when that is proven.
     if (authQueries.length === 0) {
       await tx.identities.markLogin(identity.id, now)
       await tx.events.insert(recordEvent(ports, caller, succeeded(session)))
@@ -104,7 +104,7 @@ export async function authenticateLegacy(
   return { session, identity, token: new Secret(token), authQueries, device: accepted.device }
 }
 
-/** API 4.1: last seen. The same client logs in again and again, and then there is nothing to write. */
+/** API 4.1: last seen. Writes only changes, since the same client logs in again and again. */
 async function noteClient(
   tx: Pick<Stores, 'identities'>,
   known: Identity,
@@ -117,7 +117,7 @@ async function noteClient(
   if (news.length > 0) await tx.identities.replaceClientInfo(known.id, { envInfo, sdkInfo })
 }
 
-/** The event of a legacy login that is complete. */
+/** The event of a complete legacy login. */
 export function succeeded({ id, identityId, primary, amr }: LegacySession) {
   const { method, authenticatorId } = primary
   const details = { method, authenticatorId, amr }

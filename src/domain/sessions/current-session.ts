@@ -1,6 +1,6 @@
 /**
- * What a caller may read about himself: his session and his identity. The call is authenticated already; these
- * look up what the token does not carry.
+ * What callers may read about themselves: their session and their identity. The call is already authenticated; these
+ * functions look up what the token does not carry.
  */
 import type { Caller } from '../audit/events.ts'
 import type { Identity } from '../identities/identity.ts'

@@ -1,6 +1,6 @@
 /**
- * The external JWT that a policy demands beside every API call. SPEC Authentication 5: re-checked on every request;
- * D-14, R069.
+ * The external JWT that a policy demands with every API call. SPEC Authentication 5: re-checked on every request; D-14,
+ * R069.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import { type AuthQuery, extJwtQuery } from '../../protocol/auth-query.ts'
@@ -9,7 +9,7 @@ import { checkDemandedJwt, demandedSigner, secondaryJwtUnmet } from '../login/de
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { SessionPorts } from './ports.ts'
 
-/** Throws UNAUTHORIZED with the secondary challenge, and the queries of what is outstanding besides. */
+/** Throws UNAUTHORIZED with the secondary challenge and the queries of what else is outstanding. */
 export async function demandSecondaryJwt(
   ports: Pick<SessionPorts, 'brand' | 'clock' | 'rules' | 'signerKeys'>,
   policy: AuthPolicy,

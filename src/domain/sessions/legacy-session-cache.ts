@@ -12,20 +12,20 @@ export interface LegacySessionCache {
   /** Returns an entry that was read within the last second, or undefined. */
   find(tokenHash: SecretHash): CachedSession | undefined
   keep(tokenHash: SecretHash, entry: CachedSession): void
-  /** What is known of the session has changed here: it is read again. */
+  /** Drops the session after this instance changed it, so that the next call reads it again. */
   forget(id: ApiSessionId): void
 }
 
 export interface CachedSession {
   readonly session: LegacySession
   readonly identity: Identity
-  /** By the uptime, from before the read began. */
+  /** The uptime before the read began. */
   readonly readAt: Duration
 }
 
 /** D-36. */
 const KEPT_FOR: Duration = seconds(1)
-/** Sessions that are kept at the most; each is a small object. */
+/** The most sessions to cache; each is a small object. */
 const MOST_KEPT = 10_000
 
 export function createLegacySessionCache({

@@ -36,7 +36,7 @@ export type LegacyCallPorts = Pick<
   | 'sessionTimeout'
 >
 
-/** D-36: a call writes only when this part of the timeout has passed since the last write. */
+/** D-36: a call writes only if this fraction of the timeout has passed since the last write. */
 const WRITE_PART = 10
 
 /** Throws UNAUTHORIZED with the challenge of D-36, or of the demanded external JWT. */
@@ -58,13 +58,13 @@ export async function authenticateLegacySession(
   const policy = rules.policy(identity.authPolicyId)
   if (policy === undefined) throw invalid('the policy is gone')
 
-  // D-225: what the login proved must still be accepted; ending the session needs nothing (D-52).
+  // D-225: what the login proved must still be accepted, except for a logout (D-52).
   const withdrawn =
     needs === 'logout' ? undefined : refuseProof(session.primary, policy, rules, now)
   if (withdrawn !== undefined) throw invalid(withdrawn)
 
   const open = await queriesOf(ports, openFactors(session, policy), identity)
-  // D-112: also where less than a full session is enough.
+  // D-112: demanded also if the call does not need a full session.
   if (needs !== 'logout') {
     const owner = { identityId: identity.id, externalId: identity.externalId }
     await demandSecondaryJwt(ports, policy, owner, bearers, open)
@@ -90,7 +90,7 @@ async function readSession(
   const readAt = ports.clock.uptime()
   const session = await ports.apiSessions.findLegacy(tokenHash)
   const identity = session && (await ports.identities.find(session.identityId))
-  // Nothing is kept of a token that opens nothing: strangers would fill the memory.
+  // Do not cache invalid tokens: anonymous callers could fill the memory.
   if (session === undefined || identity === undefined) return undefined
   const primary = await completeProof(session.primary, ports.authenticators, ports.rules)
   const entry = { session: { ...session, primary }, identity, readAt }
@@ -98,7 +98,7 @@ async function readSession(
   return entry
 }
 
-/** The end as it stands after this call: the written one (D-113). */
+/** Returns the end of the session after this call, as stored (D-113). */
 async function renew(
   { sessionTimeout, apiSessions, legacySessionCache }: LegacyCallPorts,
   tokenHash: SecretHash,

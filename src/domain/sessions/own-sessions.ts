@@ -1,6 +1,6 @@
 /**
- * A person's own API sessions, of both kinds: seen, and ended one by one or all but the one that asks. R051 for
- * administrators, this for everybody else (D-163). Never a token.
+ * A user's own API sessions, of both kinds: lists them, and ends one of them or all except the session of the call.
+ * R051 is for administrators, this for all other users (D-163). Never returns a token.
  */
 
 import type { ApiSessionId } from '../../base/ids.ts'
@@ -15,7 +15,7 @@ import type { SessionPorts } from './ports.ts'
 
 type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'brand' | 'transaction'>
 
-/** Live ones, newest first, so many at most. */
+/** Live sessions, newest first, up to a limit. */
 export function listOwnSessions(
   { apiSessions, clock }: Pick<SessionPorts, 'apiSessions' | 'clock'>,
   { identityId: of }: CallSession,
@@ -24,7 +24,7 @@ export function listOwnSessions(
   return apiSessions.list({ of, at: clock.now() }, { limit, offset: 0 })
 }
 
-/** Throws NOT_FOUND for a session that is somebody else's or gone. */
+/** Throws NOT_FOUND if the session has ended or belongs to another identity. */
 export async function endOwnSession(
   ports: EndPorts,
   call: CallSession,
@@ -33,7 +33,7 @@ export async function endOwnSession(
 ): Promise<void> {
   const { brand } = ports
   await ports.transaction(async (tx) => {
-    // Who has just been put out ends nobody else's.
+    // A caller whose own session has just ended must not end others.
     if ((await tx.apiSessions.find(call.sessionId)) === undefined) throw sessionGone(brand, call)
     const session = await tx.apiSessions.find(id)
     if (session?.identityId !== call.identityId) throw notFound()
@@ -49,7 +49,7 @@ export async function endOtherSessions(
 ): Promise<void> {
   const { brand, transaction } = ports
   const { identityId: of, sessionId } = call
-  // First, so that a login in progress has begun its session by now, or never will (D-226).
+  // Do this first: a login in progress has either begun its session by now, or never will (D-226).
   await transaction(async (tx) => {
     if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
     await tx.identities.voidLogins(of)

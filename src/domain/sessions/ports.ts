@@ -13,7 +13,7 @@ export interface SessionPorts extends LoginPorts, EndingPorts {
   /** The CAs of our own PKI. */
   readonly authorities: CertificateAuthorities
   readonly sessionCertificateDuration: Duration
-  /** Every CA of ours that has not expired; another one when a successor was made (D-129). */
+  /** All our CAs that have not expired; changes when a successor is created (D-129). */
   readonly caBundlePem: () => string
   readonly legacySessionCache: LegacySessionCache
   /** The idle time after which a legacy session ends. */

@@ -26,7 +26,7 @@ import { type ApiSession, endingOf } from './api-session.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
 import type { SessionPorts } from './ports.ts'
 
-/** What a proof is checked against again. */
+/** What a proof is checked against. */
 type ProofRules = Pick<SessionPorts['rules'], 'policy' | 'signer' | 'ca' | 'cas'>
 
 type IssuingPorts = Pick<
@@ -82,7 +82,7 @@ export async function issueSessionCertificate(
   const now = clock.now()
   const { sessionId, identityId } = call
   const outcome = await transaction(async (tx) => {
-    // Held: it neither ends nor gets another certificate meanwhile, so the count is right (R099).
+    // Locks the session, so that it cannot end or get another certificate meanwhile and the count stays correct (R099).
     const session = await tx.apiSessions.hold(sessionId)
     if (session === undefined || (await isWithdrawn(ports, tx, session, call, now))) return 'gone'
     const live = await tx.sessionCertificates.countLive(sessionId, now)
@@ -92,7 +92,7 @@ export async function issueSessionCertificate(
     const validTo = wholeSeconds(
       earlier(plus(now, ports.sessionCertificateDuration), lastMoment(session, call)),
     )
-    // Signing takes microseconds and waits for nothing, so it may stand in the transaction.
+    // Signing takes microseconds and does no I/O, so it may run inside the transaction.
     const bytes = authorities.signClientCertificate({
       serial: newSerial(random),
       subject: request.subject,
@@ -158,13 +158,13 @@ export async function removeSessionCertificate(
   if (!isRemoved) throw new Failure('NOT_FOUND')
 }
 
-/** D-40: the absolute end of the session; for one that cannot be refreshed, the end of its access token. */
+/** D-40: the absolute end of the session; if it cannot be refreshed, the end of its access token. */
 function lastMoment(session: ApiSession, call: CallSession): Instant {
   const isRenewable = session.kind === 'legacy' || session.scopes.includes('offline_access')
   return isRenewable ? session.endsAt : earlier(session.endsAt, call.expiresAt)
 }
 
-/** RFC 4514 §2.4: what would part the text is escaped; the order is the certificate's. */
+/** RFC 4514 §2.4: escapes separators; keeps the order of the certificate. */
 function subjectText(parts: readonly SubjectPart[]): string {
   return parts
     .map(({ name, value }) => `${name}=${value.replace(/[,+"\\<>;]|^[ #]| $/g, '\\$&')}`)

@@ -1,6 +1,6 @@
 /**
- * What can be read about a session: by its own caller and by administrators alike. API 4.7. What is outstanding is
- * computed when it is asked for, since policies and enrollments change.
+ * What the session's own caller and administrators can read about a session. API 4.7. What is outstanding is computed
+ * on every read, since policies and enrollments change.
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
@@ -26,8 +26,8 @@ export interface SessionDetail {
 }
 
 /**
- * Two queries for any number of sessions. A session whose identity or policy is gone is left out: it is about to be
- * deleted, too.
+ * Runs two queries for any number of sessions. Leaves out a session whose identity or policy was deleted: it is about
+ * to be deleted too.
  */
 export async function describeSessions(
   ports: Pick<SessionPorts, 'brand' | 'identities' | 'totpEnrollments' | 'rules'>,
@@ -57,13 +57,13 @@ export async function describeSessions(
   }))
 }
 
-/** D-52: by the login, or by a policy that has begun to demand it since. */
+/** D-52: demanded at the login, or by a policy that has changed since. */
 function demandedOf(session: ApiSession, policy: AuthPolicy): ReadonlySet<SecondFactorId> {
   const before = session.kind === 'legacy' ? session.demanded : NO_FACTORS
   return new Set([...before, ...demandedFactors(policy.secondary)])
 }
 
-/** What is outstanding. An OIDC session that lacks a factor is refused on every call, and cannot make up for it (D-52). */
+/** What is outstanding. An OIDC session that lacks a factor is refused on every call and cannot add it later (D-52). */
 export function openFactors(session: ApiSession, policy: AuthPolicy): readonly SecondFactorId[] {
   const demanded = demandedOf(session, policy)
   return SECOND_FACTOR_IDS.filter((id) => demanded.has(id) && !session.secondary.factors.has(id))

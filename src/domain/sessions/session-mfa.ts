@@ -96,7 +96,7 @@ export async function verifyEnrollmentInSession(
   ports.legacySessionCache.forget(sessionId)
 }
 
-/** A pending one is cancelled; a verified one needs a full session and a code. */
+/** Cancels a pending enrollment; removing a verified one needs a full session and a code. */
 export async function removeEnrollmentInSession(
   ports: MfaPorts,
   call: CallSession,
@@ -107,7 +107,7 @@ export async function removeEnrollmentInSession(
   const outcome = await cancelEnrollment(ports, identityId, sessionOwner(call))
   if (outcome === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (outcome === 'cancelled') return
-  // R090: who is only half in cannot take a verified factor away.
+  // R090: a partial session cannot remove a verified factor.
   if (call.isPartial !== undefined) throw call.isPartial
   await spend(ports, call, code, caller, async (tx) => {
     await tx.totpEnrollments.remove(identityId)
@@ -151,7 +151,7 @@ async function spend(
   allowed: (tx: Stores) => Promise<void>,
 ): Promise<void> {
   if (code === undefined) {
-    // A field that was forgotten is no guess.
+    // A missing field does not count as a guess.
     throw new Failure('COULD_NOT_VALIDATE', { field: { field: 'code', reason: 'is missing' } })
   }
   const verdict = await TOTP.check(ports, call.identityId, code)
@@ -181,12 +181,14 @@ async function refuse(
   return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : 'MFA_INVALID_TOKEN')
 }
 
-/** The code of a partial session finishes a login, which writes to the identity: its row first, as at every login. */
+/**
+ * The code of a partial session finishes a login, which writes to the identity: lock its row first, as at every login.
+ */
 async function holdPartial(tx: Stores, { isPartial, identityId }: CallSession): Promise<void> {
   if (isPartial !== undefined) await tx.identities.hold(identityId)
 }
 
-/** A legacy session has its code now; another kind of session had it all along. */
+/** Records the code on a legacy session. Other sessions proved it at their login. */
 async function complete(
   audit: AuditPorts,
   tx: Stores,

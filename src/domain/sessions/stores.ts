@@ -7,9 +7,9 @@ import type { ApiSession, LegacySession, SessionEnding } from './api-session.ts'
 
 export interface ApiSessions {
   find(id: ApiSessionId): Promise<ApiSession | undefined>
-  /** Reads the session and holds its row until the transaction ends: it does not end meanwhile. */
+  /** Reads the session and locks its row until the transaction ends, so that the session cannot end meanwhile. */
   hold(id: ApiSessionId): Promise<ApiSession | undefined>
-  /** By the hash of its `zt-session` token. */
+  /** Finds it by the hash of its `zt-session` token. */
   findLegacy(tokenHash: SecretHash): Promise<LegacySession | undefined>
   listOf(identityId: IdentityId): Promise<readonly ApiSession[]>
   /** Which of the given identities have a session that has not expired by `at`, in one query. */
@@ -17,7 +17,7 @@ export interface ApiSessions {
     identityIds: readonly IdentityId[],
     at: Instant,
   ): Promise<ReadonlySet<IdentityId>>
-  /** Those that have not expired by `at`, by `API_SESSION_FIELDS`; newest first, unless another order is asked for. */
+  /** Lists those that have not expired by `at`, by `API_SESSION_FIELDS`; newest first by default. */
   list(
     which: {
       readonly of: IdentityId | undefined
@@ -34,23 +34,23 @@ export interface ApiSessions {
   insert(session: ApiSession): Promise<void>
   /** Records that a refresh moved its end (D-53) and that of its last access token; false if the session has ended. */
   renewOidc(id: ApiSessionId, expiresAt: Instant, tokensEndAt: Instant): Promise<boolean>
-  /** A call came (D-36): renews the idle end; does nothing to a session that has ended meanwhile. */
+  /** Renews the idle end after a call (D-36); does nothing if the session has ended meanwhile. */
   renewLegacy(id: ApiSessionId, lastActivityAt: Instant, expiresAt: Instant): Promise<void>
-  /** Writes which second factors are proven on a session that is held, and its `amr`; false if it has ended. */
+  /** Writes the proven second factors and the `amr` of a locked session. Returns false if it has ended. */
   replaceProven(session: LegacySession): Promise<boolean>
   /** Returns the session as it was when it was deleted; undefined if there was none. */
   remove(id: ApiSessionId): Promise<ApiSession | undefined>
-  /** Removes at most `limit` that have expired by `by`, and answers them: of two instances at once one gets each. */
+  /** Deletes and returns at most `limit` that have expired by `by`. Parallel instances never get the same session. */
   takeExpired(by: Instant, limit: number): Promise<readonly ApiSession[]>
 }
 
-/** The ended sessions, in the order in which they were written. */
+/** The ended sessions, in the order of their sequence numbers. */
 export interface SessionEndings {
-  /** Ending a session twice is ending it once: false when it was ended before. */
+  /** Idempotent: returns false if the session was already ended. */
   insert(ending: SessionEnding): Promise<boolean>
   /**
-   * The endings with a sequence number above `after`, lowest first. Numbers are given out before the commit,
-   * so a lower one can appear after a higher one: whoever follows the list re-reads an overlap.
+   * Returns the endings with a sequence number above `after`, lowest first. Numbers are assigned before the commit, so
+   * a lower one can appear after a higher one: readers must re-read an overlap.
    */
   listAfter(after: number): Promise<readonly (SessionEnding & { readonly sequence: number })[]>
   removeExpired(before: Instant, limit: number): Promise<number>

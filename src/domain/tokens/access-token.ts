@@ -1,6 +1,6 @@
 /**
- * The access token: its claims are built and read here, so that their names and types exist once.
- * SPEC Access token; D-24; RFC 9068.
+ * The access token: builds and reads its claims, so that their names and types are defined once. SPEC Access token;
+ * D-24; RFC 9068.
  */
 import type { JWTPayload } from 'jose'
 import { base64url } from '../../base/encoding.ts'
@@ -13,7 +13,7 @@ import { ACCESS_TOKEN_TYPE, type AccessTokenClaims } from '../../protocol/servic
 import type { Identity } from '../identities/identity.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 
-/** What an API call knows about its caller without asking the store: SPEC Access token. */
+/** What an API call knows about its caller without reading the store: SPEC Access token. */
 export interface AccessToken {
   readonly tokenId: TokenId
   readonly sessionId: ApiSessionId
@@ -33,11 +33,11 @@ export interface AccessToken {
   readonly clientId: string
   readonly scope: string
   readonly issuedAt: Instant
-  /** When the token, and so the call's right, ends. */
+  /** When the token expires, and with it the authorization of the call. */
   readonly expiresAt: Instant
 }
 
-/** How much of a session one access token carries, and for how long. */
+/** Which part of a session one access token carries, and for how long. */
 export interface AccessTokenGrant {
   readonly session: Omit<OidcSession, 'expiresAt'>
   readonly identity: Identity
@@ -79,7 +79,7 @@ export function accessTokenClaims(
   }
 }
 
-/** The caller that a verified payload names; undefined when it is not that of an access token. */
+/** Returns the caller that a verified payload names, or undefined if it is not that of an access token. */
 export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   const claims = payload as Partial<Record<keyof AccessTokenClaims, unknown>>
   const {
@@ -145,7 +145,7 @@ export function certificateThumbprint(fingerprint: string): string {
   return base64url(Buffer.from(fingerprint, 'hex'))
 }
 
-/** Null when the confirmation is of a kind that we never issue. */
+/** Returns null for a kind of confirmation that we never issue. */
 function thumbprintOf(cnf: unknown): string | null {
   const thumbprint = (cnf as { 'x5t#S256'?: unknown } | null)?.['x5t#S256']
   return typeof thumbprint === 'string' ? thumbprint : null

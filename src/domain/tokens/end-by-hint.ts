@@ -56,7 +56,7 @@ async function namedSession(
 ) {
   if (idTokenHint !== undefined) {
     const hinted = await readOwnIdToken(ports, idTokenHint)
-    // R049: a foreign or unsigned hint is refused; an expired one is a hint all the same.
+    // R049: refuse a foreign or unsigned hint; accept an expired one.
     if (hinted === undefined) throw new Failure('INVALID_ID_TOKEN_HINT')
     return hinted
   }

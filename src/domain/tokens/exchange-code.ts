@@ -1,8 +1,9 @@
 /**
- * `grant_type=authorization_code`: a code becomes tokens, once. SPEC Token; D-7; RFC 6749 §4.1.3, RFC 7636 §4.6.
+ * `grant_type=authorization_code`: exchanges a code for tokens, once. SPEC Token; D-7; RFC 6749 §4.1.3, RFC 7636 §4.6.
  *
- * Spending comes first and is committed before anything can fail: a wrong verifier, then the right one, fails.
- * A code that comes again more than 2 s after its exchange was stolen, then or now; its session ends.
+ * The code is spent first, and that is committed before anything can fail: after a wrong verifier, the right one fails
+ * too. If a code is presented again more than 2 s after its exchange, one of the two callers stole it, and its session
+ * ends.
  */
 
 import { type ApiSessionId, newId } from '../../base/ids.ts'
@@ -18,7 +19,7 @@ import { type IssuedTokens, issueTokens } from './issue.ts'
 import type { TokenPorts } from './ports.ts'
 import { recordRefusal } from './record-refusal.ts'
 
-/** D-7: two exchanges this close together are one client that asked twice, not a thief. */
+/** D-7: two exchanges this close together are one client that sent the request twice, not a theft. */
 const DOUBLE_ASK: Duration = seconds(2)
 
 export interface CodeExchange {
@@ -54,7 +55,7 @@ export async function exchangeCode(
     throw refuse('the code was spent before')
   }
   const { primary } = request
-  // Every one of these is said once: the code is spent.
+  // Each of these refusals can happen only once, because the code is spent.
   const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
     const { identityId } = primary
     await recordRefusal(ports, { identityId, sessionId: undefined, reason, caller })
@@ -72,7 +73,7 @@ export async function exchangeCode(
   if (!verifierMatches(verifier, request.ask.codeChallenge)) {
     throw await refuseAs('verifier-mismatch', 'the code_verifier does not match')
   }
-  // Changes since the code was issued count: to a policy, a credential, or the end of all sessions.
+  // Take changes since the code was issued into account: to a policy, a credential, or the end of all sessions.
   const owner = await checkFinished(ports, request, 'login')
   if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
   const { identity, username } = owner

@@ -11,7 +11,7 @@ import type { Identity } from '../identities/identity.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import type { SigningAlgorithm } from './keys/signing-key.ts'
 
-/** JWT header `typ` of an ID token. Anything but that of an access token (R055). */
+/** JWT header `typ` of an ID token. It must differ from that of an access token (R055). */
 export const ID_TOKEN_TYP = 'JWT'
 
 export interface IdTokenGrant {
@@ -21,7 +21,7 @@ export interface IdTokenGrant {
   readonly authTime: Instant
   readonly nonce: string | undefined
   readonly life: Duration
-  /** The access token beside it, for `at_hash`, and the algorithm that signs both. */
+  /** The access token issued with it, for `at_hash`, and the algorithm that signs both. */
   readonly accessToken: string
   readonly algorithm: SigningAlgorithm
 }
@@ -52,7 +52,7 @@ export interface NamedSession {
   readonly identityId: IdentityId
 }
 
-/** Undefined when the payload is not that of an ID token of ours. */
+/** Returns undefined if the payload is not that of one of our ID tokens. */
 export function readIdTokenSession({ sid, sub }: JWTPayload): NamedSession | undefined {
   if (typeof sid !== 'string' || typeof sub !== 'string') return undefined
   return { sessionId: sid as ApiSessionId, identityId: sub as IdentityId }

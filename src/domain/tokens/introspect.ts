@@ -1,5 +1,6 @@
 /**
- * POST /oidc/introspect: RFC 7662, D-31. For administrators and routers; what is not active says nothing else.
+ * POST /oidc/introspect: RFC 7662, D-31. For administrators and routers; the response for an inactive token says
+ * nothing else.
  */
 
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
@@ -45,7 +46,7 @@ type IntrospectPorts = Pick<
   | 'signingKeys'
 >
 
-/** Throws FORBIDDEN when the caller is neither administrator nor router. */
+/** Throws FORBIDDEN if the caller is neither an administrator nor a router. */
 export async function introspect(
   ports: IntrospectPorts,
   token: Secret,
@@ -78,7 +79,7 @@ async function readRefreshToken(ports: IntrospectPorts, token: Secret): Promise<
     found !== undefined && found.spent === undefined && found.expiresAt > ports.clock.now()
   const session = isGood ? await ports.apiSessions.find(found.sessionId) : undefined
   if (!isGood || session?.kind !== 'oidc') return { isActive: false }
-  // What a refresh would ask (D-27).
+  // The same check as for a refresh (D-27).
   const owner = await checkFinished(ports, session, 'session')
   if ('refusal' in owner) return { isActive: false }
   const { identityId, id: sessionId, clientId, issuer, scopes } = session

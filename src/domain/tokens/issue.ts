@@ -30,7 +30,7 @@ export interface IssuedTokens extends SignedTokens {
   readonly refreshToken: Secret | undefined
 }
 
-/** Throws INVALID_GRANT when the login may not begin a session any more. */
+/** Throws INVALID_GRANT if the login may no longer begin a session. */
 export async function issueTokens(
   ports: TokenPorts,
   { request, sessionId, identity, username, caller }: FinishedAuthentication,
@@ -65,11 +65,11 @@ export async function issueTokens(
     sessionId,
     details: { scope },
   })
-  // Signing is done before the transaction begins; the answer leaves after it has committed.
+  // Sign before the transaction begins; the response is sent after it has committed.
   const isAlive = await ports.transaction(async (tx) => {
     if ((await holdLogin(tx, { primary, identity }, now)) === undefined) return false
     await tx.identities.markLogin(identity.id, now)
-    // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
+    // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
     const { accessTokenExpiresAt: tokenEnd } = tokens
     const expiresAt = stored === undefined ? tokenEnd : later(stored.expiresAt, tokenEnd)
     await tx.apiSessions.insert({ ...session, expiresAt, tokensEndAt: tokenEnd })

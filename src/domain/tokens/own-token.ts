@@ -1,6 +1,5 @@
 /**
- * A token of ours in somebody's hands, read for what it names: for logout hints, revocation and introspection. It
- * authorizes nothing here.
+ * Reads a token of ours for logout hints, revocation and introspection. The token authorizes nothing here.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
@@ -10,7 +9,7 @@ import type { TokenPorts } from './ports.ts'
 
 type OwnTokenPorts = Pick<TokenPorts, 'audience' | 'issuers' | 'signingKeys'>
 
-/** Returns a good access token; it is not looked up among the ended ones. */
+/** Returns a valid access token, without checking whether it was ended. */
 export async function readOwnAccessToken(
   { audience, issuers, signingKeys }: OwnTokenPorts,
   token: Secret,
@@ -20,7 +19,7 @@ export async function readOwnAccessToken(
   return verified.outcome === 'good' ? readAccessToken(verified.payload) : undefined
 }
 
-/** Returns the session of an ID token of ours, also of one that has expired (D-30). */
+/** Returns the session of one of our ID tokens, even if the token has expired (D-30). */
 export async function readOwnIdToken(
   { audience, issuers, signingKeys }: OwnTokenPorts,
   token: Secret,

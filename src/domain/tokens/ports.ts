@@ -13,6 +13,6 @@ export interface TokenPorts extends SessionPorts {
   readonly audience: string
   readonly idTokenLife: Duration
   readonly refreshTokenDuration: Duration
-  /** D-27: 0 is off. */
+  /** D-27: 0 means off. */
   readonly refreshRetryWindow: Duration
 }

@@ -1,9 +1,9 @@
 /**
- * `grant_type=refresh_token`: new tokens for the one that is spent on them. SPEC Refresh token; D-27, RFC 9700 §4.14.2.
+ * `grant_type=refresh_token`: spends a refresh token and issues new tokens. SPEC Refresh token; D-27, RFC 9700 §4.14.2.
  *
- * Everything that can fail comes before the spending, and the spending, its successor and the new end of the session
- * are one commit, made before the answer leaves. A spent token that comes again is a lost answer or a thief: which of
- * the two is told by whether its successor has been used, and by the time.
+ * All checks come before the token is spent. Spending it, storing its successor and moving the end of the session are
+ * one commit, made before the response is sent. If a spent token is presented again, either the response was lost or
+ * the token was stolen: whether its successor has been used, and the time, decide which.
  */
 
 import type { Secret } from '../../base/secrets/secret.ts'
@@ -26,13 +26,13 @@ import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
 import type { TokenPorts } from './ports.ts'
 import { recordRefusal } from './record-refusal.ts'
 
-/** D-27: a repeat this soon, of a token whose successor nobody has used, is no theft. */
+/** D-27: a repeat this soon, of a token whose successor is unused, is not treated as theft. */
 const LOST_ANSWER: Duration = seconds(10)
 
 export interface Refresh {
   readonly clientId: string
   readonly refreshToken: Secret
-  /** Narrows the access token; undefined: everything that was granted. */
+  /** Narrows the access token; undefined means all granted scopes. */
   readonly scope: string | undefined
   readonly caller: Caller
 }
@@ -80,7 +80,7 @@ export async function refresh(
     ? 'spent'
     : await spend(ports, found, successor, { session, tokens, caller })
   if (outcome === 'taken') {
-    // A repeat too, of one that was under way when this one looked.
+    // This may be a repeat of a request that was still in progress when we checked.
     const spent = await refreshTokens.find(found.hash)
     if (spent === undefined || !(await mayRepeat(ports, spent, successor))) {
       throw await refuseAs('refresh-token-spent')
@@ -89,7 +89,7 @@ export async function refresh(
   return { ...tokens, refreshToken: successor }
 }
 
-/** The answer tells nothing (D-28); the event does. */
+/** The response gives no reason (D-28); the event does. */
 async function refuseRecorded(
   ports: TokenPorts,
   sessionId: OidcSession['id'],
@@ -101,7 +101,7 @@ async function refuseRecorded(
   return refuse(reason)
 }
 
-/** One commit: of fifty at once one gets through (R038, R040). `taken`: another one has. */
+/** One commit: of fifty parallel requests one succeeds (R038, R040). `taken`: another request did. */
 async function spend(
   ports: TokenPorts,
   { hash, sessionId }: RefreshToken,
@@ -120,12 +120,12 @@ async function spend(
   const { identityId } = session
   const details = { scope: tokens.scope }
   const refreshed = { type: 'token.refreshed', identityId, sessionId, details } as const
-  // D-53; but never before the access token, which lives its whole life (D-24) and can be ended for as long.
+  // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
   const { accessTokenExpiresAt: tokenEnd } = tokens
   const sessionEnd = later(expiresAt, tokenEnd)
   return ports.transaction(async (tx) => {
     if (!(await holdOwner(tx, session.primary, now))) return 'identity-disabled'
-    // The session before its tokens, as whoever ends it does: in two orders they would wait for each other.
+    // Lock the session before its tokens, as ending a session does; the opposite order could deadlock.
     if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd, tokenEnd))) return 'session-ended'
     if (!(await tx.refreshTokens.take(hash, { at: now, successor: next.hash }))) return 'taken'
     await tx.refreshTokens.insert(next)
@@ -134,14 +134,14 @@ async function spend(
   })
 }
 
-/** `refreshRetryWindow`, D-115: the same successor again, until that is used. */
+/** `refreshRetryWindow`, D-115: returns the same successor again, until it is used. */
 async function mayRepeat(
   { vault, clock, refreshTokens, refreshRetryWindow }: TokenPorts,
   { spent }: RefreshToken,
   successor: Secret,
 ): Promise<boolean> {
   if (spent === undefined || plus(spent.at, refreshRetryWindow) <= clock.now()) return false
-  // Before the window was configured successors were drawn, and nobody can make those again.
+  // Successors from before the window was configured were random and cannot be derived again.
   if (spent.successor !== refreshTokenHash(vault, successor)) return false
   const stored = await refreshTokens.find(spent.successor)
   return stored !== undefined && stored.spent === undefined
@@ -159,14 +159,14 @@ async function refuseSpent(
   if (isFresh && successor?.spent === undefined) {
     return refuseRecorded(ports, sessionId, identityId, 'refresh-token-spent', caller)
   }
-  // R039: that session alone; others of the identity have tokens of their own.
+  // R039: ends only that session; other sessions of the identity have their own tokens.
   const reused = { type: 'token.reused', identityId, sessionId } as const
   await ports.events.insert(recordEvent(ports, caller, reused))
   await endSession(ports, { sessionId, identityId, reason: 'refresh-token-reused', caller })
   return refuse('a spent refresh token was shown again')
 }
 
-/** RFC 6749 §6, R045: less than was granted, never more; the token is not spent on a mistake. */
+/** RFC 6749 §6, R045: allows less than was granted, never more. An invalid scope does not spend the token. */
 function narrowScope({ scopes }: OidcSession, asked: string | undefined): string {
   if (asked === undefined) return scopes.join(' ')
   const words = asked.split(' ').filter((word) => word !== '')

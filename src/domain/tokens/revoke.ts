@@ -1,6 +1,6 @@
 /**
- * POST /oidc/revoke: RFC 7009, D-31. A refresh token takes its session along; an access token goes alone. Nothing is
- * stored for a token that is not ours, and the caller learns nothing about it (R050).
+ * POST /oidc/revoke: RFC 7009, D-31. Revoking a refresh token ends its session; revoking an access token ends only that
+ * token. Nothing is stored for a token that is not ours, and the caller learns nothing about it (R050).
  */
 
 import type { Secret } from '../../base/secrets/secret.ts'
@@ -14,7 +14,7 @@ import type { TokenPorts } from './ports.ts'
 
 export async function revokeToken(ports: TokenPorts, token: Secret, caller: Caller): Promise<void> {
   const refresh = await ports.refreshTokens.find(refreshTokenHash(ports.vault, token))
-  // A spent one too: whoever holds it wants the session to be over.
+  // Accept a spent token too: its holder wants the session to end.
   const session = refresh && (await ports.apiSessions.find(refresh.sessionId))
   if (session !== undefined) {
     const { id: sessionId, identityId } = session

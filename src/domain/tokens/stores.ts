@@ -8,21 +8,21 @@ import type { StoredSigningKey } from './keys/signing-key.ts'
 export interface SigningKeyStore {
   /** Every key, oldest generation first. */
   list(): Promise<readonly StoredSigningKey[]>
-  /** False when a key of that generation exists: another instance was faster. */
+  /** Returns false if a key of that generation exists: another instance was faster. */
   insert(key: StoredSigningKey): Promise<boolean>
-  /** Records that tokens living this long are being signed; never lowers the recorded life. */
+  /** Records that tokens with this lifetime are being signed; never lowers the recorded lifetime. */
   raiseTokenLife(life: Duration): Promise<void>
   remove(kid: string): Promise<boolean>
-  /** Every key of an earlier generation: they were withdrawn. Answers which. */
+  /** Deletes every key of an earlier generation, because they were withdrawn, and returns them. */
   removeBefore(generation: number): Promise<readonly StoredSigningKey[]>
 }
 
 export interface RefreshTokens {
   find(hash: SecretHash): Promise<RefreshToken | undefined>
   insert(token: RefreshToken): Promise<void>
-  /** Spends an unspent one in one statement; of fifty at once one answers true (R040). */
+  /** Spends an unspent token in one statement; of fifty parallel calls one returns true (R040). */
   take(hash: SecretHash, spending: { at: Instant; successor: SecretHash }): Promise<boolean>
-  /** Every one of a session: it ends. */
+  /** Deletes all tokens of a session that ends. */
   removeOf(sessionId: ApiSessionId): Promise<void>
   removeExpired(before: Instant, limit: number): Promise<number>
 }

@@ -1,6 +1,6 @@
 /**
- * Edge routers call with the certificate of their connection and nothing else: D-42, D-116. It is judged like a certificate
- * login, at most once a second for each connection.
+ * Edge routers authenticate only with the certificate of their connection: D-42, D-116. It is checked like a
+ * certificate login, at most once a second for each connection.
  */
 
 import type { IdentityId } from '../../../base/ids.ts'
@@ -10,7 +10,7 @@ import type { PresentedChain } from '../../certificates/presented-chain.ts'
 import { provePrimary } from '../../login/prove-primary.ts'
 import type { CallPorts } from '../ports.ts'
 
-/** Throws INVALID_AUTH, FORBIDDEN when the identity is no router. */
+/** Throws INVALID_AUTH, or FORBIDDEN if the identity is not a router. */
 export async function authenticateRouter(
   ports: CallPorts,
   chain: PresentedChain | undefined,

@@ -1,4 +1,4 @@
-/** Whether a `zt-session` that came to an edge router is good: the one thing that a router cannot know by itself. D-42. */
+/** Whether a `zt-session` presented to an edge router is valid, the one thing a router cannot check by itself. D-42. */
 import { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { LoginProof } from '../../../protocol/policy-demands.ts'
@@ -12,7 +12,7 @@ export interface CheckedSession {
   readonly proof: LoginProof
 }
 
-/** Returns undefined for every session that is not good, partial ones included. */
+/** Returns undefined for every invalid session, and for partial ones. */
 export async function checkForRouter(
   ports: LegacyCallPorts,
   ztSession: string,

@@ -1,4 +1,4 @@
-/** Routers that have proven who they are, by the chain of their connection: a judgement counts for a second (D-116). */
+/** Authenticated routers, by the chain of their connection: a result is reused for one second (D-116). */
 import type { IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
@@ -6,7 +6,7 @@ import type { PresentedChain } from '../../certificates/presented-chain.ts'
 
 export interface ProvenRouters {
   find(chain: PresentedChain): IdentityId | undefined
-  /** `at`: the uptime before the judgement began. */
+  /** `at`: the uptime before the check began. */
   keep(chain: PresentedChain, id: IdentityId, at: Duration): void
 }
 
@@ -17,7 +17,7 @@ export function createProvenRouters({
 }: {
   readonly clock: Pick<Clock, 'uptime'>
 }): ProvenRouters {
-  /** An entry goes when its connection does. */
+  /** An entry is removed with its connection. */
   const entries = new WeakMap<PresentedChain, { readonly id: IdentityId; readonly at: Duration }>()
   return {
     find(chain) {

@@ -22,7 +22,7 @@ export type FeedLine =
       readonly issuers: readonly Issuer[]
       readonly heartbeatSeconds: number
       readonly isSnapshot: boolean
-      /** Another one after a restore: nothing that was accepted before is good any more (D-159). */
+      /** Changes after a restore: nothing that was accepted before is valid any more (D-159). */
       readonly epoch: string
     }
   | { readonly type: 'keys'; readonly keys: readonly object[] }
@@ -34,7 +34,9 @@ export type FeedLine =
   | { readonly type: 'heartbeat'; readonly cursor: string; readonly at: number }
 
 export interface RouterFeed {
-  /** Called once a second: the heartbeat, and keys and CAs that have changed. Nothing while our own knowledge is stale. */
+  /**
+   * Called once a second: sends the heartbeat, and changed keys and CAs. Sends nothing while our own copies are stale.
+   */
   beat(): void
   close(): void
 }
@@ -58,7 +60,7 @@ export function openRouterFeed(
   send: (line: FeedLine) => void,
 ): RouterFeed {
   const { brand, trustDomain, endedSessions, signingKeys, rules, clock } = ports
-  // Numbers of another installation mean nothing here.
+  // The numbers of another installation have no meaning here.
   const here = ports.vault.hash('installation', 'router-feed')
   const writeCursor = () => `${prefixOf(here)}.${endedSessions.cursor() ?? 0}`
   const after = readCursor(here, since)
@@ -99,7 +101,7 @@ export function openRouterFeed(
     }
   }
 
-  // Before anything is read: what ends from here on is sent, whether or not it is in what follows.
+  // Subscribe before reading anything: endings from now on are sent, even if the list below contains them too.
   const stopEnds = endedSessions.onEnd((ending) => send({ type: 'ended', ...ending }))
   send({
     type: 'hello',
@@ -123,7 +125,8 @@ export function openRouterFeed(
 
   return {
     beat() {
-      // A router that hears nothing refuses by itself: an instance that may not know of an end must keep still.
+      // A router that receives no heartbeat refuses by itself, so an instance that may have missed an ending sends
+      // none.
       if (endedSessions.isStale() || rules.isStale()) return
       sendKeys()
       sendCas()

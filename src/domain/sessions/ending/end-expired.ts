@@ -1,13 +1,16 @@
 /**
- * A session whose time is over ends like every other: its tokens and certificates with it, and whoever follows the
- * feed is told, so that routers close what it has open. D-34, D-42, D-53.
+ * Ends expired sessions like all others: with their tokens and certificates, and with an entry in the feed, so that
+ * routers close their connections. D-34, D-42, D-53.
  */
 import { BATCH_ROWS } from '../../paging.ts'
 import type { SessionPorts } from '../ports.ts'
 import { endSessionsWithin } from './end-session.ts'
 import type { EndingPorts } from './ports.ts'
 
-/** One round; returns how many sessions it ended. Only the certain past counts (D-230): an ending cannot be undone. */
+/**
+ * Runs one round and returns how many sessions it ended. Uses only the certain past (D-230): an ending cannot be
+ * undone.
+ */
 export function endExpired(
   ports: Pick<SessionPorts, keyof EndingPorts | 'past' | 'transaction'>,
 ): Promise<number> {

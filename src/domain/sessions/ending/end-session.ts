@@ -1,5 +1,5 @@
 /**
- * Ends API sessions before their time. Whatever ends one, everything ends: D-34. On this instance at once, on
+ * Ends API sessions early. Whatever the reason, everything of the session ends: D-34. On this instance immediately, on
  * every other within a second.
  */
 
@@ -29,7 +29,7 @@ export async function endSession(
   await ports.transaction((tx) => endOne(ports, tx, { id: sessionId, identityId }, reason, caller))
 }
 
-/** Whatever belongs to a session goes with it. */
+/** Everything that belongs to a session is deleted with it. */
 type EndedStores =
   | 'apiSessions'
   | 'refreshTokens'
@@ -39,13 +39,13 @@ type EndedStores =
 
 export interface EndedTogether {
   readonly sessions: readonly ApiSession[]
-  /** Removed with them: routers refuse their certificates from now on (D-42). */
+  /** Authenticators that are removed too: routers refuse their certificates from now on (D-42). */
   readonly authenticators?: readonly Authenticator[]
 }
 
 /**
- * Ends sessions in a transaction that does something else too, such as disabling their identity. Without a caller, their
- * time was over. After the commit the transaction itself tells this instance (`tell-copies.ts`).
+ * Ends sessions in a transaction that also does something else, such as disabling their identity. The caller is
+ * undefined if the sessions expired. After the commit the transaction itself updates this instance (`tell-copies.ts`).
  */
 export async function endSessionsWithin(
   ports: EndingPorts,
@@ -60,7 +60,10 @@ export async function endSessionsWithin(
   }
 }
 
-/** D-117. Only certificates of our own PKI open a router by themselves; others do by a token that names them, and it ends. */
+/**
+ * D-117. Routers accept only certificates of our own PKI by themselves; others need a token that names them, and that
+ * token ends.
+ */
 function certificateEnding(authenticator: Authenticator, clock: Clock): readonly SessionEnding[] {
   if (authenticator.method !== 'cert' || !authenticator.isIssuedByNetwork) return []
   const { renewal } = authenticator

@@ -1,9 +1,9 @@
 /**
- * The ended sessions, in memory: what lets an API call be refused without asking the store. D-34.
+ * The ended sessions, in memory, so that an API call can be refused without reading the store. D-34.
  *
- * A copy of the store's list, followed by its sequence numbers. A number is taken before its transaction
- * commits, so a lower one can show up after a higher one; every read therefore goes back to where the list
- * stood `OVERLAP` before the last one. The store lets no transaction live that long, so nothing is missed.
+ * A copy of the store's list, which is read by sequence number. A number is assigned before its transaction commits, so
+ * a lower one can appear after a higher one. Every read therefore starts where the list was `OVERLAP` before the last
+ * read. The store ends every transaction sooner than that, so nothing is missed.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../../../base/time/duration.ts'
@@ -11,38 +11,38 @@ import { STALE_AFTER } from '../../policies/rules.ts'
 import type { EndedSubject, SessionEnding } from '../api-session.ts'
 import type { SessionEndings } from '../stores.ts'
 
-/** Twice the longest life of a transaction (store/dialects/postgres.ts). */
+/** Twice the longest duration of a transaction (store/dialects/postgres.ts). */
 const OVERLAP: Duration = seconds(60)
 
 export interface EndedSessions {
   has(subject: EndedSubject): boolean
-  /** What this instance ended itself: felt at once, before the next refresh. */
+  /** Adds an ending made by this instance, so that it takes effect before the next refresh. */
   add(ending: SessionEnding): void
-  /** Reads what is new. Called twice a second. */
+  /** Reads new endings. Called twice a second. */
   refresh(): Promise<void>
-  /** The copy is too old to be trusted. */
+  /** Whether the copy is too old to be trusted. */
   isStale(): boolean
-  /** How old the copy is; undefined as long as nothing was read. */
+  /** The age of the copy; undefined before the first read. */
   age(): Duration | undefined
-  /** Everything that is known, or what may be newer than a cursor. Never too little; what is in it may come twice. */
+  /** Returns all known endings, or those that may be newer than a cursor. Misses none; may repeat some. */
   entries(after?: number): readonly KnownEnding[]
-  /** Up to where nothing is missing, whatever commits late; undefined as long as nothing was read. */
+  /** The number up to which nothing is missing, even if a commit is late; undefined before the first read. */
   cursor(): number | undefined
-  /** The highest number that was seen. */
+  /** The highest number seen so far. */
   latest(): number
-  /** Told of every end that is new here. Answers how to stop that. */
+  /** Calls the listener for every ending that is new to this instance. Returns a function that unsubscribes it. */
   onEnd(listener: (ending: KnownEnding) => void): () => void
 }
 
 export interface KnownEnding extends Pick<SessionEnding, 'subject' | 'keepUntil'> {
-  /** Counted from when the ending is learned, by a clock that never jumps. */
+  /** Counted from when this instance learned of the ending, by a monotonic clock. */
   readonly keepFor: Duration
 }
 
 interface Known extends Omit<KnownEnding, 'subject'> {
-  /** By the uptime. */
+  /** By the uptime clock. */
   readonly learnedAt: Duration
-  /** Undefined until it is read from the store, for an ending that this instance has just made. */
+  /** Undefined for an ending that this instance has just made, until it is read from the store. */
   readonly sequence: number | undefined
 }
 
@@ -54,15 +54,15 @@ export function createEndedSessions(deps: {
   const known = new Map<EndedSubject, Known>()
   const listeners = new Set<(ending: KnownEnding) => void>()
   /**
-   * How far the list was known at which time, oldest first; the first is where the next read begins. At the start
-   * that is the beginning: nobody knows how the list stood `OVERLAP` ago.
+   * How far the list had been read at which time, oldest first; the next read starts at the first mark. Initially that
+   * is the beginning of the list, since its state `OVERLAP` ago is unknown.
    */
   let marks: { readonly sequence: number; readonly at: Duration }[] = [
     { sequence: 0, at: milliseconds(Number.NEGATIVE_INFINITY) },
   ]
   let freshAt: Duration | undefined
 
-  /** A session that is ended again is never forgotten earlier for it. */
+  /** Ending a session again never shortens how long its ending is kept. */
   function keep(ending: SessionEnding & { readonly sequence?: number }): void {
     const { subject, at, keepUntil, sequence } = ending
     const before = known.get(subject)
@@ -101,7 +101,8 @@ export function createEndedSessions(deps: {
 
     async refresh() {
       const begun = clock.uptime()
-      // Counted from the last read, not from now: after a long pause, what was under way then has not been seen yet.
+      // Counted from the last read, not from now: after a long pause, transactions open at that time have not been seen
+      // yet.
       const counted = (freshAt ?? Number.NEGATIVE_INFINITY) - OVERLAP
       marks = marks.filter((_, i) => {
         const following = marks[i + 1]
@@ -111,7 +112,7 @@ export function createEndedSessions(deps: {
       for (const row of rows) keep(row)
       marks.push({
         sequence: Math.max(marks.at(-1)?.sequence ?? 0, rows.at(-1)?.sequence ?? 0),
-        // The end of the read: a number that it saw may have been taken while it ran.
+        // Use the time after the read: a number in it may have been assigned while it ran.
         at: clock.uptime(),
       })
       forgetExpired()

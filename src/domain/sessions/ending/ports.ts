@@ -3,6 +3,6 @@ import type { Duration } from '../../../base/time/duration.ts'
 import type { AuditPorts } from '../../audit/ports.ts'
 
 export interface EndingPorts extends AuditPorts {
-  /** No token that is signed from now on lives longer than this. */
+  /** The longest lifetime of a token that is signed from now on. */
   readonly accessTokenLife: Duration
 }

@@ -9,16 +9,16 @@ import { type Duration, minutes } from '../../../base/time/duration.ts'
 import { type Instant, plus } from '../../../base/time/instant.ts'
 import type { StoredSigningKey } from './signing-key.ts'
 
-/** How long a verifier may keep the key set (D-32). */
+/** How long a verifier may cache the key set (D-32). */
 export const KEY_SET_MAX_AGE: Duration = minutes(5)
 
-/** How long a new key is published before its first use: twice what a verifier may keep, R062. */
+/** How long a new key is published before its first use: twice as long as a verifier may cache the key set, R062. */
 export const PUBLISH_LEAD: Duration = minutes(10)
 
 /** Times of one key, in order. `oldestFirst` is every key by generation. */
 interface Scheduled {
   readonly key: StoredSigningKey
-  /** From when on nobody needs it; undefined while it has no successor. */
+  /** When it is no longer needed; undefined while it has no successor. */
   readonly goneFrom: Instant | undefined
 }
 
@@ -30,8 +30,8 @@ function schedule(oldestFirst: readonly StoredSigningKey[]): readonly Scheduled[
 }
 
 /**
- * The key that signs now: the newest whose time has come. Where there is none, a key that replaced all others was made
- * by somebody whose clock is ahead of ours (D-135): there is nothing else to sign with.
+ * Returns the key that signs now: the newest active one. If none is active, an instance whose clock is ahead of ours
+ * created a key that replaced all others (D-135): use it, since there is no other.
  */
 export function signingKey(
   oldestFirst: readonly StoredSigningKey[],
@@ -40,7 +40,9 @@ export function signingKey(
   return oldestFirst.findLast((key) => key.activeFrom <= now) ?? oldestFirst[0]
 }
 
-/** `waiting`: published, and not used yet. `retiring`: used no more, and published while a token of it can be alive. */
+/**
+ * `waiting`: published, not used yet. `retiring`: no longer used, but published while one of its tokens can be valid.
+ */
 export const KEY_STATES = ['waiting', 'signing', 'retiring'] as const
 export type KeyState = (typeof KEY_STATES)[number]
 
@@ -51,7 +53,7 @@ export interface PublishedKey {
   readonly publishedUntil: Instant | undefined
 }
 
-/** The published keys and where each of them stands, oldest first. */
+/** The published keys and the state of each, oldest first. */
 export function describeKeys(
   oldestFirst: readonly StoredSigningKey[],
   now: Instant,
@@ -66,7 +68,7 @@ export function describeKeys(
     .map(({ key, goneFrom }) => ({ key, state: stateOf(key), publishedUntil: goneFrom }))
 }
 
-/** The keys whose tokens are good now, and that the key set lists. */
+/** The keys whose tokens are valid now; the key set lists them. */
 export function publishedKeys(
   oldestFirst: readonly StoredSigningKey[],
   now: Instant,
@@ -76,7 +78,7 @@ export function publishedKeys(
     .map(({ key }) => key)
 }
 
-/** The keys that can be forgotten. */
+/** The keys that can be deleted. */
 export function goneKeys(
   oldestFirst: readonly StoredSigningKey[],
   now: Instant,
@@ -86,7 +88,7 @@ export function goneKeys(
     .map(({ key }) => key)
 }
 
-/** The newest key has signed for long enough that its successor must be made now, to be known in time. */
+/** Whether the successor of the newest key must be created now, so that verifiers know it in time. */
 export function isRotationDue(
   oldestFirst: readonly StoredSigningKey[],
   rotation: Duration,
@@ -96,11 +98,13 @@ export function isRotationDue(
   return newest === undefined || plus(newest.activeFrom, rotation) <= plus(now, PUBLISH_LEAD)
 }
 
-/** From when on a key made now signs. The first one signs at once: nobody has an older key set. */
+/**
+ * Returns when a key created now starts signing. The first one signs immediately: no older key set is cached anywhere.
+ */
 export function activeFrom(oldestFirst: readonly StoredSigningKey[], now: Instant): Instant {
   if (oldestFirst.length === 0) return now
   const newest = oldestFirst.at(-1)
-  // A key that was made a moment ago and waits for its time is never overtaken by its successor.
+  // A successor never becomes active before a key that is still waiting.
   const start = newest !== undefined && newest.activeFrom > now ? newest.activeFrom : now
   return plus(start, PUBLISH_LEAD)
 }

@@ -1,4 +1,4 @@
-/** Signing keys as an administrator sees and rotates them: public parts alone. API 3.3, D-23. */
+/** Signing keys for administrators: lists and rotates them, public parts only. API 3.3, D-23. */
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
 import { listInMemory } from '../../lists/evaluate.ts'
@@ -12,7 +12,7 @@ import type { SigningAlgorithm } from './signing-key.ts'
 
 /** Members have the names of the list's fields. */
 export interface SigningKeyDetail {
-  /** The kid: there is no other name for a key. */
+  /** The kid: a key has no other name. */
   readonly id: string
   readonly kid: string
   readonly algorithm: SigningAlgorithm
@@ -23,7 +23,7 @@ export interface SigningKeyDetail {
   readonly jwk: Readonly<Record<string, string>>
 }
 
-/** Published ones, oldest first unless another order is asked for. */
+/** Published keys, oldest first by default. */
 export async function listKeys(
   ports: Pick<TokenPorts, 'signingKeys'>,
   query: ListQuery,
@@ -51,7 +51,7 @@ export async function rotateKeysOnDemand(
   return (await rotate(ports, caller)).kid
 }
 
-/** Includes what another instance has done a moment ago. */
+/** Includes keys that another instance has just created. */
 async function publishedKeys({
   signingKeys,
 }: Pick<TokenPorts, 'signingKeys'>): Promise<readonly SigningKeyDetail[]> {

@@ -1,6 +1,6 @@
 /**
- * Rotation of signing keys: by age, on command, and at once for a leak. D-23, D-135. The key, what is withdrawn for it
- * and the events are one commit. How keys are made and used is signing-keys.ts.
+ * Rotation of signing keys: by age, on command, and immediately after a leak. D-23, D-135. The key, what is withdrawn
+ * for it and the events are one commit. signing-keys.ts creates and uses the keys.
  */
 import { plus } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
@@ -12,20 +12,21 @@ import type { TokenPorts } from '../ports.ts'
 import type { StoredSigningKey } from './signing-key.ts'
 import type { KeepKey } from './signing-keys.ts'
 
-/** Also for the command, which has no running instance around it. */
+/** Also used by the command, which has no running instance. */
 export type RotationPorts = Pick<TokenPorts, keyof AuditPorts | 'signingKeys' | 'transaction'>
 
-/** How often another instance may be faster; nobody meets so many. */
+/** How often another instance may be faster; more than happens in practice. */
 const TRIES = 10
 
-/** Makes the first key, or the next if its time has come; undefined if it has not, or if another instance was faster. */
+/**
+ * Creates the first key, or the next one if it is due. Returns undefined if it is not, or if another instance was
+ * faster.
+ */
 export function rotateKeysIfDue(ports: RotationPorts): Promise<StoredSigningKey | undefined> {
   return ports.signingKeys.rotateIfDue(keepWith(ports, undefined))
 }
 
-/**
- * Makes the next key: published now, and used when everybody knows it. The caller is undefined if a command does it.
- */
+/** Creates the next key: published now, used once all verifiers know it. The caller is undefined for a command. */
 export function rotateKeys(
   ports: RotationPorts,
   caller: Caller | undefined,
@@ -34,8 +35,8 @@ export function rotateKeys(
 }
 
 /**
- * For a leak: makes a key that signs from now on, and withdraws every older one. Their tokens are refused everywhere
- * within a second; sessions and refresh tokens stay.
+ * For a leak: creates a key that signs from now on, and withdraws every older one. Their tokens are refused everywhere
+ * within a second; sessions and refresh tokens stay valid.
  */
 export function revokeOlderKeys(
   ports: RotationPorts,
@@ -73,7 +74,8 @@ async function insist(
   keep: KeepKey,
 ): Promise<StoredSigningKey> {
   for (let tries = 0; tries < TRIES; tries++) {
-    // Undefined: another instance rotated at this very moment. The caller asked for a key after that one.
+    // Undefined: another instance rotated at the same moment. Try again, since the caller asked for a key after that
+    // one.
     const key = await rotate(keep)
     if (key !== undefined) return key
   }

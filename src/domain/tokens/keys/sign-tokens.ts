@@ -1,6 +1,6 @@
 /**
- * The access token and the ID token of a session, signed: the same for a first issue and for a refresh. SPEC Token
- * response; D-24, D-25.
+ * Signs the access token and the ID token of a session, for the first issue and for a refresh. SPEC Token response;
+ * D-24, D-25.
  */
 
 import type { IdentityId } from '../../../base/ids.ts'
@@ -13,7 +13,7 @@ import { accessTokenClaims } from '../access-token.ts'
 import { ID_TOKEN_TYP, idTokenClaims } from '../id-token.ts'
 import type { TokenPorts } from '../ports.ts'
 
-/** What goes into a token response besides a refresh token. */
+/** The content of a token response, except the refresh token. */
 export interface SignedTokens {
   readonly identityId: IdentityId
   readonly accessToken: string
@@ -28,7 +28,7 @@ export interface TokenGrant {
   readonly identity: Identity
   readonly username: string
   readonly scope: string
-  /** Of the authorization request; a refresh has none. */
+  /** From the authorization request; a refresh has none. */
   readonly nonce: string | undefined
 }
 

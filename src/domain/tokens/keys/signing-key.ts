@@ -1,6 +1,6 @@
 /**
- * One key that signs tokens, as it is stored: D-23. When it may sign and how long it stays published follow
- * from its neighbours (`key-schedule.ts`); there is no state to keep in step.
+ * One key that signs tokens, as it is stored: D-23. When it may sign and how long it stays published follow from its
+ * neighbours (`key-schedule.ts`), so no state has to be kept in sync.
  */
 import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
@@ -19,8 +19,8 @@ export interface StoredSigningKey {
   /** The private JWK, encrypted under the installation secret with the kid as context. */
   readonly sealedPrivateJwk: string
   readonly createdAt: Instant
-  /** From when on it signs. Later than `createdAt`, so that verifiers know it before its first use. */
+  /** When it starts signing. Later than `createdAt`, so that verifiers know it before its first use. */
   readonly activeFrom: Instant
-  /** The longest life of a token that it has signed. */
+  /** The longest lifetime of a token that it has signed. */
   readonly tokenLife: Duration
 }

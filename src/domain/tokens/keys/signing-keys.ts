@@ -1,6 +1,6 @@
 /**
- * The keys that sign our tokens: made, rotated, published, and used here and nowhere else; private keys never
- * leave this file. D-23, D-32. The key set is a copy of the store's, refreshed by `refresh`.
+ * The keys that sign our tokens: only this file creates, rotates, publishes and uses them, and private keys never leave
+ * it. D-23, D-32. The key set is a copy of the store's, updated by `refresh`.
  */
 import {
   type CryptoKey,
@@ -33,10 +33,10 @@ import {
 } from './key-schedule.ts'
 import type { SigningAlgorithm, StoredSigningKey } from './signing-key.ts'
 
-/** What a verified token says; who may do what with it is not decided here. */
+/** What a verified token says; authorization is decided elsewhere. */
 export type Verification =
   | { readonly outcome: 'good'; readonly payload: JWTPayload }
-  /** Good in everything but its time. */
+  /** Valid except for its time. */
   | { readonly outcome: 'expired'; readonly payload: JWTPayload }
   | { readonly outcome: 'invalid'; readonly why: string }
 
@@ -52,31 +52,31 @@ export interface VerifyOptions {
 }
 
 export interface SigningKeys {
-  /** Reads the keys of the store anew. Another instance may have made one. */
+  /** Reads the keys from the store again. Another instance may have created one. */
   refresh(): Promise<void>
-  /** Makes the successor when the newest key is old enough, or of another algorithm than is wanted. */
+  /** Creates the successor if the newest key is old enough or has another algorithm than the configured one. */
   rotateIfDue(keep?: KeepKey): Promise<StoredSigningKey | undefined>
-  /** Makes the successor now; undefined when another instance was faster. */
+  /** Creates the successor now. Returns undefined if another instance was faster. */
   rotate(keep?: KeepKey): Promise<StoredSigningKey | undefined>
-  /** The same for a key that signs at once, and that nobody was told of before (D-135). */
+  /** The same for a key that signs immediately, without having been published before (D-135). */
   rotateAtOnce(keep: KeepKey): Promise<StoredSigningKey | undefined>
   /** Deletes keys whose last token had expired by `past`, a moment that is certainly past (D-230). */
   removeGone(past: Instant): Promise<number>
-  /** Whether there is a key that could sign now: it is there, and it opens. */
+  /** Whether there is a key that can sign now and that the vault can open. */
   isUsable(): Promise<boolean>
   sign(typ: string, claims: Readonly<Record<string, unknown>>): Promise<SignedToken>
   verify(token: string, options: VerifyOptions): Promise<Verification>
   /** Every published key, oldest first. */
   published(): readonly PublishedKey[]
-  /** The public keys, as `/oidc/keys` shows them. */
+  /** The public keys, as `/oidc/keys` returns them. */
   keySet(): JSONWebKeySet
-  /** The algorithms a token can carry now: what discovery lists. */
+  /** The algorithms that a token can have now; discovery lists them. */
   algorithms(): readonly SigningAlgorithm[]
 }
 
 /**
- * Stores a key with whatever belongs to it; false when there is one of that generation already. Without one the key is
- * stored alone.
+ * Stores a key together with what belongs to it. Returns false if a key of that generation exists. By default only
+ * the key is stored.
  */
 export type KeepKey = (key: StoredSigningKey) => Promise<boolean>
 
@@ -93,9 +93,9 @@ export function createSigningKeys(deps: {
   readonly clock: Clock
   readonly algorithm: SigningAlgorithm
   readonly rotation: Duration
-  /** The longest life of a token that is signed here. */
+  /** The longest lifetime of a token that is signed here. */
   readonly tokenLife: Duration
-  /** D-135: whatever this key signs is refused from now on. */
+  /** D-135: all tokens signed by this key are refused from now on. */
   readonly isWithdrawn?: (kid: string) => boolean
 }): SigningKeys {
   const { store, vault, clock, algorithm, rotation, tokenLife, isWithdrawn = () => false } = deps
@@ -113,21 +113,21 @@ export function createSigningKeys(deps: {
   }
 
   let reading: Promise<void> = Promise.resolve()
-  /** One after the other: an older reading must not bring back a key that was withdrawn. */
+  /** Reads run one after the other: an older read must not restore a key that was withdrawn. */
   function refresh(): Promise<void> {
     reading = reading.then(readKeys, readKeys)
     return reading
   }
 
   let turn: Promise<unknown> = Promise.resolve()
-  /** Rotations on command wait for each other, so that each of them makes a key after that of the one before. */
+  /** Rotations on command run one after the other, so that each creates the successor of the previous one's key. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = turn.then(work, work)
     turn = mine.catch(() => {})
     return mine
   }
 
-  /** Makes the successor of the newest of these. The generation decides when another instance does the same. */
+  /** Creates the successor of the newest of these. If another instance does the same, the generation decides. */
   async function succeed(
     before: readonly StoredSigningKey[],
     startsAt: (now: Instant) => Instant,
@@ -155,7 +155,7 @@ export function createSigningKeys(deps: {
 
   async function signer(now: Instant) {
     let active = signingKey(stored(), now)
-    // That a key was withdrawn may be known before the key that took its place.
+    // This instance may learn that a key was withdrawn before it has read the replacement.
     if (active !== undefined && isWithdrawn(active.kid)) {
       await refresh()
       active = signingKey(stored(), now)
@@ -186,12 +186,12 @@ export function createSigningKeys(deps: {
     async rotateIfDue(keep) {
       await store.raiseTokenLife(tokenLife)
       await refresh()
-      // What is found due and what is succeeded are the same keys, or two instances would make one each.
+      // Use the same list for the check and for the successor; otherwise two instances could create one each.
       const known = stored()
       const newest = known.at(-1)
       const now = clock.now()
-      // A key that waits for its time is left to it: instances that disagree while a new configuration is rolled
-      // out would otherwise make one after the other.
+      // Leave a key that is not active yet alone: while a new configuration is rolled out, instances that disagree
+      // would otherwise keep replacing each other's keys.
       const isOtherAlgorithm =
         newest !== undefined && newest.activeFrom <= now && newest.algorithm !== algorithm
       const isDue = isOtherAlgorithm || isRotationDue(known, rotation, now)
@@ -242,7 +242,7 @@ export function createSigningKeys(deps: {
         )
         return { outcome: 'good', payload }
       } catch (error) {
-        // jose looks at the times last, so an expired token is otherwise good (D-35).
+        // jose checks the times last, so an expired token is otherwise valid (D-35).
         if (error instanceof errors.JWTExpired) {
           return { outcome: 'expired', payload: error.payload }
         }
@@ -272,7 +272,7 @@ async function openPrivateKey(vault: Vault, key: StoredSigningKey): Promise<Cryp
   return importKey(JSON.parse(text), key.algorithm)
 }
 
-/** RFC 7518 §6: the public members by name, so that a private one can never slip through (R061). */
+/** RFC 7518 §6: lists the public members by name, so that a private one can never be included (R061). */
 function publicMembers({ kty, crv, x, y, n, e }: JWK): Record<string, string> {
   const named = Object.entries({ kty, crv, x, y, n, e })
   return Object.fromEntries(named.filter((member): member is [string, string] => !!member[1]))
