@@ -1,5 +1,5 @@
-// Makes dist/, which the published package runs: the same code without its types, build-info.json, which says what it
-// was built from, and sbom.json, which lists what it brings along (CycloneDX, R117). A checkout needs none of it.
+// Builds dist/, which the published package runs: the same code without its types, build-info.json, which says what it
+// was built from, and sbom.json, which lists its dependencies (CycloneDX, R117). A checkout needs none of it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = new URL('../dist/', import.meta.url)
 
-// What was removed from src must not live on in the package.
+// Files that were removed from src must not stay in the package.
 rmSync(dist, { recursive: true, force: true })
 // The compiler in Go. `typescript` is its predecessor in JavaScript, which only dependency-cruiser still needs (D-277).
 const tsc = fileURLToPath(new URL('../node_modules/typescript-7/bin/tsc', import.meta.url))
@@ -22,7 +22,7 @@ writeFileSync(new URL('build-info.json', dist), `${JSON.stringify(info)}\n`)
 writeFileSync(new URL('sbom.json', dist), `${JSON.stringify(billOfMaterials(info))}\n`)
 console.log(`dist/ is built from ${info.revision}`)
 
-/** The commit; a source archive without a repository has none to name. */
+/** Returns the commit, or `unknown` for a source archive without a repository. */
 function revision() {
   try {
     return execFileSync('git', ['rev-parse', 'HEAD'], {
@@ -41,7 +41,7 @@ function buildDate() {
   return (epoch === undefined ? new Date() : new Date(Number(epoch) * 1000)).toISOString()
 }
 
-/** From the lock file alone. The same sources and the same time give the same bytes. */
+/** Uses only the lock file. The same sources and the same time give the same bytes. */
 function billOfMaterials(info) {
   const args = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx']
   const text = execFileSync('npm', args, {

@@ -1,11 +1,11 @@
 /**
- * Do the citations in code and tests lead somewhere? docs/architecture.md, section 10, has their forms.
+ * Checks that the citations in code and tests can be resolved. docs/architecture.md, section 10, has their forms.
  * Run by test/architecture/citations.test.ts, or alone: `node scripts/check-citations.ts`.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A text and the name by which problems call it. */
+/** A text and its name in messages. */
 export interface Text {
   readonly name: string
   readonly text: string
@@ -21,7 +21,7 @@ export interface Pages {
 /** Decisions below this number may wait for their feature; later ones were made for code that exists. */
 const FIRST_OF_OURS = 100
 
-/** One sentence for each citation that leads nowhere, and for each decision of ours that nobody cites. */
+/** Returns a message for each citation that cannot be resolved, and for each of our decisions that is never cited. */
 export function findBrokenCitations(sources: readonly Text[], pages: Pages): string[] {
   const decisions = matches(/^### (D-\d+) /gm, pages.decisions)
   const requirements = new Set(matches(/^- \*\*(R\d{3})\*\* /gm, pages.requirements))
@@ -58,7 +58,7 @@ export function findBrokenCitations(sources: readonly Text[], pages: Pages): str
   return problems
 }
 
-/** The headings of the specification, without what stands in parentheses, and how many numbered points each has. */
+/** The headings of the specification, without parentheses, and how many numbered points each has. */
 function readSections(specification: string): Map<string, number> {
   const sections = new Map<string, number>()
   for (const section of specification.split(/^#{2,3} /m).slice(1)) {

@@ -29,7 +29,7 @@ export function withAuditTables(page: string): string {
   return replace(replace(page, 'types', source, eventTypes()), 'reasons', source, reasons())
 }
 
-/** A row of cells, with what would end a cell escaped. */
+/** A row of cells, with the characters that would end a cell escaped. */
 export function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

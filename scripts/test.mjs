@@ -1,9 +1,9 @@
-// Runs the tests of the kinds that are named, in this order, each straight from TypeScript.
+// Runs the tests of the named kinds, in this order, directly from TypeScript.
 // Extra arguments after `--` go to node --test (for example: -- --test-name-pattern=code).
 //
-// Loading and compiling the same modules in a process for each file would take most of the time, so that files share a
-// few long-lived processes (shards). A file that needs a process of its own says so, with the reason, in a comment that
-// begins with `// Isolated:`.
+// Loading and compiling the same modules in a process for each file would take most of the time, so files share a few
+// long-lived processes (shards). A file that needs its own process says so, with the reason, in a comment that begins
+// with `// Isolated:`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const KINDS = {
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
   fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
-  // What rests on the runtime most: TLS, HTTP, certificates, streams, crypto. For the oldest Node that we promise.
+  // What depends most on the runtime: TLS, HTTP, certificates, streams, crypto. For the oldest Node that we support.
   runtime: {
     patterns: [
       'test/protocol/{bearer,cert-login,errors,flow,gateway,libraries,listeners}/**/*.test.ts',
@@ -29,7 +29,7 @@ const KINDS = {
     shards: 3,
   },
 }
-/** How many of these processes run at a time, of whatever kind: no core waits for the last file of a kind. */
+/** How many of these processes run at a time, of any kind, so that no core waits for the last file of a kind. */
 const AT_ONCE = 4
 const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
 /** How much of the output of a shard is shown when it dies. */
@@ -51,7 +51,7 @@ const texts = new Map(
   kinds.flatMap(({ files }) => files).map((file) => [file, readFileSync(file, 'utf8')]),
 )
 const needsPostgres = [...texts.values()].some((text) => text.includes('startPostgres'))
-// One server for all files: each has databases of its own in it, and a server for each would take most of the time.
+// One server for all files: each has its own databases in it, and a server for each would take most of the time.
 const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined

@@ -1,7 +1,7 @@
 /**
- * Events for other programs: each one that was committed here, as one line of JSON, to standard output or to the end of
- * a file. D-134. Nobody waits for it: what cannot be written waits, up to a bound, and the log says so. The database has
- * every event, whatever becomes of its line.
+ * Writes each event committed on this instance as one line of JSON to standard output or to the end of a file, for
+ * other programs. D-134. Callers never wait for it: lines that cannot be written are buffered up to a limit, and the
+ * log says so. The database has every event, even if its line is lost.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -16,15 +16,15 @@ import { eventLine } from '../http/management-api/events.ts'
 import { RefusedStart } from './installation/private-files.ts'
 
 export interface AuditOutput {
-  /** The events of one commit. Never waits and never throws. */
+  /** Writes the events of one commit. Never blocks and never throws. */
   write(events: readonly AuditEvent[]): void
-  /** Somebody has moved the file away: the next line begins a new one. */
+  /** Reopens the file after it was moved away: the next line goes to a new file. */
   reopen(): void
-  /** What waits is written, for a second at most. */
+  /** Writes the buffered lines, for at most one second. */
   close(): Promise<void>
 }
 
-/** What waits for a place that takes nothing at the moment; what is more is lost. */
+/** How much is buffered while the output is blocked; beyond that, lines are lost. */
 const MOST_WAITING_BYTES = 8 * 1024 * 1024
 
 const TRY_AGAIN: Duration = seconds(1)
@@ -36,7 +36,7 @@ interface Surroundings {
   readonly clock: Pick<Clock, 'uptime'>
 }
 
-/** Thrown: RefusedStart, when the file cannot be written from the beginning. */
+/** Throws RefusedStart if the file cannot be written at the start. */
 export async function openAuditOutput(
   place: OutputPlace,
   use: Surroundings & { readonly stdout?: Writable },
@@ -64,7 +64,9 @@ function linesOf(events: readonly AuditEvent[]): readonly string[] {
   return events.map((event) => `${JSON.stringify(eventLine(recorded(event)))}\n`)
 }
 
-/** Without waiting for a pipe that nobody reads; and only a file can be rotated and counted on. */
+/**
+ * Opens without blocking on a pipe that has no reader. Accepts only a regular file, because only that can be rotated.
+ */
 async function openToAppend(path: string): Promise<FileHandle> {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants
   const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | (O_NONBLOCK ?? 0), 0o600)
@@ -76,7 +78,7 @@ async function openToAppend(path: string): Promise<FileHandle> {
 function toFile(path: string, opened: FileHandle, trouble: Trouble): AuditOutput {
   let file: FileHandle | undefined = opened
   let waiting: string[] = []
-  /** Taken from what waits, and written up to somewhere. */
+  /** The bytes being written, and how many of them are written. */
   let chunk: { readonly bytes: Buffer; written: number } | undefined
   let waitingBytes = 0
   let mustReopen = false
@@ -87,7 +89,7 @@ function toFile(path: string, opened: FileHandle, trouble: Trouble): AuditOutput
     if (running !== undefined || again !== undefined) return
     running = flush().finally(() => {
       running = undefined
-      // What came in the very moment in which nothing was left.
+      // Lines may have arrived just as the buffer became empty.
       if (waiting.length > 0 || mustReopen) run()
     })
   }
@@ -124,12 +126,12 @@ function toFile(path: string, opened: FileHandle, trouble: Trouble): AuditOutput
     mustReopen = false
     const old = file
     file = undefined
-    // A line is not torn between two files.
+    // Never split a line between two files.
     if (chunk !== undefined && chunk.written > 0) {
       chunk.written = chunk.bytes.lastIndexOf('\n', chunk.written - 1) + 1
     }
     await old?.close()
-    // At once, so that whoever waits for the new file need not wait for an event.
+    // Reopen now, so that a program waiting for the new file does not have to wait for an event.
     file = await openToAppend(path)
   }
 
@@ -173,7 +175,7 @@ function toFile(path: string, opened: FileHandle, trouble: Trouble): AuditOutput
 }
 
 function toStream(stream: Writable, trouble: Trouble): AuditOutput {
-  // Without a listener a closed pipe would end the service.
+  // Without a listener, a closed pipe would crash the service.
   stream.on('error', (error) => trouble.tell(error))
   return {
     write(events) {
@@ -201,7 +203,7 @@ function toStream(stream: Writable, trouble: Trouble): AuditOutput {
   }
 }
 
-/** Says what is wrong when it begins, every minute while it lasts, and when it is over. */
+/** Logs when a problem begins, every minute while it lasts, and when it is over. */
 interface Trouble {
   tell(error: unknown): void
   /** One line was dropped. */

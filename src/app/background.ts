@@ -1,6 +1,6 @@
 /**
- * Work that repeats while the service runs: one round after the other, never two at a time. A round that fails is
- * logged when the trouble begins and when it ends, and tried again.
+ * Work that repeats while the service runs: one round after the other, never two at a time. If a round fails, it is
+ * retried; the log has a line when the failures begin and when they end.
  */
 
 import type { Log } from '../base/log.ts'
@@ -13,7 +13,7 @@ export interface RepeatedWork {
 }
 
 export interface Background {
-  /** Waits for the rounds under way; none begins after this. */
+  /** Waits for running rounds; no new round begins after this. */
   stop(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** What this program is, for `/version` and `--version`: from package.json, and from the build that it was made by. */
+/** Name, version and build of this program, for `/version` and `--version`: from package.json and the build. */
 import { readFile } from 'node:fs/promises'
 
 export interface BuildInfo {
@@ -7,7 +7,7 @@ export interface BuildInfo {
   readonly buildDate: string
 }
 
-/** What runs from its sources says so, also in a checkout where something was built before. */
+/** Reports a run from sources as such, even in a checkout that also has a build. */
 const NOT_BUILT = 'source'
 
 export async function readBuildInfo(): Promise<BuildInfo> {
@@ -24,7 +24,7 @@ export async function readBuildInfo(): Promise<BuildInfo> {
   }
 }
 
-/** From `src/app` and from `dist/app` alike, the package is two folders up; only `dist` has a build-info.json. */
+/** The package is two folders up from both `src/app` and `dist/app`; only `dist` has a build-info.json. */
 function readBeside(path: string): Promise<string> {
   return readFile(new URL(path, import.meta.url), 'utf8')
 }

@@ -1,6 +1,6 @@
 /**
- * One running instance: start, drain, stop. What is told to be ready answers; what is told to be stopped has written
- * everything it answered.
+ * One running instance: start, drain, stop. Once it reports ready, it answers requests. Once it reports stopped,
+ * everything it answered is stored.
  */
 
 import type { Log } from '../base/log.ts'
@@ -35,14 +35,14 @@ import { openTracing } from './tracing.ts'
 
 export interface Instance {
   readonly listeners: readonly OpenListener[]
-  /** The CA file that clients need; undefined when the first listener's certificate was given without one. */
+  /** The CA file that clients need; undefined if the first listener's certificate was configured without one. */
   readonly caFile: string | undefined
   renewCertificates(): Promise<void>
-  /** Resolves when the installation secret was replaced: this instance has the old one, and must be started anew. */
+  /** Resolves when the installation secret was replaced: this instance has the old one and must be restarted. */
   readonly secretReplaced: Promise<void>
-  /** Resolves when the database was restored from a backup: nothing that this instance knows is so any more (D-159). */
+  /** Resolves when the database was restored from a backup: everything that this instance knows is outdated (D-159). */
   readonly databaseRestored: Promise<void>
-  /** After its file was moved away. */
+  /** Call it after the file of the audit output was moved away. */
   reopenAuditOutput(): void
   /**
    * Running requests may finish, for at most ten seconds; then the store closes, even if its database does not respond.
@@ -56,9 +56,9 @@ export interface InstanceOptions {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** Takes the first administrator's password, when one was drawn; see `prepare`. */
+  /** Receives the first administrator's password, if one was generated; see `prepare`. */
   readonly handOver: (password: Secret) => Promise<void>
-  /** Another than ours: for tests, which log in thousands of times and have nothing to lose. */
+  /** Overrides the default strength, for tests that log in thousands of times and protect nothing. */
   readonly hashStrength?: HashStrength | undefined
 }
 
@@ -69,19 +69,19 @@ const DRAIN: Duration = seconds(10)
  */
 const LAST_ROUNDS: Duration = seconds(1)
 
-/** D-34: an ended session is felt on every instance within a second. */
+/** D-34: an ended session is refused on every instance within a second. */
 const FOLLOW_ENDINGS: Duration = milliseconds(400)
-/** D-34: and so is a policy, a signer or a CA that has changed. */
+/** D-34: a changed policy, signer or CA also takes effect within a second. */
 const FOLLOW_RULES: Duration = milliseconds(400)
-/** D-135: what a withdrawn key has signed is refused on every instance within a second. */
+/** D-135: tokens signed by a withdrawn key are refused on every instance within a second. */
 const FOLLOW_KEYS: Duration = milliseconds(400)
 const ROTATE_KEYS: Duration = seconds(60)
-/** Far less than the time by which a new CA is published before its use (D-129). */
+/** Far less than the time between publishing a new CA and using it (D-129). */
 const FOLLOW_AUTHORITIES: Duration = seconds(1)
-/** D-141: so long an instance goes on with a secret that was replaced. */
+/** D-141: how long an instance keeps running after the secret was replaced. */
 const FOLLOW_SECRET: Duration = seconds(1)
 const RENEW_CERTIFICATES: Duration = seconds(30)
-/** What a session has open is closed within a second of its end, also when nobody ended it (D-42). */
+/** Connections of a session are closed within a second of its end, even if it just expired (D-42). */
 const END_EXPIRED: Duration = milliseconds(400)
 const SWEEP: Duration = seconds(30)
 const WATCH_CLOCK: Duration = seconds(1)
@@ -243,8 +243,8 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
 }
 
 /**
- * What depends on the signers and CAs: the keys that are kept of them, and the certificates that handshakes ask for.
- * Answers how to name the CAs again when our own have changed.
+ * Updates what depends on the signers and CAs: cached keys, and the client certificates that handshakes request.
+ * Returns a function that updates the CA names after our own CAs have changed.
  */
 function followRules(
   { rules, signerKeys }: Pick<ManagementPorts, 'rules' | 'signerKeys'>,
@@ -268,13 +268,13 @@ function followRules(
   return () => open.nameClientCas(nameable())
 }
 
-/** Whose certificates are good for something here: a login, or an enrollment (API 3.2). */
+/** The CAs whose certificates are accepted for a login or an enrollment (API 3.2). */
 function isNameable(ca: Ca): boolean {
   const { isAuthEnabled, isOttCaEnrollmentEnabled, isAutoCaEnrollmentEnabled } = ca
   return ca.isVerified && (isAuthEnabled || isOttCaEnrollmentEnabled || isAutoCaEnrollmentEnabled)
 }
 
-/** Makes the first key, or the next when its time has come. */
+/** Creates the first key, or the next one when it is due. */
 async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {
   const key = await rotateKeysIfDue(ports)
   if (key === undefined) return

@@ -1,6 +1,6 @@
 /**
- * Removes what has expired, a little at a time, so that no table grows for ever and no statement holds the store for
- * long. Sessions are not among it: they end (`sessions/end-expired.ts`).
+ * Deletes expired rows in small batches, so that no table grows without bound and no statement blocks the store for
+ * long. Sessions are not included: `sessions/end-expired.ts` ends them.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Duration, days, minutes } from '../base/time/duration.ts'
@@ -8,15 +8,15 @@ import { type Instant, minus } from '../base/time/instant.ts'
 import { BATCH_ROWS } from '../domain/paging.ts'
 import type { Stores } from '../domain/stores.ts'
 
-/** A row outlives its end by this, so that an instance whose clock is behind still finds it. */
+/** Rows are kept this long after they expire, so that an instance whose clock is behind still finds them. */
 const GRACE: Duration = minutes(5)
 
-/** D-125: for so long after its end, a token is told apart from one that nobody was given. */
+/** D-125: how long after its end a token can be told apart from one that was never issued. */
 const ENROLLMENT_GRACE: Duration = days(30)
 
-/** D-134: of events, which a busy service makes faster than anything else, a round removes as many as this often. */
+/** D-134: how many batches of events a round deletes, because a busy service creates them faster than other rows. */
 const EVENT_BATCHES = 40
-/** Whoever waits for the store gets it between two of them. */
+/** Pause between batches, so that other callers can use the store. */
 const BETWEEN_BATCHES_MILLISECONDS = 10
 
 type Swept = Pick<
@@ -31,7 +31,7 @@ type Swept = Pick<
   | 'events'
 >
 
-/** One round. Answers how many rows it removed. */
+/** Runs one round. Returns how many rows it deleted. */
 export async function sweep(
   stores: Swept,
   /**
@@ -59,7 +59,7 @@ export async function sweep(
   return removed + (await removeOldEvents(stores.events, minus(past, eventRetention)))
 }
 
-/** Answers how many it removed; what is left is for the next round. */
+/** Returns how many it deleted; the next round deletes the rest. */
 export async function removeOldEvents(
   events: Pick<Stores['events'], 'removeOlderThan'>,
   before: Instant,

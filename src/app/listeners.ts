@@ -1,5 +1,5 @@
 /**
- * Opens the web listeners of the configuration: certificates, routes, sockets. When the last one listens, the set of
+ * Opens the web listeners of the configuration: certificates, routes, sockets. Once the last one is open, the set of
  * issuers is complete (D-2).
  */
 
@@ -34,9 +34,9 @@ import {
 
 export interface OpenListeners {
   readonly listeners: readonly OpenListener[]
-  /** Looks for newer certificates and shows them. */
+  /** Checks for newer certificates and uses them. */
   renewCertificates(): Promise<void>
-  /** Asks for client certificates of these CAs too, from the next handshake on, beside those of our own PKI. */
+  /** Requests client certificates of these CAs too, besides our own PKI, from the next handshake on. */
   nameClientCas(pems: readonly string[]): void
   close(grace: Duration): Promise<void>
 }
@@ -61,9 +61,9 @@ export interface ListenerDependencies {
   /** The limit for all listeners together. */
   readonly limit: ConnectionLimit
   readonly observer: RequestObserver
-  /** Told of every issuer as soon as its listener listens. */
+  /** Called for every issuer as soon as its listener is open. */
   readonly addIssuers: (issuers: readonly Issuer[]) => void
-  /** Told of every listener with the client API as soon as it listens, in the order of the file. */
+  /** Called for every listener with the client API as soon as it is open, in the order of the file. */
   readonly addClientApi: (api: () => ClientApi) => void
 }
 
@@ -107,7 +107,7 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
     listeners: opened,
     close,
     renewCertificates() {
-      // One after the other: a signal may come in the middle of a round, and both would write the same files.
+      // One at a time: a signal may arrive during a round, and both would write the same files.
       renewing = renewing.then(renewAll, renewAll)
       return renewing
     },
@@ -203,7 +203,7 @@ function distinctInterfaces({ bindPoints }: Listener): readonly HostPort[] {
   ]
 }
 
-/** In the operator's words, where there is something that he can do. */
+/** Returns a message for the operator, if there is something that they can do. */
 export function explainListenError(
   error: NodeJS.ErrnoException & { readonly address?: string; readonly port?: number },
   listener: string,
@@ -221,7 +221,7 @@ export function explainListenError(
   return error
 }
 
-/** API 3.1. The set of listeners is asked for at each call: the first one listens before the last one exists. */
+/** API 3.1. Reads the set of listeners at each call: the first one is open before the last one exists. */
 function describeVersion(build: BuildInfo, opened: readonly Opened[]) {
   const paths = {
     'edge-client': APIS['edge-client'].prefix,

@@ -1,4 +1,4 @@
-/** The operator's log: structured lines on standard error, so that standard output stays for people (D-46 `log`). */
+/** The operator's log: structured lines on standard error. Standard output is reserved for the user (D-46 `log`). */
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
 import type { Log } from '../base/log.ts'
 
@@ -9,7 +9,7 @@ export interface LogSettings {
 
 const STANDARD_ERROR = 2
 
-/** How much waits for a standard error that takes nothing at the moment; what is more is lost. */
+/** How much is buffered while standard error is blocked; beyond that, lines are lost. */
 const MOST_WAITING_BYTES = 1024 * 1024
 
 export function createLog(settings: LogSettings, destination?: DestinationStream): Log {
@@ -20,7 +20,7 @@ export function createLog(settings: LogSettings, destination?: DestinationStream
   )
 }
 
-/** A closed terminal, a broken pipe or a full disk ends the log and nothing else: without this, writing would throw. */
+/** A closed terminal, a broken pipe or a full disk stops only the log: without this, writing would throw. */
 function standardError(): DestinationStream {
   const stream = pino.destination({
     dest: STANDARD_ERROR,
@@ -40,7 +40,7 @@ const LEVELS: Readonly<Record<number, string>> = {
   60: 'fatal',
 }
 
-/** `12:00:01.123 info  request  method=GET route=/version …`: for a terminal. */
+/** Terminal format: `12:00:01.123 info  request  method=GET route=/version …`. */
 function asText(stream: DestinationStream): DestinationStream {
   return {
     write(line) {
@@ -53,13 +53,13 @@ function asText(stream: DestinationStream): DestinationStream {
   }
 }
 
-/** Text from outside that could be taken for another field, for another line or for none is quoted. */
+/** Quotes external text that is empty or could be mistaken for another field or line. */
 function asWord(value: unknown): string {
   const isPlain = typeof value === 'string' && /^[^\s"=]+$/.test(value)
   return visible(isPlain ? value : JSON.stringify(value))
 }
 
-/** Control characters give orders to a terminal, and marks of direction turn a line around: shown as escapes. */
+/** Escapes control characters, which a terminal would execute, and bidirectional marks, which reorder a line. */
 function visible(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
 }

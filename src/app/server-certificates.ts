@@ -1,6 +1,6 @@
 /**
- * The certificates that the listeners show. Our own are issued, kept in the home and renewed in time; those that an
- * operator gives are read again when their files change. Neither needs a restart.
+ * The certificates of the listeners. Our own are issued, stored in the home and renewed in time; those that the
+ * operator configures are read again when their files change. Neither needs a restart.
  */
 import { readFile, stat } from 'node:fs/promises'
 import type { Log } from '../base/log.ts'
@@ -24,11 +24,11 @@ export interface ShownCertificate {
   readonly keyPem: Secret
 }
 
-/** Somewhere a certificate comes from, and can come from again. */
+/** A source of certificates that can be read again. */
 export interface CertificateSource {
-  /** The first one; a problem refuses the start. */
+  /** Returns the first certificate; a problem prevents the start. */
   load(): Promise<ShownCertificate>
-  /** Another one when there is a newer, else undefined. A problem is logged, and the old one stays. */
+  /** Returns a newer certificate, or undefined. A problem is logged, and the old certificate stays. */
   renew(): Promise<ShownCertificate | undefined>
 }
 
@@ -40,18 +40,18 @@ interface SourceDependencies {
   readonly log: Log
 }
 
-/** Where the listener's certificate comes from: its files, or our own PKI. */
+/** Returns the source of the listener's certificate: its files, or our own PKI. */
 export function certificateSource(listener: Listener, deps: SourceDependencies): CertificateSource {
   const { config, authorities, clock, random, log } = deps
   if (listener.identity !== undefined) return givenCertificate(listener.identity, { clock, log })
-  // One certificate serves every listener that has none of its own.
+  // One certificate serves all listeners without a configured one.
   const hosts = config.listeners
     .filter(({ identity }) => identity === undefined)
     .flatMap(({ bindPoints }) => bindPoints.map(({ address }) => address.host))
   return ownCertificate({ home: config.home, hosts, authorities, clock, random, log })
 }
 
-/** Names under which every instance can be reached from its own machine. */
+/** Names under which every instance is reachable from its own machine. */
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '::1']
 
 interface OwnDependencies {
@@ -64,7 +64,7 @@ interface OwnDependencies {
   readonly log: Log
 }
 
-/** A certificate of our own PKI, for the bind points' names and the local ones. */
+/** A certificate of our own PKI, for the names of the bind points and the local names. */
 export function ownCertificate(deps: OwnDependencies): CertificateSource {
   const { authorities, clock, random, log } = deps
   const { serverCertificate, serverKey } = homeFiles(deps.home)
@@ -73,7 +73,7 @@ export function ownCertificate(deps: OwnDependencies): CertificateSource {
 
   async function issue(reason: string): Promise<ShownCertificate> {
     const identity = await authorities.issueServerCertificate({ names })
-    // The key first: a certificate without its key is found unreadable and made anew.
+    // Write the key first: a certificate without its key is detected as unreadable and replaced.
     await replacePrivateFile(serverKey, identity.keyPem.reveal(), { random })
     await replacePrivateFile(serverCertificate, identity.certificatePem, { random })
     log.info({ reason, names }, 'a server certificate was issued')
@@ -97,7 +97,7 @@ export function ownCertificate(deps: OwnDependencies): CertificateSource {
     },
     async renew() {
       const next = await current()
-      // Compared with what is shown here: another listener may have renewed the files that we share.
+      // Compare with the certificate in use: another listener may have renewed the shared files.
       if (next.certificatePem === shown?.certificatePem) return undefined
       shown = next
       return next
@@ -105,7 +105,7 @@ export function ownCertificate(deps: OwnDependencies): CertificateSource {
   }
 }
 
-/** Files that an operator keeps: `identity` or `web[].identity`. */
+/** Files that the operator maintains: `identity` or `web[].identity`. */
 export function givenCertificate(
   files: IdentityFiles,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -127,7 +127,7 @@ export function givenCertificate(
     return readServerIdentity({ certificatePem, keyPem: new Secret(key) }, clock.now())
   }
 
-  /** Looked at again and again, complained about once. */
+  /** Checked repeatedly, but each problem is logged once. */
   function stay(problems: readonly string[]): undefined {
     if (trouble === problems.join('; ')) return
     trouble = problems.join('; ')

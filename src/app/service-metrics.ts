@@ -1,7 +1,7 @@
 /**
- * What is counted and measured, under which name, and where each number comes from. The domain knows nothing of this:
- * logins and the like are counted from the audit events of commits that have happened, the rest is asked when somebody
- * reads. D-138. `deploy/grafana/latchkey.json` shows all of it.
+ * Defines all metrics, their names and their sources. The domain does not know about them: logins and the like are
+ * counted from committed audit events, other values are read at scrape time. D-138. `deploy/grafana/latchkey.json`
+ * shows all of them.
  */
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, seconds } from '../base/time/duration.ts'
@@ -30,7 +30,7 @@ export interface ServiceMetrics extends ShownMetrics, OutcomeCounters {
   countRequest(request: AnsweredRequest): void
   countKeyFetch(outcome: FetchOutcome): void
   countClockJump(direction: JumpDirection): void
-  /** What is asked when somebody reads; known once everything is put together. */
+  /** Sets the sources that are read at scrape time, once everything is built. */
   watch(sources: MetricSources): void
   stop(): void
 }
@@ -42,19 +42,19 @@ export interface MetricSources {
   readonly apiSessions: Pick<ApiSessions, 'countLive'>
   readonly hashing: { load(): HashingLoad }
   readonly connections: Pick<ConnectionLimit, 'load'>
-  /** Absent where nothing is traced. */
+  /** Missing if tracing is not configured. */
   readonly spans: (() => { readonly exported: number; readonly lost: number }) | undefined
 }
 
-/** Seconds. From an answer out of memory to one that nobody waits for. */
+/** Seconds. From an answer out of memory to one that is too slow to be useful. */
 const DURATIONS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Node reads some thirty; each would multiply the series. */
+/** Node parses about thirty methods; each would multiply the number of series. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Counting all sessions is no small query where there are many. */
+/** Counting all sessions is an expensive query if there are many. */
 const COUNT_SESSIONS: Duration = seconds(10)
-/** A reader is not kept waiting by a database that hangs. */
+/** A database that hangs must not block a scrape. */
 const COUNT_LIMIT: Duration = seconds(2)
 
 export function createServiceMetrics(clock: Clock): ServiceMetrics {

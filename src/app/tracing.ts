@@ -1,6 +1,6 @@
 /**
- * Traces, where they are configured: wraps what takes its time – requests, transactions, password hashing, fetches –
- * so that none of it knows of traces. D-139. Without the key nothing of this is loaded but this file.
+ * Tracing, if configured: wraps the slow operations – requests, transactions, password hashing, fetches – so that their
+ * code does not know about traces. D-139. If tracing is not configured, only this file is loaded.
  */
 
 import { newId } from '../base/ids.ts'
@@ -21,11 +21,11 @@ export interface Tracing {
   hashing<H extends PasswordHashing>(hashing: H): H
   fetchJson(fetchJson: FetchJson): FetchJson
   spans(): { readonly exported: number; readonly lost: number }
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>
 }
 
-/** Undefined when traces are not configured. */
+/** Returns undefined if tracing is not configured. */
 export async function openTracing(deps: {
   readonly config: Pick<Config, 'telemetry' | 'db'>
   readonly clock: Clock
@@ -60,8 +60,8 @@ export async function openTracing(deps: {
 }
 
 /**
- * Names by the semantic conventions of OpenTelemetry for HTTP servers, without what holds a caller's words: path,
- * query, user agent and address.
+ * Names follow the semantic conventions of OpenTelemetry for HTTP servers, without values that the caller controls:
+ * path, query, user agent and address.
  */
 function traceRequests(tracer: Tracer): Tracing['trace'] {
   return ({ method, route, requestId, httpVersion, traceparent }) => {
@@ -107,7 +107,7 @@ function traceStore(tracer: Tracer, store: Store, system: string): Store {
   }
 }
 
-/** One name for all three: which of them it was tells whether a username exists (R077). */
+/** One name for all three: telling them apart would reveal whether a username exists (R077). */
 function traceHashing<H extends PasswordHashing>(tracer: Tracer, hashing: H): H {
   const facts = { name: 'password hashing', kind: 'internal', attributes: {} } as const
   return {
@@ -120,7 +120,7 @@ function traceHashing<H extends PasswordHashing>(tracer: Tracer, hashing: H): H 
   }
 }
 
-/** The host alone: a path or a query may hold a key. */
+/** Only the host: a path or a query may contain a key. */
 function fetchFacts(url: string) {
   return {
     name: 'GET',

@@ -1,4 +1,4 @@
-/** What is still to be proven: SPEC Authentication Query; D-14, D-15. */
+/** What the caller must still prove: SPEC Authentication Query; D-14, D-15. */
 import { z } from 'zod'
 
 export const AuthQuery = z.discriminatedUnion('typeId', [

@@ -1,4 +1,4 @@
-/** The bodies of POST /authenticate and of whatever takes a code: D-51. Fields that are not known are ignored (D-4). */
+/** The bodies of POST /authenticate and of calls that take a code: D-51. Unknown fields are ignored (D-4). */
 import { z } from 'zod'
 
 export const Authenticate = z.looseObject({
@@ -16,10 +16,10 @@ export const Authenticate = z.looseObject({
   sdkInfo: z.unknown().optional().describe('Of the SDK; what cannot be kept is left out.'),
 })
 
-/** For calls that read nothing of their body: clients that always send one may. */
+/** For calls that ignore their body, because some clients always send one. */
 export const Ignored = z.looseObject({})
 
 export const Code = z.looseObject({ code: z.string() })
 
-/** The code may come in a header field instead. */
+/** The code may be in a header field instead. */
 export const OptionalCode = z.looseObject({ code: z.string().optional() })

@@ -1,11 +1,11 @@
-/** The shape of an answer, made of the description of its entity (entities/). */
+/** The shape of a response, derived from the description of its entity (entities/). */
 import { z } from 'zod'
 import type { Field, Fields, SelfName, ShownName, ValueOf } from '../entities/field.ts'
 import { Links, Reference, Tags, Timestamp } from './envelope.ts'
 
 const TextMap = z.record(z.string(), z.string())
 
-/** A field in JSON: times are text, what is missing is null. */
+/** A field in JSON: times are text, missing values are null. */
 export type JsonOf<F extends Field> = F extends { isOptional: true } ? Given<F> | null : Given<F>
 
 type Given<F extends Field> = F['type'] extends 'time'
@@ -28,12 +28,12 @@ type ShapeOf<F extends Fields, Name extends keyof F> = {
   [N in Name]: z.ZodType<JsonOf<F[N]>>
 } & { _links: typeof Links }
 
-/** What a caller is shown of an entity of their own. */
+/** What callers see of their own entity. */
 export function ownShape<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F, SelfName<F>>> {
   return z.object(shapeOf(fields, ({ shownTo }) => shownTo === 'self')) as never
 }
 
-/** What an administrator is shown. */
+/** What administrators see. */
 export function managedShape<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F, ShownName<F>>> {
   return z.object(shapeOf(fields, ({ shownTo }) => shownTo !== undefined)) as never
 }

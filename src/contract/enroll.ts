@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { detail } from './envelope.ts'
 
-/** Left out where it is in the query. */
+/** Missing if it is in the query. */
 const token = z.string().optional()
 
 export const EnrollByCsr = z.object({ token, clientCsr: z.string() })

@@ -1,2 +1,2 @@
-/** API 2: how many rows a list answers with at most. A larger `limit` is lowered to it. */
+/** API 2: the most rows that a list returns. A larger `limit` is lowered to it. */
 export const LARGEST_PAGE = 500

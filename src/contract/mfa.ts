@@ -1,4 +1,4 @@
-/** A person's own TOTP enrollment: API 3.1. */
+/** The caller's own TOTP enrollment: API 3.1. */
 import { z } from 'zod'
 import { detail, Links } from './envelope.ts'
 

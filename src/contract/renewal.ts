@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { detail } from './envelope.ts'
 
-/** The size of the request is judged with the rest of it (D-40). */
+/** The size of the request is checked with the rest of it (D-40). */
 export const ExtendAuthenticator = z.object({ clientCertCsr: z.string() })
 
 export const ExtendedAuthenticator = z.object({

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { detail, Links, list, Timestamp } from './envelope.ts'
 
-/** The size of the request is judged with the rest of it (D-40). */
+/** The size of the request is checked with the rest of it (D-40). */
 export const CreateSessionCertificate = z.object({
   csr: z.string().describe('PEM: one PKCS #10 certificate request.'),
 })

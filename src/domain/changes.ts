@@ -1,9 +1,9 @@
-/** What of an entity a write makes another: for the audit log, and for what follows from it. API 1. */
+/** Which fields of an entity a write changes: for the audit log, and for what follows from it. API 1. */
 import { isDeepStrictEqual } from 'node:util'
 
 /**
- * The names of the fields of `next` whose values differ. What an entity is kept by (its id and its times) is left out by
- * whoever hands `next` in.
+ * Returns the names of the fields of `next` whose values differ. The caller leaves out bookkeeping fields (id and
+ * times).
  */
 export function changedFields<T extends object>(
   current: T,

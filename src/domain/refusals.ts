@@ -1,7 +1,7 @@
-/** What the management use cases refuse with, where several say the same. API 1. */
+/** Errors that several management use cases share. API 1. */
 import { Failure } from '../errors/catalogue.ts'
 
-/** API 1: a name, or something else that is unique, belongs to somebody else. */
+/** API 1: another entity has the name, or another unique value. */
 export function inUse(field: string): Failure {
   return new Failure('ENTITY_NAME_IN_USE', { field: { field, reason: 'is in use' } })
 }

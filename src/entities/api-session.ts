@@ -1,4 +1,4 @@
-/** A session of either API: API 4.7. Its token is in no answer but the one that begins it. */
+/** A session of either API: API 4.7. Only the response that begins it contains its token. */
 import type { ApiSessionId, AuthenticatorId, IdentityId } from '../base/ids.ts'
 import { OWN_LISTED } from './every-entity.ts'
 import { as, type Fields } from './field.ts'

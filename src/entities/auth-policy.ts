@@ -1,4 +1,4 @@
-/** Which ways of logging in an identity may use: API 4.4. The nested rest is in contract/ and domain/policies. */
+/** Which login methods an identity may use: API 4.4. The nested parts are in contract/ and domain/policies. */
 import type { AuthPolicyId } from '../base/ids.ts'
 import { CREATED_AND_UPDATED, LISTED, NAME, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'

@@ -1,4 +1,4 @@
-/** What proves an identity: a username with its password, or a certificate. API 4.2. */
+/** A credential of an identity: a username with its password, or a certificate. API 4.2. */
 import type { AuthenticatorId, IdentityId } from '../base/ids.ts'
 import { CREATED_AND_UPDATED, OWN_CHOSEN, OWN_LISTED, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
@@ -16,7 +16,7 @@ export const AUTHENTICATOR = {
     title: 'USERNAME',
     option: { name: 'username', value: 'NAME', what: 'of a password' },
   },
-  /** Written, and never read: only its hash is stored. */
+  /** Write-only: only its hash is stored. */
   password: {
     type: 'text',
     isComputed: true,
@@ -59,7 +59,7 @@ export const AUTHENTICATOR = {
     description: 'When it last began a session.',
   },
   tags: TAGS,
-  /** Raised when the password or the certificate becomes another one: what the former proved begins nothing (D-122). */
+  /** Incremented when the password or the certificate changes: logins proven by the old one begin nothing (D-122). */
   credentialVersion: { type: 'number' },
 } as const satisfies Fields
 

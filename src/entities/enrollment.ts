@@ -1,4 +1,4 @@
-/** An invitation to become able to log in: API 4.3. */
+/** An invitation to enroll: API 4.3. */
 import type { CaId, EnrollmentId, IdentityId } from '../base/ids.ts'
 import type { SecretHash } from '../base/secrets/vault.ts'
 import { CREATED_AND_UPDATED, LISTED, TAGS } from './every-entity.ts'
@@ -56,5 +56,5 @@ export const ENROLLMENT = {
 
 const { method, username, caId, ...common } = ENROLLMENT
 
-/** What an enrollment has whatever its method is. */
+/** The fields of an enrollment that do not depend on its method. */
 export const ENROLLMENT_OF_ANY_METHOD = common satisfies Fields

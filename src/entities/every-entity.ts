@@ -1,11 +1,11 @@
-/** Fields that every entity has, or most of them: API 1. */
+/** Fields that all or most entities have: API 1. */
 import type { Fields } from './field.ts'
 
-/** Lists filter by it, and administrators see it. */
+/** Filterable, and visible to administrators. */
 export const LISTED = { isListed: true, shownTo: 'administrator' } as const
-/** The same, and an administrator chooses it. */
+/** The same, and set by administrators. */
 export const CHOSEN = { ...LISTED, isWritable: true } as const
-/** Also for the identity that it belongs to. */
+/** Also visible to the identity that it belongs to. */
 export const OWN_LISTED = { isListed: true, shownTo: 'self' } as const
 export const OWN_CHOSEN = { ...OWN_LISTED, isWritable: true } as const
 
@@ -16,7 +16,7 @@ export const CREATED_AND_UPDATED = {
 
 export const NAME = { type: 'text', ...OWN_CHOSEN, title: 'NAME' } as const
 
-/** Lists filter by each tag: `tags.floor = 3`. */
+/** Lists can be filtered by each tag: `tags.floor = 3`. */
 export const TAGS = {
   type: 'map',
   ...OWN_CHOSEN,

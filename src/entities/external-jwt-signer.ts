@@ -1,9 +1,9 @@
-/** Somebody else whose tokens count here: API 4.5. */
+/** An external issuer whose tokens we accept: API 4.5. */
 import type { ExternalJwtSignerId } from '../base/ids.ts'
 import { CHOSEN, CREATED_AND_UPDATED, LISTED, NAME, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
 
-/** Of its keys, which an answer looks up. */
+/** Computed from its keys when a response is built. */
 const COMPUTED_OR_NULL = { isOptional: true, isComputed: true, shownTo: 'administrator' } as const
 
 export const EXTERNAL_JWT_SIGNER = {
@@ -126,7 +126,7 @@ export const EXTERNAL_JWT_SIGNER = {
 const { id, name, issuer, audience, externalAuthUrl, clientId, scopes, targetToken } =
   EXTERNAL_JWT_SIGNER
 
-/** What anybody may read and ask for: how to get a token that counts here. Nothing about keys or claims. */
+/** The public part: how to get a token that we accept. Nothing about keys or claims. */
 export const PUBLIC_SIGNER = {
   id,
   name,

@@ -1,14 +1,15 @@
 /**
- * How an entity is described (D-270): each field once, with all that the store, the lists, the APIs and the command line
- * need to know of it. The types of the entity, of its row and of its JSON are made of the description. A fact that
- * belongs to one place alone stays there: what a body may contain is in contract/, a computed value in http/. D-270.
+ * How an entity is described (D-270): each field once, with all that the store, the lists, the APIs and the command
+ * line need to know about it. The types of the entity, of its row and of its JSON are derived from the description. A
+ * fact that only one place needs stays there: what a body may contain is in contract/, a computed value in http/.
+ * D-270.
  */
 import type { Instant } from '../base/time/instant.ts'
 
 /** API 1: a flat map. */
 export type Tags = Readonly<Record<string, string | number | boolean | null>>
 
-/** What the values of a field are, by `type`. */
+/** The types of field values, by `type`. */
 interface Values {
   readonly text: string
   readonly number: number
@@ -26,31 +27,33 @@ export interface Field {
   readonly type: keyof Values
   /** A narrower type than `type` says: `of: as<IdentityId>()`. */
   readonly of?: Narrowed<unknown>
-  /** The only values of a text. */
+  /** The allowed values of a text. */
   readonly choices?: readonly string[]
   readonly isOptional?: true
-  /** Its column in a row that is written out, if that has another name than the field. */
+  /** Its column in a written-out row, if the name differs from the field's. */
   readonly column?: string
   /** Not stored: an answer computes it. */
   readonly isComputed?: true
   /** Lists filter by it and, unless it has several values, sort by it. API 2. */
   readonly isListed?: true
-  /** Chosen by an administrator: PUT and PATCH change it. */
+  /** Set by an administrator: PUT and PATCH change it. */
   readonly isWritable?: true
-  /** `self`: the answers about a caller's own entity have it. `administrator`: the management API alone. Default: none. */
+  /**
+   * `self`: responses about a caller's own entity include it. `administrator`: only the management API. Default: none.
+   */
   readonly shownTo?: 'self' | 'administrator'
-  /** For the documents of the APIs. */
+  /** For the API documents. */
   readonly description?: string
-  /** The title of its column, if the tables of the command line have it. */
+  /** The title of its column, if the tables of the command line include it. */
   readonly title?: string
   readonly option?: CliOption
 }
 
-/** The option that sets a field: `--NAME`. What its value looks like follows from the type of the field. */
+/** The option that sets a field: `--NAME`. The type of the field determines the format of the value. */
 export interface CliOption {
   readonly name: string
   readonly what: string
-  /** What stands for a text or number in the help. */
+  /** The placeholder for a text or number in the help. */
   readonly value?: string
   /** `--no-NAME` clears it. */
   readonly canClear?: true
@@ -90,14 +93,14 @@ export type ValueOf<F extends Field> = F extends { of: Narrowed<infer T> }
     ? Choice
     : Values[F['type']]
 
-/** The entity as the domain has it. */
+/** The entity in the domain. */
 export type EntityOf<F extends Fields> = {
   readonly [Name in StoredName<F>]: F[Name] extends { isOptional: true }
     ? ValueOf<F[Name]> | undefined
     : ValueOf<F[Name]>
 }
 
-/** Its row: truths are 0 or 1, lists and maps are JSON. */
+/** Its row: booleans are 0 or 1, lists and maps are JSON. */
 export type RowOf<F extends Fields> = {
   [Name in StoredName<F> as ColumnOf<Name>]: F[Name] extends { isOptional: true }
     ? CellOf<F[Name]> | null
@@ -123,7 +126,7 @@ export function columnOf<Name extends string>(name: Name): ColumnOf<Name> {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as ColumnOf<Name>
 }
 
-/** What an administrator chooses. */
+/** The fields that an administrator sets. */
 export function writableNames<F extends Fields>(fields: F): readonly WritableName<F>[] {
   const names = Object.keys(fields) as WritableName<F>[]
   return names.filter((name) => fields[name]?.isWritable === true)

@@ -1,4 +1,4 @@
-/** Who can log in: API 4.1. */
+/** A user or machine that can log in: API 4.1. */
 import type { AuthPolicyId, IdentityId } from '../base/ids.ts'
 import { CREATED_AND_UPDATED, NAME, OWN_CHOSEN, OWN_LISTED, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
@@ -59,7 +59,7 @@ export const IDENTITY = {
   isMfaEnabled: { type: 'boolean', isComputed: true, shownTo: 'self', title: 'TOTP' },
   disabled: { type: 'boolean', isComputed: true, shownTo: 'self', title: 'DISABLED' },
   disabledAt: { type: 'time', isOptional: true, ...OWN_LISTED },
-  /** When a disablement ends by itself; without it, an administrator ends it. */
+  /** When the identity is enabled again automatically; undefined if an administrator must enable it. */
   disabledUntil: { type: 'time', isOptional: true, ...OWN_LISTED },
   /** D-268. */
   lastLoginAt: {
@@ -72,7 +72,7 @@ export const IDENTITY = {
       'When the last login finished: with its tokens or, for a legacy login, with its last factor.',
   },
   hasApiSession: { type: 'boolean', isComputed: true, shownTo: 'administrator' },
-  /** What the last legacy login told of its machine and of its SDK (D-124): for people to read, and never believed. */
+  /** What the last legacy login reported about its machine and SDK (D-124): only displayed, never trusted. */
   envInfo: {
     type: 'text-map',
     isOptional: true,

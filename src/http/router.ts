@@ -1,6 +1,6 @@
 /**
- * The only way to add a route. Authenticates before the body is read, gives the handler its `Call`, writes its `Answer`,
- * and lists every route in a table for the OpenAPI documents and the tests.
+ * The only way to add a route. Authenticates before reading the body, gives the handler its `Call`, writes its
+ * `Answer`, and lists every route in a table for the OpenAPI documents and the tests.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FormFields, parseForm } from '../base/form.ts'

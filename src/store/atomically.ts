@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** Runs the statements in the transaction of the caller, or in one of their own. */
+/** Runs the statements in the transaction of the caller, or in a new one. */
 export function atomically<T>(
   db: Kysely<Tables>,
   statements: (db: Kysely<Tables>) => Promise<T>,

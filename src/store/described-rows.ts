@@ -1,6 +1,6 @@
 /**
- * Rows of an entity, made of its description (entities/): a truth is 0 or 1, lists and maps are JSON, what is missing is
- * null. What comes back is checked (`reading.ts`).
+ * Converts an entity to and from its row by its description (entities/): a boolean is 0 or 1, lists and maps are JSON,
+ * missing is null. Rows are checked when they are read (`reading.ts`).
  */
 import type { Instant } from '../base/time/instant.ts'
 import {
@@ -28,10 +28,10 @@ import {
 import type { Tables } from './tables.ts'
 
 export interface DescribedRows<F extends Fields> {
-  /** Every column is checked, so a row of a table that has more, or more optional, columns will do. */
+  /** Every column is checked, so a row of a table with more, or more optional, columns is accepted. */
   fromRow(row: { readonly id: string } & Readonly<Record<keyof RowOf<F>, unknown>>): EntityOf<F>
   toRow(entity: EntityOf<F>): RowOf<F>
-  /** The columns of these fields alone. */
+  /** Only the columns of these fields. */
   toChanges(changed: Partial<EntityOf<F>>): Partial<RowOf<F>>
 }
 

@@ -1,4 +1,4 @@
-/** Audit events: columns for what they are searched by, one JSON column for what only this type tells. */
+/** Audit events: columns for the fields that are searched, one JSON column for those specific to the type. */
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import { isStorable } from '../base/text.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
@@ -37,7 +37,7 @@ export interface KeptEvent {
 export function sqlEvents(
   db: Kysely<Tables>,
   facts: ListFacts,
-  /** Told of what was inserted; inside a transaction that is not the same as committed. */
+  /** Called with inserted events; inside a transaction they are not committed yet. */
   onInserted: (kept: KeptEvent) => void,
 ): Events {
   return {
@@ -84,8 +84,8 @@ export function sqlEvents(
 }
 
 /**
- * R077: a failure at a known name is always written. One at an unknown name has nothing else to write, and its commit
- * would not wait for the disk: whoever has used up the rate for anonymous events could tell the two apart.
+ * R077: a failure for a known name is always written. One for an unknown name has nothing else to write, so its commit
+ * would not wait for the disk: an attacker who has used up the rate for anonymous events could tell the two apart.
  */
 async function writeNothing(db: Kysely<Tables>, row: Insertable<EventRow>): Promise<void> {
   await db.insertInto('events').values(row).execute()

@@ -1,14 +1,15 @@
 /**
- * Inserts a row that must be unique in several ways, and says which of them is in the way. The texts of errors are
- * no part of it, and an error would end a transaction of PostgreSQL: the row is not inserted, and then looked for.
+ * Inserts a row with several unique constraints, and reports which one is violated. It does not parse error messages,
+ * and an error would abort a PostgreSQL transaction: so the insert skips on conflict, and then the conflict is
+ * searched.
  */
 import { type Insertable, type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** What was in the way can be gone when it is looked for; then the next attempt inserts. */
+/** A conflicting row can be gone when we look for it; then the next attempt inserts. */
 const ATTEMPTS = 3
 
-/** `unique` gives the answer for each group of columns; of several in the way, the first is told. */
+/** `unique` has the result for each group of columns; if several conflict, the first is reported. */
 export async function insertUnique<Table extends keyof Tables, Obstacle extends string>(
   db: Kysely<Tables>,
   table: Table,

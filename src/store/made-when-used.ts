@@ -1,6 +1,6 @@
 /**
- * Returns an object whose properties are made when they are first used. A transaction has a set of stores of its own
- * and uses two or three of the twenty; making all of them cost more than its statements.
+ * Returns an object whose properties are created on first use. A transaction has its own set of stores and uses two or
+ * three of the twenty; creating all of them cost more than its statements.
  */
 export function madeWhenUsed<Made extends object>(
   names: readonly (keyof Made)[],

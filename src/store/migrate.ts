@@ -1,6 +1,6 @@
 /**
- * Brings a database to the shape that this program knows. All of it is one transaction under a lock: of
- * several starting instances one migrates and the others find it done, and a half-done migration cannot be seen.
+ * Migrates a database to the schema of this program, in one transaction under a lock: of several starting instances one
+ * migrates and the others find it done, and an incomplete migration is never visible.
  */
 import { type Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
@@ -26,7 +26,7 @@ const MIGRATIONS: readonly Migration[] = [
   lastLogin,
 ]
 
-/** The shape of a database that this program knows. */
+/** The schema version that this program knows. */
 export const SHAPE: readonly string[] = MIGRATIONS.map(({ name }) => name)
 
 export function migrate(db: Kysely<Tables>, database: Database): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Opens the store: connects, migrates, and puts the query files together. Nothing else in the program knows
- * which database is behind it.
+ * Opens the store: connects, migrates, and assembles the query files. No other part of the program knows which database
+ * is used.
  */
 import { Kysely } from 'kysely'
 import type { Secret } from '../base/secrets/secret.ts'
@@ -40,14 +40,14 @@ import { runAsWhole } from './transaction.ts'
 export { StoreUnavailable, unavailable }
 
 export type StoreAddress =
-  /** `:memory:` is a database that ends with the store. */
+  /** `:memory:` is a database that lives as long as the store. */
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: Secret; readonly maxConnections?: number }
 
-/** Told of the events of one commit, in their order, once it has happened; of what was rolled back, never. */
+/** Called with the events of one commit, in order, after the commit; never with events that were rolled back. */
 export type OnEvents = (events: readonly KeptEvent[]) => void
 
-/** A store whose tables are up to date. Throws StoreUnavailable when there cannot be one. */
+/** Opens a store whose tables are up to date. Throws StoreUnavailable if it cannot. */
 export async function openStore(
   address: StoreAddress,
   onEvents: OnEvents = () => {},
@@ -90,7 +90,7 @@ export interface OpenDatabase {
   readonly database: Database
 }
 
-/** Whatever is in it. Nothing is asked of the database yet. */
+/** Regardless of its content. Does not query the database yet. */
 export async function openDatabase(address: StoreAddress): Promise<OpenDatabase> {
   const database = await databaseAt(address)
   return { db: new Kysely<Tables>({ dialect: guarded(database) }), database }
@@ -113,7 +113,7 @@ async function databaseAt(address: StoreAddress): Promise<Database> {
     case 'sqlite':
       return sqlite(address.path)
     case 'postgres': {
-      // Its driver is loaded only by those who use it: a start with SQLite need not wait for it.
+      // Load this driver only when it is used, so that a start with SQLite does not wait for it.
       const { postgres } = await import('./dialects/postgres.ts')
       return postgres(address.url, address.maxConnections)
     }

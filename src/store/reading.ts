@@ -1,11 +1,11 @@
 /**
- * Reading rows back. What the database cannot promise – JSON of the right shape, a word that we know, a value
- * where this state needs one – is checked here. A row that fails is reported by table, key and column, never
- * by its content: the message ends in a log.
+ * Reads rows back. Checks what the database cannot guarantee: the shape of JSON, known keywords, a value where the
+ * state needs one. An error names the table, key and column of the row, never its content, because the message is
+ * logged.
  */
 import type { Tables } from './tables.ts'
 
-/** Answers the value as what it must be, or throws. */
+/** Returns the value with its checked type, or throws. */
 export type Shape<T> = (value: unknown) => T
 
 /** Reads the columns of one row: `read('body', json(BODY))`. */
@@ -54,7 +54,7 @@ export function mapOf<T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
     Object.fromEntries(Object.entries(plainObject(value)).map(([name, v]) => [name, shape(v)]))
 }
 
-/** Exactly these members; what else is there is left out. */
+/** Exactly these members; others are dropped. */
 export function object<Members extends Record<string, Shape<unknown>>>(
   members: Members,
 ): Shape<{ readonly [Name in keyof Members]: ReturnType<Members[Name]> }> {
@@ -65,7 +65,7 @@ export function object<Members extends Record<string, Shape<unknown>>>(
   }
 }
 
-/** API 1: what tags and app data hold. */
+/** API 1: the values of tags and app data. */
 export const tags = mapOf((value): string | number | boolean | null => {
   const isFit = value === null || ['string', 'number', 'boolean'].includes(typeof value)
   return expect(isFit, value as string | number | boolean | null)

@@ -1,11 +1,11 @@
 /**
- * Removes old rows a little at a time, so that no clean-up holds a lock for long.
+ * Deletes old rows in small batches, so that no clean-up holds a lock for long.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../base/time/instant.ts'
 import type { Tables } from './tables.ts'
 
-/** Removes at most `limit` rows whose `time` is before `before`, oldest first; answers how many. */
+/** Deletes at most `limit` rows whose `time` is before `before`, oldest first; returns how many. */
 export async function removeBefore<Table extends keyof Tables>(
   db: Kysely<Tables>,
   from: { table: Table; key: keyof Tables[Table] & string; time: keyof Tables[Table] & string },

@@ -1,8 +1,8 @@
 /**
- * The rows as the database holds them: the only place that knows column names as types.
+ * The rows as stored in the database: the only place with the column names as types.
  *
- * Times are epoch milliseconds. JSON is text on both databases. A truth is 0 or 1. What these types promise
- * about JSON, states and other words is checked when a row is read (`reading.ts`).
+ * Times are epoch milliseconds. JSON is text on both databases. A boolean is 0 or 1. The types of JSON, states and
+ * other keywords are checked when a row is read (`reading.ts`).
  */
 import type { Generated } from 'kysely'
 import type {
@@ -59,9 +59,9 @@ interface InstallationRow {
   id: number
   secret_fingerprint: SecretHash
   sealed_hashing_secret: string
-  /** Raised to see whether the database commits. */
+  /** Incremented to check whether the database commits. */
   touches: Generated<number>
-  /** Where everything is now, when this database is no longer the one in use (D-160). */
+  /** Where the data was moved to, if this database is no longer in use (D-160). */
   moved_to: string | null
   created_at: Instant
 }
@@ -98,7 +98,7 @@ export interface CaRow {
 }
 
 interface RuleVersionRow {
-  /** Always 1: there is one row, made by the migration. */
+  /** Always 1: there is one row, created by the migration. */
   id: number
   version: number
 }
@@ -113,7 +113,7 @@ export interface AuthenticatorRow {
   /** `usernameKey(username)`. */
   username_key: string | null
   password_hash: string | null
-  /** Raised when the password or the certificate becomes another one. */
+  /** Incremented when the password or the certificate is replaced. */
   credential_version: Generated<number>
   failed_attempts: Generated<number>
   /** The latest end of all network locks: the value that is shown. */
@@ -195,7 +195,7 @@ export interface ApiSessionRow {
   id: ApiSessionId
   kind: string
   identity_id: IdentityId
-  /** What `proof` names, to search by. */
+  /** What `proof` refers to, for searching. */
   authenticator_id: AuthenticatorId | null
   proof: Json
   amr: Json

@@ -1,12 +1,12 @@
 /**
- * A transaction that ends as a whole. When one of several calls at once fails (`Promise.all`), the others are
- * still waiting for the connection; after the rollback they would run on it alone, and what they write would
- * stay. So the end waits for every call under way, and refuses those that come later.
+ * A transaction that ends as a whole. If one of several concurrent calls fails (`Promise.all`), the others still wait
+ * for the connection; after the rollback they would run outside the transaction, and their writes would stay. So the
+ * end waits for every pending call, and rejects later ones.
  */
 import type { Stores } from '../domain/stores.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 
-/** Runs `work` and comes back only when none of its calls is under way any more. */
+/** Runs `work` and returns only when none of its calls is pending. */
 export async function runAsWhole<T>(stores: Stores, work: (tx: Stores) => Promise<T>): Promise<T> {
   const underWay = new Set<Promise<unknown>>()
   let isOver = false

@@ -1,12 +1,12 @@
 /**
- * Changes a row whose columns must be unique, and says which of them is in the way. An update has no `on conflict`, and
- * an error would end a transaction of PostgreSQL: so it is tried behind a savepoint, and the obstacle looked for.
+ * Updates a row with unique columns, and reports which one conflicts. An update has no `on conflict`, and an error
+ * would abort a PostgreSQL transaction: so it runs after a savepoint, and then the conflict is searched.
  */
 import { type Kysely, sql } from 'kysely'
 import { atomically } from './atomically.ts'
 import type { Tables } from './tables.ts'
 
-/** `where` names the one row; `unique` gives the answer for each column that belongs to one row alone. */
+/** `where` selects the one row; `unique` has the result for each unique column. */
 export function updateUnique<Table extends keyof Tables, Obstacle extends string>(
   db: Kysely<Tables>,
   table: Table,

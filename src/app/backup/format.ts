@@ -1,7 +1,7 @@
 /**
- * The form of a backup: lines of JSON, described in docs/backup.md (D-158). A header, then for each table a line that names
- * it and one line for each row, then a line with the SHA-256 of all bytes before it and with a proof that somebody who
- * has the installation secret wrote it.
+ * The format of a backup: lines of JSON, described in docs/backup.md (D-158). A header, then for each table a line that
+ * names it and one line for each row, then a line with the SHA-256 of all bytes before it and a proof that the writer
+ * had the installation secret.
  */
 
 import type { PassphraseBox } from '../../base/secrets/passphrase.ts'
@@ -15,11 +15,11 @@ export const VERSION = 1
 
 export interface Header {
   readonly takenAt: Instant
-  /** The migrations that the tables have the shape of. */
+  /** The migrations that define the shape of the tables. */
   readonly shape: readonly string[]
   readonly counts: Readonly<Partial<Record<TableName, number>>>
   readonly secretFingerprint: SecretHash
-  /** The installation secret, for whoever knows a passphrase. */
+  /** The installation secret, encrypted under a passphrase. */
   readonly secret: PassphraseBox | undefined
 }
 
@@ -30,7 +30,7 @@ export interface Ending {
 
 export type Value = Row[string]
 
-/** Under the installation secret itself: whoever alters a backup can hash it again, but not prove it. */
+/** Keyed with the installation secret: an attacker who alters a backup can hash it again, but cannot prove it. */
 export function proofOf(sha256: string, secret: Uint8Array, random: Random): SecretHash {
   return createVault(secret, random).hash('backup', sha256)
 }

@@ -1,6 +1,6 @@
 /**
- * `latchkey backup`: one moment of the database in one file, while the service runs (D-158). What is sealed in it stays
- * sealed under the installation secret, which is left out unless a passphrase is given for it.
+ * `latchkey backup`: a consistent snapshot of the database in one file, while the service runs (D-158). Sealed values
+ * stay sealed under the installation secret, which is included only if a passphrase is given.
  */
 import { resolve } from 'node:path'
 import { sealWithPassphrase } from '../../base/secrets/passphrase.ts'
@@ -29,7 +29,7 @@ export async function makeBackup(
   config: Config,
   options: {
     readonly path: string
-    /** Whether a file that is there may be replaced. */
+    /** Whether an existing file may be replaced. */
     readonly replaces: boolean
     /** Encrypts the installation secret into the backup. */
     readonly passphrase: Secret | undefined
@@ -43,7 +43,7 @@ export async function makeBackup(
   const { db } = config
   if (db.kind === 'sqlite') {
     await refuseWorldReadable(db.path)
-    // Opening a database would make it.
+    // Opening a database would create it.
     if (!(await exists(db.path))) throw await nothingInstalled(config, 'missing')
   }
   const secret = await readInstallationSecret(config.secret)
@@ -90,7 +90,7 @@ function tablesOf(
   return [...counts].map(([table, count]) => ({ table, count, rows: counted(table) }))
 }
 
-/** Nobody could restore what the secret beside it does not open. */
+/** A backup that its secret cannot decrypt could not be restored. */
 async function refuseForeign(
   whole: WholeDatabase,
   config: Config,

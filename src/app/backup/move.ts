@@ -22,7 +22,7 @@ export async function moveStore(
   for (const address of [from, to]) {
     if (address.kind === 'sqlite') await refuseWorldReadable(address.path)
   }
-  // Opening a database would make it.
+  // Opening a database would create it.
   if (from.kind === 'sqlite' && !(await exists(from.path))) {
     throw new RefusedStart(`there is no database ${from.path}`)
   }

@@ -1,6 +1,6 @@
 /**
- * Reads a backup line by line and trusts none of them: a file that is cut off, altered, of another version or no backup
- * at all is refused with a sentence that says which. docs/backup.md has the form.
+ * Reads a backup line by line without trusting it: a file that is truncated, altered, of another version or not a
+ * backup is refused with a message that says which. docs/backup.md has the format.
  */
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
@@ -22,12 +22,12 @@ export interface BackupFile {
   readonly ending: Ending
 }
 
-/** Some rows of one table at a time; when it is over, what the file said of itself. Thrown: RefusedStart. */
+/** Yields some rows of one table at a time; returns the file's own summary at the end. Throws RefusedStart. */
 export type BackupRows = AsyncGenerator<RowsOfTable, BackupFile, undefined>
 
 const CUT_OFF = 'is cut off: its end is missing'
 
-/** A row has a few texts of 1 MiB at most (D-44). */
+/** A row has a few texts of at most 1 MiB (D-44). */
 const LONGEST_LINE = 64 * 2 ** 20
 const NEW_LINE = 0x0a
 const DEEPEST = 8
@@ -89,7 +89,7 @@ interface OpenTable {
 
 type Refuse = (why: string) => RefusedStart
 
-/** Bytes between new lines. What comes after the last one is no line: the file is cut off there. */
+/** Splits at newlines. Bytes after the last newline are not a line: the file is truncated there. */
 async function* linesOf(path: string, refuse: Refuse): AsyncIterable<Buffer> {
   const file = await open(path)
   let isFirst = true
@@ -156,7 +156,7 @@ function readBox(value: unknown): PassphraseBox | undefined {
   return typeof salt === 'string' && typeof sealed === 'string' ? { salt, sealed } : undefined
 }
 
-/** In the order of `TABLES`, each once at most. */
+/** In the order of `TABLES`, each at most once. */
 function readTable(value: unknown, before: TableName | undefined): OpenTable | undefined {
   if (!isJsonObject(value)) return undefined
   const { table, count, columns } = value

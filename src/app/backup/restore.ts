@@ -1,6 +1,6 @@
 /**
- * `latchkey restore`: a backup is checked as a whole before anything is touched, and then takes the place of an empty
- * database in one transaction. A new epoch begins (D-159, R042).
+ * `latchkey restore`: checks the whole backup before changing anything, then writes it into an empty database in one
+ * transaction. A new epoch begins (D-159, R042).
  */
 import { rm } from 'node:fs/promises'
 import { base64url } from '../../base/encoding.ts'
@@ -30,18 +30,18 @@ type OnRows = (done: number, total: number) => void
 export interface VerifiedBackup {
   readonly takenAt: Instant
   readonly rows: number
-  /** Whether the installation secret was there to check who wrote the backup. */
+  /** Whether the installation secret was available to check who wrote the backup. */
   readonly isProven: boolean
   readonly hasSecret: boolean
 }
 
-/** What the secret can come from; a passphrase is asked for only where it is needed. */
+/** Sources of the secret; a passphrase is requested only if it is needed. */
 export interface Keys {
   readonly source: SecretSource | undefined
   readonly passphrase: (() => Promise<Secret>) | undefined
 }
 
-/** Reads all of it and changes nothing. Thrown: RefusedStart. */
+/** Reads the whole file and changes nothing. Throws RefusedStart. */
 export async function verifyBackup(
   path: string,
   keys: Keys,
@@ -67,7 +67,7 @@ export async function restoreBackup(
   config: Config,
   options: {
     readonly path: string
-    /** Whether an installation that is there may be replaced. */
+    /** Whether an existing installation may be replaced. */
     readonly replaces: boolean
     readonly passphrase: Keys['passphrase']
     readonly onCheck: OnRows
@@ -90,7 +90,7 @@ export async function restoreBackup(
   const occupied = replaces ? 'replace' : 'refuse'
   const content = async function* () {
     const again = yield* readBackupFile(path, onRows)
-    // It was checked before: what is written must be that, and nothing else.
+    // It was checked before: what is written must be identical to that.
     if (again.ending.sha256 !== checked.ending.sha256) {
       throw new RefusedStart(`${path} was changed meanwhile`)
     }
@@ -102,7 +102,7 @@ export async function restoreBackup(
     return { ...epoch, takenAt, rows: totalOf(checked.header) }
   } catch (error) {
     if (error instanceof OccupiedDatabase) {
-      // Nothing was committed, so nothing needs it.
+      // Nothing was committed, so nothing needs the secret.
       if (found.isEnclosed && config.secret.kind === 'file') await rm(config.secret.path)
       throw new RefusedStart(`${error.message}; --force replaces it`, { cause: error })
     }
@@ -125,7 +125,7 @@ interface FoundSecret {
   readonly isEnclosed: boolean
 }
 
-/** The secret that the backup was made with, and that proves it; undefined when there is none to try. */
+/** Returns the secret that the backup was made with, and that proves it; undefined if there is none to try. */
 async function findSecret(
   path: string,
   { header, ending }: BackupFile,
@@ -173,7 +173,7 @@ function secretMissing(path: string, { header }: BackupFile, source: SecretSourc
   return new RefusedStart(`${missing}; ${path} needs it, ${remedy}`)
 }
 
-/** Before the database has anything in it: with an empty one it is the secret of the next installation, no more. */
+/** Call it before the database has any rows: beside an empty one, it is just the secret of the next installation. */
 async function keepSecret(source: SecretSource, secret: Uint8Array): Promise<void> {
   if (source.kind === 'environment') throw new Error('a secret in a variable is never missing')
   const text = `${base64url(secret)}\n`

@@ -1,6 +1,6 @@
 /**
- * Writes a backup: beside its name, 0600, on the disk, and only then by its name. Whoever is killed before leaves the
- * former file as it was.
+ * Writes a backup to a temporary file with mode 0600, syncs it to disk, and only then gives it its name. If the process
+ * is killed before, the previous file is unchanged.
  */
 import { createHash } from 'node:crypto'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import type { Row, TableName } from '../../store/whole/read-whole.ts'
 import { RefusedStart, syncFolderOf } from '../installation/private-files.ts'
 import { FORMAT, type Header, proofOf, VERSION } from './format.ts'
 
-/** So many characters are written at once. */
+/** How many characters are written at once. */
 const CHUNK = 256 * 1024
 
 export interface Content {
@@ -25,7 +25,7 @@ export interface Content {
   }[]
 }
 
-/** `replaces`: whether a file of that name may be there already. */
+/** `replaces`: whether an existing file of that name may be replaced. */
 export async function writeBackupFile(
   path: string,
   content: Content,
@@ -53,7 +53,7 @@ export async function writeBackupFile(
 
 async function place(beside: string, path: string): Promise<void> {
   try {
-    // Unlike a rename it never takes the place of a file.
+    // Unlike a rename, it never replaces a file.
     await link(beside, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

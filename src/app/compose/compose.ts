@@ -1,6 +1,4 @@
-/**
- * Config → the ports of every use case: what is replaceable, built once. Nothing runs yet.
- */
+/** Builds the ports of every use case from the configuration, once. Nothing runs yet. */
 
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
@@ -39,25 +37,25 @@ export interface Parts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** Every issuer of this controller; known once its listeners listen. */
+  /** Every issuer of this controller; known once its listeners are open. */
   readonly issuers: () => readonly Issuer[]
-  /** Where the client API is reached, and what is shown there; known once its listener listens. */
+  /** The address of the client API and its certificate; known once its listener is open. */
   readonly clientApi: () => ClientApi | undefined
   /** The latest moment that is certainly past (D-230). */
   readonly past: () => Instant
   readonly onKeyFetch?: (outcome: FetchOutcome) => void
-  /** Where fetches are traced. */
+  /** Set if fetches are traced. */
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
 
-/** D-155: the returns from an IdP that are completed at the same time, and those that may wait. */
+/** D-155: how many returns from an IdP are completed at the same time, and how many may wait. */
 const RETURNS = { concurrency: 16, queue: 256 }
 
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { brand, tokens } = config
 
-  // What is kept in memory, fed from the store (D-34).
+  // In-memory copies of the store (D-34).
   const rules = createRules({ ...store, clock })
   const endedSessions = createEndedSessions({ ...store, clock })
   const signingKeys = composeSigningKeys({
@@ -130,7 +128,7 @@ export function compose(parts: Parts) {
   }
 }
 
-/** Apart, because `latchkey keys rotate` needs these and nothing else. */
+/** Separate, because `latchkey keys rotate` needs only these. */
 export function composeSigningKeys(
   parts: Pick<Parts, 'config' | 'store' | 'vault' | 'clock'> & {
     readonly isWithdrawn?: (kid: string) => boolean

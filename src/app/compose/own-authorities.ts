@@ -1,6 +1,6 @@
 /**
- * The CAs of our own PKI in a running instance: found or made at the start, looked after while it runs (D-129), and
- * written into the home for clients to be given.
+ * The CAs of our own PKI in a running instance: loaded or created at the start, maintained while it runs (D-129), and
+ * written to the home so that they can be given to clients.
  */
 
 import type { Log } from '../../base/log.ts'
@@ -32,7 +32,7 @@ export async function openAuthorities(deps: {
   return opened
 }
 
-/** One round: successors of our own and of other instances. `onChange` is told when others are trusted than before. */
+/** Runs one round: loads or creates successors. Calls `onChange` when the set of trusted CAs has changed. */
 export function followAuthorities(deps: {
   readonly home: string
   readonly authorities: CertificateAuthorities

@@ -1,6 +1,6 @@
 /**
- * The home folder of an instance: its configuration file and where everything else lives. Made when it is missing;
- * what is in it already is never overwritten.
+ * The home folder of an instance: its configuration file and all its other files. Created if it is missing; existing
+ * files are never overwritten.
  */
 import { join, resolve } from 'node:path'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -49,16 +49,16 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }
 
-/** Where an instance keeps what it makes for itself. */
+/** Where an instance stores the files that it creates. */
 export function homeFiles(home: string) {
   const pki = join(home, 'pki')
   return {
     pki,
-    /** What clients must trust: public. */
+    /** The CAs that clients must trust: public. */
     ca: join(pki, 'ca.pem'),
     serverCertificate: join(pki, 'server.pem'),
     serverKey: join(pki, 'server.key'),
-    /** D-49: the first password, when there was no terminal to print it on. */
+    /** D-49: the first password, if there was no terminal to print it on. */
     adminPassword: join(home, 'admin-password'),
   } as const
 }
@@ -69,7 +69,7 @@ export function homeFiles(home: string) {
  */
 export async function openHome(from: {
   readonly home: string
-  /** A configuration file somewhere else; it must exist. */
+  /** A configuration file elsewhere; it must exist. */
   readonly file: string | undefined
   readonly environment: Environment
 }): Promise<LoadedConfig> {
@@ -77,7 +77,7 @@ export async function openHome(from: {
   const home = resolve(from.home)
   const path = file ?? join(home, CONFIG_FILE)
   const isNew = file === undefined && !(await usingHome(home, () => exists(path)))
-  // An address that cannot be used is refused before anything is made.
+  // Refuse an invalid address before creating anything.
   const { address = DEFAULT_ADDRESS } = environment
   const text = isNew ? defaultConfigFile({ address }) : undefined
   await usingHome(home, async () => {

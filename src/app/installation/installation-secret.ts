@@ -8,7 +8,7 @@ import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
 import type { SecretSource } from '../../config/config.ts'
 import { createPrivateFile, RefusedStart, readText, refuseWorldReadable } from './private-files.ts'
 
-/** The secret, or undefined when its file does not exist yet. */
+/** Returns the secret, or undefined if its file does not exist yet. */
 export async function readInstallationSecret(
   source: SecretSource,
 ): Promise<Uint8Array | undefined> {
@@ -18,14 +18,14 @@ export async function readInstallationSecret(
   return readSecretFile(source.path)
 }
 
-/** Undefined when there is no such file. */
+/** Returns undefined if the file does not exist. */
 export async function readSecretFile(path: string): Promise<Uint8Array | undefined> {
   await refuseWorldReadable(path)
   const text = await readText(path)
   return text === undefined ? undefined : decode(text, path)
 }
 
-/** Makes one for a new installation. When another instance was faster, its secret is the one. */
+/** Creates a secret for a new installation. If another instance was faster, returns that instance's secret. */
 export async function createInstallationSecret(path: string, random: Random): Promise<Uint8Array> {
   const fresh = random.bytes(INSTALLATION_SECRET_BYTES)
   if (await createPrivateFile(path, `${base64url(fresh)}\n`, { random })) return fresh

@@ -1,6 +1,6 @@
 /**
- * What must exist before anything can be served: the installation secret, the database with its tables, the default
- * policy, the first administrator and the certificate authorities. Every start does this first.
+ * Prepares what must exist before requests are served: the installation secret, the database with its tables, the
+ * default policy, the first administrator and the certificate authorities. Every start does this first.
  */
 import { availableParallelism } from 'node:os'
 import { base64url } from '../../base/encoding.ts'
@@ -36,33 +36,33 @@ import { createInstallationSecret, readInstallationSecret } from './installation
 import { exists, RefusedStart, refuseWorldReadable } from './private-files.ts'
 import { takeUpWaitingSecret, waitingSecretFile } from './waiting-secret.ts'
 
-/** Bits of a password that nobody chose: 120, so that it can be typed in one go. */
+/** Bits of a generated password: 120, so that it is still easy to type. */
 const RANDOM_PASSWORD_BYTES = 15
 
-/** Hashing shares four threads with everything else that cannot run on the main one; one is left free (R081). */
+/** Hashing shares four threads with everything else that runs off the main thread; one stays free (R081). */
 const MOST_HASHING = 3
 
 export interface OpenedInstallation {
   readonly store: Store
   readonly vault: Vault
-  /** Of the installation secret that the vault seals under. */
+  /** Fingerprint of the installation secret that the vault seals under. */
   readonly secretFingerprint: SecretHash
 }
 
 export interface Prepared extends OpenedInstallation {
-  /** What the vault hashes under, as it is stored: another text after a restore (D-159). */
+  /** The stored hashing secret of the vault: it changes with a restore (D-159). */
   readonly sealedHashingSecret: string
   readonly hashing: MeasuredHashing
   readonly authorities: CertificateAuthorities
 }
 
-/** Opens the installation, and makes it when the database is empty. Thrown: RefusedStart. */
+/** Opens the installation, and creates it if the database is empty. Throws RefusedStart. */
 export async function prepare(deps: {
   readonly config: Config
   readonly adminPassword: Secret | undefined
   readonly clock: Clock
   readonly random: Random
-  /** Called when the administrator was made with a password that nobody has seen, and that is shown nowhere else. */
+  /** Called if the administrator was created with a generated password, which is shown nowhere else. */
   readonly handOver: (password: Secret) => Promise<void>
   readonly onEvents?: OnEvents
   readonly log?: Pick<Log, 'warn'>
@@ -81,7 +81,7 @@ export async function prepare(deps: {
       if (isUsed) throw emptyBelowUsedHome(config, 'empty')
       const secret = opened.secret ?? (await firstSecret(config, random))
       await makeAdministrator(deps, { store: opened.store, secret, hashing })
-      // Read again, also by the one who made it: another instance may have been faster.
+      // Read again, even if this instance created it: another instance may have been faster.
       installation = await inspect(config, { ...opened, secret }, random)
     }
     if (installation === undefined) throw new Error('the installation was removed meanwhile')
@@ -109,7 +109,7 @@ async function makeAdministrator(
   const { transaction } = store
   const ports = { ...auditPorts({ clock, random }), transaction, hashing }
   const isOurs = await install(ports, secret, password)
-  // At once: whatever fails later in this start, the password is known by then.
+  // Show it now, so that the password is known even if this start fails later.
   if (isOurs && adminPassword === undefined) await handOver(password)
 }
 
@@ -117,9 +117,9 @@ export function drawPassword(random: Random): Secret {
   return new Secret(base64url(random.bytes(RANDOM_PASSWORD_BYTES)))
 }
 
-/** Opens an installation that exists; refuses to make one. */
+/** Opens an existing installation; refuses to create one. */
 export async function openPrepared(config: Config, random: Random): Promise<OpenedInstallation> {
-  // Opening a database would make it.
+  // Opening a database would create it.
   if (await isFileMissing(config)) throw await nothingInstalled(config, 'missing')
   const opened = await openDatabase(config)
   return closeOnFailure(opened.store, async () => {
@@ -162,8 +162,8 @@ async function closeOnFailure<T>(store: Store, work: () => Promise<T>): Promise<
 }
 
 /**
- * Opens what is in the database: undefined when that is empty. A rotation of the secret that was killed after its commit
- * is finished here (D-142).
+ * Opens what is in the database; returns undefined if it is empty. Finishes a rotation of the secret that was killed
+ * after its commit (D-142).
  */
 async function inspect(
   config: Config,
@@ -203,7 +203,7 @@ async function describeForeign(
   return (await exists(waiting)) ? `${message}; the right one is in ${waiting}` : message
 }
 
-/** A secret is made only for an empty database: beside a full one its loss must be noticed, not papered over. */
+/** Creates a secret only for an empty database: if a database has data, a lost secret must be reported. */
 async function firstSecret(config: Config, random: Random): Promise<Uint8Array> {
   if (config.secret.kind === 'environment')
     throw new RefusedStart('there is no installation secret')

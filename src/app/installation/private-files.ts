@@ -1,6 +1,6 @@
 /**
- * Files with secrets: 0600 in a folder of 0700, written whole or not at all. A start refuses when the world can
- * get at them; a group may (R063, D-101).
+ * Files with secrets: 0600 in a folder of 0700, written atomically. A start is refused if other users can access them;
+ * group access is allowed (R063, D-101).
  */
 import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -8,11 +8,11 @@ import { base64url } from '../../base/encoding.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { shellWord } from '../../base/shell-word.ts'
 
-/** Reading gives a secret away; writing lets everybody choose it. */
+/** Read access reveals a secret; write access lets other users choose it. */
 const WORLD_READS_OR_WRITES = 0o006
 const WORLD_DOES_ANYTHING = 0o007
 
-/** A refusal to start that the operator can mend; the sentence says how. */
+/** A refusal to start that the operator can fix; the message says how. */
 export class RefusedStart extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -24,7 +24,7 @@ export async function exists(path: string): Promise<boolean> {
   return (await modeOf(path)) !== undefined
 }
 
-/** Makes the folder when it is missing; refuses one that strangers can enter. */
+/** Creates the folder if it is missing; refuses one that other users can enter. */
 export async function makePrivateFolder(path: string): Promise<void> {
   await makeFolder(path)
   await refuseMode(path, WORLD_DOES_ANYTHING, '700')
@@ -47,7 +47,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await unlessMissing(stat(path)))?.isDirectory() === true
 }
 
-/** Refuses a file that everybody on the machine can read or change. A missing file is no fault. */
+/** Refuses a file that every user of the machine can read or change. A missing file is accepted. */
 export async function refuseWorldReadable(path: string): Promise<void> {
   await refuseMode(path, WORLD_READS_OR_WRITES, '600')
 }
@@ -66,14 +66,14 @@ async function modeOf(path: string): Promise<number | undefined> {
   return unlessMissing(stat(path).then(({ mode }) => mode))
 }
 
-/** Creates the file, or answers false when it exists: of two starting instances one writes it. */
+/** Creates the file, or returns false if it exists: of two starting instances, one writes it. */
 export async function createPrivateFile(
   path: string,
   text: string,
   { random }: { readonly random: Random },
 ): Promise<boolean> {
   try {
-    // A link, unlike a file that is being written, is there with its whole text or not at all.
+    // A link appears with its whole text or not at all, unlike a file that is being written.
     await putInPlace(path, text, random, async (beside) => {
       await link(beside, path)
       await unlink(beside)
@@ -85,7 +85,7 @@ export async function createPrivateFile(
   }
 }
 
-/** Replaces the file in one step: a reader sees the old text or the new one, also after a crash. */
+/** Replaces the file atomically: a reader sees the old text or the new one, even after a crash. */
 export async function replacePrivateFile(
   path: string,
   text: string,
@@ -94,7 +94,7 @@ export async function replacePrivateFile(
   await putInPlace(path, text, random, (beside) => rename(beside, path))
 }
 
-/** After a rename in it: without this, the old name may be back after a power cut. */
+/** Syncs a folder after a rename: without this, the old name may be back after a power failure. */
 export async function syncFolderOf(path: string): Promise<void> {
   await syncFolder(dirname(path))
 }
@@ -131,7 +131,7 @@ async function writeAndSync(path: string, text: string): Promise<void> {
   }
 }
 
-/** Without it, a name that is new in its folder may be gone after a power cut. */
+/** Without this, a new name in the folder may be lost in a power failure. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return // a folder cannot be opened there
   const folder = await open(path, 'r')

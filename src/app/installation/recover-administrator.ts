@@ -1,4 +1,4 @@
-/** A way back in, on command (D-49), beside or without running instances. */
+/** Restores access on command (D-49), with or without running instances. */
 
 import { systemRandom } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
@@ -13,7 +13,7 @@ import { composeHashing, drawPassword, openPrepared } from './prepare.ts'
 
 export type { Recovery }
 
-/** With a password that was drawn for it, and that is known nowhere else. `wanted` is a name or an id. */
+/** Sets a newly generated password, which is stored nowhere else. `wanted` is a name or an id. */
 export async function recoverOnCommand(
   config: Config,
   wanted: string | undefined,

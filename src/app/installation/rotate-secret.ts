@@ -1,7 +1,6 @@
 /**
- * Rotation of the installation secret on command (D-141), beside or without running instances. The order is what
- * makes it safe to be killed at any moment (D-142): the new secret is on the disk, then the database changes, then the
- * new secret takes the place of the old one.
+ * Rotates the installation secret on command (D-141), with or without running instances. The order makes it safe to be
+ * killed at any time (D-142): write the new secret to disk, change the database, then replace the old secret.
  */
 import { rm } from 'node:fs/promises'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -27,7 +26,7 @@ export async function rotateInstallationSecret(config: Config): Promise<RotatedS
   const random = systemRandom
   const { store } = await openPrepared(config, random)
   try {
-    // Read now: opening may have finished a rotation that was killed.
+    // Read it now: opening may have finished a killed rotation.
     const previous = await readInstallationSecret(config.secret)
     if (previous === undefined) throw new RefusedStart('there is no installation secret')
     const next = random.bytes(INSTALLATION_SECRET_BYTES)
@@ -38,7 +37,7 @@ export async function rotateInstallationSecret(config: Config): Promise<RotatedS
     const ports = { ...auditPorts({ clock: systemClock, random }), transaction }
     const secrets = { previous, next }
     const count = await rotateSecret(ports, secrets).catch(async (error) => {
-      // After any other failure it stays: a commit may have happened whose answer was lost.
+      // After any other failure it stays: the commit may have succeeded although its answer was lost.
       if (!(error instanceof SecretReplaced)) throw error
       await rm(waiting, { force: true })
       throw new RefusedStart(error.message, { cause: error })

@@ -9,7 +9,7 @@ import type { StoredSigningKey } from '../../domain/tokens/keys/signing-key.ts'
 import { composeSigningKeys } from '../compose/compose.ts'
 import { openPrepared } from './prepare.ts'
 
-/** `older-keys`: they are withdrawn at once (D-135). */
+/** `older-keys`: the older keys are withdrawn immediately (D-135). */
 export async function rotateSigningKey(
   config: Config,
   revokes: 'nothing' | 'older-keys' = 'nothing',

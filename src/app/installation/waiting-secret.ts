@@ -1,7 +1,7 @@
 /**
- * The next installation secret, while it waits to take the place of the one in use (D-142): in a file of its own,
- * written before the database changes and named after its fingerprint. So whoever was killed in between has lost
- * nothing, and two who rotate at the same time do not take each other's.
+ * The next installation secret, before it replaces the current one (D-142): in a separate file, written before the
+ * database changes and named after its fingerprint. So a rotation that is killed in between loses nothing, and two
+ * concurrent rotations do not take each other's file.
  */
 import { chmod, chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,16 +15,16 @@ import { createPrivateFile, RefusedStart, syncFolderOf } from './private-files.t
 
 type Where = Pick<Config, 'home' | 'secret'>
 
-/** Letters of the fingerprint in the name: enough that no two meet. */
+/** Characters of the fingerprint in the name: enough to avoid collisions. */
 const NAME_LETTERS = 16
 
-/** Beside the secret in use; in the home where that is in a variable. */
+/** Next to the current secret, or in the home if that is in a variable. */
 export function waitingSecretFile({ home, secret }: Where, fingerprint: SecretHash): string {
   const beside = secret.kind === 'file' ? secret.path : join(home, 'secret')
   return `${beside}.next-${fingerprint.slice(0, NAME_LETTERS)}`
 }
 
-/** On the disk when this comes back, and for the same eyes as the one in use. */
+/** Returns once it is on the disk, readable by the same users as the current one. */
 export async function writeWaitingSecret(
   { secret: source }: Where,
   path: string,
@@ -35,7 +35,7 @@ export async function writeWaitingSecret(
   if (!isNew) throw new RefusedStart(`there is a file ${path} already`)
   if (source.kind !== 'file') return
   try {
-    // An operator may rotate as root; the service that must read it next runs as somebody else.
+    // An operator may rotate as root, but the service that must read it next runs as another user.
     const { uid, gid, mode } = await stat(source.path)
     await chown(path, uid, gid)
     await chmod(path, mode & PERMISSIONS)
@@ -48,8 +48,8 @@ export async function writeWaitingSecret(
 const PERMISSIONS = 0o777
 
 /**
- * Puts it in the place of the one in use. Somebody else may have done it: a start finishes what was killed. Thrown:
- * RefusedStart when it must be done by hand.
+ * Replaces the current secret by it. Another process may already have done so, because a start finishes a killed
+ * rotation. Throws RefusedStart if it must be done by hand.
  */
 export async function placeWaitingSecret(path: string, inUse: string): Promise<void> {
   try {
@@ -69,7 +69,7 @@ async function moveOver(path: string, inUse: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return
-    // A file that is mounted into a container by itself has a name that cannot be given away, only another content.
+    // A file mounted into a container by itself cannot be replaced by a rename; only its content can change.
     if (code !== 'EBUSY') throw error
     await writeFile(inUse, await readFile(path), { flush: true })
     await rm(path)
@@ -78,8 +78,9 @@ async function moveOver(path: string, inUse: string): Promise<void> {
 }
 
 /**
- * Finishes a rotation that was killed after the database had changed: the secret with this fingerprint waits beside the
- * one in use, and takes its place. Undefined when there is none; a secret in a variable is its owner's to change.
+ * Finishes a rotation that was killed after the database had changed: the secret with this fingerprint waits next to
+ * the current one, and replaces it. Returns undefined if there is none; a secret in a variable is for the operator to
+ * change.
  */
 export async function takeUpWaitingSecret(
   where: Where,
@@ -95,7 +96,7 @@ export async function takeUpWaitingSecret(
     await placeWaitingSecret(path, where.secret.path)
     return waiting
   }
-  // Whoever rotates may have put it in place since the one in use was read.
+  // A concurrent rotation may have put it in place since the current one was read.
   const inUse = await readSecretFile(where.secret.path)
   return isThis(inUse) ? inUse : undefined
 }

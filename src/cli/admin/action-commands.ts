@@ -1,4 +1,4 @@
-/** What administrators do besides writing entities: cutting off and letting in, dry runs, keys, events. */
+/** Administrator commands other than writing entities: blocking and unblocking, dry runs, keys, events. */
 import { SESSION_OPTIONS } from '../contexts/open-session.ts'
 import { type Command, command } from '../table/command.ts'
 import { YES } from './entities/entity-commands.ts'

@@ -1,6 +1,6 @@
 /**
- * `latchkey ca verify` and `ca token`: the proof that somebody holds the key of a third-party CA; `ca jwt`: the invitation
- * to all who have a certificate of it. API 3.3, 4.6; D-132.
+ * `latchkey ca verify` and `ca token`: prove that the operator holds the key of a third-party CA; `ca jwt`: the
+ * invitation for every holder of a certificate of it. API 3.3, 4.6; D-132.
  */
 import { pathOf } from '../api/edge-api.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'

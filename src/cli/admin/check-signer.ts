@@ -1,4 +1,4 @@
-/** `latchkey signer check`: which step of a login a JWT fails. API 3.3, D-136. Exit code 1 when it would be refused. */
+/** `latchkey signer check`: which login step rejects a JWT. API 3.3, D-136. Exit code 1 if it would be refused. */
 import type { CheckedJwt } from '../../contract/management/signer-check.ts'
 import { pathOf } from '../api/edge-api.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
@@ -36,7 +36,7 @@ export async function checkSigner(
   return passed ? EXIT.ok : EXIT.failed
 }
 
-/** What was expected and what came is said where they differ. */
+/** Shows the expected and the actual value if they differ. */
 export function linesOf(
   { step, passed, expected, received, message }: Step,
   width: number,

@@ -1,4 +1,4 @@
-/** What options say that is not on the command line itself: files, standard input, and what a person is asked for. */
+/** Option values that are not on the command line itself: files, standard input, and prompts. */
 import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
 import { parseJson } from '../../base/json.ts'
 import { CommandFailed, EXIT, type Io } from '../terminal/io.ts'
@@ -13,7 +13,7 @@ export async function readGiven(path: string, io: Pick<Io, 'resolve' | 'input'>)
   return text
 }
 
-/** The first line. A file that everybody can read is refused; `-` asks for it, without an echo. */
+/** Reads the first line. Rejects a file that all users can read; `-` prompts for it, without an echo. */
 export async function readSecret(
   path: string,
   io: Pick<Io, 'askSecret' | 'resolve' | 'input'>,

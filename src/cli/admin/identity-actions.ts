@@ -1,4 +1,4 @@
-/** Cutting identities off and letting them in again: disable, enable, unlock, TOTP, sessions. API 3.3, R051. */
+/** Blocking and unblocking identities: disable, enable, unlock, TOTP, sessions. API 3.3, R051. */
 import { pathOf } from '../api/edge-api.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'

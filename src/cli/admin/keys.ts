@@ -37,7 +37,7 @@ export async function rotateKeysByApi(
     return EXIT.ok
   }
   if (revokeNow) {
-    // Our own token is one of those that are refused now: the new key cannot be asked for with it.
+    // Our own token is one of those that are now rejected, so we cannot use it to fetch the new key.
     io.out(plain(`The signing key ${idOf(made)} signs from now on. All older keys are withdrawn.`))
     return EXIT.ok
   }

@@ -1,6 +1,6 @@
 /**
- * `latchkey re-enroll`: a credential that was lost, stolen or forgotten makes way for an invitation to the next one, in
- * one step. API 3.3. The token is printed, because nobody sees it again.
+ * `latchkey re-enroll`: replaces a lost, stolen or forgotten credential by an invitation to create a new one, in one
+ * step. API 3.3. The token is printed, because it cannot be shown again.
  */
 import { pathOf } from '../api/edge-api.ts'
 import { openApi } from '../api/open-api.ts'

@@ -1,6 +1,6 @@
 /**
- * `latchkey keys rotate`, where it happens (D-168): in the database of a home where one is named or is in the current
- * folder, else over the API. `--context` is always the API.
+ * `latchkey keys rotate`, and where it runs (D-168): in the database of a home if one is named or is in the current
+ * folder, else over the API. `--context` always uses the API.
  */
 import { join } from 'node:path'
 import { exists } from '../../app/installation/private-files.ts'

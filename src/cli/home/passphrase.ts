@@ -13,7 +13,7 @@ import { askNewSecret } from '../terminal/new-secret.ts'
 
 type Asking = Pick<Io, 'isInteractive' | 'askSecret' | 'err' | 'resolve'>
 
-/** scrypt makes each guess slow; the length makes guesses many. */
+/** scrypt makes each guess slow; the length makes many guesses necessary. */
 const SHORTEST = 12
 const QUESTION = 'Passphrase of the backup: '
 
@@ -33,7 +33,7 @@ export function readPassphrase(file: string | undefined, io: Asking): Promise<Se
   return file === undefined ? ask(io, () => io.askSecret(QUESTION)) : firstLineOf(file, io)
 }
 
-/** Not from standard input, unlike other answers: what is piped into a restore is probably meant for something else. */
+/** Not from standard input, unlike other prompts: input piped into a restore is probably meant for something else. */
 async function ask(io: Asking, askOne: () => Promise<string>): Promise<Secret> {
   if (!io.isInteractive) {
     throw new Misuse('--passphrase-file is missing, and there is no terminal to ask on')

@@ -1,4 +1,4 @@
-/** What a person is told when a command fails, and which exit code it has. Nothing of it holds a secret. */
+/** The message for the user when a command fails, and its exit code. It never contains a secret. */
 import { UnusableHome } from '../../app/installation/home.ts'
 import { RefusedStart } from '../../app/installation/private-files.ts'
 import {
@@ -17,7 +17,7 @@ import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from './io.ts'
 import { plain } from './output.ts'
 
-/** Says it, and answers the exit code. A name in it may be somebody else's choice: the terminal is not steered by it. */
+/** Prints the message and returns the exit code. Removes control characters, because others may choose names in it. */
 export function reportFailure(error: unknown, to: Pick<Io, 'err'>): ExitCode {
   const io: Pick<Io, 'err'> = {
     err: (text) => to.err(text.split('\n').map(plain).join('\n')),
@@ -34,7 +34,7 @@ export function reportFailure(error: unknown, to: Pick<Io, 'err'>): ExitCode {
     io.err(`latchkey: ${error.message}${requestOf(error)}${adviceFor(error)}`)
     return exitOf(error)
   }
-  // It names the file or the address and what is wrong there; our stack would add nothing.
+  // The message names the file or the address and the problem; a stack trace would add nothing.
   if (error instanceof RefusedStart || error instanceof StoreUnavailable || isSystemError(error)) {
     io.err(`latchkey: ${error.message}`)
   } else io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
@@ -65,12 +65,12 @@ function adviceFor(error: ClientError): string {
   return ''
 }
 
-/** It can be asked for anywhere, but is enrolled only where somebody looks. */
+/** A code can be entered anywhere, but enrolling needs a terminal. */
 function isAboutTotp(error: ClientError): boolean {
   return error instanceof FactorRequired && error.queries.some(({ typeId }) => typeId === 'MFA')
 }
 
-/** For whoever administers the server: `latchkey explain` says what exactly was wrong. */
+/** For the administrator of the server: `latchkey explain` says exactly what was wrong. */
 function requestOf(error: ClientError): string {
   const { requestId } = error instanceof Refused ? error : {}
   return requestId === undefined ? '' : ` [request ${requestId}]`

@@ -1,34 +1,34 @@
 /**
- * Where a command speaks to people, and asks them. Passed in, so that commands run in tests without a process. What
- * `EXIT` says is in `latchkey --help` and in docs/cli.md.
+ * How a command prints to the user and prompts for input. Passed in, so that tests can run commands without a process.
+ * The texts of `EXIT` are in `latchkey --help` and in docs/cli.md.
  */
 
 export interface Io {
-  /** One line of answer. */
+  /** Prints one line of output. */
   out(line: string): void
-  /** One line of complaint, or of something beside the answer. */
+  /** Prints one line that is an error, or not part of the output. */
   err(line: string): void
-  /** Somebody is looking: what is printed is seen, and not kept in a file (D-49). */
+  /** Output goes to a terminal, so it is seen and not stored in a file (D-49). */
   readonly isTerminal: boolean
   /** Characters in a line of that terminal. */
   readonly columns: number | undefined
-  /** Only on a terminal, and where NO_COLOR is not set. */
+  /** Only on a terminal, and if NO_COLOR is not set. */
   readonly hasColour: boolean
-  /** Variables of the environment. */
+  /** Environment variables. */
   readonly variables: Readonly<Record<string, string | undefined>>
   /** Resolves a path of the command line against the working directory. */
   resolve(path: string): string
-  /** Standard error, for what is not a line. */
+  /** Standard error, for output that is not a line. */
   readonly errorStream: { readonly isTTY?: boolean; write(text: string): unknown }
   /** Standard input, for commands that read all of it. */
   readonly input: AsyncIterable<string>
-  /** Somebody can be asked. Without that, `ask` and `askSecret` take the next line of the input. */
+  /** Input is a terminal. Otherwise, `ask` and `askSecret` read the next line of the input. */
   readonly isInteractive: boolean
-  /** The line that comes for the question, without its end. Thrown: Cancelled, InputEnded. */
+  /** Returns the line entered at the prompt, without its line end. Throws Cancelled, InputEnded. */
   ask(question: string): Promise<string>
   /** The same without an echo. */
   askSecret(question: string): Promise<string>
-  /** What goes on right now, in place of what was there before; undefined wipes it away. On terminals only. */
+  /** Replaces the progress line; undefined erases it. Only on terminals. */
   progress(text: string | undefined): void
   /**
    * Calls `act` once when the user presses Ctrl-C, and returns a function that unregisters it. Register it before
@@ -37,7 +37,7 @@ export interface Io {
   onInterrupt(act: () => void): () => void
 }
 
-/** A call that the command line cannot make sense of; the sentence says what is wrong with it. */
+/** An invalid command line; the message says what is wrong with it. */
 export class Misuse extends Error {
   constructor(message: string) {
     super(message)
@@ -45,7 +45,7 @@ export class Misuse extends Error {
   }
 }
 
-/** A command that cannot do what it was asked: the sentence for the person, and the exit code. */
+/** A command that failed: the message for the user, and the exit code. */
 export class CommandFailed extends Error {
   readonly exit: ExitCode
 
@@ -56,7 +56,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** `sysexits.h` where it has a word: D-43 for 78. `again`: whoever starts it once more is likely to succeed. */
+/** Codes from `sysexits.h` where one fits: D-43 for 78. `again`: running it again is likely to succeed. */
 export const EXIT = {
   ok: 0,
   failed: 1,

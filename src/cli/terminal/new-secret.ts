@@ -1,11 +1,11 @@
-/** A secret that is chosen now. On a terminal nobody sees what he types, so it is typed twice; a program is asked once. */
+/** Prompts for a new secret. On a terminal it is not echoed, so it is typed twice; a program is asked once. */
 import { CommandFailed, EXIT, type Io } from './io.ts'
 
-/** Thrown: CommandFailed, when the two differ every time. */
+/** Throws CommandFailed if the two differ every time. */
 export async function askNewSecret(
   io: Pick<Io, 'isInteractive' | 'askSecret' | 'err'>,
   question: string,
-  /** How often somebody may mistype it. */
+  /** The number of attempts. */
   tries = 1,
 ): Promise<string> {
   for (let left = tries; ; left -= 1) {

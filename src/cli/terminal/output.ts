@@ -1,6 +1,6 @@
 /**
- * How a command shows what it found: tables for people, JSON for programs. Texts that come from a server, or were chosen
- * by somebody else, are printed without what could steer a terminal.
+ * Output of a command: tables for users, JSON for programs. Texts that come from a server or from other users are
+ * printed without characters that control a terminal.
  */
 import type { Io } from './io.ts'
 
@@ -12,13 +12,13 @@ export interface Column<Row> {
 
 export type Screen = Pick<Io, 'out' | 'columns' | 'hasColour'>
 
-/** A column is never made narrower than this, whatever the terminal. */
+/** The minimum width of a column, whatever the terminal. */
 const NARROWEST = 8
-/** Nor wider than this, whatever a server sends: every line is padded to it. */
+/** The maximum width, whatever a server sends, because every line is padded to it. */
 const WIDEST = 512
 const GAP = '  '
 
-/** Aligned lines, the titles first. Too wide for the screen, the widest columns are cut, with `…` at the end. */
+/** Aligned lines, titles first. If they are too wide for the screen, the widest columns are cut and end in `…`. */
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -48,12 +48,12 @@ export function printTable<Row>(
   for (const one of table(rows, columns, io)) io.out(one)
 }
 
-/** For one thing: a line for each of its fields. Nothing is cut. */
+/** For a single entity: one line per field. Nothing is cut. */
 export function printFields(
   io: Pick<Io, 'out'>,
   fields: readonly (readonly [title: string, value: ReturnType<Column<unknown>['value']>])[],
 ): void {
-  // Some are keys that a server, or somebody who tags things, has chosen.
+  // Some names are keys chosen by a server or by other users, such as tags.
   const titles = fields.map(([title]) => plain(title))
   const width = titles.reduce((widest, title) => Math.max(widest, cellWidth(title)), 0)
   for (const [at, [, value]] of fields.entries()) {
@@ -143,7 +143,7 @@ function shown(value: ReturnType<Column<unknown>['value']>): string {
   return plain(String(value))
 }
 
-/** Takes from the widest, one by one, until they fit or cannot get any narrower. */
+/** Shrinks the widest column, one character at a time, until all fit or none can get narrower. */
 function narrow(widths: number[], room: number): void {
   for (let sum = widths.reduce((a, b) => a + b, 0); sum > room; sum -= 1) {
     const widest = Math.max(...widths)
@@ -152,7 +152,7 @@ function narrow(widths: number[], room: number): void {
   }
 }
 
-/** No character is narrower than none and wider than two: what is far too long need not be measured. */
+/** A character takes zero to two columns, so a text that is far too long need not be measured. */
 function cellWidth(text: string): number {
   return text.length > MOST_UNITS ? WIDEST : Math.min(WIDEST, widthOf(text))
 }
@@ -172,7 +172,7 @@ function fitted(text: string, width: number): string {
   return `${cut}…${' '.repeat(width - 1 - taken)}`
 }
 
-/** Columns on a terminal: none for marks that stand on another letter, two for East Asian letters and for emoji. */
+/** Width on a terminal: zero for combining marks, two for East Asian letters and for emoji. */
 function widthOf(text: string): number {
   let width = 0
   for (const character of text) {

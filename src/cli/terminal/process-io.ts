@@ -34,8 +34,8 @@ export function wasInterrupted(): boolean {
   return interrupts.hasCome
 }
 
-// `latchkey events --follow | head -3`: who read our output has gone, and there is nobody to tell anything. What serves
-// others goes on; it listens for a signal to end.
+// `latchkey events --follow | head -3`: the reader of our output is gone, so there is nothing left to print. A service
+// keeps running until it gets a signal.
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

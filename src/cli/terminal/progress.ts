@@ -1,6 +1,6 @@
 /**
- * How far a command has come that may take its time: said on standard error, on a terminal from the first second on in
- * one line that changes, elsewhere in a line every ten seconds.
+ * Progress of a slow command, on standard error: on a terminal one line that is rewritten, starting after the first
+ * second; elsewhere a line every ten seconds.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Duration } from '../../base/time/duration.ts'

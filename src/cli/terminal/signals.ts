@@ -1,19 +1,19 @@
 /**
- * The signals of a running service: SIGTERM and SIGINT end it, SIGHUP makes it look for newer certificates. Listened
- * for from the first moment on, so that none is lost, or deadly, while the service starts.
+ * The signals of a running service: SIGTERM and SIGINT end it, SIGHUP makes it check for newer certificates. The
+ * handlers are installed first, so that no signal is lost, or kills the process, while the service starts.
  */
 import { isatty } from 'node:tty'
 import type { Clock } from '../../base/time/clock.ts'
 import { EXIT } from './io.ts'
 
 export interface Signals {
-  /** The signal that ends the service. A second one ends the process at once. */
+  /** The signal that ends the service. A second one ends the process immediately. */
   readonly stop: Promise<NodeJS.Signals>
-  /** Until this is called a hangup does nothing: what has just started has read its files. */
+  /** Until this is called, a hangup does nothing: a service that is starting has just read its files. */
   onHangup(act: () => void): void
 }
 
-/** npm hands on a Ctrl-C that the terminal has sent to every process already: that is one key, not two. */
+/** npm forwards a Ctrl-C that the terminal has already sent to every process: that is one key press, not two. */
 export const SAME_KEY_MILLISECONDS = 500
 
 const STANDARD_OUTPUT = 1
@@ -37,7 +37,7 @@ export function listenForSignals(clock: Pick<Clock, 'uptime'>): Signals {
   const hadTerminal = isatty(STANDARD_OUTPUT)
   let act = (): void => {}
   process.on('SIGHUP', () => {
-    // Its other meaning, and the older one: the terminal was closed, and nobody is left who could stop the service.
+    // The other, older meaning: the terminal was closed, and the user can no longer stop the service from it.
     if (hadTerminal && !isatty(STANDARD_OUTPUT)) stop.resolve('SIGHUP')
     else act()
   })

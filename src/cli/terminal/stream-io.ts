@@ -1,6 +1,6 @@
 /**
- * An `Io` on three streams. Answers go to standard output, everything else to standard error, so that the output of a
- * command can go into a file while its questions are still seen.
+ * An `Io` on three streams. Output goes to standard output, everything else to standard error, so that the output of a
+ * command can go into a file while its prompts stay visible.
  */
 import { createInterface, type Interface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
@@ -9,7 +9,7 @@ import { readUserEnvironment } from '../../config/environment.ts'
 import type { Interrupts } from './interrupts.ts'
 import { CommandFailed, EXIT, type Io } from './io.ts'
 
-/** Of a process, or of a test that stands for one. */
+/** The streams of a process, or of a test. */
 export interface Surroundings {
   readonly stdin: Readable & {
     readonly isTTY?: boolean
@@ -49,11 +49,11 @@ export function createStreamIo(surroundings: Surroundings): StreamIo {
     isShowing = false
   }
 
-  /** What is typed is shown by `echo`, never by the terminal itself: readline takes that over. */
+  /** `echo` shows typed characters, never the terminal itself: readline takes that over. */
   async function askPerson(question: string, echo: NodeJS.WritableStream): Promise<string> {
     wipe()
     isAsking = true
-    // Before the question: whoever is fast must not find the terminal with its own echo.
+    // Before the prompt: a fast user must not type while the terminal still echoes.
     const reader = createInterface({ input: stdin, output: echo, terminal: true, historySize: 0 })
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     const giveUp = () => reject(new CommandFailed('given up', EXIT.cancelled))
@@ -80,7 +80,7 @@ export function createStreamIo(surroundings: Surroundings): StreamIo {
     lines ??= linesOf(createInterface({ input: stdin, terminal: false }))
     stdin.ref?.()
     const { done, value } = await lines.next()
-    // A process that has all its answers does not wait for the end of its input.
+    // A process that has all its input does not wait for the end of the stream.
     stdin.unref?.()
     if (done === true) {
       const what = question.replace(/[:?\s]+$/, '')

@@ -33,7 +33,7 @@ export const NewAuthPolicy = z.strictObject({
     updb: z
       .strictObject({
         allowed: z.boolean(),
-        // R073: nothing shorter, whatever a policy would like.
+        // R073: the minimum, whatever a policy requests.
         minPasswordLength: z.int().min(8).max(128).optional(),
         maxAttempts: z
           .int()

@@ -1,4 +1,4 @@
-/** /authenticators of the management API: API 3.3, 4.2. The hash of a password is in no answer. */
+/** /authenticators of the management API: API 3.3, 4.2. No response contains the hash of a password. */
 import { z } from 'zod'
 import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import { LONGEST_PASSWORD } from '../../protocol/limits.ts'
@@ -27,7 +27,7 @@ export const NewAuthenticator = z.discriminatedUnion('method', [Updb, Cert], MET
 
 const KeptPassword = Updb.partial({ password: true })
 
-/** A PATCH need not name the password: nobody can read the one that is there. */
+/** A PATCH may omit the password, because the current one cannot be read. */
 export const ChangedAuthenticator = z.discriminatedUnion('method', [KeptPassword, Cert], METHODS)
 
 const proof = {

@@ -1,4 +1,4 @@
-/** /enrollments of the management API: API 3.3, 4.3. Token and JWT are in the answers of create and refresh alone. */
+/** /enrollments of the management API: API 3.3, 4.3. Only the responses of create and refresh have token and JWT. */
 import { z } from 'zod'
 import { fromRfc3339 } from '../../base/time/instant.ts'
 import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
@@ -6,7 +6,7 @@ import { managedShape } from '../described.ts'
 import { detail, Links, list, Timestamp } from '../envelope.ts'
 import { Id, Name, NewTags } from './fields.ts'
 
-/** Undefined: after the configured time. How far away it may be, the use case says. */
+/** Undefined: after the configured time. The use case limits how far in the future it may be. */
 const ExpiresAt = z
   .string()
   .refine((text) => fromRfc3339(text) !== undefined, 'must be a time like 2026-12-24T18:00:00Z')
@@ -24,7 +24,7 @@ export const NewEnrollment = z.discriminatedUnion(
   { error: 'must be ott, updb or ottca' },
 )
 
-/** What POST /identities may carry. */
+/** The optional enrollment in POST /identities. */
 export const EnrollmentOfNew = z
   .strictObject({ ott: z.literal(true).optional(), updb: Name.optional(), ottca: Id.optional() })
   .refine(
@@ -54,7 +54,7 @@ export const Enrollment = z.discriminatedUnion('method', [
 ])
 export type Enrollment = z.infer<typeof Enrollment>
 
-/** The open ones of an identity, by their method. */
+/** The open enrollments of an identity, by method. */
 export const OpenEnrollments = z.object({
   ott: z.object({ id: z.string(), method: z.literal('ott'), ...ENDS }).optional(),
   updb: z
@@ -67,7 +67,7 @@ export const OpenEnrollments = z.object({
 export type OpenEnrollments = z.infer<typeof OpenEnrollments>
 
 export const InvitationReply = detail(Invitation)
-/** The answer of POST /identities; the enrollment where one was asked for. */
+/** The response of POST /identities, with the enrollment if one was requested. */
 export const CreatedIdentityReply = detail(
   z.object({ id: z.string(), _links: Links, enrollment: Invitation.optional() }),
 )

@@ -1,4 +1,4 @@
-/** /external-jwt-signers, of the management API and, in public, of the client API: API 3.1, 3.3, 4.5. */
+/** /external-jwt-signers of the management API, and the public part in the client API: API 3.1, 3.3, 4.5. */
 import { z } from 'zod'
 import { EXTERNAL_JWT_SIGNER, PUBLIC_SIGNER } from '../../entities/external-jwt-signer.ts'
 import { managedShape } from '../described.ts'
@@ -49,7 +49,7 @@ export const NewExternalJwtSigner = z
     error: 'goes with certPem only: the keys of an endpoint have their own',
   })
 
-/** What anybody may know: how to get a token that counts here. */
+/** The public part: how to get a token that we accept. */
 export const PublicSigner = managedShape(PUBLIC_SIGNER).omit({ _links: true })
 export type PublicSigner = z.infer<typeof PublicSigner>
 

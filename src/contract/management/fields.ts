@@ -1,6 +1,6 @@
 /**
- * Fields that several management writes have, with their bounds. API 1. What needs the store or a reader of its own
- * (names in use, certificates, claims) is checked by the use cases.
+ * Fields that several management writes share, with their limits. API 1. The use cases check what needs the store or a
+ * parser (names in use, certificates, claims).
  */
 import { z } from 'zod'
 import { isLine, isStorable } from '../../base/text.ts'
@@ -12,16 +12,16 @@ export const line = (longest: number) => z.string().min(1).max(longest).refine(i
 
 export const lineOrNothing = (longest: number) => z.string().max(longest).refine(isLine, NOT_A_LINE)
 
-/** Names and usernames: nobody sees a blank at an end. */
+/** Names and usernames: leading and trailing blanks would be invisible. */
 export const Name = line(LONGEST_NAME).refine(
   (name) => name.trim() === name,
   'must not begin or end blank',
 )
 
-/** As long as a claim that names somebody may be (API 4.5). */
+/** The maximum length of a claim that names an identity (API 4.5). */
 export const ExternalId = line(LONGEST_NAME)
 
-/** Names another entity; whether there is one, the use case finds out. */
+/** Refers to another entity; the use case checks that it exists. */
 export const Id = z.string().min(1).max(64)
 
 export const Roles = z.array(line(256)).max(256)
@@ -30,10 +30,10 @@ export const Pem = z.string().min(1).max(LONGEST_PEM)
 
 const MOST_TAGS = 64
 
-/** A flat map; also `appData`. */
+/** A flat map; also used for `appData`. */
 export const NewTags = z
   .unknown()
-  // A record would drop this one without a word.
+  // A record would silently drop this one.
   .refine(
     (value) => typeof value !== 'object' || value === null || !Object.hasOwn(value, '__proto__'),
     'must not have a member of that name: __proto__',

@@ -6,7 +6,7 @@ import { detail, list } from '../envelope.ts'
 import { EnrollmentOfNew, OpenEnrollments } from './enrollments.ts'
 import { ExternalId, Id, Name, NewTags, Roles } from './fields.ts'
 
-/** What an administrator chooses: PUT replaces all of it, PATCH a part. */
+/** The fields that an administrator sets: PUT replaces all of them, PATCH some. */
 export const ChosenIdentity = z.strictObject({
   name: Name,
   type: z.enum(IDENTITY.type.choices).describe('`Router` for edge routers.'),
@@ -20,7 +20,7 @@ export const ChosenIdentity = z.strictObject({
   tags: NewTags.default({}),
 })
 
-/** With `enrollment`, the answer carries its token (API 3.3). */
+/** With `enrollment`, the response contains its token (API 3.3). */
 export const NewIdentity = ChosenIdentity.extend({ enrollment: EnrollmentOfNew.optional() })
 
 const TEN_YEARS_IN_MINUTES = 10 * 365 * 24 * 60

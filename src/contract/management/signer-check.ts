@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { detail } from '../envelope.ts'
 
-/** As long as a token that a login takes. */
+/** The longest token that a login accepts. */
 export const SignerCheck = z.strictObject({ jwt: z.string().min(1).max(16_384) })
 
 export const CheckedStep = z.strictObject({

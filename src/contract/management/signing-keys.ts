@@ -1,4 +1,4 @@
-/** /signing-keys of the management API: API 3.3, D-23. Public parts alone. */
+/** /signing-keys of the management API: API 3.3, D-23. Only the public parts. */
 import { z } from 'zod'
 import { detail, Links, list, Timestamp } from '../envelope.ts'
 

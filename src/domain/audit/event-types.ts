@@ -10,7 +10,7 @@ export interface EventFacts<Detail extends string = string> {
   readonly what: string
   /** Each reason that it can have, with what it means. */
   readonly reasons: Readonly<Record<string, string>>
-  /** The members of `details`, and whether each is there every time. */
+  /** The members of `details`, and whether each is always present. */
   readonly details: Readonly<Record<Detail, 'always' | 'sometimes'>>
 }
 
@@ -154,7 +154,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   },
 }
 
-/** Members of a union are looked at one by one. */
+/** Distributes over a union. */
 type EventOf<Type, Event = AuditEvent> = Event extends { readonly type: infer Known }
   ? Type extends Known
     ? Event

@@ -1,6 +1,6 @@
 /**
- * Everything worth recording about who gets in. The caller of a failed login hears one dull sentence; the
- * event has the exact reason (API 4.8). Never a secret, never a code, never an auth request id (R034).
+ * The events of the audit log. The caller of a failed login gets one generic message; the event has the exact reason
+ * (API 4.8). Events never contain a secret, a code or an auth request id (R034).
  */
 
 import type {
@@ -23,16 +23,16 @@ import type {
 
 export type { EnrollmentRefusalReason, LoginFailureReason, SessionEndReason, TokenRefusalReason }
 
-/** Where a call came from, as far as the audit log cares. */
+/** Where a call came from, as far as the audit log needs it. */
 export interface Caller {
   readonly address: string
   readonly requestId: RequestId
   readonly userAgent: string | undefined
-  /** Who is calling, where an administrator acts on others (API 4.8). */
+  /** The caller, if an administrator acts on other identities (API 4.8). */
   readonly actorId?: IdentityId
 }
 
-/** What stood between an administrator and a login, and was reset (D-140). The password is, every time. */
+/** What kept an administrator from logging in and was reset (D-140). The password is always reset. */
 export const RECOVERED_PARTS = [
   'password',
   'lock',
@@ -43,7 +43,7 @@ export const RECOVERED_PARTS = [
 ] as const
 export type RecoveredPart = (typeof RECOVERED_PARTS)[number]
 
-/** What an administrator makes and removes. */
+/** The kinds of entity that an administrator creates and deletes. */
 export const MANAGED_ENTITIES = [
   'identity',
   'authenticator',
@@ -73,7 +73,7 @@ export type Happening =
       readonly details: {
         readonly method: PrimaryMethod | SecondFactorId
         readonly username?: string
-        /** What exactly was wrong, for the operator. Never a credential. */
+        /** The exact cause, for the operator. Never a credential. */
         readonly why?: string
       }
     }
@@ -96,7 +96,7 @@ export type Happening =
   | {
       readonly type: 'token.refused'
       readonly identityId: IdentityId | undefined
-      /** Absent where a code was refused: its session never began. */
+      /** Missing if a code was refused: its session never began. */
       readonly sessionId: ApiSessionId | undefined
       readonly reason: TokenRefusalReason
     }
@@ -137,9 +137,9 @@ export type Happening =
   | {
       readonly type: 'installation.restored'
       readonly details: {
-        /** When the backup was taken: what happened since then is not in the database. */
+        /** When the backup was taken: later changes are not in the database. */
         readonly takenAt: string
-        /** Identities whose authenticator apps have no recovery codes any more (D-159). */
+        /** Identities whose authenticator apps no longer have recovery codes (D-159). */
         readonly withoutRecoveryCodes: number
       }
     }
@@ -169,7 +169,7 @@ export type Happening =
   | {
       readonly type: 'identity.updated'
       readonly identityId: IdentityId
-      /** The names of the fields, never what is in them. */
+      /** The names of the fields, never their values. */
       readonly details: { readonly changed: readonly string[] }
     }
   | {
@@ -204,7 +204,7 @@ export type Fold = { readonly key: string } | 'dropped'
 export type AuditEvent = Happening & {
   readonly id: EventId
   readonly at: Instant
-  /** Absent when the service itself did it. */
+  /** Missing if the service itself did it. */
   readonly caller: Caller | undefined
   /** Set if the event is a repeat: the row that counts it, or that it gets none (D-207). */
   readonly fold?: Fold

@@ -49,13 +49,13 @@ export const SESSION_ENDS = {
   revoked: 'its refresh token was revoked',
   expired: 'its time was over',
   logout: 'its holder logged out',
-  // D-163: by its holder, from another session.
+  // D-163: ended by the user, from another session.
   holder: 'its holder ended it from another session',
   administrator: 'an administrator ended it',
   'identity-disabled': 'its identity was disabled',
   'identity-deleted': 'its identity was deleted',
   'authenticator-removed': 'the credential it began with was removed',
-  // D-122: what its tokens say of the identity, or what began it, is no longer so.
+  // D-122: what its tokens state about the identity, or what the session began with, has changed.
   'identity-changed': 'its tokens say something of the identity that is no longer so',
   'credential-changed': 'its holder changed the credential in another session',
   'password-reset': 'an administrator set a new password',
@@ -65,13 +65,13 @@ export type SessionEndReason = keyof typeof SESSION_ENDS
 
 /** Why a code or a refresh token that was genuine got no tokens (D-133). */
 export const TOKEN_REFUSALS = {
-  // Either of them: as the identity and its policy are now.
+  // Both: checked against the current identity and policy.
   'identity-missing': 'the identity is gone',
   'identity-disabled': 'the identity is disabled',
   'method-not-allowed': 'the policy no longer allows the method of the login',
   'signer-disabled':
     'the signer of the login, or of the second JWT that the policy demands, was deleted or disabled',
-  // Whether the certificate of the login still counts: D-225, D-227.
+  // Whether the certificate of the login is still accepted: D-225, D-227.
   'ca-disabled': 'the CA of the certificate that the login used was deleted or disabled',
   'certificate-untrusted': 'a CA above that certificate has expired',
   'certificate-unknown':
@@ -99,7 +99,7 @@ export const ENROLLMENT_REFUSALS = {
   'token-expired': 'the token has expired',
   'token-used': 'the token was used before',
   'identity-disabled': 'the identity is disabled',
-  // The certificate of the connection, or what its CA is for: API 3.2, D-131.
+  // The certificate of the connection, or what its CA is enabled for: API 3.2, D-131.
   'no-certificate': 'the connection showed no client certificate',
   'certificate-untrusted': 'it leads to no CA that counts here',
   'certificate-expired': 'it has expired',

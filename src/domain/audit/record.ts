@@ -1,6 +1,6 @@
 /**
- * Makes an event out of what happened: who asked, when, and an id of its own. Use cases insert it in the
- * transaction that does what it tells of.
+ * Creates an event: what happened, who called, when, and a new id. Use cases insert it in the transaction of the change
+ * that it describes.
  */
 
 import { type EventId, newId } from '../../base/ids.ts'

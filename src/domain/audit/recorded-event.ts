@@ -1,6 +1,6 @@
 /**
- * An event as it is read again: the same members for every type, which is how it lies in the store, how the
- * management API shows it and how the audit output writes it. API 4.8.
+ * A recorded event: the same members for every type, as in the store, in the management API and in the audit output.
+ * API 4.8.
  */
 import type { ApiSessionId, EventId, IdentityId, RequestId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -9,7 +9,7 @@ import type { AuditEvent } from './events.ts'
 export interface RecordedEvent {
   readonly id: EventId
   readonly at: Instant
-  /** An older version may have written types that this one does not know. */
+  /** An older version may have written types that this version does not know. */
   readonly type: string
   readonly identityId: IdentityId | undefined
   readonly sessionId: ApiSessionId | undefined
@@ -18,7 +18,7 @@ export interface RecordedEvent {
   readonly requestId: RequestId | undefined
   readonly userAgent: string | undefined
   readonly reason: string | undefined
-  /** What only this type tells. */
+  /** The members specific to this type. */
   readonly details: Readonly<Record<string, unknown>> | undefined
   /** How often it happened within its minute; the other fields are those of the first occurrence (D-207). */
   readonly count: number

@@ -9,8 +9,8 @@ export interface Events {
   /** An event with a `fold` key is counted in the row of that key, in one statement; a dropped event is not stored. */
   insert(event: AuditEvent): Promise<void>
   find(id: EventId): Promise<RecordedEvent | undefined>
-  /** Newest first, unless another order is asked for. API 2. */
+  /** Newest first, unless the query has another order. API 2. */
   list(query: ListQuery): Promise<PageOf<RecordedEvent>>
-  /** Removes at most `limit` events from before `before`; answers how many it removed. */
+  /** Deletes at most `limit` events from before `before`; returns how many. */
   removeOlderThan(before: Instant, limit: number): Promise<number>
 }

@@ -1,5 +1,5 @@
 /**
- * Whether this instance can do its work, for load balancers and supervisors (D-34, D-137). Anonymous callers may ask,
+ * Checks whether this instance can work, for load balancers and supervisors (D-34, D-137). Anonymous callers may ask,
  * so the one expensive check, a commit, runs at most twice a second for all callers together.
  */
 import type { Clock } from '../../base/time/clock.ts'
@@ -72,7 +72,7 @@ function createCheckStore(deps: {
     healthy,
     checkedAt: clock.now(),
   })
-  // One at a time: a store that hangs is not sent more and more.
+  // One at a time, so that checks do not pile up on a store that hangs.
   const commit = atMostEvery({ interval: INTERVAL, timeLimit, clock }, () =>
     installation.touch().then(
       () => found(true),

@@ -1,7 +1,7 @@
 /**
- * What a restore ends. D-159, R042. The rows of a backup are in; whatever was spent or ended since then must not be good
- * again. Another hashing secret does most of it: no hash of before, no cursor of a router and no login that was begun
- * means anything under it. Signing keys, sessions and the like are in no backup.
+ * Invalidates what a restore must not bring back. D-159, R042. After the rows of a backup are written, anything spent
+ * or ended since the backup must not become valid again. A new hashing secret does most of it: earlier hashes, router
+ * cursors and logins in progress are invalid under it. Signing keys, sessions and the like are not in backups.
  */
 
 import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
@@ -14,11 +14,11 @@ import { ForeignDatabase, secretFingerprint, secretRecord } from './installation
 import type { Epochs } from './stores.ts'
 
 export interface NewEpoch {
-  /** How many identities have an authenticator app, and no recovery codes beside it any more. */
+  /** How many identities have an authenticator app that no longer has recovery codes. */
   readonly withoutRecoveryCodes: number
 }
 
-/** In the transaction that wrote the rows. Thrown: ForeignDatabase, when they are of another secret. */
+/** Call it in the transaction that wrote the rows. Throws ForeignDatabase if they belong to another secret. */
 export async function beginEpoch(
   ports: AuditPorts,
   secret: Uint8Array,
@@ -30,7 +30,7 @@ export async function beginEpoch(
   const record = secretRecord(secret, random.bytes(INSTALLATION_SECRET_BYTES), random)
   const fingerprint = secretFingerprint(secret, random)
   if (!(await tx.installation.replaceSecret(fingerprint, record))) throw new ForeignDatabase()
-  // Somebody may have seen a code that was taken a moment ago.
+  // An attacker may have seen a code that was accepted a moment ago.
   const withoutRecoveryCodes = await epochs.burnSteps(lastAcceptedStep(clock.now()))
   const details = { takenAt: toRfc3339(takenAt), withoutRecoveryCodes }
   await tx.events.insert(recordEvent(ports, undefined, { type: 'installation.restored', details }))

@@ -1,6 +1,6 @@
 /**
- * The first start of an installation: whose database this is, the default policy and the administrator.
- * D-48: a start with another secret is refused. D-49 decides where a random password is shown.
+ * The first start of an installation: binds the database to its secret, and creates the default policy and the
+ * administrator. D-48: a start with another secret is refused. D-49 decides where a random password is shown.
  */
 
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
@@ -23,7 +23,7 @@ import type { Installation, SecretRecord } from './stores.ts'
 /** Name and username of the first administrator. */
 export const ADMINISTRATOR = 'admin'
 
-/** The database was made with another installation secret: nothing in it could be read. */
+/** The database was created with another installation secret: nothing in it can be decrypted. */
 export class ForeignDatabase extends Error {
   constructor() {
     super('this database was made with another installation secret')
@@ -31,16 +31,16 @@ export class ForeignDatabase extends Error {
   }
 }
 
-/** Opened with the secret of its installation. */
+/** An installation opened with its secret. */
 export interface OpenInstallation {
   readonly vault: Vault
-  /** Of the secret that the vault seals under. */
+  /** Fingerprint of the secret that the vault seals under. */
   readonly fingerprint: SecretHash
-  /** What the vault hashes under, as it is stored: another text after a restore (D-159). */
+  /** The stored hashing secret of the vault: it changes with a restore (D-159). */
   readonly sealedHashingSecret: string
 }
 
-/** Undefined when the database is empty; throws ForeignDatabase when it is somebody else's. */
+/** Returns undefined if the database is empty; throws ForeignDatabase if it belongs to another secret. */
 export async function openInstallation(deps: {
   readonly installation: Pick<Installation, 'find'>
   readonly secret: Uint8Array
@@ -56,12 +56,12 @@ export async function openInstallation(deps: {
   return { vault: createVault(secret, random, hashingSecret), fingerprint, sealedHashingSecret }
 }
 
-/** What the database knows a secret by. It opens nothing, and nothing is learnt from it. */
+/** Identifies a secret in the database. It decrypts nothing and reveals nothing about the secret. */
 export function secretFingerprint(secret: Uint8Array, random: Random): SecretHash {
   return createVault(secret, random).hash('installation', 'fingerprint')
 }
 
-/** The record of a secret: its fingerprint, and what hashes are made under, sealed under it. */
+/** The record of a secret: its fingerprint, and the hashing secret, sealed under it. */
 export function secretRecord(
   secret: Uint8Array,
   hashingSecret: Uint8Array,
@@ -73,7 +73,7 @@ export function secretRecord(
   }
 }
 
-/** Thrown: the vault is not the one that sealed it, or the row is damaged. */
+/** Throws if another vault sealed it, or if the row is damaged. */
 export function openHashingSecret(
   vault: Pick<Vault, 'open'>,
   { sealedHashingSecret }: SecretRecord,
@@ -84,8 +84,8 @@ export function openHashingSecret(
 }
 
 /**
- * Prepares an empty database. Of several instances that start at the same time one does it; answers whether it
- * was this one.
+ * Prepares an empty database. Of several instances that start at the same time, one does it; returns whether this one
+ * did.
  */
 export async function install(
   ports: InstallationPorts,
@@ -114,7 +114,7 @@ export async function install(
   })
 }
 
-/** As a first start makes it. */
+/** As created by a first start. */
 export function newAdministrator(
   passwordHash: string,
   now: Instant,

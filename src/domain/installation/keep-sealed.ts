@@ -1,14 +1,14 @@
 /**
- * What is written sealed is written under the secret that is in use. D-141. An instance that has not noticed yet that
- * the secret was replaced would write what nobody can open: each such write first holds the installation, in the same
- * transaction, and fails when the secret is another one.
+ * Ensures that values are sealed under the current secret. D-141. An instance that has not yet noticed a replaced
+ * secret would write values that cannot be decrypted. So each such write first locks the installation, in the same
+ * transaction, and fails if the secret has changed.
  */
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { replaceStores } from '../replace-stores.ts'
 import type { Store, Stores } from '../stores.ts'
 import { SecretReplaced } from './rotate-secret.ts'
 
-/** The same store, for somebody whose vault seals under the secret with this fingerprint. */
+/** Wraps the store for a caller whose vault seals under the secret with this fingerprint. */
 export function keepSealed(store: Store, fingerprint: SecretHash): Store {
   const alone = guarded((write) =>
     store.transaction((tx) => holdAnd(tx, fingerprint, () => write(tx))),
@@ -28,7 +28,7 @@ export function keepSealed(store: Store, fingerprint: SecretHash): Store {
 
 type Guard = <T>(write: (tx: Stores) => Promise<T>) => Promise<T>
 
-/** Every method that writes something sealed: `SealedValues` knows the same places. */
+/** Every method that writes a sealed value: `SealedValues` covers the same places. */
 function guarded(guard: Guard) {
   return {
     totpEnrollments: (store: Stores['totpEnrollments']): Stores['totpEnrollments'] => ({

@@ -1,7 +1,7 @@
 /**
- * A way back in for somebody who has the machine but cannot log in: D-49, D-140. Whatever stands between an
- * administrator and a login with a password is taken away in one transaction, with the event that says what it was.
- * Certificates and other people are left alone.
+ * Restores access for an operator who controls the machine but cannot log in: D-49, D-140. One transaction removes
+ * whatever keeps an administrator from logging in with a password, and records what it was. Certificates and other
+ * identities are not changed.
  */
 
 import { type AuthenticatorId, type AuthPolicyId, type IdentityId, newId } from '../../base/ids.ts'
@@ -23,23 +23,23 @@ export type Recovery =
       readonly outcome: 'recovered'
       readonly name: string
       readonly username: string
-      /** The policy that it has now; another one than `default` where that lets no password in. */
+      /** Its current policy; not `default` if that allows no password login. */
       readonly policy: string
       readonly reset: readonly RecoveredPart[]
       readonly endedSessions: number
     }
-  /** There was nobody at all: one was made, as at a first start. */
+  /** There was no identity at all: the administrator was created, as at a first start. */
   | { readonly outcome: 'created'; readonly username: string }
   | { readonly outcome: 'unknown' }
-  /** Which one is meant must be said: there are several, or there is none. */
+  /** The operator must choose an administrator: there are several, or none. */
   | { readonly outcome: 'ambiguous'; readonly administrators: readonly Named[] }
 
 export type Named = Pick<Identity, 'id' | 'name'>
 
-/** Name of the policy for the day when `default` lets nobody in with a password alone. */
+/** Name of the policy used if `default` does not allow a login with a password alone. */
 export const RECOVERY_POLICY = 'recovery'
 
-/** Nobody reads a longer list on a terminal. */
+/** A longer list is not readable on a terminal. */
 const MOST_LISTED = 100
 
 export async function recoverAdministrator(
@@ -52,7 +52,7 @@ export async function recoverAdministrator(
   const passwordHash = await hashing.hash(password)
 
   return transaction(async (tx) => {
-    // Before an identity is held, as every change of the rules does it.
+    // Before locking an identity, as every change of the rules does.
     await tx.ruleVersions.raise()
     const target = await findTarget(tx, wanted)
     if (target === 'nobody') return create(tx)
@@ -107,7 +107,7 @@ export async function recoverAdministrator(
     }
   }
 
-  /** Failures and lock go with the former password. */
+  /** Failures and lock are cleared with the old password. */
   async function setPassword(tx: Stores, before: UpdbAuthenticator): Promise<string> {
     const { id, username, tags, credentialVersion } = before
     const next = { username, passwordHash, tags }
@@ -116,7 +116,7 @@ export async function recoverAdministrator(
     return username
   }
 
-  /** By its name, or by a random one where somebody else logs in by that name. */
+  /** Its name, or a random one if another identity has that username. */
   async function addPassword(tx: Stores, { id: identityId, name }: Named): Promise<string> {
     const now = clock.now()
     for (const username of [name, `recovered-${newId<IdentityId>(random)}`]) {
@@ -137,8 +137,8 @@ export async function recoverAdministrator(
   }
 
   /**
-   * `default`, unless it was changed into something that a password alone does not get past. Then it stays as it is,
-   * because everybody else's logins hang on it, and a policy for passwords alone takes its place for this one identity.
+   * `default`, unless it was changed so that a password alone is not enough. In that case it stays unchanged, because
+   * all other logins depend on it, and this identity gets a separate policy for passwords alone.
    */
   async function policyThatLeadsIn(tx: Stores): Promise<AuthPolicy> {
     const policies = await tx.authPolicies.list()
@@ -167,7 +167,7 @@ export async function recoverAdministrator(
   }
 }
 
-/** A demanded TOTP does not stand in the way: it is enrolled in the login itself. */
+/** A required TOTP does not prevent the login: it is enrolled during the login. */
 function leadsIn({ primary, secondary }: AuthPolicy): boolean {
   return primary.updb.allowed && secondary.requireExtJwt === undefined
 }

@@ -1,7 +1,7 @@
 /**
- * Another installation secret in the place of the one in use. D-141. Everything sealed is sealed again, and the
- * fingerprint becomes the new one's, in one transaction; what hashes are made under stays, so that nothing that people
- * hold dies with the old secret. Where the new secret is kept is not known here.
+ * Replaces the installation secret. D-141. One transaction seals every sealed value again and stores the new
+ * fingerprint. The hashing secret stays the same, so that tokens and codes remain valid. Where the new secret is kept
+ * is not decided here.
  */
 import { createVault, type Vault } from '../../base/secrets/vault.ts'
 import { recordEvent } from '../audit/record.ts'
@@ -9,7 +9,7 @@ import { openHashingSecret, secretFingerprint, secretRecord } from './installati
 import type { InstallationPorts } from './ports.ts'
 import type { SealedValue } from './stores.ts'
 
-/** The secret that was to be replaced is no longer the one in use: another rotation was faster. */
+/** The secret to be replaced is no longer the current one: another rotation was faster. */
 export class SecretReplaced extends Error {
   constructor() {
     super('the installation secret was replaced meanwhile')
@@ -17,7 +17,7 @@ export class SecretReplaced extends Error {
   }
 }
 
-/** Answers how many values were sealed again. Thrown: SecretReplaced; then nothing has changed. */
+/** Returns how many values were sealed again. Throws SecretReplaced; then nothing has changed. */
 export async function rotateSecret(
   ports: Omit<InstallationPorts, 'hashing'>,
   secrets: { readonly previous: Uint8Array; readonly next: Uint8Array },
@@ -28,7 +28,7 @@ export async function rotateSecret(
   const fingerprint = secretFingerprint(secrets.previous, random)
 
   return transaction(async (tx) => {
-    // First of all: whoever is about to write something sealed has written it now, or finds another secret (keep-sealed.ts).
+    // Lock first: a concurrent sealed write is already committed, or finds another secret (keep-sealed.ts).
     if (!(await tx.installation.holdSecret(fingerprint))) throw new SecretReplaced()
     const found = await tx.installation.find()
     if (found === undefined) throw new SecretReplaced()
@@ -37,7 +37,7 @@ export async function rotateSecret(
 
     const sealed = await tx.sealedValues.list()
     const count = await tx.sealedValues.replace(sealed.map((one) => sealAgain(one, previous, next)))
-    // Read once more, rather than believed: after the commit nothing else could open what was left out.
+    // Read again to verify: after the commit, nothing could decrypt a value that was missed.
     for (const value of await tx.sealedValues.list()) openValue(value, next)
     const rotated = { type: 'secret.rotated', details: { sealedAgain: count } } as const
     await tx.events.insert(recordEvent(ports, undefined, rotated))
@@ -52,7 +52,7 @@ function sealAgain(value: SealedValue, previous: Vault, next: Vault): SealedValu
 
 function openValue({ purpose, context, sealed, key }: SealedValue, vault: Vault): Uint8Array {
   const plain = vault.open(purpose, sealed, context)
-  // Going on would lose it for good.
+  // Continuing would lose the value permanently.
   if (plain === undefined) throw new Error(`a stored ${purpose} cannot be opened: ${key}`)
   return plain
 }

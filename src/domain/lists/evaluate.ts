@@ -1,13 +1,12 @@
 /**
- * A list that is short and held as a whole, filtered, ordered and cut as the store does it with a long one (API 2);
- * both must agree. A field is the member of that name, a tag one of the member `tags`; which of them may be asked for
- * was decided when the filter was read.
+ * Filters, sorts and pages a short list in memory, exactly as the store does with a long one (API 2). A field is the
+ * member of that name, a tag is a member of `tags`. Which of them are allowed was checked when the filter was parsed.
  */
 import type { PageOf } from '../paging.ts'
 import { lettersOf } from './letters.ts'
 import type { FieldReference, Filter, FilterValue, ListQuery, Order, Test } from './list-query.ts'
 
-/** Without orders the rows keep theirs. */
+/** Without orders the rows keep their order. */
 export function listInMemory<Row extends { readonly id: string }>(
   all: readonly Row[],
   query: ListQuery,
@@ -96,7 +95,7 @@ function inOrder(orders: readonly Order[]): (a: object, b: object) => number {
   }
 }
 
-/** What is not there comes last. */
+/** Missing values come last. */
 function compareFound(a: unknown, b: unknown): number {
   const [isA, isB] = [a !== undefined, b !== undefined]
   return isA && isB ? compare(a as FilterValue, b as FilterValue) : Number(isB) - Number(isA)
@@ -107,7 +106,7 @@ function compare(a: FilterValue, b: FilterValue): number {
   return Number(a) - Number(b)
 }
 
-/** By code point, as the databases do. JavaScript's own order is that of UTF-16, where 😀 comes before ﬀ. */
+/** By code point, as the databases do. JavaScript compares UTF-16 units, where 😀 comes before ﬀ. */
 function compareTexts(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -1,6 +1,6 @@
 /**
- * Which fields of which list may be filtered and sorted by: API 2, 4. Whatever is not here cannot be asked for, and
- * nothing secret is here: no hash of a password, token or code, no sealed key. Names are those of the answers.
+ * The fields of each list that callers may filter and sort by: API 2, 4. Nothing secret may be added here: no hash of a
+ * password, token or code, no sealed key. The names are those of the responses.
  */
 
 import { API_SESSION } from '../../entities/api-session.ts'
@@ -33,7 +33,7 @@ export const SIGNER_FIELDS = listFieldsOf(EXTERNAL_JWT_SIGNER)
 
 export const CA_FIELDS = listFieldsOf(CA)
 
-/** Not `details`: each type of event has its own. */
+/** Without `details`: it differs for each type of event. */
 export const EVENT_FIELDS = {
   fields: {
     id: TEXT,
@@ -63,7 +63,7 @@ export const SIGNING_KEY_FIELDS = {
   hasTags: false,
 } as const satisfies ListFields
 
-/** A list that is shown page by page and no other way. */
+/** A list that is only available in pages. */
 export const NO_FIELDS: ListFields = { fields: {}, hasTags: false }
 
 type ListFieldsOf<F extends Fields> = ListFields<Exclude<ListedName<F>, 'tags'>> & {

@@ -1,4 +1,4 @@
-/** The words of a filter text, each with the column where it begins. API 2. */
+/** The tokens of a filter text, each with the column where it begins. API 2. */
 
 export type Token =
   | { readonly kind: 'word'; readonly text: string; readonly column: number }
@@ -9,7 +9,7 @@ export type Token =
   | { readonly kind: 'sign'; readonly text: string; readonly column: number }
   | { readonly kind: 'end'; readonly column: number }
 
-/** What is wrong with a filter, and where: in characters counted from 1, as people do. */
+/** What is wrong with a filter, and where: a column counted from 1. */
 export class FilterFault extends Error {
   readonly column: number
 
@@ -23,12 +23,12 @@ export class FilterFault extends Error {
 const BLANKS = /\s*/y
 const TEXT = /"(?:[^"\\]|\\["\\])*"/y
 const WORD = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+)*/y
-// Matches everything that may have been meant as a time, so that the error points to its start.
+// Matches everything that may be meant as a time, so that the error points to its start.
 const TIME = /\d+-\d+-\d+[Tt][A-Za-z0-9:.+-]*/y
 const NUMBER = /-?\d+(?:\.\d+)?/y
 const SIGN = /!=|<=|>=|[=<>(),[\]]/y
 
-/** Ends with a token that says so. Thrown: FilterFault. */
+/** The last token marks the end. Throws FilterFault. */
 export function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -78,7 +78,7 @@ function unquote(quoted: string): string {
   return quoted.slice(1, -1).replace(/\\(["\\])/g, '$1')
 }
 
-/** No database takes infinity for a number. */
+/** Databases do not accept infinity as a number. */
 function finite(text: string, column: number): number {
   const value = Number(text)
   if (!Number.isFinite(value)) throw new FilterFault('a number is too large', column)

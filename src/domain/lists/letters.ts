@@ -1,9 +1,9 @@
 /**
- * How a text is looked for without regard to case: letter by letter, each in its small and its capital form, so that
- * every database and the memory find the same. What has more than one letter in the other case (ß, SS) is itself alone.
+ * Case-insensitive search: letter by letter, each in lower and upper case, so that every database and the in-memory
+ * search find the same. A letter that becomes several in the other case (ß, SS) matches only itself.
  */
 
-/** For each character of the text, the characters that stand for it; itself is the first. */
+/** For each character of the text, the characters that match it; the first is the character itself. */
 export function lettersOf(text: string): readonly (readonly string[])[] {
   return [...text].map((letter) => {
     const forms = [letter, letter.toLowerCase(), letter.toUpperCase()]

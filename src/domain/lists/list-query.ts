@@ -1,22 +1,23 @@
 /**
- * What a list is asked for: which rows, in which order, which part of them. API 2. A filter is a tree whose leaves are
- * fields that the list names and values of their types; how it becomes SQL is the store's matter.
+ * A list query: which rows, in which order, which page. API 2. A filter is a tree whose leaves are fields of the list
+ * and values of their types; the store translates it to SQL.
  *
- * A field has one value, none, or several (`anyOf`); a leaf holds when one of them passes. So there are only true and
- * false: what has no value passes nothing, and `not` – and with it `!=` – is the opposite, which takes it in.
+ * A field has one value, none, or several (`anyOf`); a leaf is true if one of them matches. There is no third truth
+ * value: a missing value matches nothing, and `not` – and with it `!=` – is the exact opposite, so it includes missing
+ * values.
  */
 import type { Instant } from '../../base/time/instant.ts'
 import type { Page } from '../paging.ts'
 
 export type FieldType = 'text' | 'number' | 'boolean' | 'time'
 
-/** One field that may be filtered and sorted by. `isList`: several texts, asked for with `anyOf(…)`, not sorted by. */
+/** A field for filtering and sorting. `isList`: several texts, filtered with `anyOf(…)`, not sortable. */
 export interface ListField {
   readonly type: FieldType
   readonly isList?: true
 }
 
-/** Every field of a list that may be asked for, by its name on the wire; tags besides where `hasTags` says so. */
+/** The fields of a list by their names in the API, and tags if `hasTags` is set. */
 export interface ListFields<Name extends string = string> {
   readonly fields: Readonly<Record<Name, ListField>>
   readonly hasTags: boolean
@@ -34,14 +35,14 @@ export interface FieldReference {
 export type Comparator = '=' | '<' | '<=' | '>' | '>='
 
 export type Filter =
-  /** Without parts: true, and false. */
+  /** Without parts: true for `and`, false for `or`. */
   | { readonly op: 'and' | 'or'; readonly parts: readonly Filter[] }
   | { readonly op: 'not'; readonly part: Filter }
-  /** There is no value. */
+  /** The value is missing. */
   | { readonly op: 'null'; readonly field: FieldReference }
   | (Test & { readonly field: FieldReference })
 
-/** What a value is asked. A value of another type than the one it is compared with does not pass. */
+/** The test of a value. A value of another type than the operand does not match. */
 export type Test =
   | { readonly op: 'compare'; readonly comparator: Comparator; readonly value: FilterValue }
   | { readonly op: 'between'; readonly from: FilterValue; readonly to: FilterValue }
@@ -56,18 +57,18 @@ export interface Order {
 export interface ListQuery extends Page {
   readonly filter?: Filter | undefined
   /**
-   * Undefined: the list's own order. Texts are ordered by code point; what has no value comes last, or first where the
-   * direction is `desc`. Then comes the id, in the direction of the last order, so that pages never overlap.
+   * Undefined: the list's default order. Texts are ordered by code point; missing values come last, or first with
+   * `desc`. The id is the last key, in the direction of the last order, so that pages never overlap.
    */
   readonly orders?: readonly Order[] | undefined
 }
 
-/** The ones of API 2's `filterableFields`. */
+/** The `filterableFields` of API 2. */
 export function namesOf({ fields, hasTags }: ListFields): readonly string[] {
   return [...Object.keys(fields), ...(hasTags ? ['tags'] : [])]
 }
 
-/** `hasOwn`: `constructor` is no field. */
+/** `hasOwn`: `constructor` is not a field. */
 export function fieldNamed({ fields }: ListFields, name: string): ListField | undefined {
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }

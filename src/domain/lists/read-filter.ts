@@ -1,8 +1,8 @@
 /**
- * A filter text becomes a tree. API 2: comparisons, `contains`, `icontains`, `in […]`, `between … and …`, `= null`,
- * `anyOf(…)`, `tags.x`, `datetime(…)`, joined by `and`, `or`, `not` and brackets; at its end it may carry `sort by`,
- * `skip` and `limit`. Only fields that the list names can be asked for, each by values of its own type. Depth and
- * number of comparisons are bounded, for the text comes from outside.
+ * Parses a filter text into a tree. API 2: comparisons, `contains`, `icontains`, `in […]`, `between … and …`, `= null`,
+ * `anyOf(…)`, `tags.x`, `datetime(…)`, joined by `and`, `or`, `not` and brackets; `sort by`, `skip` and `limit` may
+ * follow. Only the fields of the list are allowed, each with values of its type. Depth and number of comparisons are
+ * bounded, because callers send the text.
  */
 import { fromRfc3339, type Instant } from '../../base/time/instant.ts'
 import { FilterFault, type Token, tokenize } from './filter-tokens.ts'
@@ -32,10 +32,10 @@ const LONGEST = 4096
 const DEEPEST = 32
 const MOST_COMPARISONS = 64
 const MOST_VALUES = 100
-/** Without regard to case, a database looks at every letter in turn. */
+/** A case-insensitive search makes the database examine every character. */
 const LONGEST_PART = 256
 
-/** Thrown: FilterFault, with the column where the fault stands. */
+/** Throws FilterFault, with the column of the error. */
 export function readFilter(text: string, known: ListFields): ReadFilter {
   if (text.length > LONGEST) {
     throw new FilterFault(`is longer than ${LONGEST} characters`, LONGEST + 1)
@@ -46,7 +46,7 @@ export function readFilter(text: string, known: ListFields): ReadFilter {
 const TRUE: Filter = { op: 'and', parts: [] }
 const FALSE: Filter = { op: 'or', parts: [] }
 
-/** A tag has a value of any type. */
+/** A tag can have a value of any type. */
 type Known = { readonly field: FieldReference; readonly type: FieldType | 'any' }
 
 class Reader {
@@ -273,7 +273,7 @@ function isComparator(sign: string): sign is Comparator | '!=' {
   return ['=', '!=', '<', '<=', '>', '>='].includes(sign)
 }
 
-/** A text that nothing can have – with NUL, or half a surrogate pair – is passed by nothing, and asked of no database. */
+/** A text with NUL or a lone surrogate cannot be stored: it matches nothing and is not sent to a database. */
 function possible(field: FieldReference, test: Test): Filter {
   if (test.op === 'in') return { ...test, field, values: test.values.filter(isPossible) }
   const values =

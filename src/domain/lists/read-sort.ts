@@ -4,7 +4,7 @@ import { fieldNamed, type ListFields, type Order } from './list-query.ts'
 export const MOST_ORDERS = 5
 export const TOO_MANY_ORDERS = `has more than ${MOST_ORDERS} fields`
 
-/** The orders of a sort text, or what is wrong with it. */
+/** Returns the orders of a sort text, or what is wrong with it. */
 export function readSort(text: string, known: ListFields): readonly Order[] | string {
   const parts = text.split(',')
   if (parts.length > MOST_ORDERS) return TOO_MANY_ORDERS
@@ -19,7 +19,7 @@ export function readSort(text: string, known: ListFields): readonly Order[] | st
   return orders
 }
 
-/** One order, or what is wrong with it. */
+/** Returns one order, or what is wrong with it. */
 export function readOrder(field: string, direction: string, known: ListFields): Order | string {
   const found = fieldNamed(known, field)
   if (found === undefined || found.isList === true) return 'names no field to sort by'

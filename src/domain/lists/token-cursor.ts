@@ -1,4 +1,4 @@
-/** Goes through the words of a filter, one after the other. Keywords are the same in capitals and small letters. */
+/** Walks through the tokens of a filter. Keywords are case-insensitive. */
 import { FilterFault, type Token } from './filter-tokens.ts'
 
 export class TokenCursor {
@@ -13,7 +13,7 @@ export class TokenCursor {
     return this.#tokens[this.#at] as Token
   }
 
-  /** The end is never passed: whoever reads it gets it again. */
+  /** Never moves past the end: reading there returns the end token again. */
   next(): Token {
     const token = this.peek()
     if (token.kind !== 'end') this.#at += 1
@@ -30,7 +30,7 @@ export class TokenCursor {
     return token.kind === 'sign' && token.text === sign
   }
 
-  /** Reads one of these words if it comes next; answers which, in small letters. */
+  /** Consumes one of these words if it comes next; returns it in lower case. */
   takeWord(...words: readonly string[]): string | undefined {
     if (!this.isWord(...words)) return undefined
     const token = this.next()

@@ -1,6 +1,6 @@
 /**
- * The JWT that tells holders of a third-party CA's certificates where to enroll. API 3.3; D-132. It is no secret: what
- * it leads to asks for the certificate.
+ * The JWT that tells holders of a third-party CA's certificates where to enroll. API 3.3; D-132. It is not a secret:
+ * enrolling requires the certificate.
  */
 import type { CaId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'

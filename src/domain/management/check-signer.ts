@@ -1,10 +1,10 @@
 /**
- * A dry run of a login with somebody's JWT, step by step, for the administrator who sets a signer up. API 3.3, D-136,
+ * Simulates a login with an external JWT, step by step, for the administrator who configures a signer. API 3.3, D-136,
  * D-261.
  *
- * Every step asks what the login asks (verify.ts, factors/external-jwt.ts), but goes on after a failure, so that all
- * faults are seen at once. Nobody is logged in, nothing is counted or stored, and of the token only the few values are
- * shown that are compared with something. Keys are fetched no more often than for logins.
+ * Every step makes the same check as a login (verify.ts, factors/external-jwt.ts), but continues after a failure, so
+ * that the result shows all problems at once. It logs no one in, counts and stores nothing, and shows only those values
+ * of the token that are compared with something. Keys are fetched no more often than for logins.
  */
 import { compactVerify, decodeJwt, errors, type JWTPayload, UnsecuredJWT } from 'jose'
 import { base64url, utf8 } from '../../base/encoding.ts'
@@ -29,7 +29,7 @@ import { allowsSigner } from '../policies/auth-policy.ts'
 import { notFound } from '../refusals.ts'
 import type { ManagementPorts } from './ports.ts'
 
-/** In the order in which they are answered. */
+/** In the order of the response. */
 export const CHECK_STEPS = [
   'signer',
   'signature',
@@ -44,7 +44,7 @@ export type CheckStepName = (typeof CHECK_STEPS)[number]
 
 export interface CheckStep {
   readonly step: CheckStepName
-  /** Null: it depends on a step that failed. */
+  /** Null if it depends on a step that failed. */
   readonly passed: boolean | null
   readonly expected: string | null
   readonly received: string | null
@@ -52,14 +52,14 @@ export interface CheckStep {
 }
 
 export interface CheckedJwt {
-  /** A login with this token alone would be accepted; a second factor may still be asked for. */
+  /** A login with this token alone would be accepted; a second factor may still be required. */
   readonly passed: boolean
   readonly steps: readonly CheckStep[]
 }
 
 type Outcome = Omit<CheckStep, 'step'>
 
-/** Values come from the token: no longer than one needs to see what is wrong. */
+/** Values come from the token: truncate them to what is needed to see the problem. */
 const LONGEST_SHOWN = 256
 
 type Ports = Pick<ManagementPorts, 'clock'> & {
@@ -125,7 +125,7 @@ async function checkSignature(
   if ('why' in header) return failed(header.why, { expected: knownKeys({ signerKeys }, signer) })
   const received = `kid ${header.kid === undefined ? 'none' : shown(header.kid)}, alg ${header.alg}`
   const found = await signerKeys.keyFor(signer, header)
-  // Only now: the keys may have been fetched for this very token.
+  // Read this after the lookup: the keys may have been fetched for this token.
   const expected = knownKeys({ signerKeys }, signer)
   if ('why' in found) return failed(found.why, { expected, received })
   try {
@@ -238,8 +238,8 @@ function checkClaim(claims: JWTPayload, { claimsProperty }: ExternalJwtSigner): 
 }
 
 /**
- * The claim that the verification refuses by this rule alone. The claims are put under a header without a signature for
- * it, so that the library judges them as it does at a login; nothing is accepted for that.
+ * Returns the claim that verification refuses by this rule alone. The claims get a header without a signature, so that
+ * the library checks them as it does at a login. The result never causes the token to be accepted.
  */
 function refusedClaim(
   text: string,
@@ -283,7 +283,7 @@ function shown(text: string): string {
   return whole.length <= LONGEST_SHOWN ? whole : `${whole.slice(0, LONGEST_SHOWN).toWellFormed()}…`
 }
 
-/** Of a claim that should be a text. */
+/** For a claim that should be a text. */
 function shownText(value: unknown): string {
   if (typeof value === 'string') return shown(value)
   return value === undefined ? 'none' : 'something that is no text'

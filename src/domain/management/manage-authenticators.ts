@@ -1,6 +1,6 @@
 /**
- * What an administrator does to the passwords and certificates of identities. API 3.3, 4.2; D-34, D-49. A password
- * is hashed before the transaction begins: nobody waits for argon2 with the database in his hands.
+ * Lets an administrator manage the passwords and certificates of identities. API 3.3, 4.2; D-34, D-49. Passwords are
+ * hashed before the transaction begins, so that argon2 never runs while the database is locked.
  */
 
 import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
@@ -82,7 +82,7 @@ export async function removeAuthenticator(
     if (found === undefined || identity === undefined) throw notFound()
     const { id: identityId } = identity
     const take = async () => {
-      // Held as at a login: what is begun with it is there when the sessions are listed, or is not begun.
+      // Lock as at a login: a concurrent session is either in the list of sessions below, or does not begin.
       await tx.identities.hold(identityId)
       if (!(await tx.authenticators.remove(id))) throw notFound()
       const sessions = await tx.apiSessions.listByAuthenticator(id)
@@ -97,7 +97,7 @@ export async function removeAuthenticator(
   })
 }
 
-/** D-22: forgets the failures and the lock of a password. Throws NOT_FOUND. */
+/** D-22: clears the failures and the lock of a password. Throws NOT_FOUND. */
 export function unlockAuthenticator(
   ports: AuditPorts & { readonly transaction: Transaction },
   id: AuthenticatorId,
@@ -114,7 +114,7 @@ export function unlockAuthenticator(
   })
 }
 
-/** What proves the identity: the hash of the password, or the certificate in our own form. */
+/** The credential: the hash of the password, or the certificate in our own form. */
 async function credentialOf(ports: CreatingPorts, input: NewAuthenticator) {
   if (input.method === 'cert')
     return { method: 'cert', ...registeredCertificate(input.certPem, ports.ownAnchors()) } as const

@@ -1,4 +1,4 @@
-/** What an administrator does to third-party CAs. API 3.3, 4.6. */
+/** Lets an administrator manage third-party CAs. API 3.3, 4.6. */
 
 import { base64url } from '../../base/encoding.ts'
 import { type CaId, newId } from '../../base/ids.ts'
@@ -25,7 +25,7 @@ type Ports = Pick<
   'clock' | 'random' | 'foldRepeats' | 'transaction' | 'rules' | 'cas'
 >
 
-/** As the common name of a certificate: 64 characters at most (RFC 5280 appendix A.1), and these are 43. */
+/** Used as the common name of a certificate: at most 64 characters (RFC 5280 appendix A.1); these are 43. */
 const VERIFICATION_TOKEN_BYTES = 32
 
 /** Throws NOT_FOUND. */
@@ -105,7 +105,7 @@ export async function verifyCa(ports: Ports, id: CaId, pem: string, caller: Call
   if (outcome !== 'proven') throw new Failure(outcome)
   await changeRules(ports, async (tx) => {
     if ((await tx.cas.find(id)) === undefined) throw notFound()
-    // Of two at once one verifies it, and the other hears that it is done.
+    // Of two concurrent calls one verifies it; the other is told that it is already verified.
     if (!(await tx.cas.markVerified(id, clock.now()))) throw new Failure('CA_ALREADY_VERIFIED')
     const verified = { type: 'ca.verified', details: { id } } as const
     await tx.events.insert(recordEvent(ports, caller, verified))

@@ -1,6 +1,6 @@
 /**
- * What an administrator does to enrollments. API 3.3, 4.3; D-125. Each change is one transaction with its audit event;
- * what is signed is signed before it.
+ * Lets an administrator manage enrollments. API 3.3, 4.3; D-125. Each change is one transaction with its audit event;
+ * signing happens before it.
  */
 
 import { isSignedBy, readCertificates } from '../../base/certificates.ts'
@@ -29,7 +29,7 @@ import { removeAuthenticator } from './manage-authenticators.ts'
 import { createIdentity, type NewIdentity } from './manage-identities.ts'
 import type { ManagementPorts } from './ports.ts'
 
-/** Throws what `prepareInvitation` and `insertEnrollmentWithin` throw, like all that follow. */
+/** Throws what `prepareInvitation` and `insertEnrollmentWithin` throw, as do the functions below. */
 export async function createEnrollment(
   ports: ManagementPorts,
   wanted: WantedEnrollment,
@@ -57,7 +57,7 @@ export async function createEnrollmentWithIdentity(
   return invitation
 }
 
-/** Another token and end; the former token is worth nothing from then on. Throws NOT_FOUND, ENROLLMENT_USED. */
+/** Replaces token and expiry; the old token becomes invalid. Throws NOT_FOUND, ENROLLMENT_USED. */
 export async function refreshEnrollment(
   ports: ManagementPorts,
   id: EnrollmentId,
@@ -71,7 +71,7 @@ export async function refreshEnrollment(
   const { enrollment } = invitation
   await ports.transaction(async (tx) => {
     const isReplaced = await tx.enrollments.replaceToken(id, enrollment, ports.clock.now())
-    // Somebody used or removed it in the meantime.
+    // It was used or deleted in the meantime.
     if (!isReplaced) {
       throw (await tx.enrollments.find(id)) ? new Failure('ENROLLMENT_USED') : notFound()
     }
@@ -98,8 +98,8 @@ export function deleteEnrollment(
 }
 
 /**
- * Puts an enrollment in the place of an authenticator, which is removed as by `removeAuthenticator`: its sessions end.
- * Throws NOT_FOUND, LAST_ADMINISTRATOR.
+ * Replaces an authenticator by an enrollment. The authenticator is removed as by `removeAuthenticator`: its sessions
+ * end. Throws NOT_FOUND, LAST_ADMINISTRATOR.
  */
 export async function reEnroll(
   ports: ManagementPorts,
@@ -115,14 +115,14 @@ export async function reEnroll(
   const { enrollment } = invitation
   await removeAuthenticator(ports, id, caller, (tx, removed) => {
     const isRenamed = removed.method === 'updb' && enrollment.method === 'updb'
-    // As it is called now, should somebody have renamed it a moment ago.
+    // Use the current username: it may have been renamed a moment ago.
     const current = isRenamed ? { ...enrollment, username: removed.username } : enrollment
     return insertEnrollmentWithin(ports, tx, current, caller)
   })
   return invitation
 }
 
-/** What the holder of the authenticator enrolls with the next time: the same kind of thing (D-128). */
+/** The enrollment method that replaces the authenticator by one of the same kind (D-128). */
 async function kindFor(
   ports: Pick<ManagementPorts, 'cas'>,
   authenticator: Authenticator,

@@ -1,6 +1,6 @@
 /**
- * What an administrator does to identities. API 3.3, 4.1; D-34, D-49. Everything that belongs together is one
- * transaction, the audit event with it; sessions end in it, and on this instance at once.
+ * Lets an administrator manage identities. API 3.3, 4.1; D-34, D-49. Each change is one transaction with its audit
+ * event. Sessions end in the same transaction, and immediately on this instance.
  */
 
 import { type IdentityId, newId } from '../../base/ids.ts'
@@ -114,14 +114,14 @@ export function removeMfa(
   return ports.transaction(async (tx) => {
     if ((await tx.identities.hold(id)) === undefined) throw notFound()
     if (!(await tx.totpEnrollments.remove(id))) throw new Failure('MFA_NOT_ENROLLED')
-    // Guesses at a secret that is gone: they must not be in the way of the next one.
+    // Clear the failed attempts for the removed secret, so that they do not block the next one.
     await tx.codeGuesses.clear(id)
     const removed = { type: 'mfa.removed', identityId: id } as const
     await tx.events.insert(recordEvent(ports, caller, removed))
   })
 }
 
-/** Takes an identity out of service, and everything that it has begun. */
+/** Disables or removes an identity, and ends everything it has begun. */
 async function cutOff(
   ports: EndingPorts & InTransaction,
   id: IdentityId,
@@ -133,7 +133,7 @@ async function cutOff(
     const found = await tx.identities.find(id)
     if (found === undefined) throw notFound()
     const cut = async () => {
-      // Held: a session that is just being begun is there when they are listed, or is not begun at all.
+      // Lock it: a concurrent session is either in the list of sessions below, or does not begin.
       const identity = await tx.identities.hold(id)
       if (identity === undefined) throw notFound()
       const sessions = await tx.apiSessions.listOf(id)

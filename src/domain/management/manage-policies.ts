@@ -1,4 +1,4 @@
-/** What an administrator does to authentication policies. API 3.3, 4.4. */
+/** Lets an administrator manage authentication policies. API 3.3, 4.4. */
 
 import { type AuthPolicyId, type ExternalJwtSignerId, newId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -17,7 +17,7 @@ import type { PolicyPorts } from '../policies/ports.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 
-/** A part that is left out is not allowed; what a part leaves out has its default. */
+/** A missing part is not allowed; missing fields of a part get their defaults. */
 export interface NewAuthPolicy {
   readonly name: string
   readonly primary: {
@@ -67,7 +67,7 @@ export async function createPolicy(
   return id
 }
 
-/** Replaces the policy by what `change` returns. Counts for every session at its next call or refresh (API 4.4). */
+/** Replaces the policy by what `change` returns. Applies to every session at its next call or refresh (API 4.4). */
 export function updatePolicy(
   ports: PolicyPorts,
   id: AuthPolicyId,

@@ -1,5 +1,5 @@
 /**
- * The registry of API sessions, for administrators: both kinds listed and ended alike. API 3.3, 4.7; D-34, R051. Never
+ * The registry of API sessions, for administrators: lists and ends both kinds. API 3.3, 4.7; D-34, R051. Never returns
  * a token.
  */
 
@@ -21,7 +21,7 @@ type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'transaction'>
 
 const FIRST_BATCH: ListQuery = { limit: BATCH_ROWS, offset: 0 }
 
-/** Live ones, newest first unless another order is asked for. */
+/** Live sessions, newest first unless the query has another order. */
 export function listSessions(ports: ReadPorts, query: ListQuery): Promise<PageOf<SessionDetail>> {
   return list(ports, undefined, query)
 }

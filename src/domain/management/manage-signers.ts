@@ -1,4 +1,4 @@
-/** What an administrator does to External JWT Signers. API 3.3, 4.5. */
+/** Lets an administrator manage External JWT Signers. API 3.3, 4.5. */
 
 import { isLoopbackHost } from '../../base/host-port.ts'
 import { type ExternalJwtSignerId, newId } from '../../base/ids.ts'
@@ -27,9 +27,9 @@ export type NewExternalJwtSigner = Omit<ExternalJwtSigner, 'id' | 'createdAt' | 
 
 export interface SignerDetail {
   readonly signer: ExternalJwtSigner
-  /** Of a signer with a certificate. */
+  /** For a signer with a certificate. */
   readonly certificate: Omit<HandedInCertificate, 'certPem'> | undefined
-  /** Of a signer with an endpoint that was asked already, on this instance. */
+  /** For a signer with an endpoint from which this instance has already fetched. */
   readonly keySet: KeySetStatus | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What administrators' use cases need from outside. Built once, in `app/compose`. */
+/** The ports of the administrators' use cases. Built once, in `app/compose`. */
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { EnrollmentPorts } from '../enrollments/ports.ts'
 import type { ExternalJwtPorts } from '../ext-jwt/ports.ts'

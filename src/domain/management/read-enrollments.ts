@@ -1,4 +1,4 @@
-/** What an administrator sees of enrollments. API 3.3, 4.3. Reads only; no token is there to be read. */
+/** What administrators see of enrollments. API 3.3, 4.3. Reads only; tokens are not stored. */
 import type { EnrollmentId, IdentityId } from '../../base/ids.ts'
 import type { Enrollment } from '../enrollments/enrollment.ts'
 import type { Enrollments } from '../enrollments/stores.ts'

@@ -1,4 +1,4 @@
-/** What an administrator sees of identities and authenticators. API 3.3, 4.1, 4.2. Reads only. */
+/** What administrators see of identities and authenticators. API 3.3, 4.1, 4.2. Reads only. */
 
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -20,7 +20,7 @@ export interface IdentityDetail {
   readonly identity: Identity
   readonly policy: Pick<AuthPolicy, 'id' | 'name'>
   readonly authenticators: readonly Authenticator[]
-  /** Those that were not used; expired ones too. */
+  /** Unused ones, including expired ones. */
   readonly enrollments: readonly Enrollment[]
   readonly isMfaEnabled: boolean
   readonly hasApiSession: boolean

@@ -1,4 +1,4 @@
-/** A certificate that is handed in to be somebody's authenticator, in our own form. API 4.2. */
+/** A certificate submitted as an authenticator, in our own form. API 4.2. */
 import { isSignedBy, readCertificates } from '../../base/certificates.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { readLeafCertificate } from '../certificates/third-party/prove-ca.ts'
@@ -9,7 +9,7 @@ export type RegisteredCertificate = Pick<
   'certPem' | 'fingerprint' | 'isIssuedByNetwork'
 >
 
-/** `ownAnchors`: our own root and issuing CAs, in PEM. Thrown: INVALID_CERT_PEM. */
+/** `ownAnchors`: our own root and issuing CAs, in PEM. Throws INVALID_CERT_PEM. */
 export function registeredCertificate(
   pem: string,
   ownAnchors: readonly string[],

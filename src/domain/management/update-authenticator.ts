@@ -1,6 +1,6 @@
 /**
- * An administrator changes somebody's password, username or certificate. API 3.3, 4.2; D-34, D-122. The password is
- * hashed before the transaction begins, which then reads again what it changes: two changes at once both stand.
+ * Lets an administrator change a password, username or certificate. API 3.3, 4.2; D-34, D-122. The password is hashed
+ * before the transaction, which then reads the authenticator again, so that concurrent changes are both kept.
  */
 
 import type { AuthenticatorId } from '../../base/ids.ts'
@@ -25,24 +25,24 @@ import type { Stores } from '../stores.ts'
 import type { ManagementPorts } from './ports.ts'
 import { type RegisteredCertificate, registeredCertificate } from './registered-certificate.ts'
 
-/** Of the same method as the authenticator, always: that never changes, nor whose it is. */
+/** Always of the same method as the authenticator: neither the method nor the identity ever changes. */
 export type AuthenticatorChange =
   | {
       readonly method: 'updb'
       readonly username: string
-      /** Undefined: the one that is there. */
+      /** Undefined: keep the current one. */
       readonly password: Secret | undefined
       readonly tags: Tags
     }
   | { readonly method: 'cert'; readonly certPem: string; readonly tags: Tags }
 
-/** Without plain stores: these work inside a transaction. */
+/** Without plain stores, because these work inside a transaction. */
 type ReplacingPorts = EndingPorts & Pick<ManagementPorts, 'ownAnchors'>
 
 /**
- * Replaces the authenticator by what `change` returns, which is called twice. Another password ends every session of the
- * identity and forgets its lock; another certificate is a removal of the former one (D-117). Throws NOT_FOUND, and what
- * `change` throws.
+ * Replaces the authenticator by what `change` returns, which is called twice. A new password ends every session of the
+ * identity and clears its lock; a new certificate counts as a removal of the old one (D-117). Throws NOT_FOUND, and
+ * what `change` throws.
  */
 export async function updateAuthenticator(
   ports: ReplacingPorts &
@@ -64,7 +64,7 @@ export async function updateAuthenticator(
   await transaction(async (tx) => {
     const { identity: owner } = await readOwned(tx, id)
     const write = async () => {
-      // Held as at a login: what is begun with it is there when the sessions are listed, or is not begun.
+      // Lock as at a login: a concurrent session is either in the list of sessions below, or does not begin.
       await tx.identities.hold(owner.id)
       const current = await tx.authenticators.find(id)
       if (current === undefined) throw notFound()
@@ -145,13 +145,13 @@ function anotherCertificate(
   { fingerprint, certPem: former }: CertAuthenticator,
   certPem: string,
 ): RegisteredCertificate | undefined {
-  // What is there is taken as it is, also where nobody could hand it in today.
+  // Accept the current certificate unchanged, even if it could not be registered today.
   if (certPem === former) return undefined
   const read = registeredCertificate(certPem, ownAnchors())
   return read.fingerprint === fingerprint ? undefined : read
 }
 
-/** What goes: the certificate and, unless it is the one that comes, the renewal that waited (D-130). */
+/** What is removed: the certificate and its pending renewal, unless that is the new certificate (D-130). */
 function withoutIt(
   { renewal, ...former }: CertAuthenticator,
   { fingerprint }: RegisteredCertificate,

@@ -1,6 +1,6 @@
 /**
- * An administrator replaces an identity, or changes a part of it. API 1, 4.1; D-34, D-49. Read and written in one
- * transaction that holds the row, so that two changes of different fields at once both stand.
+ * Lets an administrator replace an identity or change a part of it. API 1, 4.1; D-34, D-49. It is read and written in
+ * one transaction that locks the row, so that concurrent changes of different fields are both kept.
  */
 
 import type { IdentityId } from '../../base/ids.ts'
@@ -19,8 +19,8 @@ import type { Stores, Transaction } from '../stores.ts'
 import type { NewIdentity } from './manage-identities.ts'
 
 /**
- * Replaces the identity by what `change` returns, which may be called again if another call was faster. Ends its sessions
- * if their tokens would say something else now (D-122). Throws NOT_FOUND, and what `change` throws.
+ * Replaces the identity by what `change` returns, which may be called again if another call was faster. Ends its
+ * sessions if their tokens would state something else now (D-122). Throws NOT_FOUND, and what `change` throws.
  */
 export async function updateIdentity(
   ports: EndingPorts & { readonly transaction: Transaction },
@@ -35,7 +35,7 @@ export async function updateIdentity(
     const write = async () => {
       const current = await tx.identities.hold(id)
       if (current === undefined) throw notFound()
-      // Made an administrator since it was found: all of them must be held before this one is.
+      // It became an administrator since it was read: lock all administrators before this one.
       if (current.isAdmin && !found.isAdmin) return 'again'
       return replace(ports, tx, current, change(current), caller)
     }
@@ -55,7 +55,7 @@ async function replace(
   const chosen: ChosenOfIdentity = { ...given, authPolicyId }
   const changed = changedFields(current, chosen)
   if (changed.length === 0) return 'unchanged'
-  // Held: it does not go away meanwhile.
+  // Lock it, so that it is not deleted meanwhile.
   if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
     throw invalid('authPolicyId', 'names no policy')
   }

@@ -1,4 +1,4 @@
-/** /account/password: changes the password. The current one is in the form and is checked as a login (API 3.1, D-22). */
+/** /account/password: changes the password. The current one is in the form and checked as a login (API 3.1, D-22). */
 import { Secret } from '../../base/secrets/secret.ts'
 import {
   listOwnAuthenticators,

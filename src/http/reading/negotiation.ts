@@ -17,8 +17,8 @@ const LONGEST_FIELD = 1_000
 const FIELDS = ['accept', 'accept-encoding'] as const
 
 /**
- * Reads the preferences of a caller. A field that is too long counts as not sent, as RFC 9110 §12.5.1 allows: each range in
- * it is compared with each type on offer, which would be the most expensive part of most requests.
+ * Reads the preferences of a caller. A field that is too long counts as not sent, as RFC 9110 §12.5.1 allows: each
+ * range in it is compared with each type on offer, which would be the most expensive part of most requests.
  */
 export function preferencesOf({ headers }: Headers): Negotiator {
   const short = FIELDS.map((name) => [name, headers[name]] as const).filter(

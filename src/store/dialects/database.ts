@@ -1,5 +1,5 @@
 /**
- * What differs between the databases, as facts. Everything else in the store is written once, for both.
+ * What differs between the databases. Everything else in the store is written once, for both.
  */
 import type { Dialect, QueryExecutorProvider } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
@@ -7,16 +7,16 @@ import type { ListFacts } from './list-facts.ts'
 import type { WholeFacts } from './whole-facts.ts'
 
 export interface Database {
-  /** How an operator knows it: the path, or host and name. Never a password. */
+  /** How it is named to the operator: the path, or host and name. Never a password. */
   readonly name: string
   readonly dialect: Dialect
   /** The definition of a key column that numbers rows as they are inserted and uses no number twice. */
   readonly sequenceKey: string
-  /** The type of a text column that sorts by code point, whatever the language of the server. */
+  /** The type of a text column that sorts by code point, regardless of the server's locale. */
   readonly sortedText: string
   readonly lists: ListFacts
   readonly whole: WholeFacts
-  /** Lets one instance at a time go on with the transaction that migrates. */
+  /** Makes the transaction that migrates exclusive: other instances wait. */
   lockMigrations(transaction: QueryExecutorProvider): Promise<void>
   /** The current time of the server; undefined if the database uses the clock of this machine. */
   readTime(db: QueryExecutorProvider): Promise<Instant | undefined>
@@ -27,6 +27,6 @@ export interface Database {
   isTrouble(error: unknown): boolean
   /** From now on, a connection whose server does not respond is dropped; until then a statement may take any time. */
   giveUpOnSilence(): void
-  /** Takes out of an error of the driver what it quotes from a row, so that logs can show the error. */
+  /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
 }

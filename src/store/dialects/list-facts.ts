@@ -4,17 +4,17 @@ import type { RawBuilder } from 'kysely'
 export type Expression = RawBuilder<unknown>
 
 export interface ListFacts {
-  /** The text has this part, letter by letter. */
+  /** The text contains this part, case-sensitively. */
   contains(value: Expression, part: string): Expression
-  /** The text has one of the given letters after the other (`lettersOf`). */
+  /** The text contains a sequence of these sets of letters (`lettersOf`). */
   containsLetters(value: Expression, letters: readonly (readonly string[])[]): Expression
-  /** The column holds a list of texts in JSON, and one of them passes. */
+  /** The column holds a JSON list of strings, and one of them passes. */
   anyElement(column: Expression, passes: (element: Expression) => Expression): Expression
   /**
-   * The member of a map in JSON, or null where it is not there or not of that type. A boolean is 0 or 1. `any` tells
-   * only whether it is null. The name has letters, digits, `_`, `-` and `.` alone.
+   * The member of a JSON map, or null if it is missing or not of that type. A boolean is 0 or 1. `any` shows only
+   * whether it is null. The name consists only of letters, digits, `_`, `-` and `.`.
    */
   tag(column: Expression, name: string, type: 'text' | 'number' | 'boolean' | 'any'): Expression
-  /** The same value, in a form that makes no use of the column's index. */
+  /** The same value, in a form that does not use the column's index. */
   withoutIndex(column: Expression): Expression
 }

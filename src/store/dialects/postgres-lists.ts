@@ -1,4 +1,4 @@
-/** How PostgreSQL filters lists: regular expressions have sets of letters, JSON is read as jsonb, "C" is by code point. */
+/** List filters in PostgreSQL: regular expressions have character sets, JSON is read as jsonb, "C" is by code point. */
 import { sql } from 'kysely'
 import type { ListFacts } from './list-facts.ts'
 
@@ -15,7 +15,7 @@ export const postgresLists: ListFacts = {
   tag(column, name, type) {
     const member = sql`(${column}::jsonb -> ${name}::text)`
     const text = sql`(${column}::jsonb ->> ${name}::text)`
-    // Only a case keeps the order: what is not of the type is never cast.
+    // Only `case` guarantees the order of evaluation: a value of another type is never cast.
     switch (type) {
       case 'any':
         return text
@@ -28,7 +28,7 @@ export const postgresLists: ListFacts = {
     }
   },
 
-  // Its planner knows how many rows have a value, and need not be told.
+  // The planner of PostgreSQL knows how many rows have a value, and needs no hint.
   withoutIndex: (column) => column,
 }
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { BATCH_ROWS } from '../../domain/paging.ts'
 import type { Row, WholeFacts } from './whole-facts.ts'
 
-/** `limits` are the settings that end what takes too long. */
+/** `limits` are the settings for the timeouts. */
 export function postgresWhole(limits: readonly string[]): WholeFacts {
   return {
     beginSnapshot: 'begin isolation level repeatable read read only',
@@ -26,7 +26,7 @@ export function postgresWhole(limits: readonly string[]): WholeFacts {
           yield rows
         }
       } finally {
-        // Also for a reader who has seen enough. In a transaction that has failed there is nothing to close.
+        // Close it even if the reader stops early. In a failed transaction there is nothing to close.
         await sql`close whole`.execute(transaction).catch(() => {})
       }
     },

@@ -1,5 +1,5 @@
 /**
- * PostgreSQL through a pool. The URL decides about TLS (`sslmode`, `sslrootcert`).
+ * PostgreSQL through a pool. The URL sets TLS (`sslmode`, `sslrootcert`).
  *
  * No transaction lasts longer than 30 seconds, so that an abandoned one blocks nothing, and a reader that follows a
  * table by its sequence numbers knows how late a lower number can appear. No statement runs longer than four seconds,
@@ -58,7 +58,7 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
     lists: postgresLists,
     whole: postgresWhole(LIMITS),
     async lockMigrations(transaction) {
-      // A migration may take its time, and so may the wait for another instance that migrates.
+      // A migration may take long, and so may the wait for another instance that migrates.
       await sql`
         select set_config(name, '0', true) from pg_settings where name = any(${LIMITS})
       `.execute(transaction)
@@ -83,8 +83,8 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
 }
 
 async function prepareConnection(client: ClientBase): Promise<void> {
-  // A connection can die between two statements of a transaction, when nobody waits for it: the next
-  // statement fails. Without a listener the process would.
+  // A connection can die between two statements of a transaction, when nothing awaits it: the next statement fails.
+  // Without a listener, the error would end the process.
   client.on('error', () => {})
   await client.query(
     `select set_config(name, $1::jsonb ->> name, false) from pg_settings where name = any($2)`,

@@ -1,6 +1,7 @@
 /**
- * Checkpoints of a SQLite database in a thread of their own: copying the WAL into the database waits for the disk, and
- * the event loop must not (D-278). The thread starts with the first checkpoint, so a service that hardly writes has none.
+ * Runs the checkpoints of a SQLite database in a separate thread: copying the WAL into the database waits for the disk,
+ * and the event loop must not (D-278). The thread starts with the first checkpoint, so a service that hardly writes has
+ * none.
  */
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
@@ -27,7 +28,7 @@ export class Checkpoints {
     this.#alone = alone
   }
 
-  /** Begins a checkpoint if enough was committed since the last one. */
+  /** Starts a checkpoint if enough was committed since the last one. */
   considerAfter(commits: number): void {
     if (this.#running !== undefined || commits - this.#last < COMMITS_BETWEEN) return
     this.#last = commits
@@ -46,8 +47,9 @@ export class Checkpoints {
   }
 
   /**
-   * The first pass copies nearly everything while others write. The second one finds few pages, copies them while
-   * nobody writes, and so lets SQLite begin at the start of the WAL again; otherwise the WAL would grow under load.
+   * The first pass copies nearly everything while others write. The second one finds few pages and copies them while no
+   * statement writes, so that SQLite can start again at the beginning of the WAL; otherwise the WAL would grow under
+   * load.
    */
   async #checkpoint(): Promise<void> {
     await this.#pass()
@@ -88,7 +90,7 @@ export function serveCheckpoints(): void {
     try {
       database.exec('pragma wal_checkpoint(passive)')
     } catch {
-      // Thrown, it would end the whole process. A faulty disk shows at the next commit, where it can be reported.
+      // Throwing would end the whole process. The next commit reports a faulty disk.
     }
     parentPort?.postMessage('done')
   })

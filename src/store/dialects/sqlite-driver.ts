@@ -1,9 +1,9 @@
 /**
  * The driver of SQLite for Kysely: one connection, which statements and whole transactions use in turn.
  *
- * The connection is free for the next statement as soon as a commit is in the WAL; the commit itself is answered when
- * the WAL is on the disk (`wal-sync.ts`). That is why the turns are kept here and not by Kysely, which would hand the
- * connection on only after the answer.
+ * The connection is free for the next statement as soon as a commit is in the WAL; the commit itself is acknowledged
+ * when the WAL is on the disk (`wal-sync.ts`). That is why the turns are managed here and not by Kysely, which would
+ * pass the connection on only after the acknowledgement.
  */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -21,11 +21,11 @@ const PRAGMAS = `
   pragma cache_size = -32768;
 `
 
-/** Five seconds in all, while this process goes on with everything else: SQLite's own wait would stop it. */
+/** Five seconds in all, without blocking this process: SQLite's own wait would block it. */
 const LOCK_ATTEMPTS = 1_000
 const LOCK_PAUSE_MS = 5
 
-/** More than the queries of the store that are always the same; filters of lists make others without end. */
+/** More than the store's fixed queries; list filters produce an unlimited number of others. */
 const KEPT_STATEMENTS = 500
 
 /** SQLite result codes; the upper bits only refine them. */
@@ -83,11 +83,11 @@ export class SqliteDriver implements Driver {
   }
 }
 
-/** Returns whether the database has a WAL; one in memory has none, nor has one on some network file systems. */
+/** Returns whether the database has a WAL; one in memory has none, and neither do some on network file systems. */
 function prepare(database: DatabaseSync): boolean {
   const mode = database.prepare('pragma journal_mode = wal').get()?.['journal_mode']
   const isWal = mode === 'wal'
-  // Without a WAL of its own to sync, SQLite itself waits for the disk.
+  // Without a WAL for us to sync, SQLite itself waits for the disk.
   database.exec(`${PRAGMAS} pragma synchronous = ${isWal ? 'normal' : 'full'}`)
   if (isWal) database.exec('pragma wal_autocheckpoint = 0')
   return isWal
@@ -95,7 +95,7 @@ function prepare(database: DatabaseSync): boolean {
 
 interface Prepared {
   readonly statement: StatementSync
-  /** Also those that write can return rows. */
+  /** Statements that write can return rows too. */
   readonly returnsRows: boolean
   readonly kind: Kind
 }
@@ -120,7 +120,7 @@ class Connection {
   readonly checkpoints: Checkpoints | undefined
   /** Throws if the open file is no longer the one with this name. */
   readonly refuseLostFile: () => void
-  /** Prepared once, the longest unused first. */
+  /** Each statement is prepared once; the least recently used comes first. */
   readonly #statements = new Map<string, Prepared>()
   #isTaken = false
   readonly #waiting: (() => void)[] = []
@@ -134,7 +134,7 @@ class Connection {
 
   async takeTurn(): Promise<void> {
     if (!this.#isTaken) this.#isTaken = true
-    // A turn that ends is handed to the next in line, so it stays taken.
+    // A turn that ends is passed to the next in line, so it stays taken.
     else await new Promise<void>((begin) => this.#waiting.push(begin))
   }
 
@@ -210,7 +210,7 @@ class Lease implements DatabaseConnection {
     if (database.isTransaction || kind === 'read') return result
     if (this.#hasWritten) wal?.count()
     this.#hasWritten = false
-    // The next user goes on while this one waits for the disk: for its own commit and for those that it saw.
+    // The next user continues while this one waits for the disk: for its own commit and for those that it saw.
     this.release()
     await this.#connection.finishCommits()
     return result
@@ -218,7 +218,7 @@ class Lease implements DatabaseConnection {
 
   async begin(): Promise<void> {
     await this.#takeTurn()
-    // Still open only after a rollback that failed, for example on a faulty disk.
+    // The transaction is still open only if a rollback failed, for example on a faulty disk.
     await this.rollback()
     await this.executeQuery(CompiledQuery.raw('begin immediate'))
   }
@@ -229,8 +229,8 @@ class Lease implements DatabaseConnection {
   }
 
   async rollback(): Promise<void> {
-    // Without the turn, an open transaction is somebody else's: this one was committed, and only its sync failed.
-    // A full disk rolls back by itself; rolling back again would hide the error that says so.
+    // Without the turn, an open transaction belongs to another user: ours was committed, and only its sync failed.
+    // On a full disk SQLite rolls back by itself; rolling back again would hide the original error.
     if (!this.#hasTurn || !this.#connection.database.isTransaction) return
     this.#hasWritten = false
     await patiently(this.#connection.database, () => this.#connection.database.exec('rollback'))
@@ -254,7 +254,7 @@ class Lease implements DatabaseConnection {
   }
 }
 
-/** Only a change of rows says whether there was one. */
+/** Only statements that change rows report whether they did. */
 function hasWritten(kind: Kind, { rows, numAffectedRows = 0n }: QueryResult<unknown>): boolean {
   if (kind === 'change') return rows.length > 0 || numAffectedRows > 0n
   return kind === 'other'
@@ -271,7 +271,7 @@ function run<R>(
 function openFile(path: string): DatabaseSync {
   if (path !== ':memory:') {
     try {
-      // Made here and not by SQLite, for its mode; SQLite gives the same mode to the files beside it.
+      // Create the file here and not by SQLite, to set its mode; SQLite gives the same mode to the files beside it.
       closeSync(openSync(path, 'a', 0o600))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

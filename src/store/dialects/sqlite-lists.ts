@@ -1,4 +1,4 @@
-/** How SQLite filters lists: GLOB has sets of letters, JSON is read by paths, a unary plus hides a column's index. */
+/** List filters in SQLite: GLOB has character sets, JSON is read by paths, a unary plus disables a column's index. */
 import { sql } from 'kysely'
 import type { ListFacts } from './list-facts.ts'
 
@@ -26,13 +26,13 @@ export const sqliteLists: ListFacts = {
     }
   },
 
-  // SQLite takes every equality for one that few rows have.
+  // SQLite assumes that every equality matches few rows.
   withoutIndex: (column) => sql`+${column}`,
 }
 
 function set(forms: readonly string[]): string {
   const [only = ''] = forms
-  // Alone, these have a meaning; in brackets none of them has.
+  // Outside brackets these are wildcards; inside they are literal.
   const isPlain = forms.length === 1 && !['*', '?', '['].includes(only)
   return isPlain ? only : `[${forms.join('')}]`
 }

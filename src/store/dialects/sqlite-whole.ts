@@ -1,16 +1,16 @@
-/** A whole SQLite database: read in the order of its rows, beside whoever writes (WAL). */
+/** A whole SQLite database: read in the order of its rows, concurrently with writers (WAL). */
 import { sql } from 'kysely'
 import { BATCH_ROWS } from '../../domain/paging.ts'
 import type { Row, WholeFacts } from './whole-facts.ts'
 
-/** SQLite result code: somebody else has the file open. */
+/** SQLite result code: another connection has the file open. */
 const SQLITE_BUSY = 5
 
 /** No table has a column of this name. */
 const ROW_NUMBER = 'row number'
 
 export const sqliteWhole: WholeFacts = {
-  // Not a writer, as the transactions of the store are: those would wait.
+  // Not a writer, unlike the other transactions of the store: those would have to wait.
   beginSnapshot: 'begin deferred',
   liftLimits: async () => {},
 
@@ -36,7 +36,7 @@ export const sqliteWhole: WholeFacts = {
   },
 
   async continueNumbers(transaction, { table }, after) {
-    // Inserts raise it by themselves; one that nothing was inserted for is not there.
+    // Inserts raise the number by themselves; a table without inserts has no row here.
     const { rows } = await sql`
       update sqlite_sequence set seq = max(seq, ${after}) where name = ${table} returning seq
     `.execute(transaction)
@@ -48,7 +48,7 @@ export const sqliteWhole: WholeFacts = {
 
   async countOthers(db) {
     try {
-      // Leaving WAL works only if nobody else has the file open.
+      // Leaving WAL works only if no other connection has the file open.
       await sql`pragma journal_mode = delete`.execute(db)
       await sql`pragma journal_mode = wal`.execute(db)
       return 0
@@ -60,6 +60,6 @@ export const sqliteWhole: WholeFacts = {
     }
   },
 
-  // A transaction begins as the only writer.
+  // A transaction already begins as the only writer.
   lockTables: async () => {},
 }

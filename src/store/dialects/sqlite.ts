@@ -1,8 +1,8 @@
 /**
- * SQLite, as Node carries it: one connection, one file that several processes may share.
+ * SQLite, as built into Node: one connection, one file that several processes may share.
  *
- * A commit that was answered survives a crash and a power cut (`wal-sync.ts`). Transactions begin as writers, because one
- * that turns into a writer later fails at once when another process has written since.
+ * An acknowledged commit survives a crash and a power cut (`wal-sync.ts`). Transactions begin as writers, because one
+ * that becomes a writer later fails immediately if another process has written since.
  */
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
@@ -49,7 +49,7 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     sortedText: 'text',
     lists: sqliteLists,
     whole: sqliteWhole,
-    // A transaction begins as the only writer.
+    // A transaction already begins as the only writer.
     lockMigrations: async () => {},
     readTime: async () => undefined,
     isTrouble: (error) => error instanceof StoreUnavailable || TROUBLES.has(resultCode(error)),

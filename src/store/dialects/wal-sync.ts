@@ -1,7 +1,7 @@
 /**
  * Group commit for SQLite (D-278). SQLite writes a commit to the WAL without waiting for the disk
- * (`synchronous = normal`); before the commit is answered, the WAL is synced in the thread pool. All commits that wait
- * at that moment share one sync, and the event loop never waits for the disk.
+ * (`synchronous = normal`); before the commit is acknowledged, the WAL is synced in the thread pool. All commits that
+ * wait at that moment share one sync, and the event loop never waits for the disk.
  *
  * SQLite holds no lock on the WAL file, so a descriptor of our own is safe. SQLite itself syncs the WAL before a
  * checkpoint copies it into the database.
@@ -24,13 +24,13 @@ export class WalSync {
   #running: Promise<void> | undefined
   #failure: StoreUnavailable | undefined
 
-  /** `path`: of the WAL. */
+  /** `path`: the path of the WAL. */
   constructor(path: string, syncFile: SyncFile = promisify(fdatasync)) {
     this.#path = path
     this.#syncFile = syncFile
   }
 
-  /** How many commits were counted. */
+  /** The number of commits counted. */
   get commits(): number {
     return this.#commits
   }
@@ -52,8 +52,8 @@ export class WalSync {
   }
 
   /**
-   * Throws if a sync has failed. After that, the system may take for written what is not, and a later commit could not
-   * be read without the lost one. So nothing more may be written (D-278).
+   * Throws if a sync has failed. After that, the system may consider lost data written, and a later commit could not be
+   * read without the lost one. So nothing more may be written (D-278).
    */
   refuseAfterFailure(): void {
     if (this.#failure !== undefined) throw this.#failure
@@ -80,14 +80,14 @@ export class WalSync {
     this.#synced = covered
   }
 
-  /** Opens the file again if another one has its name. */
+  /** Reopens the file if another one has taken its name. */
   #descriptor(): number {
     const { ino } = statSync(this.#path, { bigint: true })
     if (this.#file !== undefined && this.#file.inode !== ino) {
       close(this.#file.descriptor, () => {})
       this.#file = undefined
     }
-    // Windows syncs only what is open for writing.
+    // Windows syncs only files that are open for writing.
     this.#file ??= { descriptor: openSync(this.#path, 'r+'), inode: ino }
     return this.#file.descriptor
   }

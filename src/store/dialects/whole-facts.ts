@@ -1,34 +1,34 @@
-/** What differs between the databases where a whole one is read or written: backup, restore and move. */
+/** What differs between the databases when all of one is read or written: backup, restore and move. */
 import type { QueryExecutorProvider } from 'kysely'
 
 /** Columns by name, in the order of the table. */
 export type Row = Readonly<Record<string, string | number | null>>
 
-/** A column whose numbers the database itself counts on. */
+/** A column that the database numbers itself. */
 export interface Numbered {
   readonly table: string
   readonly column: string
 }
 
 export interface WholeFacts {
-  /** Begins a transaction that sees one moment and keeps nobody from writing. */
+  /** Begins a transaction that sees one snapshot and does not block writers. */
   readonly beginSnapshot: string
-  /** In a transaction: it may take as long as it takes. */
+  /** In a transaction: removes its time limits. */
   liftLimits(transaction: QueryExecutorProvider): Promise<void>
-  /** In a transaction: every row of a table, some at a time. */
+  /** In a transaction: returns every row of a table, in batches. */
   rowsOf(transaction: QueryExecutorProvider, table: string): AsyncIterable<readonly Row[]>
-  /** Between the columns and the values of an insert that brings the numbers of a sequence with it. */
+  /** Goes between the columns and the values of an insert that sets the numbers of a sequence. */
   readonly keepingNumbers: string
-  /** The highest number that was ever given, also when its row is gone. */
+  /** Returns the highest number ever assigned, even if its row was deleted. */
   lastNumber(transaction: QueryExecutorProvider, numbered: Numbered): Promise<number>
-  /** After such inserts: the next number is higher than all of them, and than `after`. */
+  /** After such inserts: makes the next number higher than all of them, and than `after`. */
   continueNumbers(
     transaction: QueryExecutorProvider,
     numbered: Numbered,
     after: number,
   ): Promise<void>
-  /** How many others are connected to the database now, as far as can be seen. Not in a transaction. */
+  /** Returns how many other connections to the database are visible. Not in a transaction. */
   countOthers(db: QueryExecutorProvider): Promise<number>
-  /** In a transaction: nobody else writes to these tables before it ends. */
+  /** In a transaction: blocks other writers of these tables until it ends. */
   lockTables(transaction: QueryExecutorProvider, tables: readonly string[]): Promise<void>
 }

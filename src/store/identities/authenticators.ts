@@ -1,5 +1,5 @@
 /**
- * The authenticators that prove identities: passwords and certificates in one table, at most one of each for an
+ * The authenticators of identities: passwords and certificates in one table, at most one of each for an
  * identity. A username is found by its folded form, a certificate by its fingerprint; both are unique.
  */
 import type { Insertable, Kysely, Selectable } from 'kysely'
@@ -125,7 +125,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
               fingerprint: certificate.fingerprint,
               is_issued_by_network: certificate.isIssuedByNetwork ? 1 : 0,
               credential_version: version + 1,
-              // A renewal that was under way renews what is no longer there.
+              // Drop a renewal in progress: the certificate that it would renew is replaced.
               renewal_cert_pem: null,
               renewal_fingerprint: null,
             }),

@@ -1,4 +1,4 @@
-/** Certificates that wait to take the place of an authenticator's own one: D-130. */
+/** Certificates that wait to replace the current one of an authenticator: D-130. */
 import { type Kysely, sql } from 'kysely'
 import type { CertificateRenewals } from '../../domain/enrollments/renewal/stores.ts'
 import { json, reading } from '../reading.ts'
@@ -25,7 +25,7 @@ export function sqlCertificateRenewals(db: Kysely<Tables>): CertificateRenewals 
           fingerprint: sql.ref('renewal_fingerprint'),
           renewal_cert_pem: null,
           renewal_fingerprint: null,
-          // What the old one proved, but did not begin yet, begins nothing (D-122).
+          // Logins that the old certificate proved but that have no session yet cannot start one (D-122).
           credential_version: sql<number>`credential_version + 1`,
           updated_at: at,
         })

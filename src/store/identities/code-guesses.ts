@@ -1,6 +1,6 @@
 /**
- * Guesses at the codes of one identity since the last right one (D-18, R086). A guess is counted before anybody
- * knows whether it is right, and its row is held until a block it causes is written: there is no moment for others.
+ * Guesses at the codes of one identity since the last correct one (D-18, R086). A guess is counted before it is
+ * checked, and its row stays locked until the block that it causes is written, so that no other guess gets in between.
  */
 import { type Kysely, sql } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'
@@ -14,13 +14,13 @@ export function sqlCodeGuesses(db: Kysely<Tables>): CodeGuesses {
     take: (identityId, now, blockedUntil) =>
       atomically(db, async (tx) => {
         const standing = await count(tx, identityId, now)
-        // The identity is gone, and its guesses with it.
+        // The identity was deleted, and its guesses with it.
         if (standing === undefined) return { guesses: 1 }
 
         const { guesses, blocked_until } = standing
         if (blocked_until !== null && blocked_until > now) return { blockedUntil: blocked_until }
 
-        // The guess that fills the measure is judged; the block is for those after it.
+        // The guess that reaches the limit is still checked; the block applies to those after it.
         const block = blockedUntil(guesses)
         if (block !== undefined) {
           await tx
@@ -38,7 +38,7 @@ export function sqlCodeGuesses(db: Kysely<Tables>): CodeGuesses {
   }
 }
 
-/** Adds one, unless a block holds; the answer tells which. After a block the count goes on, so that blocks grow. */
+/** Adds one unless blocked, and returns which it was. The count continues after a block, so that blocks get longer. */
 async function count(
   db: Kysely<Tables>,
   identityId: IdentityId,

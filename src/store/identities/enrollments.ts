@@ -1,6 +1,6 @@
 /**
- * Enrollments by the hash of their token: taken once, at most one that is not used for each method of an identity, and
- * for each username. A used one stays until the clean-up comes for it. API 4.3.
+ * Enrollments by the hash of their token: used once, at most one unused for each method of an identity, and for each
+ * username. A used one stays until the clean-up deletes it. API 4.3.
  */
 import type { Kysely, Selectable } from 'kysely'
 import type { CaId } from '../../base/ids.ts'
@@ -32,7 +32,7 @@ const LIST: Listed<'enrollments', typeof ENROLLMENT_FIELDS> = {
   order: { field: 'createdAt', direction: 'asc' },
 }
 
-/** What was in the way of a row can be gone when it is looked for; then the next attempt inserts. */
+/** A conflicting row can be gone when we look for it; then the next attempt inserts. */
 const ATTEMPTS = 3
 
 export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollments {
@@ -126,7 +126,7 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
     },
 
     async take(tokenHash, method, now) {
-      // One statement finds the enrollment and spends it: of several at once, one gets the row back.
+      // One statement finds the enrollment and uses it up: of several concurrent calls, only one gets the row.
       const row = await db
         .updateTable('enrollments')
         .set({ used_at: now, updated_at: now })
@@ -138,7 +138,7 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
         .executeTakeFirst()
       if (row !== undefined) return opened(row)
       const found = await findByToken(tokenHash, method, now)
-      // Not taken, whatever has happened to it since.
+      // Not used, whatever else changed since.
       return found.state === 'open' ? { state: 'unknown' } : found
     },
 
@@ -164,7 +164,7 @@ function toRow(enrollment: Enrollment): EnrollmentRow {
   }
 }
 
-/** For a row that was asked for by its method. */
+/** For a row that was selected by its method. */
 function opened<Method extends EnrollmentMethod>(row: Selectable<EnrollmentRow>): OpenedBy<Method> {
   return {
     state: 'open',

@@ -1,4 +1,4 @@
-/** Identities. Names are unique, and so are external ids where there is one. */
+/** Identities. Names are unique, and so are external ids if set. */
 import { type Kysely, sql } from 'kysely'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -144,8 +144,8 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
     },
 
     async hasOtherAdministrator(than, now) {
-      // `than` is held with the others: whoever asks about another one waits here, and not in the middle of
-      // removing it, where the two would wait for each other. The condition is the opposite of `isDisabled`.
+      // Lock `than` together with the others: a concurrent call about another administrator waits here, and not in the
+      // middle of its deletion, where the two would deadlock. The condition is the opposite of `isDisabled`.
       const held = await db
         .updateTable('identities')
         .set(HOLD)

@@ -34,8 +34,8 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
         const rows = await listOf(tx, id)
         const { maxAttempts, ceiling, lockUntil } = rule
         const isClosed = holds(held.closed_until, now)
-        // Before anything is written. A right password would have been refused too, so this was no guess: were it counted,
-        // one network could reach the ceiling alone, and shut everybody out (R080).
+        // Check before writing anything. A correct password would have been rejected too, so this was not a guess: if
+        // it were counted, a single network could reach the ceiling and lock out all others (R080).
         const wasGuess = isOpen({ ...held, rows }, origin, now)
         if (origin.device !== undefined && maxAttempts > 0) {
           const row = rowOf(rows, 'device', origin.device)

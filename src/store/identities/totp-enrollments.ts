@@ -1,6 +1,6 @@
 /**
  * The authenticator app of an identity, pending or verified, with its recovery codes (D-17, D-19, D-240). Codes refer
- * to the enrollment and are deleted with it. Everything that is spent is spent in one statement.
+ * to the enrollment and are deleted with it. Each code is used up in a single statement.
  */
 import type { Kysely, Selectable } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'
@@ -123,7 +123,7 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
 
     replaceRecoveryCodes: (identityId, codes) =>
       atomically(db, async (tx) => {
-        // Holds the row, so that of two at once the codes of one are left, not those of both.
+        // Lock the row, so that of two concurrent calls only one set of codes remains, not both.
         const { numUpdatedRows } = await tx
           .updateTable('totp_enrollments')
           .set((row) => ({ last_step: row.ref('last_step') }))
@@ -145,7 +145,7 @@ async function replaceCodes(
   await db
     .insertInto('recovery_codes')
     .values(codes.map((code) => ({ identity_id: identityId, code_hash: code })))
-    // Thirty bits each: one day two of them are the same, and that code is good once.
+    // Codes have thirty bits, so two can be equal by chance; such a code works once.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

@@ -1,4 +1,4 @@
-/** Whose database this is (D-48): one row. */
+/** The installation that owns this database (D-48): one row. */
 import type { Kysely } from 'kysely'
 import type { Installation } from '../../domain/installation/stores.ts'
 import type { Tables } from '../tables.ts'
@@ -77,7 +77,7 @@ export function sqlInstallation(db: Kysely<Tables>): Installation {
     },
 
     async touch() {
-      // Another value each time: SQLite writes nothing where nothing changes.
+      // Use a different value each time: SQLite writes nothing if nothing changes.
       await db
         .updateTable('installation')
         .set((row) => ({ touches: row('touches', '+', 1) }))

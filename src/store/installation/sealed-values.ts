@@ -1,12 +1,12 @@
 /**
- * Everything that is sealed under the installation secret, for the day when that is replaced (D-141). A new column with
- * something sealed gets its part here; `installation` seals its own.
+ * Everything that is sealed under the installation secret, for replacing that secret (D-141). A new sealed column must
+ * be added here; `installation` seals its own.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { SealedValue, SealedValues } from '../../domain/installation/stores.ts'
 import type { Tables } from '../tables.ts'
 
-/** A statement for a few hundred rows: a transaction may not take long, and a statement has not room for all. */
+/** Rows per statement: a transaction must be short, and one statement cannot hold all rows. */
 const BATCH = 200
 
 export function sqlSealedValues(db: Kysely<Tables>): SealedValues {

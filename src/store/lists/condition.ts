@@ -1,13 +1,13 @@
 /**
- * A filter as a condition in SQL. API 2. SQL has a third truth value, the filter has two: every `not` is written as
- * `is not true`, and what remains unknown above it is no match either way.
+ * Converts a filter to a SQL condition. API 2. SQL has a third truth value, the filter has two: every `not` is written
+ * as `is not true`, and a result that is still unknown does not match.
  */
 import { sql } from 'kysely'
 import { lettersOf } from '../../domain/lists/letters.ts'
 import type { FieldReference, Filter, FilterValue, Test } from '../../domain/lists/list-query.ts'
 import type { Expression, ListFacts } from '../dialects/list-facts.ts'
 
-/** The column of a field; tags are asked for as `tags`. */
+/** Returns the column of a field; that of tags is `tags`. */
 export type ColumnOf = (field: string) => Expression
 
 export function condition(filter: Filter, columnOf: ColumnOf, facts: ListFacts): Expression {
@@ -18,7 +18,7 @@ export function condition(filter: Filter, columnOf: ColumnOf, facts: ListFacts):
     case 'or':
       return joined(filter.parts.map(within), sql` or `, sql`false`)
     case 'not':
-      // An index of those that have a value is found by these words.
+      // This form lets the database use a partial index on rows with a value.
       if (filter.part.op === 'null' && filter.part.field.kind === 'field') {
         return sql`${columnOf(filter.part.field.name)} is not null`
       }
@@ -67,7 +67,7 @@ function passes(
 
 type Type = 'text' | 'number' | 'boolean'
 
-/** `valueAs` answers what is tested, or null where it is of another type. */
+/** `valueAs` returns the value to test, or null if it is of another type. */
 function holds(test: Test, valueAs: (type: Type) => Expression, facts: ListFacts): Expression {
   const isOf = (value: FilterValue): Expression => valueAs(typeOf(value))
   switch (test.op) {
@@ -92,7 +92,7 @@ function typeOf(value: FilterValue): Type {
   return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean'
 }
 
-/** A truth is 0 or 1. */
+/** A boolean is 0 or 1. */
 function bound(value: FilterValue): string | number {
   return typeof value === 'boolean' ? Number(value) : value
 }

@@ -1,6 +1,6 @@
 /**
- * One page of a table, and how many rows there are in all. API 2. Values are bound parameters; names of columns come
- * from the table's map and never from outside.
+ * Reads one page of a table, and the total number of rows. API 2. Values are bound parameters; column names come from
+ * the table's map and never from the caller.
  */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Filter, ListFields, ListQuery, Order } from '../../domain/lists/list-query.ts'
@@ -8,11 +8,11 @@ import type { Expression, ListFacts } from '../dialects/list-facts.ts'
 import type { Tables } from '../tables.ts'
 import { type ColumnOf, condition } from './condition.ts'
 
-/** Where the fields of a list stand, and its tags where it has some. */
+/** The columns of a list's fields, and its tags if it has any. */
 export interface Listed<Table extends keyof Tables, Fields extends ListFields> {
   readonly table: Table
   readonly columns: Readonly<Record<NameIn<Fields>, keyof Tables[Table] & string>>
-  /** The order of the list when none is asked for. */
+  /** The default order of the list. */
   readonly order: Order & { readonly field: NameIn<Fields> }
 }
 
@@ -21,12 +21,12 @@ type NameIn<Fields extends ListFields> =
   | (Fields['hasTags'] extends true ? 'tags' : never)
 
 /**
- * So many rows are read and sorted in no time. Of more, the page is found by going through the rows in their order,
- * where it is met soon. SQLite has to be told, for it does not know how many rows have a value.
+ * Up to this many rows, sorting in memory is cheaper than walking the index. With more, walking the rows in order
+ * reaches the page soon. SQLite needs the hint, because it does not know how many rows have a value.
  */
 const SORTABLE = 2_000
 
-/** `common`: what nearly every row passes, besides the filter; no index helps with it. */
+/** `common`: a condition besides the filter that nearly every row passes, so that no index helps with it. */
 export async function listRows<Table extends keyof Tables, Fields extends ListFields>(
   db: Kysely<Tables>,
   facts: ListFacts,
@@ -53,7 +53,7 @@ export async function listRows<Table extends keyof Tables, Fields extends ListFi
   const totalCount = counted.rows[0]?.totalCount ?? 0
 
   const isSorted = totalCount <= SORTABLE
-  // The first column of the order finds its rows in their order.
+  // The index on the first column of the order returns the rows in order.
   const inOrder: ColumnOf = (field) => (field === orders[0]?.field ? byIndex : without)(field)
   const { rows } = await sql<Selectable<Tables[Table]>>`
     select * ${rowsFound(isSorted ? byIndex : inOrder)}
@@ -69,7 +69,7 @@ function columnOf(columns: Readonly<Record<string, string>>, field: string): str
   return column
 }
 
-/** The id, which every row has, comes last in any case. */
+/** The id, which every row has, always comes last. */
 function terms(orders: readonly Order[], find: ColumnOf): Expression {
   const isUp = orders.at(-1)?.direction !== 'desc'
   return sql.join([

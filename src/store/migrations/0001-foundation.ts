@@ -37,7 +37,7 @@ export const foundation: Migration = {
       reason ${database.sortedText},
       details text
     )`,
-    // By what events are searched for, newest first (API 3.3).
+    // The fields that events are searched by, newest first (API 3.3).
     'create index events_time on events (at, id)',
     'create index events_type on events (type, at, id)',
     'create index events_identity on events (identity_id, at, id)',
@@ -111,7 +111,7 @@ const identities = ({ sortedText }: Facts) => [
   'create index identities_admin on identities (is_admin)',
   'create index identities_creation on identities (created_at, id)',
   'create index identities_update on identities (updated_at, id)',
-  // Few are.
+  // Partial, because few identities are disabled.
   'create index identities_disabled on identities (disabled_at) where disabled_at is not null',
 
   `create table authenticators (
@@ -153,7 +153,7 @@ const identities = ({ sortedText }: Facts) => [
     created_at bigint not null,
     updated_at bigint not null
   )`,
-  // A used one stays for a while, so that its token is told apart from one that nobody was given.
+  // A used one stays for a while, so that its token can be told apart from one that was never issued.
   'create unique index enrollments_open on enrollments (identity_id, method) where used_at is null',
   'create unique index enrollments_username on enrollments (username_key) where used_at is null',
   'create index enrollments_identity on enrollments (identity_id)',
@@ -228,7 +228,7 @@ const loginsAndSessions = ({ sequenceKey, sortedText }: Facts) => [
     expires_at bigint not null
   )`,
   'create index api_sessions_expiry on api_sessions (expires_at)',
-  // With their end: lists show and count what has not expired.
+  // Includes the expiry: lists show and count only sessions that have not expired.
   'create index api_sessions_beginning on api_sessions (created_at, id, expires_at)',
   'create index api_sessions_identity on api_sessions (identity_id, expires_at)',
   'create index api_sessions_kind on api_sessions (kind, expires_at)',

@@ -1,6 +1,6 @@
 /**
- * When the last login of an identity finished: D-268. For earlier logins, what the database still knows: the last use of
- * an authenticator, or else the newest session that an external JWT began. No index, so that a login rewrites none
+ * When the last login of an identity finished: D-268. For earlier logins, what the database still knows: the last use
+ * of an authenticator, or else the newest session that an external JWT began. No index, so that a login rewrites none
  * (D-269).
  */
 import type { Migration } from './migration.ts'

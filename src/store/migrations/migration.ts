@@ -1,4 +1,4 @@
-/** One step of the database's shape. Forward only; a released one is never edited. */
+/** One step of the database schema. Forward only; a released one is never edited. */
 import type { Database } from '../dialects/database.ts'
 
 export interface Migration {

@@ -1,4 +1,4 @@
-/** Authentication policies. What a policy demands is one JSON column: nothing searches in it. */
+/** Authentication policies. The requirements are one JSON column, because nothing searches in them. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
@@ -44,7 +44,7 @@ export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
 
     async hold(id) {
       if (!isStorable(id)) return undefined
-      // Writes what is there already, which locks the row on PostgreSQL.
+      // Writes the existing value, which locks the row on PostgreSQL.
       const row = await db
         .updateTable('auth_policies')
         .set({ updated_at: sql.ref<Instant>('updated_at') })

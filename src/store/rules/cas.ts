@@ -1,4 +1,4 @@
-/** Third-party CAs. Names and certificates are unique; what nothing searches in is one JSON column. */
+/** Third-party CAs. Names and certificates are unique; fields that are never searched are one JSON column. */
 import type { Kysely, Selectable } from 'kysely'
 import type { Cas } from '../../domain/certificates/stores.ts'
 import {

@@ -1,4 +1,4 @@
-/** External JWT signers. Names and issuers are unique; the rest is one JSON column: nothing searches in it. */
+/** External JWT signers. Names and issuers are unique; the rest is one JSON column, because nothing searches in it. */
 import type { Kysely, Selectable } from 'kysely'
 import {
   type ExternalJwtSigner,

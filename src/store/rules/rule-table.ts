@@ -1,4 +1,4 @@
-/** What the tables of rules have in common: a rule by its id, all of them by name, and the end of one. */
+/** Common to the tables of rules: get one by id, list all by name, and delete one. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { isStorable } from '../../base/text.ts'
 import type { Tables } from '../tables.ts'

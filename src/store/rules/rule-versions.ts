@@ -1,4 +1,4 @@
-/** The version of the rules (D-34): one row, raised with every change of a policy, signer or CA. */
+/** The version of the rules (D-34): one row, incremented with every change of a policy, signer or CA. */
 import type { Kysely } from 'kysely'
 import type { RuleVersions } from '../../domain/policies/stores.ts'
 import type { Tables } from '../tables.ts'

@@ -1,6 +1,6 @@
 /**
- * API sessions, OIDC and legacy in one table: one row for each, removed when it ends or some time after it has
- * expired.
+ * API sessions, OIDC and legacy in one table: one row each, deleted when the session ends or some time after it
+ * expires.
  */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { SecretHash } from '../../base/secrets/vault.ts'
@@ -36,7 +36,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     },
 
     async hold(id) {
-      // Writes what is there already, which locks the row on PostgreSQL.
+      // Writes the existing value, which locks the row on PostgreSQL.
       const row = await db
         .updateTable('api_sessions')
         .set({ created_at: sql.ref('created_at') })
@@ -58,7 +58,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
 
     async listHoldersOfLive(identityIds, at) {
       if (identityIds.length === 0) return new Set()
-      // By identity, so that one look at the index per identity is enough, however many sessions it has.
+      // Group by identity, so that one index lookup per identity is enough, however many sessions it has.
       const rows = await db
         .selectFrom('identities')
         .select('id')
@@ -123,8 +123,8 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     },
 
     async renewLegacy(id, lastActivityAt, expiresAt) {
-      // Of two calls at once the earlier may be written later: no time goes back. What had expired by then is not
-      // brought back to life.
+      // Of two concurrent calls, the earlier may be written later: never move a time back. Do not revive a session that
+      // had expired by then.
       await db
         .updateTable('api_sessions')
         .set({
@@ -161,7 +161,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
         .where('expires_at', '<=', by)
         .orderBy('expires_at')
         .limit(limit)
-      // Asked again of the row itself: it may have been renewed since it was found.
+      // Check the row again: it may have been renewed since it was found.
       const rows = await db
         .deleteFrom('api_sessions')
         .where('id', 'in', expired)

@@ -1,6 +1,6 @@
 /**
- * Logins from their first proven factor on (D-7). The states are a union in one table: columns for what is searched
- * or changes in one statement, one JSON column for the rest.
+ * Logins, starting with their first proven factor (D-7). The states are a union in one table: columns for values that
+ * are searched or changed in one statement, one JSON column for the rest.
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { ApiSessionId, ExternalJwtSignerId } from '../../base/ids.ts'
@@ -52,11 +52,11 @@ const BODY = object({
     factors: FURTHER_FACTORS,
     extJwt: optional(text<ExternalJwtSignerId>),
   }),
-  /** Of a code; false where there is none yet. */
+  /** For a code; false if there is none yet. */
   byEnrollment: boolean,
 })
 
-/** The others are where a login ends: nothing leads out of them. */
+/** The other states are final. */
 const OPEN_STATES = ['partially-authenticated', 'code-issued'] as const
 const STATES = [...OPEN_STATES, 'tokens-issued', 'ended'] as const
 
@@ -104,7 +104,7 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
     },
 
     async takeByCode(codeHash, redemption) {
-      // One statement finds the code and spends it: of several at once, one gets the row back.
+      // One statement finds the code and uses it up: of several concurrent calls, only one gets the row.
       const row = await db
         .updateTable('auth_requests')
         .set({
@@ -132,7 +132,7 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
   }
 }
 
-/** Everything but the key, and but the wrong codes, which no other change touches. */
+/** Everything except the key, and the wrong codes, which no other change touches. */
 function columns(
   request: PartiallyAuthenticated | CodeIssued,
 ): Omit<Insertable<AuthRequestRow>, 'key' | 'wrong_codes'> {

@@ -1,5 +1,5 @@
 /**
- * A proven primary factor as JSON, for logins and sessions. Whose it is stands in a column of the row, once: a
+ * A proven primary factor as JSON, for logins and sessions. The identity is stored once, in a column of the row: a
  * factor never belongs to another identity than the login (D-13).
  */
 import type { AuthenticatorId, CaId, ExternalJwtSignerId } from '../../base/ids.ts'
@@ -32,12 +32,12 @@ export const PROOF = object({
   at: integer<Instant>,
 })
 
-/** What was proven for a session. TOTP has a column of its own. */
+/** What was proven for a session. TOTP has its own column. */
 export const PROVEN = object({
   primary: PROOF,
   extJwt: optional(text<ExternalJwtSignerId>),
   factors: FURTHER_FACTORS,
-  /** What the login of a legacy session demanded. */
+  /** What the login of a legacy session required. */
   demanded: FURTHER_FACTORS,
 })
 

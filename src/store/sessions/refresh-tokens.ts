@@ -1,4 +1,4 @@
-/** Refresh tokens by their hash, spent ones too until they would have expired (D-27). */
+/** Refresh tokens by their hash. Used ones are kept until they would have expired (D-27). */
 import type { Kysely, Selectable } from 'kysely'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { RefreshToken } from '../../domain/factors/refresh-token.ts'

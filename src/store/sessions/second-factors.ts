@@ -1,6 +1,6 @@
 /**
- * Second factors in rows. TOTP has columns and members of its own, from before there were others; each further factor is
- * in a list. So rows that an earlier version wrote are read as they are, and a new factor needs no migration here.
+ * Second factors in rows. TOTP has its own columns and members, because it came first; each further factor is in a
+ * list. So rows of an earlier version can still be read, and a new factor needs no migration here.
  */
 import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../domain/factors/proven.ts'
 import { listOf, oneOf, optional } from '../reading.ts'

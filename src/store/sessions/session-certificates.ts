@@ -1,4 +1,4 @@
-/** API session certificates: one row for each, removed with its session or some time after it has expired (D-41). */
+/** API session certificates: one row each, deleted with the session or some time after they expire (D-41). */
 import type { Kysely, Selectable } from 'kysely'
 import { isStorable } from '../../base/text.ts'
 import type { SessionCertificate } from '../../domain/certificates/session/session-certificate.ts'

@@ -1,4 +1,4 @@
-/** The sessions and access tokens that ended before their time, numbered in the order of writing for those who follow. */
+/** Sessions and access tokens that ended early, numbered in the order of writing for readers that follow them. */
 import type { Kysely } from 'kysely'
 import type { SessionEndings } from '../../domain/sessions/stores.ts'
 import { removeBefore } from '../remove-before.ts'

@@ -1,4 +1,4 @@
-/** What a restore ends in the rows themselves: D-159. */
+/** Ends what a restore must end in the rows themselves: D-159. */
 import type { Kysely } from 'kysely'
 import type { Epochs } from '../../domain/installation/stores.ts'
 import type { Tables } from '../tables.ts'

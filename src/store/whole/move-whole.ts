@@ -1,6 +1,6 @@
 /**
- * Everything from one database into another: D-160. The source is held still, copied, compared and marked; so nothing
- * that is written to it is missed, and nobody starts on it afterwards.
+ * Moves everything from one database into another: D-160. The source is locked, copied, compared and marked. So no
+ * write to it is missed, and no instance starts on it afterwards.
  */
 import type { Stores } from '../../domain/stores.ts'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
@@ -16,13 +16,13 @@ export interface Moved {
   readonly rows: number
 }
 
-/** Throws StoreUnavailable and OccupiedDatabase; then nothing has changed. */
+/** Throws StoreUnavailable and OccupiedDatabase, without having changed anything. */
 export async function moveWhole(
   from: StoreAddress,
   to: StoreAddress,
   deps: {
     readonly onRows: (done: number, total: number) => void
-    /** In the target, before anybody sees it. */
+    /** Runs in the target, before the data becomes visible. */
     readonly record: (tx: Stores, moved: Moved) => Promise<void>
   },
 ): Promise<Moved> {
@@ -36,7 +36,7 @@ export async function moveWhole(
       throw new StoreUnavailable(`${who}; stop every instance, and whatever else is connected`)
     }
     return await db.transaction().execute(async (tx) => {
-      // Whoever starts now waits, and then reads that the database was moved.
+      // An instance that starts now waits, and then reads that the database was moved.
       await database.lockMigrations(tx)
       await database.whole.lockTables(tx, TABLES)
       const found = await tx.selectFrom('installation').select('moved_to').executeTakeFirst()
@@ -73,7 +73,7 @@ export async function moveWhole(
   }
 }
 
-/** One connection is enough, and a second one of ours would be taken for somebody else's. */
+/** One connection is enough, and a second one of ours would be counted as another process. */
 function one(address: StoreAddress): StoreAddress {
   return address.kind === 'postgres' ? { ...address, maxConnections: 1 } : address
 }

@@ -1,6 +1,6 @@
 /**
- * A whole database at one moment, while others go on writing: for backups. D-158. Nothing is migrated here: the version
- * that runs beside it may be another one.
+ * Reads a whole database in one snapshot, while others keep writing: for backups. D-158. Nothing is migrated here,
+ * because the running service may be another version.
  */
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
@@ -14,11 +14,11 @@ export type { Row, TableName }
 
 export interface WholeDatabase {
   count(table: TableName): Promise<number>
-  /** Every row, some at a time. One table after the other. */
+  /** Every row, in batches. One table after the other. */
   rows(table: TableName): AsyncIterable<readonly Row[]>
 }
 
-/** Throws StoreUnavailable, also for a database that this version does not know. */
+/** Throws StoreUnavailable, also for a database version that this program does not know. */
 export async function readWhole<T>(
   address: StoreAddress,
   work: (whole: WholeDatabase) => Promise<T>,
@@ -55,7 +55,7 @@ export function wholeOn(
   }
 }
 
-/** What is read is written elsewhere as it is; so the tables must be those that this program knows. */
+/** The rows are written elsewhere unchanged, so the tables must be those that this program knows. */
 export async function refuseOtherShape(
   db: QueryExecutorProvider,
   database: Database,

@@ -1,6 +1,6 @@
 /**
- * Every table, whoever is referred to before whoever refers: the one list that backup, restore and move go by. A test
- * compares it with the database, so that a new table cannot be forgotten.
+ * Every table, each after the tables it refers to: the one list that backup, restore and move use. A test compares it
+ * with the database, so that a new table cannot be forgotten.
  */
 import type { Tables } from '../tables.ts'
 
@@ -35,8 +35,8 @@ export const TABLES: readonly TableName[] =
   IN_ORDER satisfies TableName extends (typeof IN_ORDER)[number] ? unknown : never
 
 /**
- * What a restore ends (D-159): it would be worth nothing after one, so no backup has it. Whoever adds a table here asks:
- * could something in it have been spent or ended since the backup?
+ * The tables that a restore ends (D-159): their rows would be useless after one, so backups omit them. Before adding a
+ * table here, ask: could something in it have been used up or ended since the backup?
  */
 export const OF_ONE_EPOCH: readonly TableName[] = [
   'enrollments',
@@ -49,5 +49,5 @@ export const OF_ONE_EPOCH: readonly TableName[] = [
   'signing_keys',
 ]
 
-/** The columns whose numbers the database itself counts on. */
+/** The columns that the database numbers itself. */
 export const NUMBERED = [{ table: 'session_endings', column: 'sequence' }] as const

@@ -1,6 +1,6 @@
 /**
- * A whole database written in one transaction: after a kill at any moment it is as it was, or complete. What is in it
- * before is refused, or replaced. D-159.
+ * Writes a whole database in one transaction: if the process is killed, the database is unchanged or complete. Existing
+ * content is refused, or replaced. D-159.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Epochs } from '../../domain/installation/stores.ts'
@@ -14,7 +14,7 @@ import { sqlEpochs } from './epochs.ts'
 import { type WholeDatabase, wholeOn } from './read-whole.ts'
 import { NUMBERED, TABLES, type TableName } from './table-order.ts'
 
-/** There is an installation in it already. */
+/** The database already has an installation. */
 export class OccupiedDatabase extends Error {
   constructor(name: string) {
     super(`there is an installation in the database ${name} already`)
@@ -27,26 +27,26 @@ export interface RowsOfTable {
   readonly rows: readonly Row[]
 }
 
-/** What is done with the tables when their rows are in, before anybody sees them. */
+/** Runs after all rows are inserted, before they become visible. */
 export type Finish<T> = (
   tx: Stores,
   besides: { readonly epochs: Epochs; readonly written: WholeDatabase },
 ) => Promise<T>
 
-/** Throws StoreUnavailable and OccupiedDatabase, and whatever `content` and `finish` throw; then nothing has changed. */
+/** Throws StoreUnavailable, OccupiedDatabase, and errors of `content` and `finish`, without having changed anything. */
 export async function writeWhole<T>(
   address: StoreAddress,
   /** In the order of `TABLES`. */
   content: () => AsyncIterable<RowsOfTable>,
   occupied: 'refuse' | 'replace',
   finish: Finish<T>,
-  /** The highest numbers that were given where the rows come from. */
+  /** The highest numbers assigned in the source. */
   numbers: ReadonlyMap<TableName, number> = new Map(),
 ): Promise<T> {
   const { db, database } = await openMigrated(address)
   try {
     return await db.transaction().execute(async (tx) => {
-      // No instance starts on half of it, and no limit ends it.
+      // Keeps an instance from starting on incomplete data, and lifts the time limits.
       await database.lockMigrations(tx)
       const endings = await clear(tx, database, occupied)
       for await (const { table, rows } of content()) await insertRows(tx, database, table, rows)
@@ -68,7 +68,7 @@ export async function writeWhole<T>(
 
 type Ending = Pick<Tables['session_endings'], 'subject' | 'at' | 'keep_until'>
 
-/** Empties every table. Answers what the database knew as ended: that stays, whatever takes its place. */
+/** Empties every table. Returns the endings that the database had: they are kept, whatever replaces the rest. */
 async function clear(
   tx: Kysely<Tables>,
   database: Database,
@@ -113,7 +113,7 @@ async function insertRows(
   `.execute(tx)
 }
 
-/** `code` is what both drivers have in their errors, and nothing of ours has. */
+/** The errors of both drivers have a `code`; ours do not. */
 function isOfDriver(error: unknown): boolean {
   return error instanceof Error && 'code' in error && !('syscall' in error)
 }

@@ -1,8 +1,8 @@
-/** What a table shows of an entity: a title, where it is in the answer, and how it is written for people. */
+/** A table column of an entity: its title, its path in the response, and its format for display. */
 
 export interface Column {
   readonly title: string
-  /** With dots between; a member that is missing is empty. */
+  /** Separated by dots; a missing member is empty. */
   readonly path: string
   readonly as?: 'text' | 'truth' | 'time' | 'list'
 }
@@ -13,7 +13,7 @@ export function cellsOf(columns: readonly Column[], row: Row): readonly string[]
   return columns.map(({ path, as = 'text' }) => cellOf(valueAt(row, path), as))
 }
 
-/** All of one entity: a line for each member, parts with dots between. Links are for programs. */
+/** Shows one entity in full: a line for each member, nested ones with dots. Links are for programs, so left out. */
 export function detailsOf(row: Row): readonly (readonly [name: string, text: string])[] {
   return Object.entries(row).flatMap(([name, value]) => {
     if (name === '_links') return []
@@ -44,7 +44,7 @@ function cellOf(value: unknown, as: NonNullable<Column['as']>): string {
     case 'truth':
       return value === true ? 'yes' : 'no'
     case 'time':
-      // Nobody reads milliseconds; --json has them.
+      // Milliseconds are only noise here; --json has them.
       return String(value).replace(/\.\d+Z$/, 'Z')
     default:
       if (typeof value === 'object') return JSON.stringify(value)
@@ -52,7 +52,7 @@ function cellOf(value: unknown, as: NonNullable<Column['as']>): string {
   }
 }
 
-/** Many lines, which nobody reads in one. */
+/** Multi-line values, which are unreadable on one line. */
 const PEM = /^\s*-----BEGIN /
 
 function isPart(value: unknown): value is Row {

@@ -1,4 +1,4 @@
-/** `latchkey delete`, and the question before what cannot be taken back. */
+/** `latchkey delete`, and the confirmation before actions that cannot be undone. */
 import { pathOf } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
@@ -27,7 +27,7 @@ export async function deleteEntity(
   return EXIT.ok
 }
 
-/** Thrown: CommandFailed when the answer is no. Without anybody to ask, `--yes` must say it. */
+/** Throws CommandFailed if the user declines. Without a terminal, `--yes` is required. */
 export async function confirm(
   question: string,
   { yes }: { readonly yes?: boolean },

@@ -1,9 +1,9 @@
-/** What the command line knows of an entity, made of its description (entities/): columns of its table and options. */
+/** Table columns and options of an entity, from its description (entities/). */
 import type { Field as Described, Fields } from '../../../entities/field.ts'
 import type { Column } from './columns.ts'
 import type { Field } from './fields.ts'
 
-/** The fields with a title, in the given order; without one, in that of the description, a name first. */
+/** The fields with a title, in the given order; by default in the order of the description, with the name first. */
 export function tableOf<F extends Fields>(
   fields: F,
   order: readonly (keyof F & string)[] = nameFirst(Object.keys(fields)),

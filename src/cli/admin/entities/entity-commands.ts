@@ -1,6 +1,6 @@
 /**
  * `list`, `get`, `create`, `update` and `delete` of everything that an administrator manages: one command for each verb
- * and entity, made of the description of the entity.
+ * and entity, generated from the description of the entity.
  */
 import { SESSION_OPTIONS } from '../../contexts/open-session.ts'
 import { type Command, command } from '../../table/command.ts'
@@ -29,7 +29,7 @@ const LIST = {
 
 const OF_IDENTITY = { identity: { value: 'NAME', what: 'only those of this identity' } } as const
 
-/** The line of the whole help for one verb. */
+/** The line for one verb in the full help. */
 const FAMILIES = {
   list: family(
     'list ENTITIES',
@@ -66,7 +66,7 @@ function family(words: string, entities: readonly string[]) {
   return { words, what: `${verb} ${entities.join(', ')}` }
 }
 
-/** What stands for one of them in the help. */
+/** The placeholder for an entity in the help. */
 function operandOf({ names }: Resource): { readonly name: string } {
   return { name: names.includes('name') ? 'NAME' : 'ID' }
 }

@@ -1,6 +1,6 @@
 /**
- * The fields of an entity as options of the command line: which options a field has, and what the body of a request
- * says when they are given. What the values may be is the API's to judge; here is only what a shell cannot write.
+ * The fields of an entity as command-line options: which options a field has, and what they put into the body of a
+ * request. The API validates the values; this code only converts them from shell arguments.
  */
 import type { Option, Options } from '../../table/command.ts'
 import { Misuse } from '../../terminal/io.ts'
@@ -17,7 +17,7 @@ export type ResourceName =
 export type Field = {
   /** Without dashes. */
   readonly option: string
-  /** Where it is in the body, with dots between. */
+  /** The path in the body, separated by dots. */
   readonly path: string
   readonly what: string
 } /** `clear` is a flag that takes a whole part away. */ & (
@@ -26,11 +26,11 @@ export type Field = {
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** NAME=TEXT, or NAME:=JSON for a number, true, false or null. */
   | { readonly kind: 'pairs' }
-  /** What is in the file, or its first line; `-` is standard input. */
+  /** The content of the file, or its first line; `-` is standard input. */
   | { readonly kind: 'file' | 'first-line'; readonly value: string }
   | { readonly kind: 'reference' | 'references'; readonly to: ResourceName }
 ) & {
-    /** `--no-…` clears it. Flags have theirs in any case. */
+    /** `--no-…` clears it. Flags always have theirs. */
     readonly canClear?: true
   }
 
@@ -40,11 +40,11 @@ export type OptionValues = Readonly<
 export type Body = Record<string, unknown>
 
 export interface FieldReaders {
-  /** Thrown: CommandFailed. */
+  /** Throws CommandFailed. */
   readFile(path: string): Promise<string>
-  /** The first line; `-` asks for it where somebody can be asked. */
+  /** The first line; `-` prompts for it if there is a terminal. */
   readSecret(path: string): Promise<string>
-  /** The id of what is called so. */
+  /** Returns the id of the entity with this name. */
   idOf(resource: ResourceName, name: string): Promise<string>
 }
 
@@ -59,7 +59,7 @@ export function optionsOf(fields: readonly Field[]): Options {
   )
 }
 
-/** The members that the options name, and no other. */
+/** Returns only the members that the options name. */
 export async function bodyOf(
   fields: readonly Field[],
   values: OptionValues,
@@ -79,7 +79,7 @@ export async function bodyOf(
   return body
 }
 
-/** Which option a member of the body came from, for the sentence about what is wrong with it. */
+/** Returns the option that a member of the body came from, for error messages. */
 export function optionFor(fields: readonly Field[], path: string): string | undefined {
   const field = fields.find((one) => path === one.path || path.startsWith(`${one.path}.`))
   return field === undefined ? undefined : `--${field.option}`
@@ -167,7 +167,7 @@ function choiceOf(
   return found
 }
 
-/** `--minutes 1e3`, `0x10` and ` 5` are numbers for the platform, and typing errors for us. */
+/** JavaScript accepts `--minutes 1e3`, `0x10` and ` 5` as numbers; we treat them as typing errors. */
 export function numberOf(option: string, text: string): number {
   if (!/^[0-9]{1,9}$/.test(text)) throw new Misuse(`--${option} must be a whole number`)
   return Number(text)
@@ -184,7 +184,7 @@ function scalarOf(option: string, text: string): unknown {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return value
   } catch {
-    // The sentence below is for both.
+    // The message below covers both cases.
   }
   throw new Misuse(`--${option} KEY:=… takes a number, true, false, null or "text"`)
 }

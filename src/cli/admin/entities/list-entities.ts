@@ -1,4 +1,4 @@
-/** `latchkey list` and `latchkey get`: what there is, in pages or all of it. API 2. */
+/** `latchkey list` and `latchkey get`: entities, in pages or all at once. API 2. */
 import { LARGEST_PAGE } from '../../../contract/lists.ts'
 import { type EdgeApi, type ListQuery, pathOf } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
@@ -38,7 +38,7 @@ export async function listEntities(
     return EXIT.ok
   }
   printRows(io, rows, resource.columns)
-  // A table that ends looks whole; whoever reads it must know when it is not.
+  // A truncated table looks complete, so tell the user that there is more.
   if (rows.length < total)
     io.err(`${rows.length} of ${total}, after ${offset}; --all shows every one.`)
   return EXIT.ok
@@ -57,7 +57,7 @@ export async function getEntity(
   return EXIT.ok
 }
 
-/** No row twice, though others are made meanwhile. What is removed meanwhile may hide a neighbour at the edge of a page. */
+/** Returns no row twice, even if others are created meanwhile. A deletion may hide a row at a page boundary. */
 export async function readAll(
   api: Pick<EdgeApi, 'list'>,
   path: string,
@@ -70,7 +70,7 @@ export async function readAll(
     const before = rows.size
     for (const row of page.rows) rows.set(row['id'], row)
     offset += page.rows.length
-    // A page without anything new is the last one, whatever a server says about its total.
+    // A page without new rows is the last one, whatever total the server reports.
     if (rows.size === before || offset >= page.total) break
     tell(rows.size, page.total)
   }

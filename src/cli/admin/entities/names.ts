@@ -1,6 +1,6 @@
 /**
- * Which entity is meant: an id, a name, a username, or the identity that it belongs to. An id goes before every name, so
- * that a script with ids always hits what it means, whatever somebody is called (D-167).
+ * Finds an entity by id, name, username, or the identity that it belongs to. An id takes precedence over every name, so
+ * that a script with ids always gets the right entity, whatever names users choose (D-167).
  */
 import { type EdgeApi, pathOf, quoted } from '../../api/edge-api.ts'
 import { CommandFailed, EXIT } from '../../terminal/io.ts'
@@ -12,10 +12,10 @@ import { resourceOf } from './resources.ts'
 
 type Api = Pick<EdgeApi, 'list'>
 
-/** As many as are named when a name fits several. */
+/** The most matches that are listed if a name is ambiguous. */
 const MOST_SHOWN = 10
 
-/** Thrown: CommandFailed when nothing, or more than one thing, is called so. */
+/** Throws CommandFailed if there is no match, or more than one. */
 export async function findNamed(
   api: Api,
   resource: Resource,

@@ -1,31 +1,31 @@
-/** How an entity is described to the command line: resources.ts has the descriptions. */
+/** The type of the entity descriptions for the command line; resources.ts has the descriptions. */
 import type { Column } from './columns.ts'
 import type { Body, Field, OptionValues, ResourceName } from './fields.ts'
 
 export interface Resource {
   readonly one: ResourceName
   readonly many: string
-  /** Below the management API. */
+  /** Relative to the management API. */
   readonly path: string
-  /** What it is called by besides its id: a field of its own, or the identity that it belongs to. */
+  /** What identifies it besides its id: one of its fields, or the identity that it belongs to. */
   readonly names: readonly ('name' | 'username' | 'identity')[]
-  /** Which of those that a name fits it stands for: a filter. Without it, any. */
+  /** A filter for the entities that a name can refer to. Without it, all of them. */
   readonly open?: string
   readonly columns: readonly Column[]
   readonly create?: Creation
   readonly update?: Change
-  /** What `delete` does to it, as a question begins with it. */
+  /** What `delete` does to it; the confirmation question starts with this. */
   readonly remove: string
 }
 
 export interface Creation {
   readonly what: string
-  /** Whether its name stands behind the words of the command. */
+  /** Whether its name is an operand of the command. */
   readonly isNamed: boolean
   readonly fields: readonly Field[]
-  /** What the body has before anything is given. */
+  /** The body before any options are applied. */
   readonly defaults: Body
-  /** What only all options together say. Thrown: Misuse. */
+  /** Completes the body from several options together. Throws Misuse. */
   readonly complete?: (body: Body, values: OptionValues) => Body
   readonly examples: readonly string[]
 }

@@ -1,6 +1,6 @@
 /**
- * What an administrator manages, one description each: where it is, what it is called by, what a table shows of it and
- * which fields can be written. `list`, `get`, `create`, `update` and `delete` are made of these. API 3.3, 4.1–4.7.
+ * What an administrator manages, one description each: its path, what identifies it, its table columns, and its
+ * writable fields. `list`, `get`, `create`, `update` and `delete` are generated from these. API 3.3, 4.1–4.7.
  */
 import type { ResourceName } from './fields.ts'
 import type { Resource } from './resource.ts'

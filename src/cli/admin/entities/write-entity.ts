@@ -1,6 +1,6 @@
 /**
- * `latchkey create` and `latchkey update`: what the options say, in a body for the API. A change is a PATCH: what is not
- * named stays as it is. Tokens of enrollments are printed, because nobody sees them again.
+ * `latchkey create` and `latchkey update`: turn the options into a body for the API. An update is a PATCH: fields that
+ * are not named keep their values. Enrollment tokens are printed, because they cannot be shown again.
  */
 import { type EdgeApi, pathOf } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
@@ -33,7 +33,7 @@ export async function createEntity(
     ...(await bodyOf(fields, values as OptionValues, readersOf(api, io))),
   }
   const own: Body = { ...(whole ?? defaults), ...given }
-  // With a body of one's own, only what it lacks is completed by options.
+  // If the user passes a body, options only add what it lacks.
   const body =
     complete === undefined || whole !== undefined ? own : complete(own, values as OptionValues)
   const made = await api.send('POST', resource.path, body)
@@ -73,7 +73,7 @@ export async function updateEntity(
   return EXIT.ok
 }
 
-/** What people call it, and which one it is. */
+/** The name and the id. */
 export function titleOf(row: Row): string {
   const name = row['name'] ?? row['username'] ?? (row['identity'] as Row | undefined)?.['name']
   return typeof name === 'string' ? `${JSON.stringify(name)} (${idOf(row)})` : idOf(row)

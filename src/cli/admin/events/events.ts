@@ -1,6 +1,6 @@
 /**
- * `latchkey events`: the audit log, newest last, and what happens from now on. Following asks again by time with an
- * overlap, because commits can come late, and shows nothing twice. The time is the server's, never ours. API 4.8.
+ * `latchkey events`: shows the audit log, newest last, and follows it. Following polls by time with an overlap, because
+ * commits can come late, and shows nothing twice. The time is the server's, never ours. API 4.8.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
@@ -91,7 +91,7 @@ export async function follow(
   const read = async (from: Instant) =>
     (await readAll(api, PATH, { filter: since(from, filter), sort: 'at' }, () => undefined)).rows
 
-  // What is there already is no news; the newest of it are shown to begin with.
+  // Existing events are not new; show only the newest of them first.
   let known = new Map<string, Instant>()
   for (const event of await read(minus(reached, OVERLAP))) known.set(idOf(event), timeOf(event))
   const first = await api.list(PATH, { filter, limit, sort: 'at desc' })
@@ -127,14 +127,14 @@ async function filterOf(api: Api, values: EventValues): Promise<string | undefin
     ...(identity === undefined ? [] : [`identityId = ${quoted(await identityOf(api, identity))}`]),
     ...(request === undefined ? [] : [`requestId = ${quoted(request)}`]),
   ]
-  // Alone it may have an order of its own.
+  // Without other conditions, the filter may contain its own order.
   if (parts.length === 0) return filter
   return [...parts, ...(filter === undefined ? [] : [`(${filter})`])].join(' and ')
 }
 
 const ID = /^[a-z0-9]{19}$/
 
-/** What a deleted identity did is still there, under its id. */
+/** The events of a deleted identity still exist, under its id. */
 async function identityOf(api: Api, name: string): Promise<string> {
   try {
     return await idOfNamed(api, 'identity', name)

@@ -1,6 +1,6 @@
 /**
- * `latchkey explain`: from the request id of an error to what exactly was wrong, in plain words, and what to do. The
- * reasons are in the audit log alone (API 4.8); whoever got the error heard one dull sentence.
+ * `latchkey explain`: explains the error with a request id in plain words, and says what to do. The reasons are only in
+ * the audit log (API 4.8); the caller got a generic message.
  */
 import { shellWord } from '../../../base/shell-word.ts'
 import { LARGEST_PAGE } from '../../../contract/lists.ts'
@@ -28,7 +28,7 @@ export async function explain(requestId: string, values: SessionValues, io: Io):
 
 type Names = ReadonlyMap<unknown, string>
 
-/** What the events call by id, as people call it. Who is gone has none. */
+/** Names for the ids in the events. A deleted entity has none. */
 async function namesOf(api: Pick<EdgeApi, 'list'>, events: readonly Row[]): Promise<Names> {
   const ids = new Set(
     events.flatMap(({ identityId, actorId }) => [identityId, actorId]).filter(isString),
@@ -42,7 +42,7 @@ async function namesOf(api: Pick<EdgeApi, 'list'>, events: readonly Row[]): Prom
   return new Map(rows.map(({ id, name }) => [id, String(name)]))
 }
 
-/** With the names of this event in the commands. Others chose them: they are quoted for a shell. */
+/** Fills the names of this event into the commands. Users choose these names, so they are quoted for a shell. */
 export function meaningFor(event: Row, names: Names): Meaning {
   const { type, reason } = event
   const found = meaningOf(String(type), isString(reason) ? reason : null)
@@ -60,7 +60,7 @@ export function meaningFor(event: Row, names: Names): Meaning {
   }
 }
 
-/** Explains an event to a person. The text contains nothing that controls a terminal. */
+/** Explains an event to the operator. The text contains nothing that controls a terminal. */
 export function explainedLines(event: Row, names: Names): readonly string[] {
   const { what, todo } = meaningFor(event, names)
   const { at, type, reason, identityId, actorId, address, userAgent, count } = event

@@ -1,15 +1,15 @@
 /**
- * What every event means and what to do about it, in plain words, for `explain` and `events`. docs/audit.md has the same
- * types and reasons in short; a test sees to it that none is missing here. API 4.8.
+ * What every event means and what to do about it, in plain words, for `explain` and `events`. docs/audit.md lists the
+ * same types and reasons briefly; a test checks that none is missing here. API 4.8.
  */
 
 export interface Meaning {
   readonly what: string
-  /** Absent: there is nothing to do. IDENTITY and USERNAME stand for those of the event, other capitals for any. */
+  /** Missing if there is nothing to do. IDENTITY and USERNAME stand for those of the event, other capitals for any. */
   readonly todo?: string
 }
 
-/** Undefined for what a newer server may tell. */
+/** Undefined for types and reasons of a newer server. */
 export function meaningOf(type: string, reason: string | null): Meaning | undefined {
   if (reason === null) return TYPES[type]
   return REASONS[type]?.[reason] ?? TYPES[type]

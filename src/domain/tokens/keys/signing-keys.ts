@@ -75,8 +75,8 @@ export interface SigningKeys {
 }
 
 /**
- * Stores a key together with what belongs to it. Returns false if a key of that generation exists. If missing, only the
- * key is stored.
+ * Stores a key together with what belongs to it. Returns false if a key of that generation exists. By default only
+ * the key is stored.
  */
 export type KeepKey = (key: StoredSigningKey) => Promise<boolean>
 

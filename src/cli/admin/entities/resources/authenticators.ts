@@ -1,4 +1,4 @@
-/** Authenticators: API 4.2. A password is never an argument, which everybody on the machine sees. */
+/** Authenticators: API 4.2. A password is never an argument, because other users of the machine can see arguments. */
 import { AUTHENTICATOR } from '../../../../entities/authenticator.ts'
 import { Misuse } from '../../../terminal/io.ts'
 import { optionFields, tableOf } from '../described-resource.ts'

@@ -1,4 +1,4 @@
-/** Enrollments: API 4.3. An update is a refresh: another token and another end. */
+/** Enrollments: API 4.3. An update is a refresh: a new token and a new expiry. */
 import { ENROLLMENT } from '../../../../entities/enrollment.ts'
 import { Misuse } from '../../../terminal/io.ts'
 import { optionFields, tableOf } from '../described-resource.ts'

@@ -1,4 +1,4 @@
-/** The option that renames an entity; a name that is new is an operand. */
+/** The option that renames an entity; the name of a new one is an operand. */
 import type { Field } from '../fields.ts'
 
 export const NAME: Field = {

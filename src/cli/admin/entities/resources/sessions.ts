@@ -1,4 +1,4 @@
-/** API sessions: API 4.7. Nobody makes or changes one; they begin with a login. */
+/** API sessions: API 4.7. They cannot be created or changed; they begin with a login. */
 import { API_SESSION } from '../../../../entities/api-session.ts'
 import { tableOf } from '../described-resource.ts'
 import type { Resource } from '../resource.ts'
