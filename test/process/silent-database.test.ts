@@ -122,7 +122,11 @@ async function lockMigrations(url: string) {
   await client.query('select pg_advisory_xact_lock(7311640018)')
   return {
     async isWaitedFor() {
-      const { rows } = await client.query('select 1 from pg_locks where not granted')
+      const { rows } = await client.query(
+        // Other tests share the server.
+        `select 1 from pg_locks join pg_database on pg_database.oid = pg_locks.database
+         where not granted and locktype = 'advisory' and datname = current_database()`,
+      )
       return rows.length > 0
     },
     end: () => client.end(),

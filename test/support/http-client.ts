@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'
 import { checkApiAnswer } from './api-answers.ts'
+import { eventually } from './eventually.ts'
 
 export interface CallOptions {
   readonly method?: string
@@ -111,4 +112,15 @@ export function httpClient(ca: string): HttpClient {
       return new Response(hasBody ? reply.text : null, { status: reply.status, headers: kept })
     },
   }
+}
+
+/**
+ * Repeats a call that an overloaded instance refused with 503. Many calls at once can take longer than an instance waits
+ * for its database, if the machine is busy with something else; tests of what the calls do together are not about that.
+ */
+export function onceReady(call: () => Promise<Reply>): Promise<Reply> {
+  return eventually(async () => {
+    const reply = await call()
+    return reply.status === 503 ? undefined : reply
+  }, 'an instance that is ready')
 }

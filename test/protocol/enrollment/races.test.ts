@@ -9,7 +9,7 @@ import {
   inviteNew,
   PASSWORD,
 } from '../../support/certificates/enrollment.ts'
-import type { Reply } from '../../support/http-client.ts'
+import { onceReady, type Reply } from '../../support/http-client.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
@@ -67,9 +67,10 @@ for (const [name, database] of Object.entries(DATABASES)) {
       const { id: identityId } = await admin.createIdentity()
       const there = await administrate(other)
       const replies = await Promise.all(
-        TWENTY.map((i) =>
-          (i % 2 ? admin : there).call('POST', '/enrollments', { method: 'ott', identityId }),
-        ),
+        TWENTY.map((i) => {
+          const at = i % 2 ? admin : there
+          return onceReady(() => at.call('POST', '/enrollments', { method: 'ott', identityId }))
+        }),
       )
       assert.deepEqual(replies.map(codeOf).map(String).toSorted(), [
         '201',

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clockOfStandingUptime } from '../../support/clocks/uptime-clock.ts'
+import { onceReady } from '../../support/http-client.ts'
 import { authenticate, CLIENT_API } from '../../support/login/legacy.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
@@ -29,7 +30,7 @@ async function guessAtOnce(services: readonly Service[], username: string, times
     Array.from({ length: times }, (_, i) => {
       const service = services[i % services.length]
       assert.ok(service)
-      return authenticate(service, { username, password: `guess number ${i}` })
+      return onceReady(() => authenticate(service, { username, password: `guess number ${i}` }))
     }),
   )
   for (const reply of replies) assertRefused(reply, 401, 'INVALID_AUTH')

@@ -13,6 +13,7 @@ import {
   oidcSession,
   requestCertificate,
 } from '../../support/edge/live-session.ts'
+import { onceReady } from '../../support/http-client.ts'
 import { assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
@@ -49,7 +50,9 @@ test('R103: certificates of two instances of one installation', async (t) => {
     // Attack: each instance counts for itself.
     const fresh = await oidcSession(a)
     const replies = await Promise.all(
-      Array.from({ length: 150 }, (_, i) => requestCertificate(fresh, pem, i % 2 ? a : b)),
+      Array.from({ length: 150 }, (_, i) =>
+        onceReady(() => requestCertificate(fresh, pem, i % 2 ? a : b)),
+      ),
     )
     const refused = replies.filter(({ status }) => status !== 201)
     assert.equal(refused.length, 50)
