@@ -65,7 +65,7 @@ function adviceFor(error: ClientError): string {
   return ''
 }
 
-/** A code can be entered anywhere, but enrolling needs a terminal. */
+/** A code can be entered anywhere; enrolling needs a browser or a terminal. */
 function isAboutTotp(error: ClientError): boolean {
   return error instanceof FactorRequired && error.queries.some(({ typeId }) => typeId === 'MFA')
 }

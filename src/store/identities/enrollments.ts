@@ -138,7 +138,7 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
         .executeTakeFirst()
       if (row !== undefined) return opened(row)
       const found = await findByToken(tokenHash, method, now)
-      // Not used, whatever else changed since.
+      // The enrollment was open when it was read again, so it was not used; something else about it changed.
       return found.state === 'open' ? { state: 'unknown' } : found
     },
 

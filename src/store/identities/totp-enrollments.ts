@@ -1,6 +1,7 @@
 /**
  * The authenticator app of an identity, pending or verified, with its recovery codes (D-17, D-19, D-240). Codes refer
- * to the enrollment and are deleted with it. Each code is used up in a single statement.
+ * to the enrollment and are deleted with it. Each code and each time step is spent in a single
+ * statement.
  */
 import type { Kysely, Selectable } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'
