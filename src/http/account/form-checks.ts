@@ -7,7 +7,7 @@ import type { ListenerParts } from '../listener-parts.ts'
 import { type Fields, textField } from '../reading/fields.ts'
 import type { RequestHead } from '../reading/header-fields.ts'
 
-/** D-162: runs before the token check. Browsers send both fields with a form; a caller that sends neither has no cookies. */
+/** D-162: runs before the token check. Browsers send both fields with a form; a caller with neither has no cookies. */
 export function refuseForeign(
   head: RequestHead,
   { addresses }: Pick<ListenerParts, 'addresses'>,
