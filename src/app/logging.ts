@@ -12,10 +12,15 @@ const STANDARD_ERROR = 2
 /** How much is buffered while standard error is blocked; beyond that, lines are lost. */
 const MOST_WAITING_BYTES = 1024 * 1024
 
-export function createLog(settings: LogSettings, destination?: DestinationStream): Log {
+export function createLog(
+  settings: LogSettings,
+  destination?: DestinationStream,
+  /** Part of every line. */
+  fields: Readonly<Record<string, string | number>> | null = null,
+): Log {
   const stream = destination ?? standardError()
   return pino(
-    { level: settings.level, base: null, timestamp: stdTimeFunctions.isoTime },
+    { level: settings.level, base: fields, timestamp: stdTimeFunctions.isoTime },
     settings.format === 'text' ? asText(stream) : stream,
   )
 }

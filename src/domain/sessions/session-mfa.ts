@@ -47,7 +47,7 @@ export async function proveInSession(
   caller: Caller,
 ): Promise<void> {
   await spend(ports, call, code, caller, (tx) => complete(ports, tx, call, caller))
-  ports.legacySessionCache.forget(call.sessionId)
+  await ports.legacySessionCache.forget(call.sessionId)
 }
 
 /** Throws MFA_EXISTS. */
@@ -93,7 +93,7 @@ export async function verifyEnrollmentInSession(
     return true
   })
   if (!isTaken) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-  ports.legacySessionCache.forget(sessionId)
+  await ports.legacySessionCache.forget(sessionId)
 }
 
 /** Cancels a pending enrollment; removing a verified one needs a full session and a code. */

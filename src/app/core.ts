@@ -1,0 +1,149 @@
+/**
+ * What every process of an instance has, whether it answers requests or not: the store, the ports of the use cases, the
+ * copies in memory, metrics and traces. It has no sockets and nothing that repeats yet.
+ */
+import type { Log } from '../base/log.ts'
+import type { Random } from '../base/secrets/random.ts'
+import type { Secret } from '../base/secrets/secret.ts'
+import type { Clock } from '../base/time/clock.ts'
+import type { Config } from '../config/config.ts'
+import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
+import type { HashStrength } from '../domain/factors/passwords/hashing.ts'
+import type { EndingRow } from '../domain/sessions/ending/ended-sessions.ts'
+import type { Others } from '../domain/sessions/ending/tell-copies.ts'
+import { rotateKeysIfDue } from '../domain/tokens/keys/rotate-keys.ts'
+import type { TokenPorts } from '../domain/tokens/ports.ts'
+import type { Issuer } from '../protocol/oidc.ts'
+import type { KeptEvent } from '../store/events.ts'
+import type { AuditOutput } from './audit-output.ts'
+import { readBuildInfo } from './build-info.ts'
+import { createClockWatch } from './clock-watch.ts'
+import { compose } from './compose/compose.ts'
+import { createLimits, type Limits } from './compose/limits.ts'
+import { prepare } from './installation/prepare.ts'
+import { createServiceMetrics } from './monitoring/service-metrics.ts'
+import { openTracing } from './monitoring/tracing.ts'
+
+export interface InstanceOptions {
+  readonly config: Config
+  readonly adminPassword: Secret | undefined
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  /** Receives the first administrator's password, if one was generated; see `prepare`. */
+  readonly handOver: (password: Secret) => Promise<void>
+  /** Overrides the default strength, for tests that log in thousands of times and protect nothing. */
+  readonly hashStrength?: HashStrength | undefined
+}
+
+export interface CoreOptions extends InstanceOptions {
+  readonly auditOutput: AuditOutput
+  /** Default: limits of this process alone. */
+  readonly limits?: Limits
+  /** Set if other processes answer requests of this instance too. */
+  readonly others?: Others
+  /** Called with the endings of each read, which may repeat some. */
+  readonly onEndingsRead?: (rows: readonly EndingRow[]) => void
+  /** How many processes answer requests. */
+  readonly processes: number
+  /** `worker`: the supervisor has prepared everything. */
+  readonly role: 'first' | 'worker'
+}
+
+export type Core = Awaited<ReturnType<typeof openCore>>
+
+/** Closes `auditOutput` if it fails. */
+export async function openCore(options: CoreOptions) {
+  const { config, clock, random, log, auditOutput, role, processes } = options
+  const { limits = createLimits(config, clock, processes) } = options
+  const metrics = createServiceMetrics(clock)
+  const prepared = prepare({
+    ...options,
+    damage: role === 'worker' ? 'checked' : 'unchecked',
+    hashingTurns: limits.hashingTurns,
+    onEvents: (events: readonly KeptEvent[]) => {
+      metrics.countEvents(events)
+      auditOutput.write(events.filter(({ kept }) => kept === 'row').map(({ event }) => event))
+    },
+  })
+  const { vault, authorities, ...plain } = await prepared.catch(async (error) => {
+    metrics.stop()
+    await auditOutput.close()
+    throw error
+  })
+  const { secretFingerprint, sealedHashingSecret } = plain
+  const tracing = await openTracing(options)
+  const store = tracing?.store(plain.store) ?? plain.store
+  const hashing = tracing?.hashing(plain.hashing) ?? plain.hashing
+  const close = async (): Promise<void> => {
+    await store.close()
+    metrics.stop()
+    await Promise.all([auditOutput.close(), tracing?.stop()])
+  }
+  try {
+    const issuers: Issuer[] = []
+    const clientApis: (() => ClientApi)[] = []
+    const clockWatch = createClockWatch({
+      clock,
+      log,
+      databaseTime: store.databaseTime,
+      onJump: metrics.countClockJump,
+    })
+    if (role === 'first') await clockWatch.round()
+    const ports = compose({
+      config,
+      store,
+      vault,
+      hashing,
+      authorities,
+      clock,
+      random,
+      log,
+      limits,
+      others: options.others,
+      onEndingsRead: options.onEndingsRead,
+      processes,
+      issuers: () => issuers,
+      clientApi: () => clientApis[0]?.(),
+      past: clockWatch.past,
+      onKeyFetch: metrics.countKeyFetch,
+      traceFetch: tracing?.fetchJson,
+    })
+    const [build] = await Promise.all([
+      readBuildInfo(),
+      role === 'first' ? rotateIfDue(ports, log) : ports.signingKeys.refresh(),
+      ports.endedSessions.refresh(),
+      ports.rules.refresh(),
+    ])
+    return {
+      config,
+      clock,
+      random,
+      log,
+      auditOutput,
+      metrics,
+      tracing,
+      store,
+      hashing,
+      authorities,
+      secretFingerprint,
+      sealedHashingSecret,
+      clockWatch,
+      ports,
+      build,
+      issuers,
+      clientApis,
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Creates the first key, or the next one when it is due. */
+export async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {
+  const key = await rotateKeysIfDue(ports)
+  if (key === undefined) return
+  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was made')
+}
