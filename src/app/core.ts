@@ -59,6 +59,7 @@ export async function openCore(options: CoreOptions) {
   const metrics = createServiceMetrics(clock)
   const prepared = prepare({
     ...options,
+    config: { ...config, db: shareOf(config.db, processes) },
     damage: role === 'worker' ? 'checked' : 'unchecked',
     hashingTurns: limits.hashingTurns,
     onEvents: (events: readonly KeptEvent[]) => {
@@ -140,6 +141,16 @@ export async function openCore(options: CoreOptions) {
     throw error
   }
 }
+
+/** With several processes, each has a share of the connections that a single one would have, and enough to work. */
+function shareOf(db: Config['db'], processes: number): StoreAddress {
+  if (db.kind !== 'postgres' || processes === 1) return db
+  const share = Math.ceil(DEFAULT_MAX_CONNECTIONS / processes)
+  return { ...db, maxConnections: Math.max(LEAST_CONNECTIONS, share) }
+}
+
+/** One for a transaction, one for a read beside it, and one for the health check. */
+const LEAST_CONNECTIONS = 3
 
 /** Creates the first key, or the next one when it is due. */
 export async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {

@@ -84,6 +84,7 @@ export function compose(parts: Parts) {
     fetchJson,
     clock,
     log,
+    processes,
     ...(parts.onKeyFetch === undefined ? {} : { onFetch: parts.onKeyFetch }),
   })
 
