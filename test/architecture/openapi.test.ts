@@ -96,7 +96,7 @@ test('an answer that does not fit its document is noticed', () => {
       text: JSON.stringify(body),
     })
   const error = (code: string) => ({
-    error: { code, message: 'm', requestId: 'r' },
+    error: { code, message: 'm', requestId: 'r', next: 'none' },
     meta: { apiVersion: '1', apiEnrollmentVersion: '1' },
   })
   const version = { version: '1', revision: 'r', buildDate: 'd', runtimeVersion: 'v' }

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CATALOGUE, type FailureCode } from '../../../src/errors/catalogue.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { bearer, beginLogin, logIn } from '../../support/login/login.ts'
 import { ADMIN, startService } from '../../support/service.ts'
@@ -12,7 +13,7 @@ import { sql } from '../../support/stores/sql.ts'
 const META = { apiVersion: '1.0.0', apiEnrollmentVersion: '1.0.0' }
 
 /** Exactly the envelope, with this code and, where a field is at fault, this cause. */
-function assertEnvelope(reply: Reply, status: number, code: string, cause?: object): void {
+function assertEnvelope(reply: Reply, status: number, code: FailureCode, cause?: object): void {
   assert.equal(reply.status, status, reply.text)
   assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
   assert.equal(reply.headers['cache-control'], 'no-store')
@@ -24,6 +25,7 @@ function assertEnvelope(reply: Reply, status: number, code: string, cause?: obje
       code,
       message,
       requestId: reply.headers['x-request-id'],
+      next: CATALOGUE[code].next[0],
       ...(cause === undefined ? {} : { cause }),
     },
     meta: META,
@@ -35,7 +37,7 @@ function assertOauth(reply: Reply, status: number, error: string, about: RegExp)
   assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
   assert.equal(reply.headers['cache-control'], 'no-store')
   const body = reply.json()
-  assert.deepEqual(Object.keys(body), ['error', 'error_description'])
+  assert.deepEqual(Object.keys(body), ['error', 'error_description', 'code', 'next'])
   assert.equal(body.error, error)
   assert.match(body.error_description, about)
   assert.match(body.error_description, /^[ !#-[\]-~]+$/, 'RFC 6749 §5.2')
