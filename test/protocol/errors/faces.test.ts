@@ -113,7 +113,7 @@ test('the APIs and login endpoints answer with the envelope', async (t) => {
     await t.test(`a field fault (${title}) names the field and never the value`, async () => {
       const reply = await service.call(LOGIN, { json: { authRequestId, ...json } })
       assertEnvelope(reply, 400, 'COULD_NOT_VALIDATE', cause)
-      assert.doesNotMatch(reply.text, /SECRET/)
+      assert.doesNotMatch(reply.text, /HUSH-HUSH/)
     })
   }
 
@@ -183,7 +183,7 @@ test('the OAuth endpoints answer with error and error_description (D-28)', async
       [
         ['grant_type', 'authorization_code'],
         ['client_id', 'service'],
-        ['client_secret', 'SECRET'],
+        ['client_secret', 'HUSH-HUSH'],
       ],
       401,
       'invalid_client',
@@ -203,7 +203,7 @@ test('the OAuth endpoints answer with error and error_description (D-28)', async
     await t.test(`the token endpoint: ${title}`, async () => {
       const reply = await service.call('/oidc/token', { form })
       assertOauth(reply, status, error, about)
-      assert.doesNotMatch(reply.text, /SECRET/)
+      assert.doesNotMatch(reply.text, /HUSH-HUSH/)
       assert.equal(
         reply.headers['www-authenticate']?.startsWith('Basic '),
         status === 401 || undefined,
