@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
-import { days, hours, minutes, seconds } from '../../../src/base/time/duration.ts'
+import { days, hours, minutes } from '../../../src/base/time/duration.ts'
 import { type SavedSession, ServerUnavailable, SessionEnded } from '../../../src/client/client.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
 import {
