@@ -13,7 +13,10 @@ import { createProgress } from './test-progress.mjs'
 
 /** Shards: how many processes share the files. Tests that wait for child processes leave room for more than two. */
 const KINDS = {
-  unit: { patterns: ['src/**/*.test.ts', 'test/architecture/**/*.test.ts'], shards: 2 },
+  unit: {
+    patterns: ['src/**/*.test.ts', 'test/architecture/**/*.test.ts', 'test/load/**/*.test.ts'],
+    shards: 2,
+  },
   store: { patterns: ['test/store/**/*.test.ts'], shards: 3 },
   protocol: { patterns: ['test/protocol/**/*.test.ts'], shards: 3 },
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
