@@ -1,7 +1,6 @@
 /**
  * `npm run bench`: what Latchkey costs, beside node-oidc-provider on the same machine in the same minutes. Times differ
- * from machine to machine and from minute to minute; ratios hardly do. No test asserts any of this: tests count
- * commits, queries and verifications.
+ * from machine to machine and from minute to minute; ratios hardly do (D-303).
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
