@@ -15,6 +15,7 @@ import { rotateKeysIfDue } from '../domain/tokens/keys/rotate-keys.ts'
 import type { TokenPorts } from '../domain/tokens/ports.ts'
 import type { Issuer } from '../protocol/oidc.ts'
 import type { KeptEvent } from '../store/events.ts'
+import type { StoreAddress } from '../store/open.ts'
 import type { AuditOutput } from './audit-output.ts'
 import { readBuildInfo } from './build-info.ts'
 import { createClockWatch } from './clock-watch.ts'
@@ -59,7 +60,7 @@ export async function openCore(options: CoreOptions) {
   const metrics = createServiceMetrics(clock)
   const prepared = prepare({
     ...options,
-    config: { ...config, db: shareOf(config.db, processes) },
+    db: shareOf(config.db, processes),
     damage: role === 'worker' ? 'checked' : 'unchecked',
     hashingTurns: limits.hashingTurns,
     onEvents: (events: readonly KeptEvent[]) => {
@@ -145,12 +146,14 @@ export async function openCore(options: CoreOptions) {
 /** With several processes, each has a share of the connections that a single one would have, and enough to work. */
 function shareOf(db: Config['db'], processes: number): StoreAddress {
   if (db.kind !== 'postgres' || processes === 1) return db
-  const share = Math.ceil(DEFAULT_MAX_CONNECTIONS / processes)
+  const share = Math.ceil(ALL_CONNECTIONS / processes)
   return { ...db, maxConnections: Math.max(LEAST_CONNECTIONS, share) }
 }
 
-/** One for a transaction, one for a read beside it, and one for the health check. */
-const LEAST_CONNECTIONS = 3
+/** As many as a single process has by default (store/dialects/postgres.ts). */
+const ALL_CONNECTIONS = 10
+/** Two for the work of callers, and two that are kept aside. */
+const LEAST_CONNECTIONS = 4
 
 /** Creates the first key, or the next one when it is due. */
 export async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {

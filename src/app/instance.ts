@@ -8,7 +8,12 @@ import { runInBackground } from './background.ts'
 import { chores } from './chores.ts'
 import { type InstanceOptions, openCore } from './core.ts'
 import type { OpenListener } from './listeners.ts'
-import { caFileOf, DRAIN, LAST_ROUNDS, type Instance as RunningInstance } from './running-instance.ts'
+import {
+  caFileOf,
+  DRAIN,
+  LAST_ROUNDS,
+  type Instance as RunningInstance,
+} from './running-instance.ts'
 import { serve } from './serving.ts'
 
 export type Instance = RunningInstance<OpenListener>

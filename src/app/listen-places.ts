@@ -3,7 +3,9 @@ import { formatHostPort, type HostPort } from '../base/host-port.ts'
 import type { Listener } from '../config/config.ts'
 import { RefusedStart } from './installation/private-files.ts'
 
-export function distinctInterfaces({ bindPoints }: Pick<Listener, 'bindPoints'>): readonly HostPort[] {
+export function distinctInterfaces({
+  bindPoints,
+}: Pick<Listener, 'bindPoints'>): readonly HostPort[] {
   return [
     ...new Map(
       bindPoints.map((point) => [formatHostPort(point.interface), point.interface]),

@@ -32,7 +32,10 @@ export const DRAIN: Duration = seconds(10)
  */
 export const LAST_ROUNDS: Duration = seconds(1)
 
-export function caFileOf({ home, listeners }: Pick<Config, 'home' | 'listeners'>): string | undefined {
+export function caFileOf({
+  home,
+  listeners,
+}: Pick<Config, 'home' | 'listeners'>): string | undefined {
   const { identity } = listeners[0]
   return identity === undefined ? homeFiles(home).ca : identity.ca
 }

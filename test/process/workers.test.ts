@@ -82,16 +82,19 @@ for (const [name, prepare] of PLACES) {
       }
     })
 
-    await t.test('an identity that one worker disabled is refused by all of them at once', async () => {
-      const admin = await administrate(one as never)
-      const person = await admin.createIdentity({ password: 'a password of somebody' })
-      const login = { username: person.username, password: 'a password of somebody' }
-      const tokens = await logInOffline(three, {}, login)
-      await admin.act('POST', `/identities/${person.id}/disable`, { durationMinutes: 0 })
-      for (const { call } of workers) {
-        assert.equal((await call(IDENTITY, bearer(tokens.access_token))).status, 401)
-      }
-    })
+    await t.test(
+      'an identity that one worker disabled is refused by all of them at once',
+      async () => {
+        const admin = await administrate(one as never)
+        const person = await admin.createIdentity({ password: 'a password of somebody' })
+        const login = { username: person.username, password: 'a password of somebody' }
+        const tokens = await logInOffline(three, {}, login)
+        await admin.act('POST', `/identities/${person.id}/disable`, { durationMinutes: 0 })
+        for (const { call } of workers) {
+          assert.equal((await call(IDENTITY, bearer(tokens.access_token))).status, 401)
+        }
+      },
+    )
 
     await t.test('health and metrics are those of the whole instance', async () => {
       for (const { call } of workers) {
@@ -122,25 +125,28 @@ test('a worker that is killed under load loses nothing that it answered, and is 
   assert.ok(victim && other)
   let isKilled = false
   const sessions = await Promise.all(
-    [victim, victim, other, other].map(async (view) => {
-      let tokens = await logInOffline(view)
-      try {
-        for (let i = 0; !isKilled || i < 20; i++) tokens = await refreshed(view, tokens.refresh_token)
-      } catch (error) {
-        // Only the connections of the victim break.
-        assert.equal(view, victim)
-        assert.ok((error as NodeJS.ErrnoException).code?.startsWith('E'), String(error))
-        return { tokens, isPending: true }
-      }
-      return { tokens, isPending: false }
-    }).concat(
-      (async () => {
-        for (let i = 0; i < 5; i++) await logInOffline(other)
-        isKilled = true
-        process.kill(victim.pid, 'SIGKILL')
-        return undefined as never
-      })(),
-    ),
+    [victim, victim, other, other]
+      .map(async (view) => {
+        let tokens = await logInOffline(view)
+        try {
+          for (let i = 0; !isKilled || i < 20; i++)
+            tokens = await refreshed(view, tokens.refresh_token)
+        } catch (error) {
+          // Only the connections of the victim break.
+          assert.equal(view, victim)
+          assert.ok((error as NodeJS.ErrnoException).code?.startsWith('E'), String(error))
+          return { tokens, isPending: true }
+        }
+        return { tokens, isPending: false }
+      })
+      .concat(
+        (async () => {
+          for (let i = 0; i < 5; i++) await logInOffline(other)
+          isKilled = true
+          process.kill(victim.pid, 'SIGKILL')
+          return undefined as never
+        })(),
+      ),
   )
   await waitFor(
     () => workerPids(service).get(victim.worker) !== victim.pid,

@@ -29,7 +29,13 @@ import {
 import { keepSealed } from '../../domain/installation/keep-sealed.ts'
 import { defaultPolicy } from '../../domain/policies/auth-policy.ts'
 import type { Store } from '../../domain/stores.ts'
-import { checkForDamage, type OnEvents, openStore, StoreUnavailable } from '../../store/open.ts'
+import {
+  checkForDamage,
+  type OnEvents,
+  openStore,
+  type StoreAddress,
+  StoreUnavailable,
+} from '../../store/open.ts'
 import { createHashingTurns } from '../compose/limits.ts'
 import { openAuthorities } from '../compose/own-authorities.ts'
 import { emptyBelowUsedHome, isFileMissing, isHomeUsed, nothingInstalled } from './home-in-use.ts'
@@ -65,6 +71,8 @@ export async function prepare(deps: {
   readonly onEvents?: OnEvents
   readonly log?: Pick<Log, 'warn'>
   readonly hashStrength?: HashStrength | undefined
+  /** Default: that of the configuration. */
+  readonly db?: StoreAddress
   /** Default: turns of this process alone. */
   readonly hashingTurns?: Turns
   /** `checked`: another process of this instance has just checked the database for damage. */
@@ -75,7 +83,7 @@ export async function prepare(deps: {
   const isUsed = await isHomeUsed(config)
   if (isUsed && (await isFileMissing(config))) throw emptyBelowUsedHome(config, 'missing')
   if (deps.damage !== 'checked') await refuseDamage(config, deps.log)
-  const opened = await openDatabase(config, deps.onEvents)
+  const opened = await openDatabase(config, deps.onEvents, deps.db)
   return closeOnFailure(opened.store, async () => {
     const { hashingTurns: turns = createHashingTurns(config), hashStrength: strength } = deps
     const hashing = createPasswordHashing({ random, turns, strength })
@@ -133,10 +141,10 @@ export async function openPrepared(config: Config, random: Random): Promise<Open
   })
 }
 
-async function openDatabase(config: Config, onEvents?: OnEvents) {
+async function openDatabase(config: Config, onEvents?: OnEvents, db: StoreAddress = config.db) {
   if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
   const secret = await readInstallationSecret(config.secret)
-  return { secret, store: await refusing(openStore(config.db, onEvents)) }
+  return { secret, store: await refusing(openStore(db, onEvents)) }
 }
 
 async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {

@@ -2,8 +2,9 @@
  * The limits of all workers together, as the supervisor keeps them and as a worker sees them (D-290). A place under a
  * limit is held by a ticket; when a worker ends, it gives back all of its places.
  */
-import { createTurns, type Turns } from '../../domain/factors/guessing/turns.ts'
+
 import type { AddressFailures } from '../../domain/factors/guessing/failures.ts'
+import { createTurns, type Turns } from '../../domain/factors/guessing/turns.ts'
 import { type Limits, MOST_HASHING } from '../compose/limits.ts'
 import type { Channel, Handlers } from './channel.ts'
 import type { Place, ToSupervisor } from './messages.ts'

@@ -10,9 +10,15 @@ import { runInBackground } from '../background.ts'
 import { chores } from '../chores.ts'
 import { createLimits } from '../compose/limits.ts'
 import { type Core, type InstanceOptions, openCore } from '../core.ts'
-import { caFileOf, DRAIN, type Instance, LAST_ROUNDS, type NamedListener } from '../running-instance.ts'
 import { RefusedStart } from '../installation/private-files.ts'
 import { distinctInterfaces, explainListenError } from '../listen-places.ts'
+import {
+  caFileOf,
+  DRAIN,
+  type Instance,
+  LAST_ROUNDS,
+  type NamedListener,
+} from '../running-instance.ts'
 import { certificateSource } from '../server-certificates.ts'
 import { createDoor, type Door } from './door.ts'
 import type { StartWorker } from './messages.ts'
@@ -33,9 +39,7 @@ export interface SupervisorOptions extends InstanceOptions {
 /** The drain, and what a worker does after it. */
 const WORKERS_STOP = milliseconds(DRAIN + seconds(2))
 
-export async function startSupervisor(
-  options: SupervisorOptions,
-): Promise<Instance> {
+export async function startSupervisor(options: SupervisorOptions): Promise<Instance> {
   const { config, clock, log, workers } = options
   const limits = createLimits(config, clock, workers)
   const prepared = Promise.withResolvers<Omit<StartWorker, 'worker'>>()
@@ -66,7 +70,9 @@ export async function startSupervisor(
     },
     startOrder: async (number) => ({ ...(await prepared.promise), worker: number }),
     onRunning: ({ channel }) =>
-      door.addWorker({ give: (listener, socket) => channel.ask('connection', { listener }, socket) }),
+      door.addWorker({
+        give: (listener, socket) => channel.ask('connection', { listener }, socket),
+      }),
     onStopped: (number, last) => sharedMetrics.keep(number, last),
   })
   // Workers load their code while this process prepares what they need.

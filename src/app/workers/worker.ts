@@ -3,7 +3,6 @@
  * the supervisor (D-288, D-289).
  */
 import type { Socket } from 'node:net'
-import { createLog } from '../logging.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
@@ -14,6 +13,7 @@ import type { Family } from '../../telemetry/families.ts'
 import { METRICS_CONTENT_TYPE } from '../../telemetry/metrics.ts'
 import type { AuditOutput } from '../audit-output.ts'
 import { type Core, openCore } from '../core.ts'
+import { createLog } from '../logging.ts'
 import { DRAIN } from '../running-instance.ts'
 import { type Serving, serve } from '../serving.ts'
 import type { Channel } from './channel.ts'
@@ -117,7 +117,10 @@ function assemble(core: Core, open: Serving): Worker {
 }
 
 /** The supervisor writes the events of all workers, so that no two processes write to one file. */
-function outputOf(kind: 'none' | 'stdout' | 'file', supervisor: Channel<ToSupervisor>): AuditOutput {
+function outputOf(
+  kind: 'none' | 'stdout' | 'file',
+  supervisor: Channel<ToSupervisor>,
+): AuditOutput {
   return {
     write(events) {
       if (kind === 'none' || events.length === 0) return
