@@ -6,6 +6,7 @@ import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { Clock } from '../base/time/clock.ts'
+import { type Duration, seconds } from '../base/time/duration.ts'
 import type { Config } from '../config/config.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { HashStrength } from '../domain/factors/passwords/hashing.ts'
@@ -21,6 +22,7 @@ import { readBuildInfo } from './build-info.ts'
 import { createClockWatch } from './clock-watch.ts'
 import { compose } from './compose/compose.ts'
 import { createLimits, type Limits } from './compose/limits.ts'
+import { homeFiles } from './installation/home.ts'
 import { prepare } from './installation/prepare.ts'
 import { createServiceMetrics } from './monitoring/service-metrics.ts'
 import { openTracing } from './monitoring/tracing.ts'
@@ -35,6 +37,28 @@ export interface InstanceOptions {
   readonly handOver: (password: Secret) => Promise<void>
   /** Overrides the default strength, for tests that log in thousands of times and protect nothing. */
   readonly hashStrength?: HashStrength | undefined
+}
+
+export interface NamedListener {
+  readonly name: string
+  readonly baseUrls: readonly string[]
+}
+
+export interface Instance<L extends NamedListener = NamedListener> {
+  readonly listeners: readonly L[]
+  /** The CA file that clients need; undefined if the first listener's certificate was configured without one. */
+  readonly caFile: string | undefined
+  renewCertificates(): Promise<void>
+  /** Resolves when the installation secret was replaced: this instance has the old one and must be restarted. */
+  readonly secretReplaced: Promise<void>
+  /** Resolves when the database was restored from a backup: everything that this instance knows is outdated (D-159). */
+  readonly databaseRestored: Promise<void>
+  /** Call it after the file of the audit output was moved away. */
+  reopenAuditOutput(): void
+  /**
+   * Running requests may finish, for at most ten seconds; then the store closes, even if its database does not respond.
+   */
+  stop(): Promise<void>
 }
 
 export interface CoreOptions extends InstanceOptions {
@@ -160,4 +184,19 @@ export async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {
   const key = await rotateKeysIfDue(ports)
   if (key === undefined) return
   log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was made')
+}
+
+export const DRAIN: Duration = seconds(10)
+/**
+ * For background work that is still running at the end. A database that does not respond must not delay the exit
+ * (D-251).
+ */
+export const LAST_ROUNDS: Duration = seconds(1)
+
+export function caFileOf({
+  home,
+  listeners,
+}: Pick<Config, 'home' | 'listeners'>): string | undefined {
+  const { identity } = listeners[0]
+  return identity === undefined ? homeFiles(home).ca : identity.ca
 }

@@ -6,14 +6,15 @@ import { endsWithin } from '../base/time/within.ts'
 import { openAuditOutput } from './audit-output.ts'
 import { runInBackground } from './background.ts'
 import { chores } from './chores.ts'
-import { type InstanceOptions, openCore } from './core.ts'
-import type { OpenListener } from './listeners.ts'
 import {
   caFileOf,
   DRAIN,
+  type InstanceOptions,
   LAST_ROUNDS,
+  openCore,
   type Instance as RunningInstance,
-} from './running-instance.ts'
+} from './core.ts'
+import type { OpenListener } from './listeners.ts'
 import { serve } from './serving.ts'
 
 export type Instance = RunningInstance<OpenListener>

@@ -13,8 +13,8 @@ import { isRefused } from '../support/ports.ts'
 import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { eachWorker, startWorkers, workerPids } from '../support/process/workers.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
+import { eachWorker, startWorkers, workerPids } from '../support/workers.ts'
 
 const PLACES: readonly (readonly [string, (home: string) => Promise<void>])[] = [
   ['SQLite', async () => {}],

@@ -9,16 +9,18 @@ import { openAuditOutput } from '../audit-output.ts'
 import { runInBackground } from '../background.ts'
 import { chores } from '../chores.ts'
 import { createLimits } from '../compose/limits.ts'
-import { type Core, type InstanceOptions, openCore } from '../core.ts'
-import { RefusedStart } from '../installation/private-files.ts'
-import { distinctInterfaces, explainListenError } from '../listen-places.ts'
 import {
+  type Core,
   caFileOf,
   DRAIN,
   type Instance,
+  type InstanceOptions,
   LAST_ROUNDS,
   type NamedListener,
-} from '../running-instance.ts'
+  openCore,
+} from '../core.ts'
+import { RefusedStart } from '../installation/private-files.ts'
+import { distinctInterfaces, explainListenError } from '../listen-places.ts'
 import { certificateSource } from '../server-certificates.ts'
 import { createDoor, type Door } from './door.ts'
 import type { StartWorker } from './messages.ts'

@@ -1,9 +1,8 @@
 /** `latchkey run`: runs the service. */
 
-import type { InstanceOptions } from '../../app/core.ts'
+import type { Instance, InstanceOptions } from '../../app/core.ts'
 import { openHome } from '../../app/installation/home.ts'
 import { createLog } from '../../app/logging.ts'
-import type { Instance } from '../../app/running-instance.ts'
 import { workersOf } from '../../app/workers/count.ts'
 import type { Log } from '../../base/log.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
