@@ -10,6 +10,7 @@ import {
   parseHostOrNetwork,
   parseNetwork,
 } from '../base/network.ts'
+import { isPostgresUrl, readPostgresUrl } from '../base/postgres-url.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { formatDuration } from '../base/time/duration.ts'
 import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect-uri.ts'
@@ -350,10 +351,9 @@ function headerProblem(given: unknown): string | undefined {
 }
 
 function readDatabase(given: string): Reading<Database> {
-  if (/^postgres(?:ql)?:\/\//i.test(given)) {
-    return URL.canParse(given)
-      ? { ok: true, value: { kind: 'postgres', url: new Secret(given) } }
-      : { ok: false, problem: 'is not a URL; percent-encode what is special in user and password' }
+  if (isPostgresUrl(given)) {
+    const reading = readPostgresUrl(given)
+    return reading.ok ? { ok: true, value: { kind: 'postgres', url: new Secret(given) } } : reading
   }
   // SQLite interprets `:memory:` and `file:`, and other schemes are other databases. One letter is a drive.
   if (/^(?:[A-Za-z][A-Za-z0-9+.-]+)?:/.test(given)) {
