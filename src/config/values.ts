@@ -10,9 +10,9 @@ import {
   parseHostOrNetwork,
   parseNetwork,
 } from '../base/network.ts'
-import { isPostgresUrl, readPostgresUrl } from '../base/postgres-url.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { formatDuration } from '../base/time/duration.ts'
+import { isPostgresUrl, readPostgresUrl } from '../base/urls/postgres-url.ts'
 import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect-uri.ts'
 import type { AuditOutput, Database } from './config.ts'
 import { type DurationRule, readDuration } from './durations.ts'

@@ -1,8 +1,8 @@
 /** `latchkey migrate-store`: moves everything to another database (D-160). It needs no home and no secret. */
 import { moveStore, type StoreAddress } from '../../app/backup/move.ts'
-import { isPostgresUrl, readPostgresUrl } from '../../base/postgres-url.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
+import { isPostgresUrl, readPostgresUrl } from '../../base/urls/postgres-url.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { createProgress } from '../terminal/progress.ts'
 

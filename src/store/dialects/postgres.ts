@@ -4,9 +4,9 @@
  */
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
 import { DatabaseError } from 'pg'
-import { type PostgresUrl, readPostgresUrl } from '../../base/postgres-url.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { instant } from '../../base/time/instant.ts'
+import { type PostgresUrl, readPostgresUrl } from '../../base/urls/postgres-url.ts'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { PostgresDriver } from './postgres/driver.ts'

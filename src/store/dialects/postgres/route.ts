@@ -4,9 +4,9 @@
  * idle ones too, because they took the same way (D-251).
  */
 import { Client, types } from 'pg'
-import type { PostgresHost, PostgresUrl } from '../../../base/postgres-url.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { endsWithin } from '../../../base/time/within.ts'
+import type { PostgresHost, PostgresUrl } from '../../../base/urls/postgres-url.ts'
 import { type Limits, settingLimits } from './limits.ts'
 import { Link } from './link.ts'
 
