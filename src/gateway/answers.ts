@@ -88,7 +88,7 @@ export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnA
     body,
     headers: {
       [REQUEST_ID_HEADER]: requestId,
-      'content-type': 'application/json; charset=utf-8',
+      'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
       'cache-control': 'no-store',
       ...(challenges === undefined ? {} : { 'www-authenticate': formatChallenges(challenges) }),

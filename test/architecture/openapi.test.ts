@@ -87,7 +87,7 @@ test('a route of an API without an operation is an error', () => {
 
 test('an answer that does not fit its document is noticed', () => {
   const url = 'https://localhost/edge/client/v1/version'
-  const contentType = 'application/json; charset=utf-8'
+  const contentType = 'application/json'
   const check = (status: number, body: unknown) =>
     checkApiAnswer('GET', url, {
       sent: undefined,

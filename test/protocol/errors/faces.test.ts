@@ -14,7 +14,7 @@ const META = { apiVersion: '1.0.0', apiEnrollmentVersion: '1.0.0' }
 /** Exactly the envelope, with this code and, where a field is at fault, this cause. */
 function assertEnvelope(reply: Reply, status: number, code: string, cause?: object): void {
   assert.equal(reply.status, status, reply.text)
-  assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(reply.headers['content-type'], 'application/json')
   assert.equal(reply.headers['cache-control'], 'no-store')
   const body = reply.json()
   const { message } = body.error
@@ -32,7 +32,7 @@ function assertEnvelope(reply: Reply, status: number, code: string, cause?: obje
 
 function assertOauth(reply: Reply, status: number, error: string, about: RegExp): void {
   assert.equal(reply.status, status, reply.text)
-  assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(reply.headers['content-type'], 'application/json')
   assert.equal(reply.headers['cache-control'], 'no-store')
   const body = reply.json()
   assert.deepEqual(Object.keys(body), ['error', 'error_description'])
