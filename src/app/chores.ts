@@ -3,7 +3,7 @@
  * up. With workers it is the supervisor that does it, so that the work does not multiply (D-288).
  */
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
-import { endExpired } from '../domain/sessions/ending/end-expired.ts'
+import { createEndExpired } from '../domain/sessions/ending/end-expired.ts'
 import type { RepeatedWork } from './background.ts'
 import { followAuthorities } from './compose/own-authorities.ts'
 import { type Core, rotateIfDue } from './core.ts'
@@ -79,13 +79,13 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
       name: 'installation secret',
       every: FOLLOW_SECRET,
       round: async () => {
-        const found = await store.installation.find()
+        const found = await store.aside.installation.find()
         if (found?.secretFingerprint !== core.secretFingerprint) hooks.onSecretReplaced()
         else if (found.sealedHashingSecret !== core.sealedHashingSecret) hooks.onDatabaseRestored()
       },
     },
     { name: 'certificates', every: RENEW_CERTIFICATES, round: () => hooks.renewCertificates() },
-    { name: 'expired sessions', every: END_EXPIRED, round: () => endExpired(ports) },
+    { name: 'expired sessions', every: END_EXPIRED, round: createEndExpired(ports) },
     {
       name: 'sweep',
       every: SWEEP,

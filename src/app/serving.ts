@@ -30,7 +30,8 @@ export async function serve(
 ): Promise<Serving> {
   const { config, ports, metrics, tracing, authorities, build, clock, random, log } = core
   const stopping = new AbortController()
-  const checkHealth = createCheckHealth({ ...ports, stopping: stopping.signal })
+  const { installation } = core.store.aside
+  const checkHealth = createCheckHealth({ ...ports, installation, stopping: stopping.signal })
   const limit = createConnectionLimit(mostConnections(1), log)
   metrics.watch({
     build,

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { connectRaw } from '../support/edge/raw-connection.ts'
 import { beginLogin, exchange, REDIRECT_URI } from '../support/login/login.ts'
 import { isRefused } from '../support/ports.ts'
+import { homeWithDatabase } from '../support/process/child-home.ts'
 import {
   type ChildService,
   spawnLatchkey,
@@ -111,10 +112,8 @@ test('a Ctrl-C that npm hands on is one key, not two', async (t) => {
 })
 
 test('signals that come while the service starts are neither lost nor deadly', async (t) => {
-  const home = join(await temporaryFolder(t), 'home')
-  const child = spawnLatchkey(t, ['run', '--home', home], {
-    environment: { LATCHKEY_ADDRESS: 'localhost:0' },
-  })
+  const home = await homeWithDatabase(t)
+  const child = spawnLatchkey(t, ['run', '--home', home])
   await waitFor(
     () => child.output.stderr.includes('a signing key was made'),
     () => 'the first work of a start',

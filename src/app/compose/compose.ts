@@ -63,11 +63,11 @@ export function compose(parts: Parts) {
   const { brand, tokens } = config
 
   // In-memory copies of the store (D-34).
-  const rules = createRules({ ...store, clock })
+  const rules = createRules({ ...store.aside, clock })
   const endedSessions = createEndedSessions({
     sessionEndings: {
       async listAfter(after) {
-        const rows = await store.sessionEndings.listAfter(after)
+        const rows = await store.aside.sessionEndings.listAfter(after)
         parts.onEndingsRead?.(rows)
         return rows
       },
@@ -164,7 +164,7 @@ export function composeSigningKeys(
   const { config, store, vault, clock, isWithdrawn } = parts
   const { accessTokenDuration, idTokenDuration } = config.tokens
   return createSigningKeys({
-    store: store.signingKeys,
+    store: { ...store.signingKeys, list: store.aside.signingKeys.list },
     vault,
     clock,
     algorithm: config.keys.algorithm,
