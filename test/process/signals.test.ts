@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connectRaw } from '../support/edge/raw-connection.ts'
 import { beginLogin, exchange, REDIRECT_URI } from '../support/login/login.ts'
@@ -16,7 +15,7 @@ import {
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN } from '../support/service.ts'
 
 /** A login whose password is on its way: everything is sent but the end of the body. */
 async function beginSlowLogin(t: TestContext, service: ChildService) {
