@@ -20,7 +20,7 @@ import type {
 import type { SecretHash } from '../base/secrets/vault.ts'
 import type { Duration } from '../base/time/duration.ts'
 import type { Instant } from '../base/time/instant.ts'
-import type { EnrollmentOwner } from '../domain/factors/totp-enrollment.ts'
+import type { EnrollmentOwner } from '../domain/factors/totp/totp-enrollment.ts'
 import type { AuthRequestKey } from '../domain/login/request/auth-request.ts'
 import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.ts'
 import type { ENROLLMENT_OF_ANY_METHOD } from '../entities/enrollment.ts'

@@ -22,7 +22,10 @@ import type { Enrollment, EnrollmentKind } from '../../src/domain/enrollments/en
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
 import { NO_FACTORS, type ProvenPrimary } from '../../src/domain/factors/proven.ts'
 import type { RefreshToken } from '../../src/domain/factors/refresh-token.ts'
-import type { EnrollmentOwner, TotpEnrollment } from '../../src/domain/factors/totp-enrollment.ts'
+import type {
+  EnrollmentOwner,
+  TotpEnrollment,
+} from '../../src/domain/factors/totp/totp-enrollment.ts'
 import type {
   CertAuthenticator,
   UpdbAuthenticator,

@@ -9,7 +9,7 @@ import {
 } from '../../protocol/factors/second-factors.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { SecondFactor } from './second-factor.ts'
-import { totpFactor } from './totp.ts'
+import { totpFactor } from './totp/totp.ts'
 
 const REGISTRY: { readonly [Id in SecondFactorId]: SecondFactor } = { totp: totpFactor }
 

@@ -2,7 +2,7 @@ import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
+import type { EnrollmentOwner, TotpEnrollment } from './totp/totp-enrollment.ts'
 
 /** At most one enrollment per identity, pending or verified. */
 export interface TotpEnrollments {

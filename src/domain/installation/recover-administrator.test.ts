@@ -21,7 +21,7 @@ import { openStore } from '../../store/open.ts'
 import { auditPorts } from '../audit/ports.ts'
 import { lockRule } from '../factors/guessing/lock-rule.ts'
 import { createPasswordHashing } from '../factors/passwords/hashing.ts'
-import { sessionOwner } from '../factors/totp-enrollment.ts'
+import { sessionOwner } from '../factors/totp/totp-enrollment.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import {

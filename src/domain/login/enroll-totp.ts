@@ -12,8 +12,8 @@ import {
   readEnrollment,
   type StartedEnrollment,
   startEnrollment,
-} from '../factors/enroll-totp.ts'
-import { loginOwner } from '../factors/totp-enrollment.ts'
+} from '../factors/totp/enroll-totp.ts'
+import { loginOwner } from '../factors/totp/totp-enrollment.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'

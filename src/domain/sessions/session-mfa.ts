@@ -6,6 +6,8 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
+import type { FactorVerdict } from '../factors/second-factor.ts'
+import { secondFactor } from '../factors/second-factors.ts'
 import {
   cancelEnrollment,
   newRecoveryCodesOf,
@@ -14,10 +16,8 @@ import {
   readEnrollment,
   type StartedEnrollment,
   startEnrollment,
-} from '../factors/enroll-totp.ts'
-import type { FactorVerdict } from '../factors/second-factor.ts'
-import { secondFactor } from '../factors/second-factors.ts'
-import { sessionOwner } from '../factors/totp-enrollment.ts'
+} from '../factors/totp/enroll-totp.ts'
+import { sessionOwner } from '../factors/totp/totp-enrollment.ts'
 import type { Identity } from '../identities/identity.ts'
 import { amrOf } from '../login/amr.ts'
 import type { Stores } from '../stores.ts'

@@ -4,7 +4,7 @@
  */
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { formToken, isFormToken, isFreshLogin } from '../../domain/account/session.ts'
-import type { ReadEnrollment } from '../../domain/factors/enroll-totp.ts'
+import type { ReadEnrollment } from '../../domain/factors/totp/enroll-totp.ts'
 import {
   countRecoveryCodes,
   readEnrollmentInSession,

@@ -7,7 +7,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { TotpEnrollments } from '../../domain/factors/stores.ts'
-import type { TotpEnrollment } from '../../domain/factors/totp-enrollment.ts'
+import type { TotpEnrollment } from '../../domain/factors/totp/totp-enrollment.ts'
 import { atomically } from '../atomically.ts'
 import type { Tables, TotpEnrollmentRow } from '../tables.ts'
 

@@ -10,7 +10,7 @@ import type { CodeGuesses, TotpEnrollments } from '../../../src/domain/factors/s
 import type {
   EnrollmentOwner,
   TotpEnrollment,
-} from '../../../src/domain/factors/totp-enrollment.ts'
+} from '../../../src/domain/factors/totp/totp-enrollment.ts'
 import type { Stores, Transaction } from '../../../src/domain/stores.ts'
 
 interface Row {

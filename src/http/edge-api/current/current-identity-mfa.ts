@@ -11,7 +11,7 @@ import {
   RecoveryCodesLeftReply,
   StartedMfaEnrollmentReply,
 } from '../../../contract/mfa.ts'
-import type { ReadEnrollment } from '../../../domain/factors/enroll-totp.ts'
+import type { ReadEnrollment } from '../../../domain/factors/totp/enroll-totp.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import {
   countRecoveryCodes,

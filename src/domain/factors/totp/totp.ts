@@ -5,16 +5,16 @@
  * `take` spends a correct one, in the transaction that accepts the factor (R085).
  */
 
-import type { IdentityId } from '../../base/ids.ts'
-import { equalInConstantTime, type Vault } from '../../base/secrets/vault.ts'
-import { hours, milliseconds, seconds } from '../../base/time/duration.ts'
-import { type Instant, plus } from '../../base/time/instant.ts'
-import { totpQuery } from '../../protocol/auth-query.ts'
-import { totpCode, totpStep } from '../../protocol/totp.ts'
-import type { Stores } from '../stores.ts'
-import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from './recovery-codes.ts'
-import type { Blocked, CheckPorts, FactorVerdict, SecondFactor } from './second-factor.ts'
-import type { CodeGuesses } from './stores.ts'
+import type { IdentityId } from '../../../base/ids.ts'
+import { equalInConstantTime, type Vault } from '../../../base/secrets/vault.ts'
+import { hours, milliseconds, seconds } from '../../../base/time/duration.ts'
+import { type Instant, plus } from '../../../base/time/instant.ts'
+import { totpQuery } from '../../../protocol/auth-query.ts'
+import { totpCode, totpStep } from '../../../protocol/totp.ts'
+import type { Stores } from '../../stores.ts'
+import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from '../recovery-codes.ts'
+import type { Blocked, CheckPorts, FactorVerdict, SecondFactor } from '../second-factor.ts'
+import type { CodeGuesses } from '../stores.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 export async function checkCode(

@@ -2,9 +2,9 @@
  * The authenticator app of an identity, as it is stored. SPEC TOTP enrollment during an OIDC flow: pending until a code
  * has proven it, then verified. D-17, D-19, D-240.
  */
-import type { Brand } from '../../base/brand.ts'
-import type { ApiSessionId, IdentityId, TotpEnrollmentId } from '../../base/ids.ts'
-import type { Instant } from '../../base/time/instant.ts'
+import type { Brand } from '../../../base/brand.ts'
+import type { ApiSessionId, IdentityId, TotpEnrollmentId } from '../../../base/ids.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 
 export interface TotpEnrollment {
   readonly id: TotpEnrollmentId

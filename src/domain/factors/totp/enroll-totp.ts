@@ -4,13 +4,13 @@
  * events: each `take` belongs in the transaction that does the rest.
  */
 
-import { type IdentityId, newId, type TotpEnrollmentId } from '../../base/ids.ts'
-import { provisioningUrl } from '../../protocol/totp.ts'
-import type { Identity } from '../identities/identity.ts'
-import type { Stores } from '../stores.ts'
-import type { FactorPorts } from './ports.ts'
-import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts'
-import type { Blocked, CheckPorts } from './second-factor.ts'
+import { type IdentityId, newId, type TotpEnrollmentId } from '../../../base/ids.ts'
+import { provisioningUrl } from '../../../protocol/totp.ts'
+import type { Identity } from '../../identities/identity.ts'
+import type { Stores } from '../../stores.ts'
+import type { FactorPorts } from '../ports.ts'
+import { newRecoveryCodes, recoveryCodeHash } from '../recovery-codes.ts'
+import type { Blocked, CheckPorts } from '../second-factor.ts'
 import { countGuess, matchingStep, openTotpSecret } from './totp.ts'
 import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 

@@ -5,14 +5,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TOTP, URI } from 'otpauth'
-import { type TotpStores, totpStores } from '../../../test/support/stores/totp-stores.ts'
-import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
-import { systemRandom } from '../../base/secrets/random.ts'
-import { createVault } from '../../base/secrets/vault.ts'
-import { seconds } from '../../base/time/duration.ts'
-import { instant, plus } from '../../base/time/instant.ts'
-import type { Identity } from '../identities/identity.ts'
-import type { AuthRequestKey } from '../login/request/auth-request.ts'
+import { type TotpStores, totpStores } from '../../../../test/support/stores/totp-stores.ts'
+import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../../base/ids.ts'
+import { systemRandom } from '../../../base/secrets/random.ts'
+import { createVault } from '../../../base/secrets/vault.ts'
+import { seconds } from '../../../base/time/duration.ts'
+import { instant, plus } from '../../../base/time/instant.ts'
+import type { Identity } from '../../identities/identity.ts'
+import type { AuthRequestKey } from '../../login/request/auth-request.ts'
+import type { FactorVerdict } from '../second-factor.ts'
 import {
   cancelEnrollment,
   type EnrollmentProof,
@@ -21,7 +22,6 @@ import {
   readEnrollment,
   startEnrollment,
 } from './enroll-totp.ts'
-import type { FactorVerdict } from './second-factor.ts'
 import { checkCode } from './totp.ts'
 import { loginOwner, sessionOwner } from './totp-enrollment.ts'
 
