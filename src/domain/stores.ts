@@ -9,7 +9,12 @@ import type { Authorities, Cas, SessionCertificates } from './certificates/store
 import type { CertificateRenewals } from './enrollments/renewal/stores.ts'
 import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
-import type { CodeGuesses, PasswordFailures, TotpEnrollments } from './factors/stores.ts'
+import type {
+  CodeGuesses,
+  PasswordFailures,
+  RecoveryCodes,
+  TotpEnrollments,
+} from './factors/stores.ts'
 import type { Authenticators, Identities } from './identities/stores.ts'
 import type { Installation, SealedValues } from './installation/stores.ts'
 import type { AuthRequests, SpentStates } from './login/stores.ts'
@@ -29,6 +34,7 @@ export interface Stores {
   readonly cas: Cas
   readonly ruleVersions: RuleVersions
   readonly totpEnrollments: TotpEnrollments
+  readonly recoveryCodes: RecoveryCodes
   readonly codeGuesses: CodeGuesses
   readonly passwordFailures: PasswordFailures
   readonly authRequests: AuthRequests

@@ -20,12 +20,10 @@ import type { StoredAuthority } from '../../src/domain/certificates/own/authorit
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { Enrollment, EnrollmentKind } from '../../src/domain/enrollments/enrollment.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
+import type { FactorOwner } from '../../src/domain/factors/factor-owner.ts'
 import { NO_FACTORS, type ProvenPrimary } from '../../src/domain/factors/proven.ts'
 import type { RefreshToken } from '../../src/domain/factors/refresh-token.ts'
-import type {
-  EnrollmentOwner,
-  TotpEnrollment,
-} from '../../src/domain/factors/totp/totp-enrollment.ts'
+import type { TotpEnrollment } from '../../src/domain/factors/totp/totp-enrollment.ts'
 import type {
   CertAuthenticator,
   UpdbAuthenticator,
@@ -184,7 +182,7 @@ export function anEnrollment(given: Partial<TotpEnrollment> = {}): TotpEnrollmen
     id: 'enrollment-1' as TotpEnrollmentId,
     identityId: anIdentity().id,
     isVerified: false,
-    owner: 'owner-1' as EnrollmentOwner,
+    owner: 'owner-1' as FactorOwner,
     sealedSecret: 'sealed',
     createdAt: NOON,
     ...given,

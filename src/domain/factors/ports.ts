@@ -14,6 +14,7 @@ export interface FactorPorts
       | 'authenticators'
       | 'passwordFailures'
       | 'totpEnrollments'
+      | 'recoveryCodes'
       | 'codeGuesses'
       | 'apiSessions'
       | 'refreshTokens'

@@ -19,9 +19,9 @@ import { minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { openStore } from '../../store/open.ts'
 import { auditPorts } from '../audit/ports.ts'
+import { sessionOwner } from '../factors/factor-owner.ts'
 import { lockRule } from '../factors/guessing/lock-rule.ts'
 import { createPasswordHashing } from '../factors/passwords/hashing.ts'
-import { sessionOwner } from '../factors/totp/totp-enrollment.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import {
@@ -153,7 +153,7 @@ test('whatever stands between the administrator and a login is taken away, and t
   assert.equal(password.credentialVersion, 1)
   assert.equal(await hashing.verify(password.passwordHash, NEW_PASSWORD, '192.0.2.1'), true)
   assert.equal(await store.totpEnrollments.find(id), undefined)
-  assert.equal(await store.totpEnrollments.countRecoveryCodes(id), 0)
+  assert.equal(await store.recoveryCodes.count(id), 0)
   // Guesses at codes are forgotten: the next one is the first.
   const guessed = await store.codeGuesses.take(id, clock.now(), () => undefined)
   assert.deepEqual(guessed, { guesses: 1 })

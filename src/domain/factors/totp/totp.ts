@@ -5,21 +5,17 @@
  * `take` spends a correct one, in the transaction that accepts the factor (R085).
  */
 
-import type { IdentityId } from '../../../base/ids.ts'
 import { equalInConstantTime, type Vault } from '../../../base/secrets/vault.ts'
-import { hours, milliseconds, seconds } from '../../../base/time/duration.ts'
-import { type Instant, plus } from '../../../base/time/instant.ts'
-import { totpQuery } from '../../../protocol/auth-query.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import { totpCode, totpStep } from '../../../protocol/totp.ts'
-import type { Stores } from '../../stores.ts'
-import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from '../recovery-codes.ts'
-import type { Blocked, CheckPorts, FactorVerdict, SecondFactor } from '../second-factor.ts'
-import type { CodeGuesses } from '../stores.ts'
+import { countGuess, spending } from '../guessing/code-guesses.ts'
+import { checkRecoveryCode, withoutSpaces } from '../recovery-codes.ts'
+import type { CheckPorts, FactorVerdict, Prover } from '../second-factor.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 export async function checkCode(
   { vault, clock, totpEnrollments, codeGuesses }: CheckPorts,
-  identityId: IdentityId,
+  { identityId }: Pick<Prover, 'identityId'>,
   code: string,
 ): Promise<FactorVerdict> {
   const now = clock.now()
@@ -29,44 +25,10 @@ export async function checkCode(
   if (!enrollment?.isVerified) return { verdict: 'not-enrolled' }
 
   const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
-  if (step !== undefined) {
-    return matches('totp', identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
-  }
   // A code made only of the digits 2 to 7 can be either.
-  if (!isRecoveryCode(code)) return { verdict: 'wrong' }
-  const hash = recoveryCodeHash(vault, identityId, code)
-  return matches('recovery-code', identityId, (tx) =>
-    tx.totpEnrollments.takeRecoveryCode(identityId, hash),
-  )
-}
-
-/** Counts a guess. Returns the refusal if no guess is accepted now, otherwise undefined. */
-export async function countGuess(
-  codeGuesses: Pick<CodeGuesses, 'take'>,
-  identityId: IdentityId,
-  now: Instant,
-): Promise<Blocked | undefined> {
-  const taken = await codeGuesses.take(identityId, now, (guesses) => blockedUntil(guesses, now))
-  if (!('blockedUntil' in taken)) return undefined
-  const left = Math.ceil((taken.blockedUntil - now) / 1_000)
-  return { verdict: 'blocked', retryAfterSeconds: Math.max(1, left) }
-}
-
-/** D-18: the first ten wrong codes in a row cause no delay. */
-const FREE_GUESSES = 10
-const FIRST_BLOCK = seconds(30)
-const LONGEST_BLOCK = hours(1)
-
-/**
- * D-108. Returns until when the next guess is refused after this many in a row; undefined if it is not refused. 30 s is
- * one step of the app, so a user who types slowly waits for one code. The delay doubles up to an hour: a hundred
- * guesses (NIST SP 800-63B-4 §3.2.2) take more than three days and hit one of three codes in a million with 0.03 %. An
- * attacker with the stolen password can block the owner in this way, but never for longer than an hour at a time.
- */
-export function blockedUntil(guesses: number, now: Instant): Instant | undefined {
-  if (guesses < FREE_GUESSES) return undefined
-  const block = FIRST_BLOCK * 2 ** (guesses - FREE_GUESSES)
-  return plus(now, milliseconds(Math.min(block, LONGEST_BLOCK)))
+  if (step === undefined) return checkRecoveryCode(vault, identityId, code)
+  const take = spending(identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
+  return { verdict: 'matches', by: 'totp', take }
 }
 
 /** D-17: one step of drift either way. */
@@ -91,35 +53,4 @@ export function openTotpSecret(vault: Vault, enrollment: TotpEnrollment): Uint8A
   const secret = vault.open('totp-secret', enrollment.sealedSecret, enrollment.id)
   if (secret === undefined) throw new Error('a stored TOTP secret cannot be opened')
   return secret
-}
-
-function matches(
-  by: 'totp' | 'recovery-code',
-  identityId: IdentityId,
-  spend: (tx: Pick<Stores, 'totpEnrollments'>) => Promise<boolean>,
-): FactorVerdict {
-  return {
-    verdict: 'matches',
-    by,
-    take: async (tx) => {
-      if (!(await spend(tx))) return false
-      await tx.codeGuesses.clear(identityId)
-      return true
-    },
-  }
-}
-
-export const totpFactor: SecondFactor = {
-  id: 'totp',
-
-  async isEnrolled({ totpEnrollments }, identityId) {
-    const enrollment = await totpEnrollments.find(identityId)
-    return enrollment?.isVerified === true
-  },
-
-  listEnrolled: ({ totpEnrollments }, identityIds) => totpEnrollments.listVerified(identityIds),
-
-  query: totpQuery,
-
-  check: checkCode,
 }
