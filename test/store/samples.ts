@@ -42,6 +42,7 @@ import type {
   SessionEnding,
 } from '../../src/domain/sessions/api-session.ts'
 import type { StoredSigningKey } from '../../src/domain/tokens/keys/signing-key.ts'
+import { factorDemands } from '../../src/protocol/factors/second-factors.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
 import { WITH_TOTP } from '../support/people.ts'
 
@@ -63,7 +64,7 @@ export function aPolicy(given: Partial<AuthPolicy> = {}): AuthPolicy {
       extJwt: { allowed: true, allowedSigners: [signerId('signer-1'), signerId('signer-2')] },
       updb: { allowed: true, minPasswordLength: 12, maxAttempts: 5, lockoutDurationMinutes: 0 },
     },
-    secondary: { requireTotp: true, requireExtJwt: signerId('signer-2') },
+    secondary: { ...factorDemands({ requireTotp: true }), requireExtJwt: signerId('signer-2') },
     tags: { note: 'a\nb', nothing: null },
     createdAt: NOON,
     updatedAt: after(1),

@@ -6,9 +6,9 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { Stores } from '../stores.ts'
 import type { FactorOwner } from './factor-owner.ts'
 import type { FactorPorts } from './ports.ts'
+import type { SecondFactorStores } from './stores.ts'
 
 export interface SecondFactor<Setup = unknown> {
   readonly id: SecondFactorId
@@ -43,7 +43,7 @@ export interface FactorEnrollment<Setup> {
   /** Keeps a verified enrollment: only a full session can remove it (D-19). */
   cancel(ports: EnrollPorts, prover: Prover): Promise<'cancelled' | 'not-started' | 'verified'>
   /** Removes everything enrolled, pending or verified, with what belongs to it. Returns false if there was nothing. */
-  remove(tx: FactorStores, identityId: IdentityId): Promise<boolean>
+  remove(tx: SecondFactorStores, identityId: IdentityId): Promise<boolean>
 }
 
 /** The identity whose factor it is, and the login or session that it is proven in. */
@@ -75,18 +75,11 @@ export interface FoundEnrollment<Setup> {
 /** In an OIDC login, or in a legacy session (D-51). */
 export type QueryPlace = 'oidc' | 'legacy'
 
-/** The stores of all second factors. A new factor adds its own, and every caller of the registry has it. */
-export type FactorStoreName = 'totpEnrollments' | 'recoveryCodes' | 'codeGuesses'
-export type FactorStores = Pick<Stores, FactorStoreName>
-
 /** Where the factors look up whether they are enrolled. */
-export type EnrolledPorts = Pick<
-  FactorPorts,
-  Exclude<FactorStoreName, 'recoveryCodes' | 'codeGuesses'>
->
+export type EnrolledPorts = Omit<SecondFactorStores, 'recoveryCodes' | 'codeGuesses'>
 
 /** What checking an answer needs. */
-export type CheckPorts = Pick<FactorPorts, 'vault' | 'clock' | FactorStoreName>
+export type CheckPorts = SecondFactorStores & Pick<FactorPorts, 'vault' | 'clock'>
 
 export type EnrollPorts = CheckPorts & Pick<FactorPorts, 'random' | 'transaction'>
 
@@ -99,7 +92,7 @@ export type FactorVerdict =
        * false if the answer was already spent, or is not one of the recovery codes, which only spending can show. Both
        * are wrong answers, and the caller learns nothing else (R085).
        */
-      take(tx: FactorStores): Promise<boolean>
+      take(tx: SecondFactorStores): Promise<boolean>
     }
   | { readonly verdict: 'wrong' }
   | { readonly verdict: 'not-enrolled' }
@@ -109,7 +102,7 @@ export type EnrollmentProof =
   | {
       readonly verdict: 'matches'
       /** Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. */
-      take(tx: FactorStores): Promise<boolean>
+      take(tx: SecondFactorStores): Promise<boolean>
     }
   | { readonly verdict: 'wrong' }
   | { readonly verdict: 'not-started' }

@@ -9,7 +9,8 @@ import {
   type SecondFactorId,
 } from '../../protocol/factors/second-factors.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import type { EnrolledPorts, FactorStores, SecondFactor } from './second-factor.ts'
+import type { EnrolledPorts, SecondFactor } from './second-factor.ts'
+import type { SecondFactorStores } from './stores.ts'
 import type { TotpSetup } from './totp/enroll-totp.ts'
 import { totpFactor } from './totp/totp-factor.ts'
 
@@ -53,7 +54,7 @@ export async function listWithAnyFactor(
  * not block the next one. Returns the factors that were enrolled or pending.
  */
 export async function removeAllFactors(
-  tx: FactorStores,
+  tx: SecondFactorStores,
   identityId: IdentityId,
 ): Promise<readonly SecondFactorId[]> {
   const removed: SecondFactorId[] = []

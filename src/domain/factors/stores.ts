@@ -5,6 +5,13 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { FactorOwner } from './factor-owner.ts'
 import type { TotpEnrollment } from './totp/totp-enrollment.ts'
 
+/** The stores of all second factors. A new factor adds its own here, and all who use the registry have it (D-262). */
+export interface SecondFactorStores {
+  readonly totpEnrollments: TotpEnrollments
+  readonly recoveryCodes: RecoveryCodes
+  readonly codeGuesses: CodeGuesses
+}
+
 /** At most one enrollment per identity, pending or verified. */
 export interface TotpEnrollments {
   find(identityId: IdentityId): Promise<TotpEnrollment | undefined>

@@ -17,6 +17,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { INSTALLATION_SECRET_BYTES, type SecretHash } from '../../base/secrets/vault.ts'
 import { minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
+import { factorDemands } from '../../protocol/factors/second-factors.ts'
 import { openStore } from '../../store/open.ts'
 import { auditPorts } from '../audit/ports.ts'
 import { sessionOwner } from '../factors/factor-owner.ts'
@@ -267,7 +268,7 @@ const NOT_LEADING: readonly (readonly [string, (policy: AuthPolicy) => AuthPolic
     'demands the JWT of a signer',
     (policy) => ({
       ...policy,
-      secondary: { requireTotp: false, requireExtJwt: 'signer' as ExternalJwtSignerId },
+      secondary: { ...factorDemands({}), requireExtJwt: 'signer' as ExternalJwtSignerId },
     }),
   ],
 ]
@@ -292,7 +293,7 @@ for (const [what, change] of NOT_LEADING) {
       [primary.updb.allowed, primary.cert.allowed, primary.extJwt.allowed],
       [true, false, false],
     )
-    assert.deepEqual(secondary, { requireTotp: false, requireExtJwt: undefined })
+    assert.deepEqual(secondary, { ...factorDemands({}), requireExtJwt: undefined })
     // D-34: running instances read the rules again.
     assert.ok((await store.ruleVersions.current()) > version)
     const created = (await eventsOf(store)).find(({ type }) => type === 'policy.created')

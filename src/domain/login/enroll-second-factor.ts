@@ -8,8 +8,9 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
-import type { FactorStoreName, StartedEnrollment } from '../factors/second-factor.ts'
+import type { StartedEnrollment } from '../factors/second-factor.ts'
 import { type FactorSetups, secondFactor } from '../factors/second-factors.ts'
+import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
@@ -21,7 +22,7 @@ import { startAgain } from './request/find-request.ts'
 type EnrollPorts = Pick<
   LoginPorts,
   | keyof AuditPorts
-  | FactorStoreName
+  | keyof SecondFactorStores
   | 'brand'
   | 'vault'
   | 'identities'

@@ -6,8 +6,8 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
-import type { FactorStoreName } from '../factors/second-factor.ts'
 import { secondFactor } from '../factors/second-factors.ts'
+import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
@@ -31,7 +31,7 @@ export async function submitSecondFactor(
   ports: Pick<
     LoginPorts,
     | keyof AuditPorts
-    | FactorStoreName
+    | keyof SecondFactorStores
     | 'brand'
     | 'vault'
     | 'identities'

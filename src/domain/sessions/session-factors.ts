@@ -11,13 +11,13 @@ import { sessionOwner } from '../factors/factor-owner.ts'
 import { freshRecoveryCodes } from '../factors/recovery-codes.ts'
 import type {
   Enrollee,
-  FactorStoreName,
   FactorVerdict,
   FoundEnrollment,
   Prover,
   StartedEnrollment,
 } from '../factors/second-factor.ts'
 import { type FactorSetups, listWithAnyFactor, secondFactor } from '../factors/second-factors.ts'
+import type { SecondFactorStores } from '../factors/stores.ts'
 import { amrOf } from '../login/amr.ts'
 import type { Stores } from '../stores.ts'
 import { succeeded } from './authenticate-legacy.ts'
@@ -27,7 +27,7 @@ import type { SessionPorts } from './ports.ts'
 type MfaPorts = Pick<
   SessionPorts,
   | keyof AuditPorts
-  | FactorStoreName
+  | keyof SecondFactorStores
   | 'vault'
   | 'identities'
   | 'events'
@@ -126,7 +126,7 @@ export async function removeEnrollmentInSession(
 
 /** Throws MFA_NOT_ENROLLED. */
 export async function countRecoveryCodes(
-  ports: Pick<MfaPorts, FactorStoreName>,
+  ports: Pick<MfaPorts, keyof SecondFactorStores>,
   { identityId }: CallSession,
 ): Promise<number> {
   const enrolled = await listWithAnyFactor(ports, [identityId])

@@ -2,8 +2,8 @@
 import type { IdentityId } from '../../../base/ids.ts'
 import { hours, milliseconds, seconds } from '../../../base/time/duration.ts'
 import { type Instant, plus } from '../../../base/time/instant.ts'
-import type { Blocked, FactorStores } from '../second-factor.ts'
-import type { CodeGuesses } from '../stores.ts'
+import type { Blocked } from '../second-factor.ts'
+import type { CodeGuesses, SecondFactorStores } from '../stores.ts'
 
 /** Counts a guess. Returns the refusal if no guess is accepted now, otherwise undefined. */
 export async function countGuess(
@@ -20,8 +20,8 @@ export async function countGuess(
 /** Returns a `take` that spends a correct answer, and clears the count of guesses unless it was spent before. */
 export function spending(
   identityId: IdentityId,
-  spend: (tx: FactorStores) => Promise<boolean>,
-): (tx: FactorStores) => Promise<boolean> {
+  spend: (tx: SecondFactorStores) => Promise<boolean>,
+): (tx: SecondFactorStores) => Promise<boolean> {
   return async (tx) => {
     if (!(await spend(tx))) return false
     await tx.codeGuesses.clear(identityId)
