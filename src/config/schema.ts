@@ -40,7 +40,7 @@ const identity = (rule: string, folder: string) =>
     cert: filePath('PEM file: the certificate, then its intermediates.', `${folder}/server.pem`),
     key: filePath('PEM file: its private key.', `${folder}/server.key`),
     ca: filePath(
-      'PEM file: the CAs that clients need to trust the certificate.',
+      'PEM file: the CAs that clients need to trust the certificate. Enrolled clients get them from us.',
       `${folder}/ca.pem`,
     ).optional(),
   }).optional()
