@@ -12,6 +12,7 @@ import { PRIMARY_METHODS } from '../../domain/identities/primary-methods.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { ShownMetrics } from '../../http/monitoring/probes.ts'
 import type { AnsweredRequest, OutcomeCounters } from '../../http/request-observer.ts'
+import { SECOND_FACTOR_IDS } from '../../protocol/factors/second-factors.ts'
 import type { KeptEvent } from '../../store/events.ts'
 import type { Family } from '../../telemetry/families.ts'
 import { createMetrics, METRICS_CONTENT_TYPE } from '../../telemetry/metrics.ts'
@@ -41,8 +42,11 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   const metrics = createMetrics()
   const logins = metrics.counter({
     name: 'latchkey_logins_total',
-    help: 'Logins by primary method and outcome; wrong one-time codes under the method totp.',
-    labels: { method: [...PRIMARY_METHODS, 'totp'], outcome: ['succeeded', 'failed'] },
+    help: 'Logins by primary method and outcome; wrong answers of a second factor under its name.',
+    labels: {
+      method: [...PRIMARY_METHODS, ...SECOND_FACTOR_IDS],
+      outcome: ['succeeded', 'failed'],
+    },
   })
   const failures = metrics.counter({
     name: 'latchkey_login_failures_total',
