@@ -24,6 +24,7 @@ import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
 import type { Store } from '../../domain/stores.ts'
 import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
+import { createVerifiedTokens } from '../../domain/tokens/keys/verified-tokens.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
@@ -115,6 +116,7 @@ export function compose(parts: Parts) {
     countRenewal: createCountRenewal({ clock }),
     legacySessionCache: createLegacySessionCache({ clock }),
     provenRouters: createProvenRouters({ clock }),
+    verifiedTokens: createVerifiedTokens(),
     rejectsCommonPasswords: config.passwords.rejectCommon,
     sessionTimeout: config.api.sessionTimeout,
     sessionCertificateDuration: config.api.sessionCertificateDuration,
