@@ -1,4 +1,7 @@
-/** The operator's log: structured lines on standard error. Standard output is reserved for the user (D-46 `log`). */
+/**
+ * The operator's log: structured lines on standard error. Standard output is reserved for the user (D-46 `log`). Lines
+ * are written in batches: one write for each request would cost more than many requests do (D-285).
+ */
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
 import type { Log } from '../base/log.ts'
 
@@ -12,12 +15,59 @@ const STANDARD_ERROR = 2
 /** How much is buffered while standard error is blocked; beyond that, lines are lost. */
 const MOST_WAITING_BYTES = 1024 * 1024
 
+/** How long a line waits for others, and how much waits at most. Warnings and errors do not wait. */
+const BATCH_MILLISECONDS = 50
+const BATCH_CHARACTERS = 16 * 1024
+
 export function createLog(settings: LogSettings, destination?: DestinationStream): Log {
-  const stream = destination ?? standardError()
-  return pino(
-    { level: settings.level, base: null, timestamp: stdTimeFunctions.isoTime },
-    settings.format === 'text' ? asText(stream) : stream,
-  )
+  const written = (stream: DestinationStream) =>
+    settings.format === 'text' ? asText(stream) : stream
+  const options = { level: settings.level, base: null, timestamp: stdTimeFunctions.isoTime }
+  if (destination !== undefined) return pino(options, written(destination))
+  const batch = inBatches(standardError())
+  return pino(options, flushWarnings(written(batch), batch))
+}
+
+/** The number that pino gives to warnings. */
+const WARNING = 40
+
+export function flushWarnings(stream: DestinationStream, batch: Batch): DestinationStream {
+  const leveled = {
+    // Makes pino set `lastLevel` before each line.
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0,
+    write(line: string) {
+      stream.write(line)
+      if (leveled.lastLevel >= WARNING) batch.flush()
+    },
+  }
+  return leveled
+}
+
+export interface Batch extends DestinationStream {
+  flush(): void
+}
+
+/** Nothing is lost when the process exits, whatever the reason; only a kill -9 can lose the last batch (D-285). */
+export function inBatches(stream: DestinationStream): Batch {
+  let waiting = ''
+  let timer: NodeJS.Timeout | undefined
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    const text = waiting
+    waiting = ''
+    if (text !== '') stream.write(text)
+  }
+  process.on('exit', flush)
+  return {
+    flush,
+    write(line) {
+      waiting += line
+      if (waiting.length >= BATCH_CHARACTERS) flush()
+      else timer ??= setTimeout(flush, BATCH_MILLISECONDS).unref()
+    },
+  }
 }
 
 /** A closed terminal, a broken pipe or a full disk stops only the log: without this, writing would throw. */
