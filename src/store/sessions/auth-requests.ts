@@ -64,6 +64,13 @@ const STATES = [...OPEN_STATES, 'tokens-issued', 'ended'] as const
 const FIND = fixedQuery((db, { key }: { key: CodeIssued['key'] }) =>
   db.selectFrom('auth_requests').selectAll().where('key', '=', key),
 )
+const FIND_BY_CODE = fixedQuery((db, { codeHash }: { codeHash: SecretHash }) =>
+  db
+    .selectFrom('auth_requests')
+    .selectAll()
+    .where('code_hash', '=', codeHash)
+    .where('state', '=', 'code-issued'),
+)
 /** One statement finds the code and uses it up: of several concurrent calls, only one gets the row. */
 const TAKE_BY_CODE = fixedQuery((db, { codeHash, at, sessionId }: CodeRedemption) =>
   db
@@ -113,6 +120,11 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
         .executeTakeFirst()
       const current = row ?? (await FIND.first(db, { key }))
       return { isEnded: current?.state === 'ended' }
+    },
+
+    async findByCode(codeHash) {
+      const row = await FIND_BY_CODE.first(db, { codeHash })
+      return row && codeIssued(row)
     },
 
     async takeByCode(codeHash, redemption) {
