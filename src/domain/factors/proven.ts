@@ -5,7 +5,7 @@
 import type { AuthenticatorId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../protocol/factors/second-factors.ts'
-import type { CaTrust } from '../certificates/judge-certificate.ts'
+import type { CaTrust } from '../certificates/verdict.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 
 export { SECOND_FACTOR_IDS, type SecondFactorId }
