@@ -1,5 +1,6 @@
 // A reporter for `node --test` that sends the outcome of every test to the parent process, over IPC. scripts/test.mjs
 // runs several of these processes at once, and prints the outcomes.
+import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 
 /** How much of a test's output is quoted with its failure. */
@@ -8,6 +9,7 @@ const QUOTED_CHARACTERS = 20_000
 // biome-ignore lint/style/noDefaultExport: node --test takes the default export of a reporter
 export default async function* reportToParent(events) {
   const printed = new Map()
+  const cpu = cpuMeter()
   for await (const { type, data } of events) {
     if (type === 'test:stdout' || type === 'test:stderr') {
       printed.set(
@@ -15,9 +17,16 @@ export default async function* reportToParent(events) {
         `${printed.get(data.file) ?? ''}${data.message}`.slice(-QUOTED_CHARACTERS),
       )
     } else if (type === 'test:pass' || type === 'test:fail') {
-      await send(outcome(type, data, printed.get(data.file)))
+      const cpuSeconds = data.nesting === 0 ? cpu.sinceLast() : 0
+      await send({ ...outcome(type, data, printed.get(data.file)), cpuSeconds })
+    } else if (type === 'test:start' && data.nesting === 0) {
+      cpu.begin()
+    } else if (type === 'test:diagnostic' && data.message.startsWith('Error: ')) {
+      // For example an exception after its test had ended, which fails the process but no test.
+      await send({ warning: data.message })
     }
   }
+  await send({ isEnd: true })
   yield ''
 }
 
@@ -40,4 +49,29 @@ function outcome(type, { name, nesting, file, line, details, skip, todo }, print
 
 function send(message) {
   return new Promise((resolve) => process.send(message, resolve))
+}
+
+/** Measures the CPU time of this process and of the children that it has waited for (proc(5)); elsewhere of itself. */
+function cpuMeter() {
+  let last
+  function now() {
+    try {
+      const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ')
+      return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, 0)
+    } catch {
+      const { user, system } = process.cpuUsage()
+      return (user + system) / 1e6
+    }
+  }
+  return {
+    /** Without the loading of the files, which happens before the first test. */
+    begin() {
+      last ??= now()
+    },
+    sinceLast() {
+      const before = last ?? now()
+      last = now()
+      return last - before
+    },
+  }
 }

@@ -4,21 +4,33 @@
 // Loading and compiling the same modules in a process for each file would take most of the time, so files share a few
 // long-lived processes (shards). A file that needs its own process says so, with the reason, in a comment that begins
 // with `// Isolated:`.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
-import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createProgress } from './test-progress.mjs'
+import { runLanes } from './test-shard.mjs'
 
 /** Shards: how many processes share the files. Tests that wait for child processes leave room for more than two. */
 const KINDS = {
-  unit: { patterns: ['src/**/*.test.ts', 'test/architecture/**/*.test.ts'], shards: 2 },
+  unit: {
+    patterns: [
+      'src/**/*.test.ts',
+      'test/architecture/**/*.test.ts',
+      'test/load/**/*.test.ts',
+      'scripts/*.test.mjs',
+    ],
+    shards: 2,
+  },
   store: { patterns: ['test/store/**/*.test.ts'], shards: 3 },
   protocol: { patterns: ['test/protocol/**/*.test.ts'], shards: 3 },
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
   fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
+  // The long campaign: more than two hundred kills and fifty power cuts (D-305). Some are in an ordinary run, too.
+  kills: {
+    patterns: ['test/process/{kill,power}*.test.ts', 'test/store/durability.test.ts'],
+    shards: 6,
+    rounds: 25,
+  },
   // What depends most on the runtime: TLS, HTTP, certificates, streams, crypto. For the oldest Node that we support.
   runtime: {
     patterns: [
@@ -31,9 +43,6 @@ const KINDS = {
 }
 /** How many of these processes run at a time, of any kind, so that no core waits for the last file of a kind. */
 const AT_ONCE = 4
-const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
-/** How much of the output of a shard is shown when it dies. */
-const LAST_WORDS = 20_000
 
 const [names, extra] = split(process.argv.slice(2))
 const unknown = names.filter((kind) => !Object.hasOwn(KINDS, kind))
@@ -56,9 +65,16 @@ const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined
 const progress = createProgress({ kinds })
+const rounds = Math.max(...names.map((kind) => KINDS[kind].rounds ?? 1))
+const env = {
+  LATCHKEY_TEST_ROUNDS: String(rounds),
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url)),
+  ...(postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }),
+  ...process.env,
+}
 try {
-  const waiting = kinds.flatMap(({ files, shards }) => lanesOf(files, shards))
-  await Promise.all(Array.from({ length: AT_ONCE }, () => runLanes(waiting)))
+  const lanes = kinds.flatMap(({ files, shards }) => lanesOf(files, shards))
+  await runLanes(lanes, { atOnce: AT_ONCE, extra, env, progress })
 } finally {
   await postgres?.stop()
 }
@@ -72,53 +88,6 @@ function lanesOf(files, shards) {
     shared.filter((_, index) => index % shards === lane),
   )
   return [...lanes.filter((lane) => lane.length > 0), ...isolated.map((file) => [file])]
-}
-
-async function runLanes(waiting) {
-  for (let lane = waiting.shift(); lane !== undefined; lane = waiting.shift()) await runFiles(lane)
-}
-
-/** Runs files one after the other in one process. */
-async function runFiles(files) {
-  const tests = spawn(
-    process.execPath,
-    ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`, ...extra, ...files],
-    {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: {
-        NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url)),
-        ...(postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }),
-        ...process.env,
-      },
-    },
-  )
-  let printed = ''
-  for (const stream of [tests.stdout, tests.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      printed = `${printed}${text}`.slice(-LAST_WORDS)
-    })
-  }
-
-  const waiting = new Set(files)
-  let current
-  let hasFailure = false
-  tests.on('message', (outcome) => {
-    const file = relative(process.cwd(), outcome.file ?? '')
-    // A shard runs its files in order: the first outcome of a file means that the previous file is done.
-    if (file !== current && waiting.has(file)) {
-      if (waiting.delete(current)) progress.finish(current)
-      current = file
-    }
-    hasFailure ||= outcome.result === 'fail'
-    progress.add(outcome)
-  })
-  const [status, signal] = await once(tests, 'close')
-  for (const file of waiting) progress.finish(file)
-  if (status !== 0 && !hasFailure) {
-    progress.crash(
-      `${files.join('\n  ')}\n  ended with ${signal ?? `status ${status}`}:\n${printed}`,
-    )
-  }
 }
 
 function split(args) {

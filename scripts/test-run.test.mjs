@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { test } from 'node:test'
+import { createProgress } from './test-progress.mjs'
+import { runLanes } from './test-shard.mjs'
+
+const PASSES = "import { test } from 'node:test'\ntest('is fine', () => {})\n"
+const FAILS = `import { test } from 'node:test'
+test('is wrong', () => { throw new Error('the reason') })
+`
+/** Passes when it runs the second time, as a test does that only the load disturbs. */
+const FAILS_ONCE = `import { existsSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+test('depends on the load', () => {
+  const mark = new URL('./mark', import.meta.url)
+  const isSecond = existsSync(mark)
+  writeFileSync(mark, '')
+  if (!isSecond) throw new Error('too slow')
+})
+`
+const DIES =
+  "import { test } from 'node:test'\ntest('dies', () => process.kill(process.pid, 'SIGKILL'))\n"
+
+test('repeats every failure at the very end, after the slowest files, and fails', async (t) => {
+  const run = await runAll(t, { 'a.test.mjs': PASSES, 'b.test.mjs': FAILS })
+  assert.equal(run.isGood, false)
+  assert.match(run.end, /Failed:\n\n✖ is wrong\n {2}\S*b\.test\.mjs:2\n {4}Error: the reason\n/)
+  assert.match(run.end, /Failed beside others, failed alone too\./)
+  assert.match(run.end, /1 passed, 1 failed, 0 skipped\n$/)
+})
+
+test('lists a file that passes alone as unsteady, with its first failure, and does not fail', async (t) => {
+  const run = await runAll(t, { 'a.test.mjs': FAILS_ONCE, 'b.test.mjs': PASSES })
+  assert.equal(run.isGood, true)
+  assert.match(run.end, /Unsteady \(failed beside others, passed alone/)
+  assert.match(run.end, /✖ depends on the load\n {2}\S*a\.test\.mjs:3\n {4}Error: too slow\n/)
+  assert.match(run.end, /1 passed, 0 failed, 1 unsteady, 0 skipped\n$/)
+})
+
+test('goes on with the other files when the process dies, and says in which file it died', async (t) => {
+  const run = await runAll(t, {
+    'a.test.mjs': PASSES,
+    'b.test.mjs': DIES,
+    'c.test.mjs': PASSES,
+    'd.test.mjs': PASSES,
+  })
+  assert.equal(run.isGood, false)
+  assert.match(run.end, /✖ its process ended early\n.*b\.test\.mjs/)
+  assert.match(run.end, /ended with SIGKILL/)
+  assert.match(run.all, /unit {2}4 of 4 files/)
+})
+
+test('does not run again when more files fail than the load explains', async (t) => {
+  const run = await runAll(t, { 'a.test.mjs': FAILS, 'b.test.mjs': FAILS }, { repeated: 1 })
+  assert.equal(run.isGood, false)
+  assert.match(run.end, /Did not run again alone: too many files failed\./)
+  assert.doesNotMatch(run.all, /Running again alone/)
+})
+
+/** Runs files of these texts in one lane. */
+async function runAll(t, texts, { repeated = 10 } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-runner-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const files = Object.keys(texts).map((name) => relative(process.cwd(), join(folder, name)))
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text)
+  let all = ''
+  const output = { write: (text) => (all += text) }
+  const progress = createProgress({ kinds: [{ kind: 'unit', files }], output })
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  await runLanes([files], { atOnce: 1, repeated, extra: [], env, progress })
+  const isGood = progress.close()
+  return { isGood, all, end: all.slice(all.indexOf('Slowest files')) }
+}

@@ -1,0 +1,90 @@
+// Runs test files one after the other in one process of `node --test`, and tells the progress what happens there.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { relative } from 'node:path'
+
+const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
+/** How much of the output of a shard is shown when it dies. */
+const LAST_WORDS = 20_000
+/** If more files fail, the change is broken rather than a test unsteady, and nothing is run again (D-258). */
+const REPEATED_FILES = 10
+
+/**
+ * Runs the files of each lane in a process, some of these at once. A file in which something failed then runs once more,
+ * alone, which tells a wrong test from one that the load disturbs.
+ */
+export async function runLanes(lanes, { atOnce, repeated = REPEATED_FILES, ...options }) {
+  const waiting = [...lanes]
+  async function work() {
+    for (let lane = waiting.shift(); lane !== undefined; lane = waiting.shift()) {
+      const left = await runShard(lane, options)
+      if (left.length > 0) waiting.unshift(left)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+
+  const { progress } = options
+  const failed = progress.failedFiles()
+  if (failed.length > repeated) return
+  for (const file of failed) {
+    progress.repeat(file)
+    await runShard([file], options)
+  }
+}
+
+/** Returns the files that the process did not come to, because it died before. */
+async function runShard(files, { extra, env, progress }) {
+  const tests = spawn(
+    process.execPath,
+    ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`, ...extra, ...files],
+    { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env },
+  )
+  let printed = ''
+  function keep(text) {
+    printed = `${printed}${text}`.slice(-LAST_WORDS)
+  }
+  for (const stream of [tests.stdout, tests.stderr]) stream.setEncoding('utf8').on('data', keep)
+
+  let begun = 0
+  let hasFailure = false
+  let isComplete = false
+
+  /** A shard runs its files in order: the first outcome of a file means that the files before it are done. */
+  function begin(file) {
+    const index = files.indexOf(file, begun)
+    if (index < 0) return
+    for (const done of files.slice(Math.max(begun - 1, 0), index)) progress.finish(done)
+    begun = index + 1
+  }
+
+  /** A test that a helper defines names the helper's file: it belongs to the current file or to the next. */
+  function suspects(file) {
+    return files.includes(file) ? [file] : files.slice(Math.max(begun - 1, 0), begun + 1)
+  }
+
+  tests.on('message', (message) => {
+    if (message.isEnd) {
+      isComplete = true
+    } else if (message.warning !== undefined) {
+      keep(`${message.warning}\n`)
+    } else {
+      const file = relative(process.cwd(), message.file ?? '')
+      begin(file)
+      hasFailure ||= message.result === 'fail'
+      progress.add(message, suspects(file))
+    }
+  })
+  const [status, signal] = await once(tests, 'close')
+  const end = `ended with ${signal ?? `status ${status}`}:\n${printed}`
+  if (isComplete) {
+    if (status !== 0 && !hasFailure) progress.crash(files, end)
+    for (const file of files.slice(Math.max(begun - 1, 0))) progress.finish(file)
+    return []
+  }
+  // It died in the file that had begun, or in the next one before its first outcome.
+  const left = files.slice(Math.max(begun - 1, 0))
+  const blamed = left.slice(0, 2)
+  progress.crash(blamed, end)
+  for (const file of blamed) progress.finish(file)
+  return left.slice(2)
+}
