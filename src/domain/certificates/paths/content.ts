@@ -11,7 +11,7 @@ import type {
   ExtKeyUsage,
   NameConstraints,
 } from 'pkijs'
-import { BoundedMap } from '../../../base/bounded-map.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { validity } from '../../../base/certificates.ts'
 import { ATTRIBUTE, EXTENSION } from '../../../protocol/x509.ts'
 import type { CertificateNames } from '../third-party/external-id.ts'

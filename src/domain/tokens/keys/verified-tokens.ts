@@ -4,7 +4,7 @@
  * still published, the token in date, its session alive and its policy satisfied is decided again at every call.
  */
 import { hash } from 'node:crypto'
-import { BoundedMap } from '../../../base/bounded-map.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import type { Secret } from '../../../base/secrets/secret.ts'
 import type { AccessToken } from '../access-token.ts'
 
