@@ -4,8 +4,8 @@
  * it could depend on begins or ends its validity, so that the time is checked at every call as if it were new.
  */
 import { createHash, type X509Certificate } from 'node:crypto'
-import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { readCertificates, validity } from '../../base/certificates.ts'
+import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { type Instant, instant } from '../../base/time/instant.ts'
 import type { PresentedChain } from './presented-chain.ts'
 import type { Ca } from './third-party/ca.ts'

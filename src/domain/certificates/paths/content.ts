@@ -11,8 +11,8 @@ import type {
   ExtKeyUsage,
   NameConstraints,
 } from 'pkijs'
-import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { validity } from '../../../base/certificates.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { ATTRIBUTE, EXTENSION } from '../../../protocol/x509.ts'
 import type { CertificateNames } from '../third-party/external-id.ts'
 
