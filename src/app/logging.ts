@@ -1,7 +1,4 @@
-/**
- * The operator's log: structured lines on standard error. Standard output is reserved for the user (D-46 `log`). Lines
- * are written in batches: one write for each request would cost more than many requests do (D-285).
- */
+/** The operator's log: structured lines on standard error. Standard output is reserved for the user (D-46 `log`). */
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
 import type { Log } from '../base/log.ts'
 
@@ -15,59 +12,17 @@ const STANDARD_ERROR = 2
 /** How much is buffered while standard error is blocked; beyond that, lines are lost. */
 const MOST_WAITING_BYTES = 1024 * 1024
 
-/** How long a line waits for others, and how much waits at most. Warnings and errors do not wait. */
-const BATCH_MILLISECONDS = 50
-const BATCH_CHARACTERS = 16 * 1024
-
-export function createLog(settings: LogSettings, destination?: DestinationStream): Log {
-  const written = (stream: DestinationStream) =>
-    settings.format === 'text' ? asText(stream) : stream
-  const options = { level: settings.level, base: null, timestamp: stdTimeFunctions.isoTime }
-  if (destination !== undefined) return pino(options, written(destination))
-  const batch = inBatches(standardError())
-  return pino(options, flushWarnings(written(batch), batch))
-}
-
-/** The number that pino gives to warnings. */
-const WARNING = 40
-
-export function flushWarnings(stream: DestinationStream, batch: Batch): DestinationStream {
-  const leveled = {
-    // Makes pino set `lastLevel` before each line.
-    [Symbol.for('pino.metadata')]: true,
-    lastLevel: 0,
-    write(line: string) {
-      stream.write(line)
-      if (leveled.lastLevel >= WARNING) batch.flush()
-    },
-  }
-  return leveled
-}
-
-export interface Batch extends DestinationStream {
-  flush(): void
-}
-
-/** Nothing is lost when the process exits, whatever the reason; only a kill -9 can lose the last batch (D-285). */
-export function inBatches(stream: DestinationStream): Batch {
-  let waiting = ''
-  let timer: NodeJS.Timeout | undefined
-  function flush(): void {
-    clearTimeout(timer)
-    timer = undefined
-    const text = waiting
-    waiting = ''
-    if (text !== '') stream.write(text)
-  }
-  process.on('exit', flush)
-  return {
-    flush,
-    write(line) {
-      waiting += line
-      if (waiting.length >= BATCH_CHARACTERS) flush()
-      else timer ??= setTimeout(flush, BATCH_MILLISECONDS).unref()
-    },
-  }
+export function createLog(
+  settings: LogSettings,
+  destination?: DestinationStream,
+  /** Part of every line. */
+  fields: Readonly<Record<string, string | number>> | null = null,
+): Log {
+  const stream = destination ?? inBatches(standardError())
+  return pino(
+    { level: settings.level, base: fields, timestamp: stdTimeFunctions.isoTime },
+    settings.format === 'text' ? asText(stream) : stream,
+  )
 }
 
 /** A closed terminal, a broken pipe or a full disk stops only the log: without this, writing would throw. */
@@ -79,6 +34,50 @@ function standardError(): DestinationStream {
   })
   stream.on('error', () => {})
   return stream
+}
+
+/** POSIX: a pipe takes this much as a whole, so the lines of two processes never mix (D-293). */
+const LARGEST_WRITE_BYTES = 4096
+
+/**
+ * Collects the lines of one turn of the event loop, so that a busy process writes once for several requests. Writes at
+ * once what reports an error, and at the exit whatever is left (D-285).
+ */
+export function inBatches(stream: DestinationStream): DestinationStream {
+  let lines: string[] = []
+  let bytes = 0
+  let isScheduled = false
+
+  function flush(): void {
+    if (lines.length === 0) return
+    const text = lines.join('')
+    lines = []
+    bytes = 0
+    stream.write(text)
+  }
+  process.once('exit', flush)
+
+  return {
+    write(line) {
+      const size = Buffer.byteLength(line)
+      if (bytes + size > LARGEST_WRITE_BYTES) flush()
+      lines.push(line)
+      bytes += size
+      if (isUrgent(line)) flush()
+      else if (!isScheduled) {
+        isScheduled = true
+        setImmediate(() => {
+          isScheduled = false
+          flush()
+        })
+      }
+    },
+  }
+}
+
+/** Of level `error` or `fatal`, in either format. */
+function isUrgent(line: string): boolean {
+  return /^(?:\{"level":[56]0|\S+ (?:error|fatal) )/.test(line)
 }
 
 const LEVELS: Readonly<Record<number, string>> = {
