@@ -12,7 +12,12 @@ import { runLanes } from './test-shard.mjs'
 /** Shards: how many processes share the files. Tests that wait for child processes leave room for more than two. */
 const KINDS = {
   unit: {
-    patterns: ['src/**/*.test.ts', 'test/architecture/**/*.test.ts', 'scripts/*.test.mjs'],
+    patterns: [
+      'src/**/*.test.ts',
+      'test/architecture/**/*.test.ts',
+      'test/load/**/*.test.ts',
+      'scripts/*.test.mjs',
+    ],
     shards: 2,
   },
   store: { patterns: ['test/store/**/*.test.ts'], shards: 3 },

@@ -31,6 +31,8 @@ function assertRefusedHere(reply: Reply): void {
   assert.deepEqual(reply.json(), {
     error: 'invalid_request',
     error_description: 'the redirect_uri is missing or not one of the allowed ones',
+    code: 'INVALID_REDIRECT_URI',
+    next: 'fix-configuration',
   })
 }
 
