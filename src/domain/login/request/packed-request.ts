@@ -6,7 +6,7 @@ import { base64url, fromBase64url, fromUtf8, utf8 } from '../../../base/encoding
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import { milliseconds } from '../../../base/time/duration.ts'
 import { instant } from '../../../base/time/instant.ts'
-import { type Issuer, RESPONSE_MODES, SCOPES } from '../../../protocol/oidc.ts'
+import { type Issuer, PROVIDER_PREFIX, RESPONSE_MODES, SCOPES } from '../../../protocol/oidc.ts'
 import type { AuthRequestKey, AwaitingPrimary } from './auth-request.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
@@ -25,7 +25,15 @@ const BEGINNINGS = [
   'native',
 ] as const
 
-const FLAG = { formPost: 1, prompt: 2, state: 4, nonce: 8, maxAge: 16, browser: 32 } as const
+const FLAG = {
+  formPost: 1,
+  prompt: 2,
+  state: 4,
+  nonce: 8,
+  maxAge: 16,
+  browser: 32,
+  oidc: 64,
+} as const
 /** In the byte of a beginning: what follows is bytes, written as base64url in the text. */
 const IS_BASE64URL = 128
 const TIME_BYTES = 6
@@ -35,20 +43,23 @@ const LONG = 255
 const LONGEST_TEXT = 0xff_ff
 
 export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): Uint8Array {
-  const { state, nonce, maxAge, prompt, responseMode } = ask
+  const { state, nonce, maxAge, prompt, responseMode, issuer } = ask
+  const hasPrefix = issuer.endsWith(PROVIDER_PREFIX)
   const flags =
     (responseMode === 'form_post' ? FLAG.formPost : 0) |
     (prompt === undefined ? 0 : FLAG.prompt) |
     (state === undefined ? 0 : FLAG.state) |
     (nonce === undefined ? 0 : FLAG.nonce) |
     (maxAge === undefined ? 0 : FLAG.maxAge) |
-    (browser === undefined ? 0 : FLAG.browser)
+    (browser === undefined ? 0 : FLAG.browser) |
+    (hasPrefix ? FLAG.oidc : 0)
   const scopes = SCOPES.reduce((set, one, i) => set | (ask.scopes.includes(one) ? 1 << i : 0), 0)
+  const base = hasPrefix ? issuer.slice(0, -PROVIDER_PREFIX.length) : issuer
   return Buffer.concat([
     Buffer.from([FORMAT, flags, scopes]),
     packNumber(expiresAt),
     ...(maxAge === undefined ? [] : [packNumber(maxAge)]),
-    ...[key, ask.clientId, ask.redirectUri, ask.issuer, ask.codeChallenge].map(packText),
+    ...[key, ask.clientId, ask.redirectUri, base, ask.codeChallenge].map(packText),
     ...[state, nonce, browser].filter((text) => text !== undefined).map(packText),
     ...ask.configTypes.map(packText),
   ])
@@ -81,7 +92,7 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
   const key = text() as AuthRequestKey
   const clientId = text()
   const redirectUri = text() as VerifiedRedirect
-  const issuer = text() as Issuer
+  const issuer = `${text()}${has(FLAG.oidc) ? PROVIDER_PREFIX : ''}` as Issuer
   const codeChallenge = text()
   const state = has(FLAG.state) ? text() : undefined
   const nonce = has(FLAG.nonce) ? text() : undefined
@@ -120,7 +131,6 @@ function packText(text: string): Buffer {
   const bytes = Buffer.from(decoded ?? utf8(rest)).subarray(0, LONGEST_TEXT)
   const beginning = longest.i | (decoded === undefined ? 0 : IS_BASE64URL)
   const { length } = bytes
-  const head =
-    length < LONG ? [beginning, length] : [beginning, LONG, length >> 8, length & 0xff]
+  const head = length < LONG ? [beginning, length] : [beginning, LONG, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from(head), bytes])
 }

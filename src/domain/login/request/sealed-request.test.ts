@@ -125,7 +125,8 @@ test('D-7: the longest id that is sealed also opens, and a longer text is not lo
 })
 
 test('D-313: a request such as the C SDK sends has an id of at most 232 characters', () => {
-  const longHost = `${'c'.repeat(20)}.controllers.example.com`
+  const address = `${'c'.repeat(15)}.controllers.example.com:1280`
+  assert.equal(address.length, 44)
   for (const clientId of ['service', 'openziti', 'native']) {
     const request: AwaitingPrimary = {
       ...aRequest(),
@@ -135,7 +136,7 @@ test('D-313: a request such as the C SDK sends has an id of at most 232 characte
         clientId,
         redirectUri: 'http://localhost:20314/auth/callback' as VerifiedRedirect,
         responseMode: 'query',
-        issuer: `https://${longHost}:1280/oidc` as Issuer,
+        issuer: `https://${address}/oidc` as Issuer,
         scopes: ['openid', 'offline_access'],
         codeChallenge: base64url(systemRandom.bytes(32)),
         state: base64url(systemRandom.bytes(30)),
