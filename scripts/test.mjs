@@ -25,6 +25,8 @@ const KINDS = {
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
   fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
+  // Other toolchains; a test is skipped where its own is missing. Not part of `npm test`.
+  clients: { patterns: ['test/clients/**/*.test.ts'], shards: 1 },
   // What depends most on the runtime: TLS, HTTP, certificates, streams, crypto. For the oldest Node that we support.
   runtime: {
     patterns: [

@@ -51,9 +51,13 @@ export interface Parts {
 /** D-155: how many returns from an IdP are completed at the same time, and how many may wait. */
 const RETURNS = { concurrency: 16, queue: 256 }
 
+/** D-314: the client ids that existing clients have built in. */
+const OPENZITI_CLIENT_IDS = ['openziti', 'native']
+
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { brand, tokens } = config
+  const isForOpenZiti = config.compatibility === 'openziti'
 
   // In-memory copies of the store (D-34).
   const rules = createRules({ ...store, clock })
@@ -91,6 +95,8 @@ export function compose(parts: Parts) {
     foldRepeats: createFoldRepeats({ clock }),
     brand,
     clientId: brand,
+    otherClientIds: isForOpenZiti ? OPENZITI_CLIENT_IDS.filter((id) => id !== brand) : [],
+    keepsEnrollmentJwt: isForOpenZiti,
     audience: brand,
     trustDomain: config.trustDomain,
     issuers,
