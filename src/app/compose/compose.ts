@@ -60,8 +60,8 @@ export function compose(parts: Parts) {
   const isForOpenZiti = config.compatibility === 'openziti'
 
   // In-memory copies of the store (D-34).
-  const rules = createRules({ ...store, clock })
-  const endedSessions = createEndedSessions({ ...store, clock })
+  const rules = createRules({ ...store.aside, clock })
+  const endedSessions = createEndedSessions({ ...store.aside, clock })
   const signingKeys = composeSigningKeys({
     ...parts,
     isWithdrawn: (kid) => endedSessions.has(`key:${kid}`),
@@ -143,7 +143,7 @@ export function composeSigningKeys(
   const { config, store, vault, clock, isWithdrawn } = parts
   const { accessTokenDuration, idTokenDuration } = config.tokens
   return createSigningKeys({
-    store: store.signingKeys,
+    store: { ...store.signingKeys, list: store.aside.signingKeys.list },
     vault,
     clock,
     algorithm: config.keys.algorithm,

@@ -10,6 +10,8 @@ export interface Database {
   /** How it is named to the operator: the path, or host and name. Never a password. */
   readonly name: string
   readonly dialect: Dialect
+  /** Connections of their own, for what must not wait behind the work of callers (D-297); undefined if there are none. */
+  readonly dialectAside?: Dialect
   /** The definition of a key column that numbers rows as they are inserted and uses no number twice. */
   readonly sequenceKey: string
   /** The type of a text column that sorts by code point, regardless of the server's locale. */
@@ -27,6 +29,15 @@ export interface Database {
   isTrouble(error: unknown): boolean
   /** From now on, a connection whose server does not respond is dropped; until then a statement may take any time. */
   giveUpOnSilence(): void
+  /** Missing if the database cannot cheaply tell whether anything was committed (D-306). */
+  readonly openVersion?: () => OpenVersion
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
+}
+
+export interface OpenVersion {
+  /** Differs from the last one if anything was committed since, by any process. Undefined if that is not known. */
+  current(): unknown
+  /** Call it before the database is closed. */
+  close(): void
 }
