@@ -15,11 +15,12 @@ const PROGRAMS = {
   'cheap-latchkey': 'test/support/process/cheap-latchkey.ts',
 }
 
-/** Returns the folder, and how to remove it. It is inside node_modules, so that packages with native code are found. */
+/** Returns the folder, which is removed at the end of the process. It is inside node_modules, so that packages with native code are found. */
 export async function bundlePrograms() {
   const parent = join(ROOT, 'node_modules', '.cache')
   await mkdir(parent, { recursive: true })
   const folder = mkdtempSync(join(parent, 'test-programs-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   await build({
     entryPoints: Object.fromEntries(
       Object.entries(PROGRAMS).map(([name, source]) => [`${name}.bundle`, join(ROOT, source)]),
@@ -44,7 +45,7 @@ export async function bundlePrograms() {
   await stop()
   for (const name of Object.keys(PROGRAMS))
     await writeFile(join(folder, `${name}.mjs`), start(name))
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return folder
 }
 
 /** As bin/latchkey.js does, with a cache that goes with the bundle. */

@@ -60,12 +60,14 @@ const startsPrograms = [...texts.values()].some((text) => text.includes('/proces
 const programs = startsPrograms
   ? await (await import('./test-programs.mjs')).bundlePrograms()
   : undefined
+// So that what runs at the exit of this process runs after Ctrl-C, too.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 const progress = createProgress({ kinds })
 const env = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url)),
   ...(postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }),
-  ...(programs === undefined ? {} : { LATCHKEY_TEST_PROGRAMS: programs.folder }),
-  ...(programs === undefined ? {} : { LATCHKEY_TEST_STARTED: join(programs.folder, 'started') }),
+  ...(programs === undefined ? {} : { LATCHKEY_TEST_PROGRAMS: programs }),
+  ...(programs === undefined ? {} : { LATCHKEY_TEST_STARTED: join(programs, 'started') }),
   ...process.env,
 }
 try {
@@ -76,7 +78,6 @@ try {
   await runLanes(lanes, { atOnce: AT_ONCE, extra, env, progress })
   if (names.includes('process') && extra.length === 0) await checkStarts()
 } finally {
-  programs?.remove()
   await postgres?.stop()
 }
 if (!progress.close()) process.exitCode = 1
