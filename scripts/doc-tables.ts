@@ -1,5 +1,5 @@
 /**
- * Writes the tables of docs/errors.md and docs/audit.md from their sources, between marks in the pages; the text around
+ * Writes the tables of docs/errors.md, docs/sdk-authors.md and docs/audit.md from their sources, between marks in the pages; the text around
  * them is written by hand. `npm run docs` runs it, or alone: `node scripts/doc-tables.ts`. Tests fail if a page and its
  * source differ.
  */
@@ -7,9 +7,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { EVENT_TYPES, type EventFacts } from '../src/domain/audit/event-types.ts'
 import { ERROR_GROUPS } from '../src/errors/catalogue.ts'
 import type { ErrorEntry } from '../src/errors/entry.ts'
+import { NEXT_ACTION_NAMES, NEXT_ACTIONS } from '../src/errors/next-actions.ts'
 import { AUTHORIZATION_ERRORS } from '../src/protocol/oauth.ts'
 
 export const ERRORS_PAGE = new URL('../docs/errors.md', import.meta.url)
+export const SDK_PAGE = new URL('../docs/sdk-authors.md', import.meta.url)
 export const AUDIT_PAGE = new URL('../docs/audit.md', import.meta.url)
 
 /** Returns docs/errors.md with fresh tables. Throws if a mark is missing. */
@@ -21,6 +23,18 @@ export function withErrorTables(page: string): string {
     'src/protocol/oauth.ts',
     table(['`error`', 'When it happens'], errors),
   )
+}
+
+/** Returns docs/sdk-authors.md with a fresh table of what to do about each code. Throws if a mark is missing. */
+export function withActionTable(page: string): string {
+  const codes = Object.values(ERROR_GROUPS).flatMap((group) =>
+    Object.entries<ErrorEntry>(group).map(([name, { next }]) => ({ name, next })),
+  )
+  const rows = NEXT_ACTION_NAMES.map((action) => {
+    const named = codes.filter(({ next }) => next.includes(action)).map(({ name }) => code(name))
+    return [`<a id="next-${action}"></a>${code(action)}`, NEXT_ACTIONS[action], named.join(', ')]
+  })
+  return replace(page, 'actions', 'src/errors', table(['`next`', 'What to do', 'Codes'], rows))
 }
 
 /** Returns docs/audit.md with fresh tables. Throws if a mark is missing. */
@@ -45,13 +59,14 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function errorCodes(): string {
   const groups: readonly (readonly [string, Readonly<Record<string, ErrorEntry>>])[] =
     Object.entries(ERROR_GROUPS)
-  const head = ['Code', 'Status', 'OAuth name', 'When it happens', 'What to do']
+  const head = ['Code', 'Status', 'OAuth name', '`next`', 'When it happens', 'What to do']
   return groups
     .map(([title, entries]) => {
-      const rows = Object.entries(entries).map(([name, { status, oauth, when, advice }]) => [
+      const rows = Object.entries(entries).map(([name, { status, oauth, next, when, advice }]) => [
         `<a id="${name}"></a>${code(name)}`,
         String(status),
         code(oauth),
+        next.map(code).join(', '),
         when,
         advice,
       ])
@@ -96,9 +111,10 @@ function replace(page: string, name: string, source: string, text: string): stri
   return `${page.slice(0, start)}${begin}\n\n${text}\n\n${page.slice(end)}`
 }
 
-/** Writes both pages again. */
+/** Writes the pages again. */
 export function writeDocTables(): void {
   writeFileSync(ERRORS_PAGE, withErrorTables(readFileSync(ERRORS_PAGE, 'utf8')))
+  writeFileSync(SDK_PAGE, withActionTable(readFileSync(SDK_PAGE, 'utf8')))
   writeFileSync(AUDIT_PAGE, withAuditTables(readFileSync(AUDIT_PAGE, 'utf8')))
 }
 

@@ -13,7 +13,12 @@ import { runLanes } from './test-shard.mjs'
 /** Shards: how many processes share the files. Tests that wait for child processes leave room for more than two. */
 const KINDS = {
   unit: {
-    patterns: ['src/**/*.test.ts', 'test/architecture/**/*.test.ts', 'scripts/*.test.mjs'],
+    patterns: [
+      'src/**/*.test.ts',
+      'test/architecture/**/*.test.ts',
+      'test/load/**/*.test.ts',
+      'scripts/*.test.mjs',
+    ],
     shards: 2,
   },
   store: { patterns: ['test/store/**/*.test.ts'], shards: 3 },
@@ -21,6 +26,12 @@ const KINDS = {
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
   fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
+  // The long campaign: more than two hundred kills and fifty power cuts (D-305). Some are in an ordinary run, too.
+  kills: {
+    patterns: ['test/process/{kill,power}*.test.ts', 'test/store/durability.test.ts'],
+    shards: 6,
+    rounds: 25,
+  },
   // What depends most on the runtime: TLS, HTTP, certificates, streams, crypto. For the oldest Node that we support.
   runtime: {
     patterns: [
@@ -63,7 +74,9 @@ const programs = startsPrograms
 // So that what runs at the exit of this process runs after Ctrl-C, too.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 const progress = createProgress({ kinds })
+const rounds = Math.max(...names.map((kind) => KINDS[kind].rounds ?? 1))
 const env = {
+  LATCHKEY_TEST_ROUNDS: String(rounds),
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url)),
   ...(postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }),
   ...(programs === undefined ? {} : { LATCHKEY_TEST_PROGRAMS: programs }),

@@ -1,5 +1,5 @@
 /**
- * Writes docs/configuration.md from the schema of the configuration, the tables of docs/errors.md and docs/audit.md,
+ * Writes docs/configuration.md from the schema of the configuration, the tables of docs/errors.md, docs/sdk-authors.md and docs/audit.md,
  * and the index of docs/decisions.md: `npm run docs`.
  * Tests fail if a page and its source differ.
  */

@@ -14,7 +14,6 @@ import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
 import { addBoundApis, type HttpPorts } from '../http/bound-apis.ts'
-import { APIS } from '../http/edge-api/api.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
@@ -22,7 +21,7 @@ import type { OutcomeCounters, RequestObserver } from '../http/request-observer.
 import type { Route } from '../http/route.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
-import { type Issuer, PROVIDER_PREFIX } from '../protocol/oidc.ts'
+import type { Issuer } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
 import { RefusedStart } from './installation/private-files.ts'
 import { isPubliclyTrusted } from './public-trust.ts'
@@ -31,6 +30,7 @@ import {
   certificateSource,
   type ShownCertificate,
 } from './server-certificates.ts'
+import { describeVersion } from './version.ts'
 
 export interface OpenListeners {
   readonly listeners: readonly OpenListener[]
@@ -71,6 +71,7 @@ interface Opened extends OpenListener {
   readonly listener: Listener
   readonly socket: TlsListener
   readonly source: CertificateSource
+  readonly caPem: () => string | undefined
   show(renewed: ShownCertificate): void
 }
 
@@ -142,6 +143,7 @@ async function openListener(
         totpHostname: (head) => config.totp.hostname ?? addresses.hostnameOf(head),
         checkHealth: deps.checkHealth,
         addresses: () => addresses,
+        serverCasPem: () => [...new Set(all().flatMap(({ caPem }) => caPem() ?? []))],
         version: () => describeVersion(deps.build, all()),
         metrics: deps.metrics,
         counters: deps.metrics,
@@ -184,7 +186,8 @@ async function openListener(
     isStrict = isStrictTransport(listener.strictTransportSecurity, shown)
     socket.replaceMaterial(renewed)
   }
-  return { name: listener.name, baseUrls, routes, listener, socket, source, show }
+  const caPem = () => shown.caPem
+  return { name: listener.name, baseUrls, routes, listener, socket, source, caPem, show }
 }
 
 /** D-200. */
@@ -219,27 +222,4 @@ export function explainListenError(
     return new RefusedStart(message, { cause: error })
   }
   return error
-}
-
-/** API 3.1. Reads the set of listeners at each call: the first one is open before the last one exists. */
-function describeVersion(build: BuildInfo, opened: readonly Opened[]) {
-  const paths = {
-    'edge-client': APIS['edge-client'].prefix,
-    'edge-management': APIS['edge-management'].prefix,
-    'edge-oidc': PROVIDER_PREFIX,
-  }
-  const apiVersions = Object.entries(paths).flatMap(([binding, path]) => {
-    const apiBaseUrls = opened
-      .filter(({ listener }) => listener.apis.some((api) => api.binding === binding))
-      .flatMap(({ baseUrls }) => baseUrls.map((base) => `${base}${path}`))
-    return apiBaseUrls.length === 0 ? [] : [[binding, { v1: { path, apiBaseUrls } }] as const]
-  })
-  return {
-    ...build,
-    runtimeVersion: `node ${process.version}`,
-    apiVersions: Object.fromEntries(apiVersions),
-    capabilities: apiVersions.some(([binding]) => binding === 'edge-oidc')
-      ? (['OIDC_AUTH'] as const).slice()
-      : [],
-  }
 }

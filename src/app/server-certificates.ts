@@ -22,6 +22,8 @@ import {
 export interface ShownCertificate {
   readonly certificatePem: string
   readonly keyPem: Secret
+  /** `identity.ca`: what clients need to trust it, besides our own PKI (D-312). */
+  readonly caPem?: string
 }
 
 /** A source of certificates that can be read again. */
@@ -114,8 +116,11 @@ export function givenCertificate(
   let trouble = ''
 
   async function fingerprint(): Promise<string> {
-    const both = await Promise.all([stat(files.cert), stat(files.key)])
-    return both.map(({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`).join(' ')
+    const { cert, key, ca } = files
+    const all = await Promise.all(
+      [cert, key, ...(ca === undefined ? [] : [ca])].map((f) => stat(f)),
+    )
+    return all.map(({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`).join(' ')
   }
 
   async function read() {
@@ -124,7 +129,10 @@ export function givenCertificate(
       await readFile(files.cert, 'utf8'),
       await readFile(files.key, 'utf8'),
     ]
-    return readServerIdentity({ certificatePem, keyPem: new Secret(key) }, clock.now())
+    const reading = readServerIdentity({ certificatePem, keyPem: new Secret(key) }, clock.now())
+    if (reading.state === 'unusable' || files.ca === undefined) return reading
+    const caPem = await readFile(files.ca, 'utf8')
+    return { ...reading, identity: { ...reading.identity, caPem } }
   }
 
   /** Checked repeatedly, but each problem is logged once. */

@@ -135,7 +135,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       options: SessionOptions & { readonly signal?: AbortSignal | undefined },
     ): Promise<Session> {
       const got = await tokens.exchange({ code, ...proof }, options.signal)
-      const { idToken, accessToken, refreshToken, expiresAt, lifetimeMilliseconds } = got
+      const { idToken, accessToken, refreshToken, expiresAt, lifetimeMilliseconds, refreshAt } = got
       const expected = { accessToken, nonce: proof.nonce, before: undefined }
       const claims = await idTokens.verify(idToken, expected)
       const saved: SavedSession = {
@@ -144,6 +144,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
         accessToken,
         expiresAt,
         lifetimeMilliseconds,
+        ...(refreshAt === undefined ? {} : { refreshAt }),
         ...(refreshToken === undefined ? {} : { refreshToken }),
         idToken,
         claims,

@@ -54,6 +54,8 @@ export interface Refusal {
   /** SPEC 401 challenges: what was missing, and whose. */
   readonly challenges?: readonly ReceivedChallenge[] | undefined
   readonly retryAfterSeconds?: number | undefined
+  /** What the server says to do next, docs/errors.md. */
+  readonly next?: string | undefined
 }
 
 /** The server refused. */
@@ -61,9 +63,13 @@ export class Refused extends ClientError {
   readonly status: number
   readonly requestId: string | undefined
   readonly challenges: readonly ReceivedChallenge[]
+  /** What the server says to do next, docs/errors.md: `refresh`, `sign-in`, `wait` …; undefined if it said nothing. */
+  readonly next: string | undefined
 
-  constructor(code: string, message: string, { status, requestId, challenges = [] }: Refusal) {
+  constructor(code: string, message: string, refusal: Refusal) {
     super(code, message)
+    const { status, requestId, challenges = [], next } = refusal
+    this.next = next
     this.status = status
     this.requestId = requestId
     this.challenges = challenges

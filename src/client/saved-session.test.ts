@@ -33,10 +33,18 @@ test('a token is fresh while it has half a minute left, or a third of a short li
   }
 })
 
+test('a token is fresh until the server wants it refreshed, and never past its own end', () => {
+  const token = { expiresAt: 1_000_000, lifetimeMilliseconds: 900_000, refreshAt: 500_000 }
+  assert.equal(isFresh(token, 499_999), true)
+  assert.equal(isFresh(token, 500_000), false)
+  assert.equal(isFresh({ ...token, refreshAt: 2_000_000 }, 970_000), false)
+})
+
 const BROKEN: readonly object[] = [
   { version: 2 },
   { url: '' },
   { accessToken: undefined },
+  { refreshAt: 'soon' },
   { idToken: 7 },
   { expiresAt: 'soon' },
   { lifetimeMilliseconds: Number.NaN },

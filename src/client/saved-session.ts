@@ -17,6 +17,8 @@ export interface SavedSession {
   /** Milliseconds since 1970, by the clock of this machine. */
   readonly expiresAt: number
   readonly lifetimeMilliseconds: number
+  /** When the server asked for a refresh (`refresh_after`), by the clock of this machine. Absent if it did not. */
+  readonly refreshAt?: number
   /** Absent if `offline_access` was not requested. */
   readonly refreshToken?: string
   readonly idToken: string
@@ -26,15 +28,17 @@ export interface SavedSession {
 
 /**
  * A token that expires sooner than this is refreshed; for a token with a lifetime of a few minutes, a third of that.
- * Documented in docs/client.md.
+ * A server that says `refresh_after` is obeyed: it spreads its clients (D-324). Documented in docs/client.md.
  */
 const FRESH_MILLISECONDS = 30_000
 
 /** Returns whether the access token is fresh enough to be used. */
 export function isFresh(
-  { expiresAt, lifetimeMilliseconds }: Pick<SavedSession, 'expiresAt' | 'lifetimeMilliseconds'>,
+  token: Pick<SavedSession, 'expiresAt' | 'lifetimeMilliseconds' | 'refreshAt'>,
   now: number,
 ): boolean {
+  const { expiresAt, lifetimeMilliseconds, refreshAt } = token
+  if (refreshAt !== undefined && now >= refreshAt) return false
   return expiresAt - now > Math.min(FRESH_MILLISECONDS, lifetimeMilliseconds / 3)
 }
 
@@ -53,6 +57,10 @@ export function readSavedSession(value: unknown): SavedSession {
   }
   for (const name of ['expiresAt', 'lifetimeMilliseconds']) {
     if (!Number.isFinite(saved[name])) throw new TypeError(`the saved session has no ${name}`)
+  }
+  const { refreshAt } = saved
+  if (refreshAt !== undefined && !Number.isFinite(refreshAt)) {
+    throw new TypeError('the saved session has a refreshAt that is no number')
   }
   const { sub, sid } = asObject(saved['claims']) ?? {}
   if (!isText(sub) || !isText(sid)) throw new TypeError('the saved session has no claims')

@@ -14,7 +14,7 @@ import {
   requestCertificate,
   type SessionCertificate,
 } from './certificates/session-certificate.ts'
-import { ServerUnavailable, SessionEnded, UnexpectedAnswer } from './errors.ts'
+import { RateLimited, ServerUnavailable, SessionEnded, UnexpectedAnswer } from './errors.ts'
 import type { IdTokenClaims, IdTokens } from './id-token.ts'
 import { authorizationFields } from './login/credentials.ts'
 import { type Factors, obtainJwt } from './login/factors.ts'
@@ -77,6 +77,8 @@ export function createSession(
   let keeping: Promise<void> = Promise.resolve()
   /** The refresh token may be spent, and the response was lost. */
   let isInDoubt = false
+  /** After a failed refresh: not before this, as long as the token is alive. */
+  let retryAt = 0
   let ended: SessionEnded | undefined
   let refreshing: Promise<void> | undefined
   let secondaryJwt = options.firstSecondaryJwt
@@ -131,9 +133,11 @@ export function createSession(
           await keepSuccessor()
           throw error
         })
-      const { accessToken, expiresAt, lifetimeMilliseconds, idToken } = got
+      const { accessToken, expiresAt, lifetimeMilliseconds, idToken, refreshAt } = got
+      const { refreshAt: _, ...before } = state
       state = {
-        ...state,
+        ...before,
+        ...(refreshAt === undefined ? {} : { refreshAt }),
         refreshToken: successor,
         accessToken,
         expiresAt,
@@ -156,10 +160,14 @@ export function createSession(
     const isAlive = left() > 0
     // D-150: a token in doubt is sent again only if there is nothing left to lose.
     if (isAlive && (state.refreshToken === undefined || isInDoubt)) return state.accessToken
+    if (isAlive && clock.now() < retryAt) return state.accessToken
     try {
       await refreshOnce()
     } catch (error) {
-      if (!(error instanceof ServerUnavailable) || left() <= 0) throw error
+      // RFC 6585 §4: a refresh that has to wait says so too.
+      const mustWait = error instanceof ServerUnavailable || error instanceof RateLimited
+      if (!mustWait || left() <= 0) throw error
+      retryAt = clock.now() + (error.retryAfterSeconds ?? RETRY_SECONDS) * 1_000
     }
     return state.accessToken
   }
@@ -238,6 +246,9 @@ export function createSession(
   }
   return { session, keep }
 }
+
+/** Between two attempts while the server cannot be reached and the token is alive. */
+const RETRY_SECONDS = 10
 
 const mayBeSpent = (error: unknown) =>
   error instanceof UnexpectedAnswer || (error instanceof ServerUnavailable && error.mayHaveHappened)

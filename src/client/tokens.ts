@@ -17,6 +17,8 @@ export interface TokenAnswer {
   /** By our clock, counted from when the request was sent. */
   readonly expiresAt: Instant
   readonly lifetimeMilliseconds: number
+  /** When the server wants to see the next refresh (D-324). */
+  readonly refreshAt: Instant | undefined
 }
 
 export interface TokenEndpoint {
@@ -103,7 +105,8 @@ export function createTokenEndpoint(deps: {
 const TOKEN = /^[\w.~+/-]+=*$/
 
 function readTokens(answer: WireAnswer, askedAt: Instant): TokenAnswer {
-  const { access_token, id_token, refresh_token, token_type, expires_in } = jsonOf(answer) ?? {}
+  const { access_token, id_token, refresh_token, token_type, expires_in, refresh_after } =
+    jsonOf(answer) ?? {}
   const isBearer = typeof token_type === 'string' && token_type.toLowerCase() === 'bearer'
   const isTime = typeof expires_in === 'number' && expires_in > 0 && expires_in < MOST_SECONDS
   const isWhole =
@@ -120,5 +123,10 @@ function readTokens(answer: WireAnswer, askedAt: Instant): TokenAnswer {
     refreshToken: refresh_token,
     expiresAt: instant(askedAt + expires_in * 1_000),
     lifetimeMilliseconds: expires_in * 1_000,
+    // Only a hint: an odd one must not keep a client from using its tokens, or make it refresh all the time.
+    refreshAt:
+      typeof refresh_after === 'number' && refresh_after >= expires_in / 4
+        ? instant(askedAt + refresh_after * 1_000)
+        : undefined,
   }
 }

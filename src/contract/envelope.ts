@@ -1,5 +1,6 @@
 /** The envelope of every API answer: API 1. */
 import { z } from 'zod'
+import { NEXT_ACTION_NAMES } from '../errors/next-actions.ts'
 import { AuthQuery } from './auth-query.ts'
 
 export const Link = z.object({ href: z.string() })
@@ -43,9 +44,14 @@ export const DoneReply = z.object({ data: z.strictObject({}), meta: z.strictObje
 
 export const ApiError = z.object({
   error: z.object({
-    code: z.string(),
+    code: z.string().describe('Stable; described at `docs/errors.md#<code>`.'),
     message: z.string(),
     requestId: z.string(),
+    next: z
+      .enum(NEXT_ACTION_NAMES)
+      .describe(
+        'What a client does next about it. New values may be added: handle an unknown one by the status.',
+      ),
     cause: z.object({ field: z.string(), reason: z.string() }).optional(),
   }),
   /** What is outstanding, beside a 401 (D-14, D-51). */

@@ -7,6 +7,7 @@ import type { AuthQuery } from '../protocol/auth-query.ts'
 import type { Challenge } from '../protocol/challenge.ts'
 import { ENTITY_ERRORS } from './entity-errors.ts'
 import { LOGIN_ERRORS } from './login-errors.ts'
+import { actionAbout, type NextAction } from './next-actions.ts'
 import { REQUEST_ERRORS } from './request-errors.ts'
 import { SERVICE_ERRORS } from './service-errors.ts'
 
@@ -42,6 +43,8 @@ interface FailureOptions {
   readonly retryAfterSeconds?: number
   /** What is still to be proven, for the body of a 401 (D-14, D-51). */
   readonly authQueries?: readonly AuthQuery[]
+  /** What a client does next, if it is not what the catalogue or the challenge says (D-323). */
+  readonly next?: NextAction
   readonly cause?: unknown
 }
 
@@ -53,6 +56,7 @@ export class Failure extends Error {
   readonly challenges: readonly Challenge[] | undefined
   readonly retryAfterSeconds: number | undefined
   readonly authQueries: readonly AuthQuery[] | undefined
+  readonly next: NextAction
 
   constructor(code: FailureCode, options: FailureOptions = {}) {
     super(CATALOGUE[code].message, options.cause === undefined ? {} : { cause: options.cause })
@@ -63,5 +67,6 @@ export class Failure extends Error {
     this.challenges = options.challenges
     this.retryAfterSeconds = options.retryAfterSeconds
     this.authQueries = options.authQueries
+    this.next = options.next ?? actionAbout(options) ?? CATALOGUE[code].next[0]
   }
 }

@@ -1,5 +1,6 @@
 /** What the catalogue says about an error. */
 import type { TokenError } from '../protocol/oauth.ts'
+import type { NextAction } from './next-actions.ts'
 
 export interface ErrorEntry {
   readonly status:
@@ -20,6 +21,8 @@ export interface ErrorEntry {
     | 503
   /** `error` member of an OAuth answer, RFC 6749 §5.2. */
   readonly oauth: TokenError
+  /** What a client does next: the first, unless the failure says another of these (D-323). */
+  readonly next: readonly [NextAction, ...NextAction[]]
   /** One sentence for the caller: what is wrong and, where they can act, what to do. No secrets. */
   readonly message: string
   /** When it happens, in whole sentences; for docs/errors.md, as is `advice`. May be Markdown. */

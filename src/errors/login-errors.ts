@@ -6,6 +6,7 @@ export const LOGIN_ERRORS = {
   INVALID_AUTH: {
     status: 401,
     oauth: 'invalid_grant',
+    next: ['correct-credentials', 'present-certificate'],
     message: 'the credentials are not valid',
     when: 'The login failed. The response is the same whether the username is unknown, the password is wrong or locked, the certificate is not trusted or belongs to no identity, or the identity is disabled or may not log in this way.',
     advice:
@@ -14,6 +15,7 @@ export const LOGIN_ERRORS = {
   INVALID_AUTH_REQUEST: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['sign-in'],
     message: 'this login has ended or never began here; start again at /oidc/authorization',
     when: 'The auth request is unknown, older than ten minutes or already complete, or it was begun in another browser or by a program.',
     advice: 'Begin again at `/oidc/authorization`.',
@@ -21,6 +23,7 @@ export const LOGIN_ERRORS = {
   INVALID_CLIENT: {
     status: 400,
     oauth: 'invalid_client',
+    next: ['fix-configuration'],
     message: 'the client_id is missing or unknown',
     when: "`client_id` is missing, repeated or not the id of this service's client.",
     advice: 'Send the configured client id (`edge.brand`, by default `service`).',
@@ -29,6 +32,7 @@ export const LOGIN_ERRORS = {
   CLIENT_HAS_NO_SECRET: {
     status: 401,
     oauth: 'invalid_client',
+    next: ['fix-configuration'],
     message: 'this client is public: send its client_id and no secret',
     when: 'The request has a client secret, in the form or as the password of HTTP Basic. The client is public and has no secret.',
     advice: "Send `client_id` alone, and set the library's client authentication to `none`.",
@@ -36,6 +40,7 @@ export const LOGIN_ERRORS = {
   INVALID_REDIRECT_URI: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['fix-configuration'],
     message: 'the redirect_uri is missing or not one of the allowed ones',
     when: '`redirect_uri` is missing, repeated or not allowed. The error is returned directly and never sent to a redirect URI.',
     advice:
@@ -45,6 +50,7 @@ export const LOGIN_ERRORS = {
   INVALID_GRANT: {
     status: 400,
     oauth: 'invalid_grant',
+    next: ['sign-in'],
     message:
       'the code is unknown, spent or expired, or was issued for another redirect_uri or code_verifier',
     when: 'The code is unknown, already used or older than 60 seconds, or `redirect_uri` or `code_verifier` is not the one it was issued for. The response does not say which.',
@@ -54,6 +60,7 @@ export const LOGIN_ERRORS = {
   INVALID_REFRESH_TOKEN: {
     status: 400,
     oauth: 'invalid_grant',
+    next: ['sign-in'],
     message: 'the refresh token is unknown, spent or expired, or its identity may no longer log in',
     when: 'The refresh token is unknown, already used or expired, its session has ended, or its identity is disabled, deleted, or lacks a factor that its policy now requires. The response does not say which.',
     advice:
@@ -62,6 +69,7 @@ export const LOGIN_ERRORS = {
   INVALID_SCOPE: {
     status: 400,
     oauth: 'invalid_scope',
+    next: ['correct-request'],
     message: 'the scope is more than was granted at the authorization',
     when: 'A refresh asks for a scope that was not granted at the authorization. The token is not spent.',
     advice: 'Request less, or omit `scope`.',
@@ -69,6 +77,7 @@ export const LOGIN_ERRORS = {
   INVALID_POST_LOGOUT_URI: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['fix-configuration'],
     message: 'the post_logout_redirect_uri is not one of the allowed ones',
     when: '`post_logout_redirect_uri` is not allowed. No session was ended.',
     advice:
@@ -77,6 +86,7 @@ export const LOGIN_ERRORS = {
   INVALID_ID_TOKEN_HINT: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['fix-client'],
     message: 'the id_token_hint is not an ID token of this service',
     when: '`id_token_hint` is not an ID token that this service has signed. No session was ended.',
     advice: 'Send the ID token as it was received. An expired one is fine.',
@@ -84,6 +94,7 @@ export const LOGIN_ERRORS = {
   UNSUPPORTED_GRANT_TYPE: {
     status: 400,
     oauth: 'unsupported_grant_type',
+    next: ['fix-client'],
     message: 'the grant_type is not one of those in the discovery document',
     when: '`grant_type` is not one that this service supports.',
     advice: 'Use one of `grant_types_supported` in the discovery document.',
@@ -91,6 +102,7 @@ export const LOGIN_ERRORS = {
   UNAUTHORIZED: {
     status: 401,
     oauth: 'invalid_token', // RFC 6750 §3.1
+    next: ['sign-in', 'refresh', 'present-jwt', 'enter-code', 'enroll-totp', 'present-certificate'],
     message: 'the request needs a valid token; the WWW-Authenticate header says what is missing',
     when: 'The call or login needs a token that is missing, has expired or is not valid here, or a second factor is outstanding (then `authQueries` says which).',
     advice:
@@ -100,6 +112,7 @@ export const LOGIN_ERRORS = {
   FORBIDDEN: {
     status: 403,
     oauth: 'insufficient_scope', // RFC 6750 §3.1
+    next: ['ask-administrator'],
     message: 'the caller is authenticated, but not allowed to do this',
     when: 'The caller is authenticated and not allowed to do this: the management API needs an administrator, the router endpoints an identity of type `Router`.',
     advice: 'Use another identity.',
@@ -108,6 +121,7 @@ export const LOGIN_ERRORS = {
   MFA_INVALID_TOKEN: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['enter-code'],
     message: 'the code is invalid',
     when: 'The TOTP or recovery code is wrong, was used before, or nothing is enrolled. The state of the login does not change.',
     advice:
@@ -116,6 +130,7 @@ export const LOGIN_ERRORS = {
   MFA_EXISTS: {
     status: 409,
     oauth: 'invalid_request',
+    next: ['none'],
     message: 'a verified TOTP enrollment exists; remove it from a full session first',
     when: 'A verified TOTP enrollment exists, and a login cannot replace or remove it.',
     advice:
@@ -124,6 +139,7 @@ export const LOGIN_ERRORS = {
   MFA_NOT_ENROLLED: {
     status: 409,
     oauth: 'invalid_request',
+    next: ['enroll-totp'],
     message: 'there is no verified TOTP enrollment',
     when: 'The identity has no verified TOTP enrollment.',
     advice: 'Enroll first.',
@@ -131,6 +147,7 @@ export const LOGIN_ERRORS = {
   MFA_ENROLLMENT_NOT_STARTED: {
     status: 404,
     oauth: 'invalid_request',
+    next: ['enroll-totp'],
     message: 'there is no pending TOTP enrollment; start one first',
     when: 'There is no pending TOTP enrollment to verify, read or cancel.',
     advice: 'Start one.',
@@ -138,6 +155,7 @@ export const LOGIN_ERRORS = {
   RATE_LIMITED: {
     status: 429,
     oauth: 'temporarily_unavailable',
+    next: ['wait'],
     message: 'too many failures; try again after the time in Retry-After',
     when: 'Too many wrong passwords or enrollment tokens from this address within a minute, or too many wrong codes in a row for one identity. Certificates and external JWTs are never refused for it.',
     advice:

@@ -5,6 +5,7 @@ export const REQUEST_ERRORS = {
   BAD_REQUEST: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['fix-client'],
     message: 'the request is not well-formed HTTP',
     when: 'The request is not well-formed HTTP: a broken header, a path that cannot be decoded, no `Host` field or two of them.',
     advice: 'Fix the client, or the proxy in front of the service.',
@@ -12,6 +13,7 @@ export const REQUEST_ERRORS = {
   COULD_NOT_PARSE_BODY: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['fix-client'],
     message: 'the body could not be parsed',
     when: 'The body is not what its content type says: broken JSON, a JSON member named twice, JSON nested too deeply, a form with broken escapes, bytes that are not UTF-8.',
     advice: 'Send well-formed JSON, or a form encoded by a library.',
@@ -19,6 +21,7 @@ export const REQUEST_ERRORS = {
   COULD_NOT_VALIDATE: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['correct-request'],
     message: 'the request is not valid',
     when: 'The request can be read, but a field is missing, repeated, too long or of the wrong type.',
     advice:
@@ -27,6 +30,7 @@ export const REQUEST_ERRORS = {
   INVALID_PAGINATION: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['correct-request'],
     message: 'limit must be at least 1 and offset at least 0',
     when: '`limit` is not an integer of at least 1, or `offset` is not one of at least 0.',
     advice: 'Correct it; `limit` is at most 500.',
@@ -34,6 +38,7 @@ export const REQUEST_ERRORS = {
   INVALID_SORT_IDENTIFIER: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['correct-request'],
     message: 'the sort is not valid',
     when: '`sort` names a field that the list cannot be sorted by, more than five of them, or a direction other than `asc` and `desc`.',
     advice: 'Use fields in `filterableFields` of a response of the list.',
@@ -41,6 +46,7 @@ export const REQUEST_ERRORS = {
   INVALID_FILTER: {
     status: 400,
     oauth: 'invalid_request',
+    next: ['correct-request'],
     message: 'the filter is not valid',
     when: '`filter` cannot be parsed, names a field that the list does not have, or compares a field with a value of the wrong type. `cause` says what is wrong and at which column.',
     advice: 'Correct it; [lists.md](lists.md) has the language and the fields.',
@@ -48,6 +54,7 @@ export const REQUEST_ERRORS = {
   NOT_FOUND: {
     status: 404,
     oauth: 'invalid_request',
+    next: ['none'],
     message: 'there is nothing at this address',
     when: 'There is nothing at this address, or the listener does not serve the API that has it.',
     advice: 'Check the path. `GET /version` lists every API and where it is.',
@@ -55,6 +62,7 @@ export const REQUEST_ERRORS = {
   METHOD_NOT_ALLOWED: {
     status: 405,
     oauth: 'invalid_request',
+    next: ['fix-client'],
     message: 'this address does not support that method; the Allow header lists those that it does',
     when: 'The address exists, but not for this method.',
     advice: 'Use one of the methods in `Allow`.',
@@ -62,6 +70,7 @@ export const REQUEST_ERRORS = {
   NOT_ACCEPTABLE: {
     status: 406,
     oauth: 'invalid_request',
+    next: ['fix-client'],
     message: 'the response is text/html or application/json, and the Accept header allows neither',
     when: 'A login endpoint responds with HTML or JSON, and `Accept` allows neither. Nothing was done.',
     advice: 'Accept `application/json` or `text/html`.',
@@ -69,6 +78,7 @@ export const REQUEST_ERRORS = {
   REQUEST_TIMEOUT: {
     status: 408,
     oauth: 'invalid_request',
+    next: ['retry'],
     message: 'the request took too long to arrive',
     when: 'The headers or the body took longer to arrive than the listener waits.',
     advice: 'Send it again. On slow connections, raise `timeouts` of the listener.',
@@ -76,6 +86,7 @@ export const REQUEST_ERRORS = {
   REQUEST_ENTITY_TOO_LARGE: {
     status: 413,
     oauth: 'invalid_request',
+    next: ['fix-client'],
     message: 'the body is larger than this address allows',
     when: 'The body is larger than 64 KiB, or than 1 MiB if the caller is authenticated. The connection is closed.',
     advice: 'Send less.',
@@ -83,6 +94,7 @@ export const REQUEST_ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     oauth: 'invalid_request',
+    next: ['fix-client'],
     message: 'this address does not accept that content type',
     when: 'The content type is missing, or the address does not accept it.',
     advice:
@@ -91,6 +103,7 @@ export const REQUEST_ERRORS = {
   MISDIRECTED_REQUEST: {
     status: 421,
     oauth: 'invalid_request',
+    next: ['fix-configuration'],
     message: 'the Host is not one of the addresses of this listener',
     when: 'The `Host` header is not an address of this listener; only those are issuers.',
     advice:
@@ -99,6 +112,7 @@ export const REQUEST_ERRORS = {
   HEADERS_TOO_LARGE: {
     status: 431,
     oauth: 'invalid_request',
+    next: ['fix-client'],
     message: 'the header fields are too large',
     when: 'The header fields, or the address, are larger than 32 KiB.',
     advice: 'Send fewer or smaller ones; old cookies are a common reason.',

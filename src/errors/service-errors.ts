@@ -5,6 +5,7 @@ export const SERVICE_ERRORS = {
   UNHANDLED: {
     status: 500,
     oauth: 'server_error',
+    next: ['report'],
     message: 'something went wrong on our side; the request id finds it in the log',
     when: 'Something went wrong in the service.',
     advice:
@@ -13,6 +14,7 @@ export const SERVICE_ERRORS = {
   SERVER_TOO_BUSY: {
     status: 503,
     oauth: 'temporarily_unavailable',
+    next: ['wait'],
     message: 'the service is busy; try again after the time in Retry-After',
     when: 'More logins are waiting for their password to be checked than `edge.passwords.queue` allows, or more than 8 from this network while others wait.',
     advice: 'Try again after `Retry-After` seconds.',
@@ -20,6 +22,7 @@ export const SERVICE_ERRORS = {
   IDP_UNAVAILABLE: {
     status: 503,
     oauth: 'temporarily_unavailable',
+    next: ['wait'],
     message: 'the identity provider did not respond correctly; try again later',
     when: 'A login needs an external identity provider, and its discovery document or token endpoint did not answer correctly. The audit event and the log say why.',
     advice:
@@ -29,6 +32,7 @@ export const SERVICE_ERRORS = {
   NOT_READY: {
     status: 503,
     oauth: 'temporarily_unavailable',
+    next: ['wait'],
     message: 'this instance cannot use its database right now; try again or use another instance',
     when: 'This instance cannot use its database right now: the database is unreachable, full, read-only or overloaded, or has not responded for some seconds, so that the instance cannot know which sessions have ended. A change may still have been made, if only the response was lost.',
     advice:

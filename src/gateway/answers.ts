@@ -3,6 +3,7 @@
  * D-39, D-42, D-45; D-37 for the challenges of a 401.
  */
 import type { ServerResponse } from 'node:http'
+import { actionAbout, type NextAction } from '../errors/next-actions.ts'
 import {
   bearerExpired,
   bearerInvalid,
@@ -18,19 +19,48 @@ import type { Presented, Refused } from '../router/router.ts'
 export type AnswerCode = keyof typeof ANSWERS
 
 const ANSWERS = {
-  BAD_REQUEST: { status: 400, message: 'the request cannot be read in one way only' },
-  UNAUTHORIZED: { status: 401, message: 'a session token that is good is required' },
-  FORBIDDEN: { status: 403, message: 'the client certificate is not one for this session' },
-  METHOD_NOT_ALLOWED: { status: 405, message: 'this method is not allowed here' },
-  REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
-  HEADERS_TOO_LARGE: { status: 431, message: 'the header fields are too large' },
-  BAD_GATEWAY: { status: 502, message: 'the service behind the gateway cannot be reached' },
-  NOT_READY: { status: 503, message: 'the gateway does not hear its controller; try again' },
+  BAD_REQUEST: {
+    status: 400,
+    next: 'fix-client',
+    message: 'the request cannot be read in one way only',
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    next: 'sign-in',
+    message: 'a session token that is good is required',
+  },
+  FORBIDDEN: {
+    status: 403,
+    next: 'present-certificate',
+    message: 'the client certificate is not one for this session',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    next: 'fix-client',
+    message: 'this method is not allowed here',
+  },
+  REQUEST_TIMEOUT: { status: 408, next: 'retry', message: 'the request did not arrive in time' },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    next: 'fix-client',
+    message: 'the header fields are too large',
+  },
+  BAD_GATEWAY: {
+    status: 502,
+    next: 'report',
+    message: 'the service behind the gateway cannot be reached',
+  },
+  NOT_READY: {
+    status: 503,
+    next: 'wait',
+    message: 'the gateway does not hear its controller; try again',
+  },
   GATEWAY_TIMEOUT: {
     status: 504,
+    next: 'report',
     message: 'the service behind the gateway did not answer in time',
   },
-} as const
+} as const satisfies Record<string, { status: number; next: NextAction; message: string }>
 
 export interface Answer {
   readonly code: AnswerCode
@@ -82,13 +112,14 @@ export interface OwnAnswer {
 
 export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnAnswer {
   const { status, message } = ANSWERS[code]
-  const body = JSON.stringify({ error: { code, message, requestId } })
+  const next = actionAbout({ challenges }) ?? ANSWERS[code].next // D-323
+  const body = JSON.stringify({ error: { code, message, requestId, next } })
   return {
     status,
     body,
     headers: {
       [REQUEST_ID_HEADER]: requestId,
-      'content-type': 'application/json; charset=utf-8',
+      'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
       'cache-control': 'no-store',
       ...(challenges === undefined ? {} : { 'www-authenticate': formatChallenges(challenges) }),

@@ -85,8 +85,10 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   const { content } = answer
   if (content === undefined) return reply.send()
   if (content.kind === 'json') {
-    reply.header('content-type', 'application/json; charset=utf-8')
-    return reply.send(JSON.stringify(content.value))
+    // D-307: no charset. RFC 8259 §11 defines none, and clients compare the text.
+    reply.header('content-type', 'application/json')
+    // As bytes: Fastify adds the charset to a string.
+    return reply.send(Buffer.from(JSON.stringify(content.value)))
   }
   if (content.kind === 'text') {
     return reply.header('content-type', content.type).send(content.text)

@@ -61,7 +61,7 @@ export function addBoundApis(
   if (apis.some(({ binding }) => binding.startsWith('edge-'))) {
     const root = apiAt(router, '')
     addVersion(root, listener)
-    addEstCaCerts(root, ports)
+    addEstCaCerts(root, ports, listener)
   }
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, listener)
@@ -88,7 +88,7 @@ export function addBoundApis(
       const { binding } = api
       const edge = apiAt(router, APIS[binding].prefix)
       addVersion(edge, listener)
-      addEstCaCerts(edge, ports)
+      addEstCaCerts(edge, ports, listener)
       addOpenApi(edge, binding, listener)
       addAuthenticate(edge, ports)
       addCurrentApiSession(edge, ports)

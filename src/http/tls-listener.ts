@@ -103,7 +103,7 @@ function answerUnreadable(
     body,
     headers: {
       [REQUEST_ID_HEADER]: requestId,
-      'content-type': 'application/json; charset=utf-8',
+      'content-type': 'application/json',
       'cache-control': 'no-store',
       'content-length': String(Buffer.byteLength(body)),
       ...(why === 'method-not-allowed' ? { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' } : {}),

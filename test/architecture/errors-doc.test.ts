@@ -5,8 +5,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { ERRORS_PAGE, withErrorTables } from '../../scripts/doc-tables.ts'
+import {
+  ERRORS_PAGE,
+  SDK_PAGE,
+  withActionTable,
+  withErrorTables,
+} from '../../scripts/doc-tables.ts'
 import { CATALOGUE } from '../../src/errors/catalogue.ts'
+import { NEXT_ACTIONS } from '../../src/errors/next-actions.ts'
 import { AUTHORIZATION_ERRORS } from '../../src/protocol/oauth.ts'
 
 const PAGE = readFileSync(ERRORS_PAGE, 'utf8')
@@ -39,6 +45,32 @@ test('docs/errors.md is what `npm run docs` writes', () => {
   assert.equal(PAGE, withErrorTables(PAGE), 'run `npm run docs`')
 })
 
+test('docs/sdk-authors.md is what `npm run docs` writes', () => {
+  const page = readFileSync(SDK_PAGE, 'utf8')
+  assert.equal(page, withActionTable(page), 'run `npm run docs`')
+})
+
+test('every code names its next actions, from the closed list and each once, and every action is used', () => {
+  const used = new Set<string>()
+  for (const [code, { next }] of Object.entries(CATALOGUE)) {
+    assert.ok(next.length > 0, code)
+    assert.equal(new Set(next).size, next.length, code)
+    for (const action of next) {
+      assert.ok(Object.hasOwn(NEXT_ACTIONS, action), `${code}: ${action}`)
+      used.add(action)
+    }
+    // "Nothing to do" beside something to do would be no answer.
+    if ((next as readonly string[]).includes('none')) assert.deepEqual(next, ['none'], code)
+  }
+  assert.deepEqual([...used].toSorted(), Object.keys(NEXT_ACTIONS).toSorted())
+})
+
+test('a code whose status asks for patience says wait, and only those do', () => {
+  for (const [code, { status, next }] of Object.entries(CATALOGUE)) {
+    assert.equal((next as readonly string[]).includes('wait'), [429, 503].includes(status), code)
+  }
+})
+
 test('docs/errors.md has an anchor for every code, and one code for each anchor', () => {
   const anchors = PAGE.matchAll(/<a id="(\w+)"><\/a>`(\w+)`/g)
   assert.deepEqual(
@@ -48,10 +80,10 @@ test('docs/errors.md has an anchor for every code, and one code for each anchor'
 })
 
 test('docs/errors.md says of every code when it happens and what to do', () => {
-  for (const [code, , , when, advice, ...more] of table('Codes')) {
+  for (const [code, , , , when, advice, ...more] of table('Codes')) {
     assert.match(when ?? '', /^[A-Z`].+\.$/, `${code}`)
     assert.match(advice ?? '', /^[A-Z`].+\.$/, `${code}`)
-    assert.deepEqual(more, [], `${code} has five cells`)
+    assert.deepEqual(more, [], `${code} has six cells`)
   }
 })
 

@@ -87,7 +87,7 @@ test('a route of an API without an operation is an error', () => {
 
 test('an answer that does not fit its document is noticed', () => {
   const url = 'https://localhost/edge/client/v1/version'
-  const contentType = 'application/json; charset=utf-8'
+  const contentType = 'application/json'
   const check = (status: number, body: unknown) =>
     checkApiAnswer('GET', url, {
       sent: undefined,
@@ -95,8 +95,8 @@ test('an answer that does not fit its document is noticed', () => {
       contentType,
       text: JSON.stringify(body),
     })
-  const error = (code: string) => ({
-    error: { code, message: 'm', requestId: 'r' },
+  const error = (code: string, next = 'report') => ({
+    error: { code, message: 'm', requestId: 'r', next },
     meta: { apiVersion: '1', apiEnrollmentVersion: '1' },
   })
   const version = { version: '1', revision: 'r', buildDate: 'd', runtimeVersion: 'v' }
@@ -106,6 +106,7 @@ test('an answer that does not fit its document is noticed', () => {
   assert.throws(() => check(200, { data: { ...whole, more: 1 }, meta: {} }), /additional/)
   assert.throws(() => check(201, { data: whole, meta: {} }), /status is not declared/)
   check(500, error('UNHANDLED'))
+  assert.throws(() => check(500, error('UNHANDLED', 'wait')), /no next action wait/)
   assert.throws(() => check(401, error('UNAUTHORIZED')), /code UNAUTHORIZED is not declared/)
   assert.throws(() => check(500, { error: 'server_error' }), /required property 'meta'/)
 })

@@ -59,7 +59,7 @@ test('a person logs in with a browser', async (t) => {
 
         const answer = app.answers.at(-1)
         assert.equal(answer?.method, 'GET')
-        assert.deepEqual([...answer.parameters.keys()], ['code', 'state', 'iss'])
+        assert.deepEqual([...answer.parameters.keys()], ['state', 'iss', 'code'])
         assert.equal(answer.parameters.get('state'), login.state)
         assert.equal(answer.parameters.get('iss'), `${service.baseUrl}/oidc`)
         const tokens = await app.finish(login, answer)

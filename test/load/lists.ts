@@ -10,24 +10,31 @@ import { Client } from 'pg'
 import { administrate, MANAGEMENT } from '../support/management.ts'
 import { type Service, startService } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
+import { fillStatements, SESSION_LIFE } from './servers/bulk.ts'
 
 const ROWS = 100_000
 const LIMIT = 20
 const ROUNDS = 5
 
-/** Of a session. */
-const LIFE = 3_600_000
-
 /** The page of a list that costs the most, in times of one row by its id. */
-export interface SlowestPage {
+interface SlowestPage {
   readonly what: string
   readonly beside: string
   readonly ratio: number
   readonly limit: number
 }
 
+/** `--lists`: prints a line for each list on each database; the exit code is 1 if one is beyond the limit. */
+export async function printSlowestPages(): Promise<void> {
+  for (const { what, beside, ratio, limit } of await slowestPages()) {
+    const verdict = ratio > limit ? 'beyond the limit of' : 'the limit is'
+    console.log(`${what}: ${ratio.toFixed(2)} times ${beside} (${verdict} ${limit})`)
+    if (ratio > limit) process.exitCode = 1
+  }
+}
+
 /** For each list on each database. */
-export async function slowestPages(): Promise<readonly SlowestPage[]> {
+async function slowestPages(): Promise<readonly SlowestPage[]> {
   const ends: (() => unknown)[] = []
   // All that the service of the tests asks of a test.
   const t = { after: (end: () => unknown) => ends.push(end) } as unknown as TestContext
@@ -43,7 +50,7 @@ async function onSqlite(t: TestContext): Promise<readonly SlowestPage[]> {
   const { db } = service.config
   assert.ok(db.kind === 'sqlite')
   const database = new DatabaseSync(db.path, { timeout: 30_000 })
-  for (const statement of fill(service.clock.now())) database.exec(statement)
+  for (const statement of fillStatements(ROWS, service.clock.now())) database.exec(statement)
   database.close()
   return measure('SQLite', service)
 }
@@ -55,50 +62,11 @@ async function onPostgres(t: TestContext): Promise<readonly SlowestPage[]> {
   const service = await startService(t, { config: { db: url } })
   const client = new Client({ connectionString: url })
   await client.connect()
-  for (const statement of fill(service.clock.now())) await client.query(statement)
+  for (const statement of fillStatements(ROWS, service.clock.now())) await client.query(statement)
   // What a server does by itself before long, and the one of the tests does not.
   await client.query('vacuum analyze')
   await client.end()
   return measure('PostgreSQL', service)
-}
-
-/** Names are in another order than beginnings; half have an external id, a tenth another policy, a hundredth is disabled. */
-function fill(now: number): readonly string[] {
-  const numbers = `with recursive numbers (n) as (
-    select 1 union all select n + 1 from numbers where n < ${ROWS}
-  )`
-  return [
-    `insert into auth_policies select 'staff', 'staff', body, tags, created_at, updated_at
-      from auth_policies where id = 'default'`,
-    `insert into identities
-      (id, name, type, is_admin, external_id, auth_policy_id, role_attributes, app_data, tags, disabled_at,
-       disabled_until, created_at, updated_at)
-      ${numbers}
-      select 'i' || n, 'user-' || ((n * 7919) % ${ROWS}), 'Default', 0, case when n % 2 = 0 then 'x' || n end,
-        case when n % 10 = 0 then 'staff' else 'default' end, '["one","two"]', '{}', '{"floor":3}',
-        case when n % 100 = 0 then ${now} end, null, ${now} - n, ${now} - n
-      from numbers`,
-    `insert into authenticators
-      (id, identity_id, method, username, username_key, password_hash, tags, created_at, updated_at)
-      ${numbers}
-      select 'a' || n, 'i' || n, 'updb', 'name-' || n, 'name-' || n, 'hash', '{}', ${now} - n, ${now} - n
-      from numbers`,
-    `insert into api_sessions
-      (id, kind, identity_id, authenticator_id, proof, amr, config_types, address, user_agent, issuer, client_id,
-       scopes, is_totp_proven, created_at, ends_at, expires_at)
-      ${numbers}
-      select 's' || n, 'oidc', 'i' || n, 'a' || n,
-        '{"primary":{"method":"password","at":${now}},"extJwt":null}', '["pwd"]', '[]', '192.0.2.1', 'bench',
-        'https://localhost/oidc', 'service', '["openid"]', 0, ${now} - n, ${now + LIFE}, ${now + LIFE} + n
-      from numbers`,
-    `insert into events
-      (id, at, type, actor_id, identity_id, session_id, address, request_id, user_agent, reason, details)
-      ${numbers}
-      select 'e' || n, ${now} - n, case when n % 10 = 0 then 'login.failed' else 'token.refreshed' end,
-        case when n % 1000 = 0 then 'i1' end, 'i' || n, 's' || n, '192.0.2.1', 'r' || n, 'bench',
-        case when n % 10 = 0 then 'wrong-password' end, '{}'
-      from numbers`,
-  ]
 }
 
 const ONE_ROW = '/identities/i500'
@@ -175,7 +143,7 @@ const BROAD = (now: number): Readonly<Record<string, readonly string[]>> => {
     '/api-sessions': [
       'kind = "oidc"',
       `createdAt >= ${half}`,
-      `expiresAt > ${time(now + LIFE + ROWS / 2)}`,
+      `expiresAt > ${time(now + SESSION_LIFE + ROWS / 2)}`,
     ],
     '/events': [
       'type = "token.refreshed"',

@@ -2,10 +2,7 @@
  * docs/sdk-authors.md and the pages below docs/sdk are run, in the order in which they are listed, in one folder and
  * against one service. The last one waits for a token to expire, which is the end of the administrator's too.
  */
-import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { CATALOGUE } from '../../src/errors/catalogue.ts'
 import { runGuide } from '../support/guides/guide.ts'
 import { prepareSdkStage } from '../support/guides/sdk-stage.ts'
 
@@ -23,11 +20,4 @@ test('the lines for SDK authors are answered as the pages say', async (t) => {
   await runGuide(t, 'docs/sdk/certificates.md', atAddress)
   await runGuide(t, 'docs/sdk/self-service.md', pasted)
   await runGuide(t, 'docs/sdk/calls.md', pasted)
-})
-
-test('the guide says of every error code, once, what to do about it', async () => {
-  const guide = await readFile(new URL('../../docs/sdk-authors.md', import.meta.url), 'utf8')
-  const [, table = ''] = guide.split('## What to do about an answer')
-  const named = [...table.matchAll(/`([A-Z]{2}[A-Z_]+)`/g)].map(([, code]) => code)
-  assert.deepEqual(named.toSorted(), Object.keys(CATALOGUE).toSorted())
 })

@@ -4,6 +4,7 @@
  */
 import { AssertionError } from 'node:assert'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { CATALOGUE, type FailureCode } from '../../src/errors/catalogue.ts'
 import { addBoundApis } from '../../src/http/bound-apis.ts'
 import { APIS, type ApiBinding } from '../../src/http/edge-api/api.ts'
 import { CODES_OF_ANY_ADDRESS, codesOf } from '../../src/http/openapi/codes.ts'
@@ -122,12 +123,14 @@ export function checkApiAnswer(method: string, url: string, answer: SeenAnswer):
   const fault = fits(body, 'responses', status)
   if (fault !== undefined) complain(fault)
   if (isSuccess) return
-  const { code } = (body as { error: { code: string } }).error
+  const { code, next } = (body as { error: { code: string; next: string } }).error
   const { route } = found
   const { operation: declared } = route
   const codes = declared === undefined ? [] : codesOf({ ...route, operation: declared })
   const expected: readonly string[] = [...codes, ...CODES_OF_ANY_ADDRESS, 'NOT_FOUND']
   if (!expected.includes(code)) complain(`the code ${code} is not declared`)
+  const actions: readonly string[] = CATALOGUE[code as FailureCode].next
+  if (!actions.includes(next)) complain(`the code ${code} has no next action ${next}`)
 }
 
 function parametersIn({ url }: Route): number {

@@ -86,7 +86,15 @@ export function refusalIn(answer: WireAnswer): Refusal {
     requestId: REQUEST_ID.test(requestId) ? requestId : undefined,
     challenges: challengesOf(answer),
     retryAfterSeconds: retryAfterOf(answer),
+    next: nextOf(answer),
   }
+}
+
+/** `error.next` of an API, `next` of an OAuth endpoint (D-323). Text of another form is not repeated. */
+function nextOf(answer: WireAnswer): string | undefined {
+  const body = jsonOf(answer)
+  const next = asObject(body?.['error'])?.['next'] ?? body?.['next']
+  return typeof next === 'string' && /^[a-z-]{1,32}$/.test(next) ? next : undefined
 }
 
 /** RFC 9110 §10.2.3, only as a number of seconds: a date would depend on the server's clock. */

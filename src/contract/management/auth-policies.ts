@@ -60,7 +60,7 @@ export const NewAuthPolicy = z.strictObject({
     })
     .refine(
       ({ requireExtJwt: one, requireExtJwtSigner: other }) =>
-        one === undefined || other === undefined || one === other,
+        (one ?? undefined) === undefined || (other ?? undefined) === undefined || one === other,
       { path: ['requireExtJwtSigner'], error: 'is another value than that of requireExtJwt' },
     )
     .optional(),

@@ -105,7 +105,9 @@ async function checkPolicy(
     return fingerprint === undefined ? undefined : certificateThumbprint(fingerprint)
   }
   if (isBoundElsewhere(demands, token.boundTo, presented)) {
-    throw invalid(ports, 'the certificate that the token is bound to is missing') // R072
+    const detail = 'the certificate that the token is bound to is missing' // R072
+    const challenges = [bearerInvalid(ports.brand)]
+    throw new Failure('UNAUTHORIZED', { challenges, detail, next: 'present-certificate' })
   }
   await demandSecondaryJwt(ports, policy, token, others, [])
 }

@@ -59,7 +59,10 @@ export async function enrollByCaAlone(
     // Use the current CA: the one that was judged is a copy.
     const ca = await tx.cas.find(judged.ca.id)
     if (ca === undefined || !ca.isVerified || !isForAnybody(ca)) {
-      throw new Failure('CERT_FAILED_VALIDATION', { detail: 'the CA was switched off' })
+      throw new Failure('CERT_FAILED_VALIDATION', {
+        detail: 'the CA was switched off',
+        next: 'present-certificate',
+      })
     }
     // Check this before creating anything: it is by far the most common conflict.
     if ((await tx.authenticators.findCert(judged.credential.fingerprint)) !== undefined) {
@@ -111,6 +114,7 @@ async function refuse(
   const field = { field: 'certificate', reason: 'is missing on this connection' }
   throw new Failure('CERT_FAILED_VALIDATION', {
     detail,
+    next: 'present-certificate',
     ...(reason === 'no-certificate' ? { field } : {}),
   })
 }

@@ -103,7 +103,10 @@ async function settle(
   await record(ports, credential, verdict, caller)
   const { reason, why, challenges } = verdict
   const detail = why === undefined ? reason : `${reason}: ${why}`
-  if (challenges === undefined) throw new Failure('INVALID_AUTH', { detail })
+  if (challenges === undefined) {
+    const next = credential.method === 'cert' ? 'present-certificate' : 'correct-credentials'
+    throw new Failure('INVALID_AUTH', { detail, next })
+  }
   // If there is no signer at all, use the challenge for "no supported token" (D-37).
   throw new Failure('UNAUTHORIZED', challenges.length === 0 ? { detail } : { challenges, detail })
 }

@@ -21,7 +21,9 @@ export function withFixed(fixed: Members, body: Body): Body {
   const value = contentOf(body)
   if (!isMembers(value)) return body
   for (const [name, known] of Object.entries(fixed)) {
-    if (Object.hasOwn(value, name) && value[name] !== known) throw invalid(name, 'stays as it is')
+    // D-309: null is as good as omitted.
+    const isGiven = Object.hasOwn(value, name) && value[name] !== null
+    if (isGiven && value[name] !== known) throw invalid(name, 'stays as it is')
   }
   return withDefaults(fixed, body)
 }
@@ -30,7 +32,8 @@ export function withFixed(fixed: Members, body: Body): Body {
 export function withDefaults(given: Members, body: Body): Body {
   const value = contentOf(body)
   if (!isMembers(value)) return body
-  return { kind: 'json', value: members([...Object.entries(given), ...Object.entries(value)]) }
+  const named = Object.entries(value).filter(([name, one]) => one !== null || !(name in given))
+  return { kind: 'json', value: members([...Object.entries(given), ...named]) }
 }
 
 /** D-11: a missing body counts as `{}`. */

@@ -41,7 +41,7 @@ export function addOpenApi(
     async (call) => {
       const { bytes, headers } = await written(call)
       if (bytes === undefined) return empty(304, headers)
-      return text('application/json; charset=utf-8', bytes, headers)
+      return text('application/json', bytes, headers)
     },
   )
 

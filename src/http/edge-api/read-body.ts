@@ -6,13 +6,37 @@ import { z } from 'zod'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Body } from '../reading/body.ts'
 
-/** D-11: a missing body counts as `{}`. */
+/** D-11: a missing body counts as `{}`. D-309: null for an optional field means that the field is absent. */
 export function readBody<T extends z.ZodType>(shape: T, body: Body): z.output<T> {
-  const value = body.kind === 'json' ? body.value : {}
-  const result = shape.safeParse(value)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw new Failure('COULD_NOT_VALIDATE', { field: faultOf(issue, value) })
+  let value = body.kind === 'json' ? body.value : {}
+  for (;;) {
+    const result = shape.safeParse(value)
+    if (result.success) return result.data
+    const { issues } = result.error
+    const nulls = issues.flatMap(({ path }) => (isNullMember(value, path) ? [path] : []))
+    if (nulls.length === 0) {
+      throw new Failure('COULD_NOT_VALIDATE', { field: faultOf(issues[0], value) })
+    }
+    // Each round removes a member, and a round names all that it finds, so there are few.
+    for (const path of nulls) value = without(value, path)
+  }
+}
+
+/** Whether a member that the shape refuses is null. An element of a list is never absent. */
+function isNullMember(value: unknown, path: readonly PropertyKey[]): boolean {
+  return typeof path.at(-1) === 'string' && valueAt(value, path) === null
+}
+
+/** Returns a copy without the member at this path. */
+function without(value: unknown, [name, ...rest]: readonly PropertyKey[]): unknown {
+  if (Array.isArray(value)) {
+    return value.map((one, i) => (i === name ? without(one, rest) : one))
+  }
+  const entries = Object.entries(value as object).flatMap(([key, one]) => {
+    if (key !== name) return [[key, one] as const]
+    return rest.length === 0 ? [] : [[key, without(one, rest)] as const]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** For actions without input. */

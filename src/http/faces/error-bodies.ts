@@ -5,16 +5,17 @@ import { CATALOGUE, type Failure } from '../../errors/catalogue.ts'
 const META = { apiVersion: '1.0.0', apiEnrollmentVersion: '1.0.0' }
 
 export function apiErrorBody(failure: Failure, requestId: string): object {
-  const { code, field, authQueries } = failure
+  const { code, field, authQueries, next } = failure
   const { message } = CATALOGUE[code]
   const cause = field === undefined ? {} : { cause: { field: field.field, reason: field.reason } }
   const queries = authQueries === undefined ? {} : { authQueries } // D-14, D-51
-  return { error: { code, message, requestId, ...cause }, ...queries, meta: META }
+  return { error: { code, message, requestId, next, ...cause }, ...queries, meta: META }
 }
 
 export function oauthErrorBody(failure: Failure): object {
   const { oauth, message } = CATALOGUE[failure.code]
-  const { field } = failure
+  const { code, field, next } = failure
   const description = field === undefined ? message : `${message}: ${field.field} ${field.reason}`
-  return { error: oauth, error_description: description }
+  // D-323: one OAuth name stands for several codes. RFC 6749 §5.2 lets clients ignore unknown members.
+  return { error: oauth, error_description: description, code, next }
 }

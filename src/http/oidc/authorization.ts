@@ -9,6 +9,7 @@ import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { type Answer, redirect } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
+import { invalid } from '../reading/fields.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { sendToClient } from './client-answers.ts'
@@ -31,11 +32,22 @@ export function addAuthorization(router: Router, ports: LoginPorts, listener: At
   router.add({ ...ROUTE, method: 'GET', reads: [] }, (call) =>
     authorize(ports, call, call.query, listener),
   )
-  // OIDC Core §3.1.2.1: POST takes the same parameters, as a form.
-  router.add({ ...ROUTE, method: 'POST', reads: ['form'] }, (call) => {
-    const { body } = call
-    return authorize(ports, call, body.kind === 'form' ? body.fields : new Map(), listener)
-  })
+  // OIDC Core §3.1.2.1: POST takes the same parameters, as a form. Some clients send them in the query (D-311).
+  router.add({ ...ROUTE, method: 'POST', reads: ['form'] }, (call) =>
+    authorize(ports, call, inQueryOrBody(call), listener),
+  )
+}
+
+/**
+ * D-311: a parameter that is in both places is refused here and not at the client, because two readers could take the
+ * request for that of different clients.
+ */
+function inQueryOrBody({ query, body }: Call): Call['query'] {
+  const fields = body.kind === 'form' ? body.fields : new Map()
+  for (const name of fields.keys()) {
+    if (query.has(name)) throw invalid(name.slice(0, 64), 'is in the query and in the body')
+  }
+  return new Map([...query, ...fields])
 }
 
 function authorize(

@@ -47,6 +47,8 @@ export function addToken(router: Router, ports: TokenPorts, listener: Counters):
         ...(refreshToken === undefined ? {} : { refresh_token: refreshToken.reveal() }),
         token_type: 'Bearer',
         expires_in: tokens.expiresInSeconds,
+        // D-324: only where there is something to refresh with.
+        ...(refreshToken === undefined ? {} : { refresh_after: tokens.refreshAfterSeconds }),
         scope: tokens.scope,
       })
     },

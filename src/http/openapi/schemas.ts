@@ -47,9 +47,14 @@ export function createSchemaWriter(named: NamedShapes, answers: 'open' | 'closed
     const { $schema: _, $defs = {}, ...schema } = written
     for (const [id, definition] of Object.entries($defs)) {
       const { id: _id, ...rest } = definition
-      components[id] = toComponents(rest)
+      components[id] = finish(rest)
     }
-    return toComponents(schema) as JsonSchema
+    return finish(schema)
+
+    function finish(one: JsonSchema): JsonSchema {
+      const inPlace = toComponents(one) as JsonSchema
+      return io === 'input' ? withNullForAbsent(inPlace) : inPlace
+    }
   }
 
   const resolve = (schema: JsonSchema): JsonSchema => {
@@ -96,6 +101,22 @@ function toComponents(value: unknown): unknown {
   )
 }
 
+/** D-309: what may be absent may be null. */
+function withNullForAbsent(schema: JsonSchema): JsonSchema {
+  const { properties, required = [], ...rest } = schema
+  for (const name of ['anyOf', 'oneOf', 'allOf']) {
+    const parts = rest[name] as readonly JsonSchema[] | undefined
+    if (parts !== undefined) rest[name] = parts.map(withNullForAbsent)
+  }
+  if (properties === undefined) return 'required' in schema ? { ...rest, required } : rest
+  const members = Object.entries(properties as Record<string, JsonSchema>).map(([name, member]) => {
+    const written = withNullForAbsent(member)
+    return [name, (required as readonly string[]).includes(name) ? written : orNull(written)]
+  })
+  const named = { ...rest, properties: Object.fromEntries(members) }
+  return 'required' in schema ? { ...named, required } : named
+}
+
 function withoutRequired(schema: JsonSchema, mayOmit: readonly string[]): JsonSchema {
   const alternatives = alternativesOf(schema)
   if (alternatives !== undefined) {
@@ -119,8 +140,15 @@ function patchOf(schema: JsonSchema): JsonSchema {
 
 function orNull(schema: JsonSchema): JsonSchema {
   const alternatives = alternativesOf(schema) ?? [schema]
-  const isThere = alternatives.some(({ type }) => type === 'null')
+  // An empty schema allows everything.
+  const isThere = alternatives.some(
+    ({ type, ...rest }) => type === 'null' || isAnything(type, rest),
+  )
   return isThere ? schema : { anyOf: [...alternatives, { type: 'null' }] }
+}
+
+function isAnything(type: unknown, { description: _, default: __, ...rest }: JsonSchema): boolean {
+  return type === undefined && Object.keys(rest).length === 0
 }
 
 function alternativesOf(schema: JsonSchema): readonly JsonSchema[] | undefined {

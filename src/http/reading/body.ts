@@ -95,7 +95,7 @@ function readBody(
 
 /**
  * Returns the fields of a login body by name, for JSON and forms alike. Each field has all its values, so that a
- * repeated one can be rejected. JSON has one value per field, of any type; a list is one value.
+ * repeated one can be rejected. JSON has one value per field, of any type; a list is one value, and null is none (D-309).
  */
 export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> {
   if (body.kind === 'form') return body.fields
@@ -107,5 +107,6 @@ export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> 
       field: { field: 'body', reason: 'must be an object' },
     })
   }
-  return new Map(Object.entries(value).map(([name, one]) => [name, [one]]))
+  const members = Object.entries(value).filter(([, one]) => one !== null)
+  return new Map(members.map(([name, one]) => [name, [one]]))
 }

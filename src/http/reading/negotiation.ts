@@ -6,7 +6,9 @@ import type { RequestHead } from './header-fields.ts'
 
 type Headers = Pick<RequestHead, 'headers'>
 
-/** Includes the charset of our responses, to match callers that name it (RFC 9110 §12.5.1). */
+/**
+ * With the charset that JSON always has, to match callers that name it (RFC 9110 §12.5.1). Responses do not name it: D-307.
+ */
 const JSON_TYPE = 'application/json; charset=utf-8'
 const HTML_TYPE = 'text/html; charset=utf-8'
 

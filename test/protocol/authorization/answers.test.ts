@@ -106,10 +106,10 @@ test('R015: state comes back as it was sent', async (t) => {
 test('the code goes to the redirect URI as it was given', async (t) => {
   const service = await startService(t)
 
-  await t.test('in the query by default: code, state and iss, and no more', async () => {
+  await t.test('in the query by default: state, iss and code, and no more', async () => {
     const { parameters, target } = clientAnswer(await ANSWERS.success(service, {}))
-    assert.ok(target.startsWith(`${REDIRECT_URI}?code=`))
-    assert.deepEqual([...parameters.keys()], ['code', 'state', 'iss'])
+    assert.ok(target.startsWith(`${REDIRECT_URI}?state=`))
+    assert.deepEqual([...parameters.keys()], ['state', 'iss', 'code'])
     assert.match(parameters.get('code') ?? '', /^[\w-]{22,}$/)
   })
 
@@ -130,7 +130,7 @@ test('the code goes to the redirect URI as it was given', async (t) => {
     const reply = await submitPassword(service, String(authRequestId))
     const { target, parameters } = clientAnswer(reply)
     assert.equal(target, REDIRECT_URI)
-    assert.deepEqual([...parameters.keys()], ['code', 'state', 'iss'])
+    assert.deepEqual([...parameters.keys()], ['state', 'iss', 'code'])
     assert.match(reply.text, /<button type="submit">/, 'works where scripts are off')
 
     const exchanged = await exchange(service, {
@@ -214,7 +214,7 @@ test('R020: the way back is the stored redirect URI, whatever the later steps sa
     const json = { authRequestId, ...ADMIN, ...additions, state: 'other', iss: evil }
     const reply = await service.call(`/oidc/login/username?${query}`, { json, headers })
     const { target, parameters } = clientAnswer(reply)
-    assert.ok(target.startsWith(`${REDIRECT_URI}?code=`), target)
+    assert.ok(target.startsWith(`${REDIRECT_URI}?state=`), target)
     assert.equal(parameters.get('state'), 'a-state')
     assert.equal(parameters.get('iss'), `${service.baseUrl}/oidc`)
   })

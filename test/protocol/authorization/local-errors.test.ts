@@ -79,7 +79,12 @@ test('a fault in client_id or redirect_uri stays here', async (t) => {
           for (const reply of await everyWay({ ...more, ...changes }, accept)) {
             assertStays(reply)
             assert.equal(reply.json().error, error)
-            assert.deepEqual(Object.keys(reply.json()), ['error', 'error_description'])
+            assert.deepEqual(Object.keys(reply.json()), [
+              'error',
+              'error_description',
+              'code',
+              'next',
+            ])
           }
         }
       }

@@ -31,6 +31,8 @@ function assertRefusedHere(reply: Reply): void {
   assert.deepEqual(reply.json(), {
     error: 'invalid_request',
     error_description: 'the redirect_uri is missing or not one of the allowed ones',
+    code: 'INVALID_REDIRECT_URI',
+    next: 'fix-configuration',
   })
 }
 
@@ -38,7 +40,7 @@ async function assertFollowed(service: Service, redirectUri: string): Promise<vo
   const { authRequestId } = await beginLogin(service, { redirect_uri: redirectUri })
   const { target } = clientAnswer(await submitPassword(service, authRequestId))
   const mark = redirectUri.includes('?') ? '&' : '?'
-  assert.ok(target.startsWith(`${redirectUri}${mark}code=`), target)
+  assert.ok(target.startsWith(`${redirectUri}${mark}state=`), target)
 }
 
 // Attack: a redirect URI that looks like the person's own machine to our check and like the attacker's host to the

@@ -43,6 +43,8 @@ async function assertChallenge(
   })
   assert.deepEqual(fields, [expected])
   assertBody(reply, path)
+  const { next = reply.json().next } = reply.json().error
+  assert.equal(next, expected === EXPIRED ? 'refresh' : 'sign-in', 'D-323')
   assert.equal(reply.headers['expiration-seconds'], undefined)
   assert.equal(reply.headers['expires-at'], undefined)
 }
@@ -51,7 +53,7 @@ async function assertChallenge(
 function assertBody(reply: Reply, path: string): void {
   const body = reply.json()
   if (path.startsWith('/oidc/')) {
-    assert.deepEqual(Object.keys(body), ['error', 'error_description'])
+    assert.deepEqual(Object.keys(body), ['error', 'error_description', 'code', 'next'])
     assert.equal(typeof body.error, 'string')
     return
   }

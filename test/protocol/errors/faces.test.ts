@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CATALOGUE, type FailureCode } from '../../../src/errors/catalogue.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { bearer, beginLogin, logIn } from '../../support/login/login.ts'
 import { ADMIN, startService } from '../../support/service.ts'
@@ -12,9 +13,9 @@ import { sql } from '../../support/stores/sql.ts'
 const META = { apiVersion: '1.0.0', apiEnrollmentVersion: '1.0.0' }
 
 /** Exactly the envelope, with this code and, where a field is at fault, this cause. */
-function assertEnvelope(reply: Reply, status: number, code: string, cause?: object): void {
+function assertEnvelope(reply: Reply, status: number, code: FailureCode, cause?: object): void {
   assert.equal(reply.status, status, reply.text)
-  assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(reply.headers['content-type'], 'application/json')
   assert.equal(reply.headers['cache-control'], 'no-store')
   const body = reply.json()
   const { message } = body.error
@@ -24,6 +25,7 @@ function assertEnvelope(reply: Reply, status: number, code: string, cause?: obje
       code,
       message,
       requestId: reply.headers['x-request-id'],
+      next: CATALOGUE[code].next[0],
       ...(cause === undefined ? {} : { cause }),
     },
     meta: META,
@@ -32,10 +34,10 @@ function assertEnvelope(reply: Reply, status: number, code: string, cause?: obje
 
 function assertOauth(reply: Reply, status: number, error: string, about: RegExp): void {
   assert.equal(reply.status, status, reply.text)
-  assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(reply.headers['content-type'], 'application/json')
   assert.equal(reply.headers['cache-control'], 'no-store')
   const body = reply.json()
-  assert.deepEqual(Object.keys(body), ['error', 'error_description'])
+  assert.deepEqual(Object.keys(body), ['error', 'error_description', 'code', 'next'])
   assert.equal(body.error, error)
   assert.match(body.error_description, about)
   assert.match(body.error_description, /^[ !#-[\]-~]+$/, 'RFC 6749 §5.2')
@@ -111,7 +113,7 @@ test('the APIs and login endpoints answer with the envelope', async (t) => {
     await t.test(`a field fault (${title}) names the field and never the value`, async () => {
       const reply = await service.call(LOGIN, { json: { authRequestId, ...json } })
       assertEnvelope(reply, 400, 'COULD_NOT_VALIDATE', cause)
-      assert.doesNotMatch(reply.text, /SECRET/)
+      assert.doesNotMatch(reply.text, /HUSH-HUSH/)
     })
   }
 
@@ -181,7 +183,7 @@ test('the OAuth endpoints answer with error and error_description (D-28)', async
       [
         ['grant_type', 'authorization_code'],
         ['client_id', 'service'],
-        ['client_secret', 'SECRET'],
+        ['client_secret', 'HUSH-HUSH'],
       ],
       401,
       'invalid_client',
@@ -201,7 +203,7 @@ test('the OAuth endpoints answer with error and error_description (D-28)', async
     await t.test(`the token endpoint: ${title}`, async () => {
       const reply = await service.call('/oidc/token', { form })
       assertOauth(reply, status, error, about)
-      assert.doesNotMatch(reply.text, /SECRET/)
+      assert.doesNotMatch(reply.text, /HUSH-HUSH/)
       assert.equal(
         reply.headers['www-authenticate']?.startsWith('Basic '),
         status === 401 || undefined,

@@ -29,7 +29,7 @@ test('a service that is well says so, check by check', async (t) => {
     const reply = await ask('/health-checks')
     assert.equal(reply.status, 200, reply.text)
     assert.equal(reply.headers['cache-control'], 'no-store')
-    assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
+    assert.equal(reply.headers['content-type'], 'application/json')
     const { data, meta } = reply.json()
     assert.deepEqual(meta, {})
     assert.deepEqual(Object.keys(data), ['healthy', 'checks'])

@@ -150,10 +150,10 @@ const INVALID: Readonly<Record<string, Case>> = {
     { ...POLICY, secondary: { requireExtJwt: 'a', requireExtJwtSigner: 'b' } },
     'secondary.requireExtJwtSigner',
   ],
-  'one spelling and nothing in the other': [
+  'an unknown secondary signer in one spelling, and null in the other (D-309)': [
     '/auth-policies',
     { ...POLICY, secondary: { requireExtJwt: 'a', requireExtJwtSigner: null } },
-    'secondary.requireExtJwtSigner',
+    'secondary.requireExtJwt',
   ],
   'no issuer': ['/external-jwt-signers', { ...SIGNER, issuer: undefined }, 'issuer'],
   'no audience': ['/external-jwt-signers', { ...SIGNER, audience: undefined }, 'audience'],

@@ -15,7 +15,7 @@ const APP = 'https://app.example.com'
 
 function assertRefused(reply: Reply, challenge: string): void {
   assert.equal(reply.status, 401, reply.text)
-  assert.deepEqual(Object.keys(reply.json()), ['error', 'error_description'])
+  assert.deepEqual(Object.keys(reply.json()), ['error', 'error_description', 'code', 'next'])
   assert.equal(reply.headers['www-authenticate'], challenge)
 }
 

@@ -90,7 +90,8 @@ test('a refresh', async (t) => {
     assert.equal(reply.status, 200, reply.text)
     assert.equal(reply.headers['cache-control'], 'no-store')
     assert.match(reply.headers['content-type'] ?? '', /^application\/json/)
-    const { access_token, id_token, refresh_token, ...rest } = reply.json()
+    const { access_token, id_token, refresh_token, refresh_after, ...rest } = reply.json()
+    assert.ok(Number.isInteger(refresh_after) && refresh_after >= 1_080 && refresh_after < 1_620)
     assert.deepEqual(rest, {
       token_type: 'Bearer',
       expires_in: 1_800,

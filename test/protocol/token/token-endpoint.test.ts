@@ -25,12 +25,12 @@ const basic = (text: string) => ({
   authorization: `Basic ${Buffer.from(text).toString('base64')}`,
 })
 
-/** RFC 6749 §5.2: `error` and `error_description`, and nothing else. */
+/** RFC 6749 §5.2: `error` and `error_description`; D-323: our code and the next action. */
 function assertError(reply: Reply, status: number, error: string): void {
   assert.equal(reply.status, status, reply.text)
   const body = reply.json()
   assert.equal(body.error, error)
-  assert.deepEqual(Object.keys(body), ['error', 'error_description'])
+  assert.deepEqual(Object.keys(body), ['error', 'error_description', 'code', 'next'])
   assert.match(body.error_description, /^[ !#-[\]-~]+$/, 'RFC 6749 §5.2: printable ASCII')
   assert.equal(reply.headers['cache-control'], 'no-store')
   assert.match(reply.headers['content-type'] ?? '', /^application\/json/)

@@ -14,6 +14,10 @@ declare module 'oidc-provider' {
       addResourceScope(resource: string, scope: string): void
       save(): Promise<string>
     }
+    readonly RefreshToken: new (
+      of: object,
+    ) => { save(): Promise<string> }
+    readonly Client: { find(id: string): Promise<object | undefined> }
     callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
     interactionFinished(
       request: IncomingMessage,

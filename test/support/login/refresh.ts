@@ -73,12 +73,12 @@ export function revoke(service: Service, token: string, changes: Form = {}): Pro
   return post(service, '/oidc/revoke', { client_id: 'service', token, ...changes })
 }
 
-/** RFC 6749 §5.2, D-28: `error` and `error_description`, nothing else, and nobody keeps it. */
+/** RFC 6749 §5.2, D-28: `error`, `error_description`, our code and the next action (D-323), nothing else, and nobody keeps it. */
 export function assertOauthError(reply: Reply, status: number, error: string): void {
   assert.equal(reply.status, status, reply.text)
   const body = reply.json()
   assert.equal(body.error, error, reply.text)
-  assert.deepEqual(Object.keys(body), ['error', 'error_description'])
+  assert.deepEqual(Object.keys(body), ['error', 'error_description', 'code', 'next'])
   assert.match(body.error_description, /^[ !#-[\]-~]+$/, 'RFC 6749 §5.2: printable ASCII')
   assert.equal(reply.headers['cache-control'], 'no-store')
 }
@@ -88,6 +88,8 @@ export const REFUSED_REFRESH = {
   error: 'invalid_grant',
   error_description:
     'the refresh token is unknown, spent or expired, or its identity may no longer log in',
+  code: 'INVALID_REFRESH_TOKEN',
+  next: 'sign-in',
 }
 
 /** Refused, in the one wording; a refusal with its own words would tell a thief what he has. */

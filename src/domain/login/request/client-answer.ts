@@ -20,7 +20,9 @@ export interface Addressee {
 }
 
 export function codeAnswer(to: Addressee, code: string): ClientAnswer {
-  return answer(to, [['code', code]])
+  const { parameters, ...rest } = answer(to, [])
+  // D-308: last, because some clients take everything after `code=` as the code.
+  return { ...rest, parameters: [...parameters, ['code', code]] }
 }
 
 export function refusalAnswer(to: Addressee, refusal: Refusal): ClientAnswer {

@@ -4,6 +4,7 @@
  */
 
 import type { IdentityId } from '../../../base/ids.ts'
+import type { Random } from '../../../base/secrets/random.ts'
 import { inSeconds } from '../../../base/time/duration.ts'
 import { type Instant, instant } from '../../../base/time/instant.ts'
 import { ACCESS_TOKEN_TYP } from '../../../protocol/service-claims.ts'
@@ -20,6 +21,8 @@ export interface SignedTokens {
   readonly accessTokenExpiresAt: Instant
   readonly idToken: string
   readonly expiresInSeconds: number
+  /** When a client refreshes; different for each response (D-324). */
+  readonly refreshAfterSeconds: number
   readonly scope: string
 }
 
@@ -68,6 +71,17 @@ export async function signTokens(
     accessTokenExpiresAt: instant(access.exp * 1_000),
     idToken: signedIdToken,
     expiresInSeconds: inSeconds(accessTokenLife),
+    refreshAfterSeconds: refreshAfter(inSeconds(accessTokenLife), random),
     scope,
   }
+}
+
+/**
+ * D-324: between 60 and 90 percent of the lifetime, evenly spread, so that clients that logged in together do not come
+ * back together, and each has a tenth of the lifetime left if the first attempt fails.
+ */
+export function refreshAfter(lifeSeconds: number, random: Random): number {
+  const [byte = 0, next = 0] = random.bytes(2)
+  const share = (byte * 256 + next) / 65_536
+  return Math.floor(lifeSeconds * (0.6 + 0.3 * share))
 }

@@ -1,13 +1,19 @@
 /**
- * GET /.well-known/est/cacerts, on both APIs and at the root: the CAs of our own PKI. API 3.2; RFC 7030 §4.1.3. They
- * are public, so no authentication is needed; the client must decide whether to trust them.
+ * GET /.well-known/est/cacerts, on both APIs and at the root: the CAs of our own PKI and those of configured server
+ * certificates. API 3.2, D-312; RFC 7030 §4.1.3. They are public, so no authentication is needed; the client must decide
+ * whether to trust them.
  */
 import { certsOnly } from '../../../domain/certificates/own/certs-only.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import { text } from '../../answer.ts'
+import type { ListenerParts } from '../../listener-parts.ts'
 import type { Api } from '../api.ts'
 
-export function addEstCaCerts(api: Api, ports: Pick<SessionPorts, 'caBundlePem'>): void {
+export function addEstCaCerts(
+  api: Api,
+  ports: Pick<SessionPorts, 'caBundlePem'>,
+  { serverCasPem }: Pick<ListenerParts, 'serverCasPem'>,
+): void {
   api.add(
     {
       method: 'GET',
@@ -22,10 +28,12 @@ export function addEstCaCerts(api: Api, ports: Pick<SessionPorts, 'caBundlePem'>
         },
       },
     },
-    () =>
-      text('application/pkcs7-mime', base64Lines(certsOnly(ports.caBundlePem())), {
+    () => {
+      const pem = [ports.caBundlePem(), ...serverCasPem()].join('\n')
+      return text('application/pkcs7-mime', base64Lines(certsOnly(pem)), {
         'content-transfer-encoding': 'base64',
-      }),
+      })
+    },
   )
 }
 

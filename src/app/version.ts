@@ -1,0 +1,33 @@
+/** What `GET /version` says: the build, and which APIs are at which addresses. API 3.1. */
+import type { Listener } from '../config/config.ts'
+import { APIS } from '../http/edge-api/api.ts'
+import { PROVIDER_PREFIX } from '../protocol/oidc.ts'
+import type { BuildInfo } from './build-info.ts'
+
+interface Opened {
+  readonly baseUrls: readonly string[]
+  readonly listener: Pick<Listener, 'apis'>
+}
+
+/** Reads the set of listeners at each call: the first one is open before the last one exists. */
+export function describeVersion(build: BuildInfo, opened: readonly Opened[]) {
+  const paths = {
+    'edge-client': APIS['edge-client'].prefix,
+    'edge-management': APIS['edge-management'].prefix,
+    'edge-oidc': PROVIDER_PREFIX,
+  }
+  const apiVersions = Object.entries(paths).flatMap(([binding, path]) => {
+    const apiBaseUrls = opened
+      .filter(({ listener }) => listener.apis.some((api) => api.binding === binding))
+      .flatMap(({ baseUrls }) => baseUrls.map((base) => `${base}${path}`))
+    return apiBaseUrls.length === 0 ? [] : [[binding, { v1: { path, apiBaseUrls } }] as const]
+  })
+  return {
+    ...build,
+    runtimeVersion: `node ${process.version}`,
+    apiVersions: Object.fromEntries(apiVersions),
+    capabilities: apiVersions.some(([binding]) => binding === 'edge-oidc')
+      ? (['OIDC_AUTH'] as const).slice()
+      : [],
+  }
+}

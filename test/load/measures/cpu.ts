@@ -1,0 +1,120 @@
+/** Server CPU per operation, in units of one refresh at node-oidc-provider. */
+import { availableParallelism } from 'node:os'
+import { systemRandom } from '../../../src/base/secrets/random.ts'
+import { Secret } from '../../../src/base/secrets/secret.ts'
+import { createPasswordHashing } from '../../../src/domain/factors/passwords/hashing.ts'
+import { type LoadResult, runLoad } from '../generator/load.ts'
+import { type PreparedWorks, prepareUnit, prepareWorks } from '../generator/works.ts'
+import { CPU_TARGETS, type CpuOperation, OPERATIONS } from '../operations.ts'
+import type { Filled } from '../servers/people.ts'
+import { cpuMicroseconds } from '../servers/processes.ts'
+import type { OtherProvider } from '../servers/provider.ts'
+import { mean, median, spreadOf } from '../statistics.ts'
+import { type Row, short } from '../table.ts'
+
+/** Before anything counts: the code of a server that has just started is not yet compiled. */
+const WARM_UP_MILLISECONDS = 2000
+/** Hashes for each lane of the thread pool. */
+const HASHES = 12
+
+export interface CpuOptions {
+  readonly rounds: number
+  readonly milliseconds: number
+  readonly say: (progress: string) => void
+}
+
+export interface Measured extends LoadResult {
+  /** Microseconds of server CPU per operation. */
+  readonly cpu: number
+}
+
+/** Runs prepared work against the process and closes its connections. */
+export async function measure(
+  pid: number,
+  prepared: PreparedWorks,
+  milliseconds: number,
+): Promise<Measured> {
+  try {
+    const before = cpuMicroseconds(pid)
+    const load = await runLoad(prepared.works, milliseconds)
+    return { ...load, cpu: (cpuMicroseconds(pid) - before) / load.count }
+  } finally {
+    prepared.close()
+  }
+}
+
+/**
+ * One row for each operation. The unit is measured twice in each round, and a round is compared with its own unit: a machine
+ * changes its speed from minute to minute.
+ */
+export async function measureCpu(
+  servers: { readonly latchkey: Filled; readonly provider: OtherProvider },
+  operations: readonly CpuOperation[],
+  { rounds, milliseconds, say }: CpuOptions,
+): Promise<readonly Row[]> {
+  const { latchkey, provider } = servers
+  const tokens = [...provider.refreshTokens]
+  const unit = async (length = milliseconds) =>
+    (await measure(provider.pid, await prepareUnit(provider, tokens), length)).cpu
+  say('warming up')
+  await unit(2 * WARM_UP_MILLISECONDS)
+  for (const name of operations) {
+    await measure(latchkey.pid, await prepareWorks(latchkey, name), WARM_UP_MILLISECONDS)
+  }
+  const units: number[] = []
+  const hashes: number[] = []
+  const results = new Map<CpuOperation, Result[]>(operations.map((name) => [name, []]))
+  for (let round = 1; round <= rounds; round++) {
+    say(`round ${round} of ${rounds}`)
+    const measured: [CpuOperation, Measured][] = []
+    const unitBefore = await unit()
+    for (const name of operations) {
+      const works = await prepareWorks(latchkey, name)
+      measured.push([name, await measure(latchkey.pid, works, milliseconds)])
+    }
+    const unitOfRound = mean([unitBefore, await unit()])
+    const hash = operations.includes('login-password') ? await hashMicroseconds() : 0
+    units.push(unitOfRound)
+    hashes.push(hash)
+    for (const [name, one] of measured) {
+      const cpu = name === 'login-password' ? one.cpu - hash : one.cpu
+      results.get(name)?.push({ ...one, cpu, ratio: cpu / unitOfRound })
+    }
+  }
+  say(`1 npop = ${Math.round(median(units))} µs of server CPU`)
+  return operations.map((name) => rowOf(name, results.get(name) ?? [], median(hashes)))
+}
+
+interface Result extends Measured {
+  readonly ratio: number
+}
+
+function rowOf(name: CpuOperation, results: readonly Result[], hash: number): Row {
+  const perSecond = median(results.map((one) => one.perSecond))
+  const p50 = median(results.map((one) => one.p50))
+  const load = `${short(perSecond)}/s, p50 ${short(p50)} ms`
+  return {
+    title: OPERATIONS[name].title,
+    measured: spreadOf(results.map(({ ratio }) => ratio)),
+    unit: 'npop',
+    target: { atMost: CPU_TARGETS[name] },
+    cpu: spreadOf(results.map(({ cpu }) => cpu)),
+    note: name === 'login-password' ? `${load}; one hash ${Math.round(hash)} µs` : load,
+  }
+}
+
+/** CPU of checking one password, as many at once as the service allows itself. */
+async function hashMicroseconds(): Promise<number> {
+  const lanes = Math.min(3, availableParallelism())
+  const hashing = createPasswordHashing({ random: systemRandom, concurrency: lanes, queue: 64 })
+  const password = new Secret('a password of this bench')
+  const hash = await hashing.hash(password)
+  const before = process.cpuUsage()
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (let i = 0; i < HASHES; i++) await hashing.verify(hash, password, 'bench')
+    }),
+  )
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / lanes / HASHES
+}

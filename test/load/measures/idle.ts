@@ -1,0 +1,79 @@
+/** What Latchkey costs while nobody calls, and how fast it is there. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { OPERATIONS } from '../operations.ts'
+import { type Home, startLatchkey } from '../servers/latchkey.ts'
+import { memoryBytes, preciseCpuMicroseconds, processCount } from '../servers/processes.ts'
+import { spreadOf } from '../statistics.ts'
+import type { Row } from '../table.ts'
+
+/** After a start, until compilation and garbage collection have settled. */
+const SETTLE_MILLISECONDS = 4000
+const WINDOW_MILLISECONDS = 4000
+const MEBIBYTE = 2 ** 20
+
+/** Of OpenZiti 1.8.0-pre5 on the machine of the first table: seconds, MiB. */
+const START_SECONDS = 0.98
+const IDLE_MEBIBYTES = 151
+
+export interface IdleRows {
+  readonly start: readonly Row[]
+  readonly idle: readonly Row[]
+}
+
+/** Starts a home that exists several times, and lets the last one run. */
+export async function measureIdle(home: Home, rounds: number): Promise<IdleRows> {
+  const starts: number[] = []
+  const startCpu: number[] = []
+  const memory: number[] = []
+  const cpu: number[] = []
+  let processes = 0
+  for (let round = 1; round <= rounds; round++) {
+    const latchkey = await startLatchkey(home)
+    try {
+      starts.push(latchkey.startMilliseconds / 1000)
+      startCpu.push(preciseCpuMicroseconds(latchkey.pid))
+      if (round < rounds) continue
+      await pause(SETTLE_MILLISECONDS)
+      for (let window = 0; window < rounds; window++) {
+        const before = preciseCpuMicroseconds(latchkey.pid)
+        const begun = performance.now()
+        await pause(WINDOW_MILLISECONDS)
+        // Microseconds in a millisecond are milliseconds in a second.
+        const used = preciseCpuMicroseconds(latchkey.pid) - before
+        cpu.push(used / (performance.now() - begun))
+        memory.push(memoryBytes(latchkey.pid) / MEBIBYTE)
+      }
+      processes = processCount(latchkey.pid)
+    } finally {
+      await latchkey.stop()
+    }
+  }
+  const note = processes === 1 ? 'one process' : `${processes} processes`
+  return {
+    idle: [
+      {
+        title: OPERATIONS.idle.title,
+        measured: spreadOf(cpu),
+        unit: 'ms/s',
+        target: { atMost: 1 },
+        note,
+      },
+    ],
+    start: [
+      {
+        title: 'start to first answer',
+        measured: spreadOf(starts),
+        unit: 's',
+        target: { atMost: START_SECONDS },
+        cpu: spreadOf(startCpu),
+      },
+      {
+        title: 'idle memory',
+        measured: spreadOf(memory),
+        unit: 'MiB',
+        target: { atMost: IDLE_MEBIBYTES },
+        note,
+      },
+    ],
+  }
+}

@@ -1,0 +1,106 @@
+/** Latchkey as an operator runs it: `latchkey run` in a process of its own, with the settings of a new home. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../support/ports.ts'
+import { childEnvironment, PROGRAM } from '../../support/process/program.ts'
+import { type Address, openConnection } from '../generator/connection.ts'
+import { expect } from '../generator/login.ts'
+
+export const ADMIN_PASSWORD = 'bench administrator 4711'
+
+/** Generous, so that a busy machine does not fail. */
+const START_LIMIT_MILLISECONDS = 60_000
+
+export interface Home {
+  readonly folder: string
+  readonly port: number
+}
+
+export interface Latchkey extends Address {
+  readonly pid: number
+  readonly home: Home
+  /** From the start of the process to the first answer. */
+  readonly startMilliseconds: number
+  stop(): Promise<void>
+}
+
+/** A home that the first start will create. */
+export async function newHome(parent: string, name: string): Promise<Home> {
+  return { folder: join(parent, name), port: await freePort() }
+}
+
+/** Resolves when it has answered a first request. */
+export async function startLatchkey(
+  home: Home,
+  nodeArguments: readonly string[] = [],
+): Promise<Latchkey> {
+  const begun = performance.now()
+  const child = spawn(process.execPath, [...nodeArguments, PROGRAM, 'run', '--home', home.folder], {
+    env: childEnvironment({
+      LATCHKEY_ADDRESS: `localhost:${home.port}`,
+      LATCHKEY_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const errors = keepErrors(child)
+  try {
+    await waitForPort(home.port, begun + START_LIMIT_MILLISECONDS, child)
+    const ca = await readFile(join(home.folder, 'pki', 'ca.pem'), 'utf8')
+    const first = await openConnection({ port: home.port, ca })
+    await expect(first, 200, { method: 'GET', path: '/version' })
+    const startMilliseconds = performance.now() - begun
+    first.close()
+    return {
+      pid: child.pid ?? 0,
+      home,
+      port: home.port,
+      ca,
+      startMilliseconds,
+      stop: () => stop(child),
+    }
+  } catch (error) {
+    await stop(child)
+    throw new Error(`Latchkey does not start: ${errors()}`, { cause: error })
+  }
+}
+
+/** SIGTERM, then the end of the process. */
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const closed = once(child, 'exit')
+  child.kill('SIGTERM')
+  await closed
+}
+
+/** The log has a line for each request, which nobody reads here: only its end is kept. */
+export function keepErrors(child: ChildProcess): () => string {
+  let text = ''
+  child.stderr?.setEncoding('utf8').on('data', (more: string) => {
+    text = `${text}${more}`.slice(-4000)
+  })
+  return () => text
+}
+
+async function waitForPort(port: number, deadline: number, child: ChildProcess): Promise<void> {
+  while (!(await isOpen(port))) {
+    if (child.exitCode !== null) throw new Error(`exit code ${child.exitCode}`)
+    if (performance.now() > deadline) throw new Error('nothing listens')
+    await pause(5)
+  }
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
