@@ -43,6 +43,8 @@ export async function bundlePrograms() {
     logLevel: 'warning',
   })
   await stop()
+  // Tests add the commands that they start as the shipped program.
+  await writeFile(join(folder, 'started'), '')
   for (const name of Object.keys(PROGRAMS))
     await writeFile(join(folder, `${name}.mjs`), start(name))
   return folder
