@@ -3,7 +3,7 @@
  * a short test (keys, certificates, every migration), so that each test process makes it once and tests get copies.
  */
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openHome } from '../../src/app/installation/home.ts'
@@ -43,10 +43,21 @@ async function makeOnce(): Promise<string> {
   return home
 }
 
-/** The first start in this home, which makes the home and the installation in its database, and a stop. */
+/** How many processes answer requests from the next start on. The comments of the file stay. */
+export async function useWorkers(home: string, workers: number): Promise<void> {
+  const path = join(home, 'controller.yml')
+  const text = await readFile(path, 'utf8')
+  await writeFile(path, `${text.replace(/^workers: .*\n/m, '')}workers: ${workers}\n`)
+}
+
+/**
+ * The first start in this home, which makes the home and the installation in its database, and a stop. Later starts have
+ * one process, which starts faster.
+ */
 export async function startOnce(home: string): Promise<void> {
   const environment = readEnvironment({ LATCHKEY_ADDRESS: 'localhost:0' })
   const { config } = await openHome({ home, file: undefined, environment })
+  await useWorkers(home, 1)
   const instance = await startInstance({
     config,
     adminPassword: new Secret(ADMIN.password),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { defaultConfigFile } from '../../../src/config/default-file.ts'
+import { useWorkers } from '../installed-home.ts'
 import { freePort } from '../ports.ts'
 import { temporaryFolder } from '../service.ts'
 
@@ -22,6 +23,8 @@ export async function changeConfig(
   change(config)
   await writeFile(join(home, 'controller.yml'), stringify(config))
 }
+
+export { useWorkers }
 
 /** The home drops its installation, and the next start creates a new one in another database (D-252). */
 export async function installAnewIn(home: string, db: string): Promise<void> {
@@ -55,6 +58,7 @@ export async function homeWithDatabase(t: TestContext, db?: string): Promise<str
   const home = await missingHome(t)
   await mkdir(home, { mode: 0o700 })
   const file = parse(defaultConfigFile({ address: 'localhost:0' }))
+  file.workers = 1
   file.web[0].apis = APIS.map((binding) => ({ binding }))
   if (db !== undefined) file.db = db
   await writeFile(join(home, 'controller.yml'), stringify(file), { mode: 0o600 })
