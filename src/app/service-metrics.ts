@@ -19,6 +19,7 @@ import { Failure } from '../errors/catalogue.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import type { AnsweredRequest, OutcomeCounters } from '../http/request-observer.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
+import { SECOND_FACTOR_IDS } from '../protocol/factors/second-factors.ts'
 import type { KeptEvent } from '../store/events.ts'
 import { createMetrics, METRICS_CONTENT_TYPE, type Metrics } from '../telemetry/metrics.ts'
 import { addProcessMetrics } from '../telemetry/process-metrics.ts'
@@ -61,8 +62,11 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   const metrics = createMetrics()
   const logins = metrics.counter({
     name: 'latchkey_logins_total',
-    help: 'Logins by primary method and outcome; wrong one-time codes under the method totp.',
-    labels: { method: [...PRIMARY_METHODS, 'totp'], outcome: ['succeeded', 'failed'] },
+    help: 'Logins by primary method and outcome; wrong answers of a second factor under its name.',
+    labels: {
+      method: [...PRIMARY_METHODS, ...SECOND_FACTOR_IDS],
+      outcome: ['succeeded', 'failed'],
+    },
   })
   const failures = metrics.counter({
     name: 'latchkey_login_failures_total',

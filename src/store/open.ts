@@ -17,6 +17,7 @@ import { sqlCodeGuesses } from './identities/code-guesses.ts'
 import { sqlEnrollments } from './identities/enrollments.ts'
 import { sqlIdentities } from './identities/identities.ts'
 import { sqlPasswordFailures } from './identities/password-failures.ts'
+import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
 import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
@@ -42,7 +43,12 @@ export { StoreUnavailable, unavailable }
 export type StoreAddress =
   /** `:memory:` is a database that lives as long as the store. */
   | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: Secret; readonly maxConnections?: number }
+  | {
+      readonly kind: 'postgres'
+      readonly url: Secret
+      /** Of this process; a few of them are kept aside (D-297). */
+      readonly maxConnections?: number
+    }
 
 /** Called with the events of one commit, in order, after the commit; never with events that were rolled back. */
 export type OnEvents = (events: readonly KeptEvent[]) => void
@@ -54,8 +60,11 @@ export async function openStore(
 ): Promise<Store> {
   const { db, database } = await openMigrated(address)
   database.giveUpOnSilence()
+  const aside = openAside(db, database)
+  const emit = (event: KeptEvent) => onEvents([event])
   return {
-    ...storesOn(db, database, (event) => onEvents([event])),
+    ...storesOn(db, database, emit),
+    aside: storesOn(aside, database, emit),
     async transaction(work) {
       const events: KeptEvent[] = []
       const outcome = await db.transaction().execute((transaction) => {
@@ -65,9 +74,20 @@ export async function openStore(
       if (events.length > 0) onEvents(events)
       return outcome
     },
-    databaseTime: () => database.readTime(db),
-    close: () => db.destroy(),
+    databaseTime: () => database.readTime(aside),
+    async close() {
+      if (aside !== db) await aside.destroy()
+      await db.destroy()
+    },
   }
+}
+
+/** On connections of its own, if the database has such (D-297). */
+function openAside(db: Kysely<Tables>, database: Database): Kysely<Tables> {
+  const { dialectAside } = database
+  return dialectAside === undefined
+    ? db
+    : new Kysely<Tables>({ dialect: guarded(database, dialectAside) })
 }
 
 /**
@@ -139,6 +159,7 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   cas: ({ db }) => sqlCas(db),
   ruleVersions: ({ db }) => sqlRuleVersions(db),
   totpEnrollments: ({ db }) => sqlTotpEnrollments(db),
+  recoveryCodes: ({ db }) => sqlRecoveryCodes(db),
   codeGuesses: ({ db }) => sqlCodeGuesses(db),
   passwordFailures: ({ db }) => sqlPasswordFailures(db),
   authRequests: ({ db }) => sqlAuthRequests(db),

@@ -24,7 +24,7 @@ import { type Duration, days, milliseconds, minutes, seconds } from '../../base/
 import { epochSeconds, type Instant, instant, plus } from '../../base/time/instant.ts'
 import { createSignerKeys } from '../ext-jwt/signer-keys.ts'
 import { NOTHING_SECONDARY } from '../factors/proven.ts'
-import type { TotpEnrollment } from '../factors/totp-enrollment.ts'
+import type { TotpEnrollment } from '../factors/totp/totp-enrollment.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { LegacySession } from './api-session.ts'
