@@ -161,7 +161,7 @@ test('what administrators do, on the command line', async (t) => {
         /there is no identity "nobody"/,
       )
       await failToLogIn('gus', 'wrong')
-      await logInAs(service, { name: 'gus', username: 'gus', password: PASSWORD })
+      await logInAs(service, { username: 'gus', password: PASSWORD })
       const lines = await done(cli, ['disable', 'identity', ...names], /^The identity "gus" /)
       assert.equal(lines.trimEnd().split('\n').length, 3)
       await done(
