@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { changeConfig } from '../support/process/child-home.ts'
 import { spawnLatchkey } from '../support/process/child-service.ts'
+import { PROGRAM } from '../support/process/program.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -190,8 +191,8 @@ test('a Node that is too old gets one sentence that says what to do', async (t) 
   )
   const started =
     old === undefined
-      ? await runLatchkey(t, ['run'], { nodeArguments: ['--require', shim] })
-      : await runLatchkey(t, ['run'], { node: old })
+      ? await runLatchkey(t, ['run'], { nodeArguments: ['--require', shim], program: PROGRAM })
+      : await runLatchkey(t, ['run'], { node: old, program: PROGRAM })
   assert.equal(started.code, 1)
   assert.equal(started.stdout, '')
   assert.match(
