@@ -88,3 +88,26 @@ test('an error is written at once, behind what came before it', () => {
     assert.deepEqual(writes, [`{"level":30,"msg":"request"}\n${error}`])
   }
 })
+
+test('D-285: the lines of one turn are written together, and an error at once with those before it', async () => {
+  const writes: string[] = []
+  const log = createLog(
+    { level: 'info', format: 'json' },
+    inBatches({ write: (text) => writes.push(text) }),
+  )
+  const messages = () =>
+    writes.map((text) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).msg),
+    )
+  log.info({}, 'one')
+  log.info({}, 'two')
+  assert.deepEqual(messages(), [])
+  await new Promise(setImmediate)
+  assert.deepEqual(messages(), [['one', 'two']])
+  log.info({}, 'three')
+  log.error({}, 'four')
+  assert.deepEqual(messages().at(-1), ['three', 'four'])
+})
