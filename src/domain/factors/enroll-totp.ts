@@ -6,12 +6,13 @@
 
 import { type IdentityId, newId, type TotpEnrollmentId } from '../../base/ids.ts'
 import { provisioningUrl } from '../../protocol/totp.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
 import type { FactorPorts } from './ports.ts'
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts'
 import type { Blocked, CheckPorts } from './second-factor.ts'
-import { countGuess, matchingStep, openTotpSecret } from './totp.ts'
+import { clockOffOf, countGuess, matchingStep, openTotpSecret } from './totp.ts'
 import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
 
 export interface StartedEnrollment {
@@ -33,7 +34,7 @@ export type EnrollmentProof =
       /** Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. */
       take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
     }
-  | { readonly verdict: 'wrong' }
+  | { readonly verdict: 'wrong'; readonly clock?: ClockOff }
   | { readonly verdict: 'not-started' }
   | Blocked
 
@@ -109,8 +110,10 @@ export async function proveEnrollment(
   if (!isPending) return { verdict: 'not-started' }
   const blocked = await countGuess(codeGuesses, identityId, now)
   if (blocked !== undefined) return blocked
-  const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
-  if (step === undefined) return { verdict: 'wrong' }
+  const secret = openTotpSecret(vault, enrollment)
+  if (matchingStep(secret, code, now) === undefined) {
+    return { verdict: 'wrong', ...clockOffOf(secret, code, now) }
+  }
   return {
     verdict: 'matches',
     take: async (tx) => {

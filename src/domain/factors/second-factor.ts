@@ -5,6 +5,7 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { Stores } from '../stores.ts'
 import type { FactorPorts } from './ports.ts'
 
@@ -43,7 +44,8 @@ export type FactorVerdict =
        */
       take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
     }
-  | { readonly verdict: 'wrong' }
+  /** `clock`: another time step has this code (D-325). Only for the event. */
+  | { readonly verdict: 'wrong'; readonly clock?: ClockOff }
   | { readonly verdict: 'not-enrolled' }
   | Blocked
 

@@ -10,7 +10,8 @@ import { equalInConstantTime, type Vault } from '../../base/secrets/vault.ts'
 import { hours, milliseconds, seconds } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import { totpQuery } from '../../protocol/auth-query.ts'
-import { totpCode, totpStep } from '../../protocol/totp.ts'
+import { STEP_SECONDS, totpCode, totpStep } from '../../protocol/totp.ts'
+import { type ClockOff, clockOff } from '../audit/clock-off.ts'
 import type { Stores } from '../stores.ts'
 import { isRecoveryCode, recoveryCodeHash, withoutSpaces } from './recovery-codes.ts'
 import type { Blocked, CheckPorts, FactorVerdict, SecondFactor } from './second-factor.ts'
@@ -28,12 +29,13 @@ export async function checkCode(
   const enrollment = await totpEnrollments.find(identityId)
   if (!enrollment?.isVerified) return { verdict: 'not-enrolled' }
 
-  const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
+  const secret = openTotpSecret(vault, enrollment)
+  const step = matchingStep(secret, code, now)
   if (step !== undefined) {
     return matches('totp', identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
   }
   // A code made only of the digits 2 to 7 can be either.
-  if (!isRecoveryCode(code)) return { verdict: 'wrong' }
+  if (!isRecoveryCode(code)) return { verdict: 'wrong', ...clockOffOf(secret, code, now) }
   const hash = recoveryCodeHash(vault, identityId, code)
   return matches('recovery-code', identityId, (tx) =>
     tx.totpEnrollments.takeRecoveryCode(identityId, hash),
@@ -85,6 +87,27 @@ export function matchingStep(secret: Uint8Array, code: string, now: Instant): nu
   const given = withoutSpaces(code)
   const steps = DRIFT.map((drift) => totpStep(now) + drift)
   return steps.filter((step) => equalInConstantTime(totpCode(secret, step), given)).at(-1)
+}
+
+/** D-325: ten minutes either way. Each search is one counted guess (D-18), so its cost is bounded too. */
+const SEARCHED_STEPS = 20
+
+/**
+ * Returns how far the clock of the authenticator app is from ours, if the code is that of a time step near by. Always
+ * computes all of them, so that the time reveals nothing (R085).
+ */
+export function clockOffOf(
+  secret: Uint8Array,
+  code: string,
+  now: Instant,
+): { readonly clock?: ClockOff } {
+  const given = withoutSpaces(code)
+  if (!/^[0-9]{6}$/.test(given)) return {}
+  const drifts = Array.from({ length: 2 * SEARCHED_STEPS + 1 }, (_, i) => i - SEARCHED_STEPS)
+  const [nearest] = drifts
+    .filter((drift) => equalInConstantTime(totpCode(secret, totpStep(now) + drift), given))
+    .toSorted((a, b) => Math.abs(a) - Math.abs(b))
+  return nearest === undefined ? {} : clockOff('totp', nearest * STEP_SECONDS)
 }
 
 export function openTotpSecret(vault: Vault, enrollment: TotpEnrollment): Uint8Array {
