@@ -29,7 +29,12 @@ import { followAuthorities } from './compose/own-authorities.ts'
 import { homeFiles } from './installation/home.ts'
 import { prepare } from './installation/prepare.ts'
 import { sweep } from './janitor.ts'
-import { type OpenListener, type OpenListeners, openListeners } from './listeners.ts'
+import {
+  type Intercept,
+  type OpenListener,
+  type OpenListeners,
+  openListeners,
+} from './listeners.ts'
 import { createServiceMetrics } from './service-metrics.ts'
 import { openTracing } from './tracing.ts'
 
@@ -60,6 +65,8 @@ export interface InstanceOptions {
   readonly handOver: (password: Secret) => Promise<void>
   /** Overrides the default strength, for tests that log in thousands of times and protect nothing. */
   readonly hashStrength?: HashStrength | undefined
+  /** Wraps the handler of each listener, for `latchkey/testing`: no option or configuration key reaches it (D-326). */
+  readonly intercept?: Intercept | undefined
 }
 
 const DRAIN: Duration = seconds(10)
@@ -153,6 +160,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       checkHealth,
       metrics,
       limit,
+      intercept: options.intercept ?? ((handler) => handler),
       observer: {
         answered: metrics.countRequest,
         ...(tracing === undefined ? {} : { trace: tracing.trace }),
