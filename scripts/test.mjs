@@ -5,7 +5,9 @@
 // long-lived processes (shards). A file that needs its own process says so, with the reason, in a comment that begins
 // with `// Isolated:`.
 import { globSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createComplianceRecorder, writeCompliance } from './compliance.ts'
 import { createProgress } from './test-progress.mjs'
 import { runLanes } from './test-shard.mjs'
 
@@ -64,7 +66,8 @@ const needsPostgres = [...texts.values()].some((text) => text.includes('startPos
 const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined
-const progress = createProgress({ kinds })
+const compliance = createComplianceRecorder()
+const progress = recorded(createProgress({ kinds }))
 const rounds = Math.max(...names.map((kind) => KINDS[kind].rounds ?? 1))
 const env = {
   LATCHKEY_TEST_ROUNDS: String(rounds),
@@ -79,6 +82,28 @@ try {
   await postgres?.stop()
 }
 if (!progress.close()) process.exitCode = 1
+writeCompliance(compliance.results)
+// With a pattern for names, most tests of a file do not run.
+const missing = extra.length > 0 ? [] : compliance.missing()
+for (const test of missing) {
+  console.error(`✖ docs/compliance.md names a test that did not run: ${test}`)
+  process.exitCode = 1
+}
+
+/** Every outcome is also a result for docs/compliance.md (D-327). */
+function recorded(progress) {
+  return {
+    ...progress,
+    add(outcome, suspects) {
+      compliance.add(relative(process.cwd(), outcome.file ?? ''), outcome)
+      progress.add(outcome, suspects)
+    },
+    repeat(file) {
+      compliance.repeat(file)
+      progress.repeat(file)
+    },
+  }
+}
 
 /** The files of each process. */
 function lanesOf(files, shards) {
