@@ -4,12 +4,9 @@
  */
 import { clockOff } from '../audit/clock-off.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
-import {
-  type CertificateVerdict,
-  judgeCertificate,
-  type TrustedCertificate,
-} from '../certificates/judge-certificate.ts'
+import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
+import type { CertificateVerdict, TrustedCertificate } from '../certificates/verdict.ts'
 import type { FactorPorts } from './ports.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { PrimaryVerdict, Rejected } from './verdict.ts'
