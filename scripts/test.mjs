@@ -26,6 +26,8 @@ const KINDS = {
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
   fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
+  // Other toolchains; a test is skipped where its own is missing. Not part of `npm test`.
+  clients: { patterns: ['test/clients/**/*.test.ts'], shards: 1 },
   // The long campaign: more than two hundred kills and fifty power cuts (D-305). Some are in an ordinary run, too.
   kills: {
     patterns: ['test/process/{kill,power}*.test.ts', 'test/store/durability.test.ts'],

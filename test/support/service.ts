@@ -95,7 +95,7 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   t.after(stop)
 
   const ca = instance.caFile === undefined ? '' : await readFile(instance.caFile, 'utf8')
-  const client = httpClient(ca)
+  const client = httpClient(ca, config.compatibility === 'openziti' ? 'other' : 'described')
   const baseUrl = instance.listeners[0]?.baseUrls[0] ?? ''
   return {
     home,
