@@ -278,5 +278,5 @@ function isNameable(ca: Ca): boolean {
 async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {
   const key = await rotateKeysIfDue(ports)
   if (key === undefined) return
-  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was made')
+  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was created')
 }

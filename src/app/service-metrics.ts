@@ -75,7 +75,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const locks = metrics.counter({
     name: 'latchkey_password_locks_total',
-    help: 'Passwords that were locked after failures in a row.',
+    help: 'Passwords that were locked after consecutive failures.',
     labels: {},
   })
   const refreshes = metrics.counter({
@@ -85,7 +85,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const reuses = metrics.counter({
     name: 'latchkey_refresh_token_reuses_total',
-    help: 'Spent refresh tokens that came again and ended their session.',
+    help: 'Spent refresh tokens that were used again, which ended their session.',
     labels: {},
   })
   const certificates = metrics.counter({
@@ -100,7 +100,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const dropped = metrics.counter({
     name: 'latchkey_audit_events_dropped_total',
-    help: 'Refusals of callers without a known identity that came too fast to be recorded, by type.',
+    help: 'Refusals of callers without a known identity that were too frequent to be recorded, by type.',
     labels: { type: FOLDED_TYPES },
   })
   const keyFetches = metrics.counter({
@@ -110,12 +110,12 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const clockJumps = metrics.counter({
     name: 'latchkey_clock_jumps_total',
-    help: 'Jumps of the time of day by five seconds or more.',
+    help: 'Jumps of the clock by five seconds or more.',
     labels: { direction: ['forward', 'back'] },
   })
   const durations = metrics.histogram({
     name: 'latchkey_request_duration_seconds',
-    help: 'Time from the header of a request to the end of its answer.',
+    help: 'Time from the headers of a request to the end of its response.',
     labels: ['route', 'method', 'status'],
     buckets: DURATIONS,
   })
@@ -175,13 +175,13 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
 function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): void {
   const { build, hashing, endedSessions, connections, spans } = sources
   metrics.read(
-    { name: 'latchkey_build_info', help: 'What runs here; always 1.', type: 'gauge' },
+    { name: 'latchkey_build_info', help: 'The running version; always 1.', type: 'gauge' },
     () => [{ labels: { version: build.version, revision: build.revision }, value: 1 }],
   )
   metrics.read(
     {
       name: 'latchkey_health_check',
-      help: '1 for each check that is well, else 0.',
+      help: '1 for each check that passes, otherwise 0.',
       type: 'gauge',
     },
     async () =>
@@ -193,7 +193,7 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
   metrics.read(
     {
       name: 'latchkey_ended_sessions_age_seconds',
-      help: 'Age of the copy of ended sessions; above 5 calls are refused.',
+      help: 'Age of the in-memory copy of ended sessions; calls are refused when it is older than 5 seconds.',
       type: 'gauge',
     },
     () => {
@@ -234,7 +234,7 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
   metrics.read(
     {
       name: 'latchkey_password_hashing_refused_total',
-      help: 'Passwords that were turned away because the queue was full.',
+      help: 'Passwords that were rejected because the queue was full.',
       type: 'counter',
     },
     () => [{ value: hashing.load().refused }],
@@ -243,7 +243,7 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
   metrics.read(
     {
       name: 'latchkey_connections_open',
-      help: 'Connections of clients that are open, in their handshake included.',
+      help: 'Open connections of clients, including those in their handshake.',
       type: 'gauge',
     },
     () => [{ value: connections.load().open }],
@@ -251,7 +251,7 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
   metrics.read(
     {
       name: 'latchkey_connections_limit',
-      help: 'How many connections may be open, by the limit of descriptors.',
+      help: 'How many connections may be open, given the limit of file descriptors.',
       type: 'gauge',
     },
     () => [{ value: connections.load().most }],
@@ -259,7 +259,7 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
   metrics.read(
     {
       name: 'latchkey_connections_refused_total',
-      help: 'Connections that were closed at once because too many were open.',
+      help: 'Connections that were closed immediately because too many were open.',
       type: 'counter',
     },
     () => [{ value: connections.load().refused }],
@@ -267,7 +267,7 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
   metrics.read(
     {
       name: 'latchkey_connections_displaced_total',
-      help: 'Connections without a request that were closed to make way for new ones.',
+      help: 'Connections without a request that were closed to make room for new ones.',
       type: 'counter',
     },
     () => [{ value: connections.load().displaced }],
@@ -277,7 +277,7 @@ function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): vo
   metrics.read(
     {
       name: 'latchkey_trace_spans_total',
-      help: 'Spans by whether the collector got them.',
+      help: 'Spans by whether they reached the collector.',
       type: 'counter',
     },
     () => Object.entries(spans()).map(([outcome, value]) => ({ labels: { outcome }, value })),

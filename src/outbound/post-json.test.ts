@@ -72,6 +72,6 @@ test('a server that is not there is a failure with its code alone', async (t) =>
   gone.port = '1'
   const post = createPostJson({ endpoint: gone, headers: {} })
   await assert.rejects(post({}, seconds(5)), {
-    message: 'the host could not be asked (ECONNREFUSED)',
+    message: 'the host could not be reached (ECONNREFUSED)',
   })
 })

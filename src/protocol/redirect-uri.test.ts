@@ -245,9 +245,12 @@ test('every other fault of an entry is named, with what to do', () => {
     ['https://user:*@app.example.com/', /has a \* outside the port position/],
     ['https://app.example.com/#', /has a fragment; remove it/],
     ['https://app.example.com/a%2fb', /has an encoded dot, slash or backslash in its path/],
-    ['https://app.example.com/a b', /has a character that no URI may have; percent-encode it/],
-    ['https://bücher.example/', /has a character that no URI may have; .* xn-- form/],
-    ['https://app;x.example.com/', /has a host that is no host name/],
+    [
+      'https://app.example.com/a b',
+      /has a character that is not allowed in a URI; percent-encode it/,
+    ],
+    ['https://bücher.example/', /has a character that is not allowed in a URI; .* xn-- form/],
+    ['https://app;x.example.com/', /has a host that is not a host name/],
     [
       'https://app.example.com:443/',
       /not in its normal form; write https:\/\/app\.example\.com\/$/,

@@ -257,7 +257,7 @@ test('a refusal by the controller is tried again, with one warning, until it is 
   assert.deepEqual(
     lines.map(({ level, message }) => [level, message]),
     [
-      ['warn', 'the feed of the controller is cut'],
+      ['warn', 'the feed of the controller was interrupted'],
       ['info', 'following the controller'],
     ],
   )

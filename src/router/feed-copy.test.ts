@@ -224,7 +224,7 @@ describe('a feed is refused', () => {
     [
       'of news alone, where everything was asked for',
       () => [hello({ isSnapshot: false })],
-      'only news were sent, where everything was asked for',
+      'only changes were sent, but everything was requested',
     ],
   ]
   for (const [what, lines, complaint] of cases) {

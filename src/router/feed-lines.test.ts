@@ -100,7 +100,7 @@ test('a line of a type that we do not know is passed over, also one named like w
 })
 
 function wrong(type: string): string {
-  return `a line of type ${type} is not as it should be`
+  return `a line of type ${type} is malformed`
 }
 
 function fault(message: string) {

@@ -185,7 +185,7 @@ test('more than 256 questions at once do not wait for an answer', async (t) => {
   const first = Array.from({ length: 256 }, (_, i) => checks.ask(token(i)))
   assert.deepEqual(await checks.ask(token(256)), {
     outcome: 'unknown',
-    why: 'too many questions wait for an answer',
+    why: 'too many checks are waiting for a response',
   })
   gate.resolve()
   assert.ok((await Promise.all(first)).every(({ outcome }) => outcome === 'active'))

@@ -28,7 +28,7 @@ test('the identity provider of the demo, in a browser', async (t) => {
   }
   async function goToIdp(page: Page): Promise<void> {
     await page.getByRole('link', { name: 'Continue with the demo IdP' }).click()
-    await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor()
+    await page.getByRole('heading', { name: 'Who do you want to sign in as?' }).waitFor()
     assert.equal(new URL(page.url()).origin, demo.idpUrl)
   }
   const be = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -92,7 +92,7 @@ test('the identity provider of the demo, in a browser', async (t) => {
     await alert.waitFor()
     assert.match((await alert.textContent()) ?? '', /^That account cannot be used to sign in here/)
     await goToIdp(page)
-    await be(page, 'Nobody: go back')
+    await be(page, 'Cancel')
     await alert.waitFor()
     assert.match((await alert.textContent()) ?? '', /^The identity provider did not sign you in/)
   })

@@ -135,7 +135,7 @@ test('with a default policy that forbids passwords the way back in is a policy o
   assert.match(stdout, /^Reset for "admin": password, policy\.$/m)
   assert.match(
     stdout,
-    /^The policy "default" lets nobody in by password alone and is as it was; this identity has the policy "recovery" now\.$/m,
+    /^The policy "default" does not allow logins with only a password and was not changed; this identity now has the policy "recovery" now\.$/m,
   )
   const again = await startChild(t, { home })
   const admin = await administrate(again, { username: 'admin', password: await passwordIn(home) })

@@ -239,7 +239,7 @@ test('where it cannot be taken or written, the command says why', async (t) => {
   assert.equal(foreign.code, 1)
   assert.equal(
     foreign.stderr,
-    'latchkey: this database was made with another installation secret\n',
+    'latchkey: this database was made with a different installation secret\n',
   )
   await changeConfig(home, (config) => {
     config.db = 'new.db'
@@ -254,7 +254,7 @@ test('where it cannot be taken or written, the command says why', async (t) => {
     [['backup', '--home', home], '"backup" needs --out'],
     [
       ['backup', '--home', home, '--out', 'b', '--passphrase-file', 'p'],
-      '--passphrase-file is for --with-secret: nothing else is encrypted with it',
+      '--passphrase-file needs --with-secret: only the secret is encrypted with it',
     ],
     [
       ['backup', '--home', other, '--out', join(home, 'b'), '--with-secret'],

@@ -90,12 +90,12 @@ test('a given certificate', async (t) => {
         service,
       )
       assert.equal((await service.call('/version')).status, 200)
-      assert.equal(messages('a server certificate was read again').length, 1)
+      assert.equal(messages('a server certificate was reloaded').length, 1)
     },
   )
 
   const second = await shownAt(service.port)
-  const refused = 'the new certificate is not usable; the old one stays'
+  const refused = 'the new certificate cannot be used; keeping the old one'
 
   await t.test('that cannot be used is logged once, and the old one stays', async () => {
     await put(join(home, 'given.pem'), 'nonsense')

@@ -86,7 +86,7 @@ test('config check', async (t) => {
     const { code, stdout, stderr } = await check()
     assert.deepEqual(
       { code, stdout, stderr },
-      { code: 0, stdout: 'The configuration is good.\n', stderr: '' },
+      { code: 0, stdout: 'The configuration is valid.\n', stderr: '' },
     )
   })
 
@@ -99,7 +99,7 @@ test('config check', async (t) => {
     const [access, id, verdict] = stdout.split('\n')
     assert.match(access ?? '', /edge\.oidc\.accessTokenDuration.*5s.*1m/)
     assert.match(id ?? '', /edge\.oidc\.idTokenDuration.*0s.*1m/)
-    assert.equal(verdict, 'The configuration is good, adjusted as above.')
+    assert.equal(verdict, 'The configuration is valid, with the adjustments above.')
   })
 
   await t.test('prints every problem at once, with exit code 78', async () => {

@@ -106,7 +106,7 @@ test('every line that the demo prints does what is said beside it', async (t) =>
 
   await t.test('it says first what it is, and writes no complaint', () => {
     const [first = '', second = '', third = ''] = demo.output.stdout.split('\n')
-    assert.match(first, /to be tried/)
+    assert.match(first, /Latchkey demo/)
     assert.match(`${second} ${third}`, /Only this machine.*made anew at each start.*gone when it/)
     assert.equal(demo.output.stderr, '')
   })

@@ -198,9 +198,9 @@ test('an identity file that cannot be used is named, with exit code 1', async (t
     [{ ...identity, id: undefined }, /is not JSON with the texts/],
     [{ ...identity, key: 7 }, /is not JSON with the texts/],
     [{ ...identity, cert: 'x' }, /has a cert that is not a certificate in PEM/],
-    [{ ...identity, key: 'x' }, /has a key that is no private key in PEM/],
+    [{ ...identity, key: 'x' }, /has a key that is not a private key in PEM/],
     [{ ...identity, ca: 'x' }, /has a ca that is not a certificate in PEM/],
-    [{ ...identity, key: otherKey }, /has a key that is not the key of its cert/],
+    [{ ...identity, key: otherKey }, /has a key that does not belong to its cert/],
   ]
   for (const [content, complaint] of cases) {
     const complained = await start(await writeIdentity(t, content))

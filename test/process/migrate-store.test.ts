@@ -172,7 +172,7 @@ test('a target with an installation, a source without one and anything that is n
       `sqlite:${join(other, 'latchkey.db')}`,
       /there is an installation in the database \S+ already\n$/,
     ],
-    [`sqlite:${db}`, `sqlite:${home}/./latchkey.db`, /: both databases are the same one\n$/],
+    [`sqlite:${db}`, `sqlite:${home}/./latchkey.db`, /: both databases are the same\n$/],
     [
       `sqlite:${join(folder, 'no.db')}`,
       `sqlite:${join(folder, 'new.db')}`,

@@ -278,14 +278,14 @@ suite('a file is refused, with a sentence that says why, by --verify and by a re
     ],
     'that has one letter altered': (text) => [
       text.replace('"admin","Default",1', '"Admin","Default",1'),
-      'is damaged or was altered: its SHA-256 is another one',
+      'is damaged or was altered: its SHA-256 does not match',
     ],
     'that has a row less': (text) => {
       const lines = text.split('\n')
       const at = lines.findIndex((line) => line.includes('"table":"events"')) + 1
       return [lines.toSpliced(at, 1).join('\n'), 'is damaged: a row of events cannot be read']
     },
-    'that goes on after its end': (text) => [`${text}[]\n`, 'goes on after its end'],
+    'that has data after its end': (text) => [`${text}[]\n`, 'has data after its end'],
     'that misses a table, and was hashed again': (text) => {
       const lines = text.trimEnd().split('\n').slice(0, -1)
       const at = lines.findIndex((line) => line.includes('"table":"events"'))
@@ -310,7 +310,7 @@ suite('a file is refused, with a sentence that says why, by --verify and by a re
         hashedAgain(
           lines.map((line) => line.replace('"admin","Default",1', '"Admin","Default",1')),
         ),
-        'was altered by somebody without the installation secret',
+        'was altered: the installation secret does not confirm its contents',
       ]
     },
   }
@@ -369,7 +369,7 @@ test('a missing file is named, and so is another installation secret', async (t)
     assert.equal(refused.code, 1)
     assert.equal(
       refused.stderr,
-      `latchkey: ${path} was made with another installation secret than the one in ${join(stranger, 'secret')}\n`,
+      `latchkey: ${path} was made with a different installation secret than the one in ${join(stranger, 'secret')}\n`,
     )
   }
   // Where there is none, it is said that not all was checked.

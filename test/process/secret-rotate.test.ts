@@ -201,7 +201,7 @@ test('another home with the old secret is refused until it gets the new one', as
   assert.equal(refused.code, 1)
   assert.equal(
     refused.stderr,
-    `latchkey: this database was made with another installation secret than the one in ${join(other, 'secret')}; every instance needs the same one\n`,
+    `latchkey: this database was made with a different installation secret than the one in ${join(other, 'secret')}; every instance needs the same one\n`,
   )
   await copyFile(join(home, 'secret'), join(other, 'secret'))
   const service = await startChild(t, { home: other })

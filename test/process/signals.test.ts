@@ -116,7 +116,7 @@ test('signals that come while the service starts are neither lost nor deadly', a
     environment: { LATCHKEY_ADDRESS: 'localhost:0' },
   })
   await waitFor(
-    () => child.output.stderr.includes('a signing key was made'),
+    () => child.output.stderr.includes('a signing key was created'),
     () => 'the first work of a start',
     child,
   )

@@ -105,7 +105,7 @@ test('R063: a file may be read by a group, and neither read nor changed by the w
     await chmod(path, mode)
     await assert.rejects(
       refuseWorldReadable(path),
-      new RefusedStart(`everybody on this machine can get at ${path}; run: chmod 600 '${path}'`),
+      new RefusedStart(`every user of this machine can access ${path}; run: chmod 600 '${path}'`),
     )
   }
 })
@@ -124,7 +124,7 @@ test('R063: a folder is made with mode 0700, parents included, and refused when 
     await chmod(path, mode)
     await assert.rejects(
       makePrivateFolder(path),
-      new RefusedStart(`everybody on this machine can get at ${path}; run: chmod 700 ${path}`),
+      new RefusedStart(`every user of this machine can access ${path}; run: chmod 700 ${path}`),
     )
   }
 })

@@ -21,7 +21,9 @@ export async function disableIdentity(
   const { minutes } = values
   const durationMinutes = minutes === undefined ? 0 : numberOf('minutes', minutes)
   if (minutes !== undefined && durationMinutes === 0) {
-    throw new Misuse('--minutes must be 1 or more; without it, it is until it is enabled')
+    throw new Misuse(
+      '--minutes must be 1 or more; without it, the identity stays disabled until it is enabled',
+    )
   }
   const { api, identity } = await openIdentity(name, values, io)
   await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'disable'), { durationMinutes })
@@ -53,7 +55,7 @@ export async function removeMfa(name: string, values: ConfirmedValues, io: Io): 
   const { api, identity } = await openIdentity(name, values, io)
   await confirm(plain(`Remove the TOTP of ${titleOf(identity)}?`), values, io)
   await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'mfa'))
-  return said(identity, 'has no TOTP any more', values, io)
+  return said(identity, 'no longer has TOTP', values, io)
 }
 
 export async function endSessions(
@@ -62,11 +64,11 @@ export async function endSessions(
 ): Promise<ExitCode> {
   const { identity: name, everybody } = values
   if ((name === undefined) !== (everybody === true)) {
-    throw new Misuse('"sessions end-all" needs --identity or --everybody, one of them')
+    throw new Misuse('"sessions end-all" needs either --identity or --everybody')
   }
   if (name === undefined) {
     const api = await openApi(values, io)
-    await confirm('End the sessions of everybody, your own too?', values, io)
+    await confirm('End the sessions of all identities, including your own?', values, io)
     await api.send('POST', '/api-sessions/end-all', { confirm: true })
     if (values.json === true) printJson(io, {})
     else io.out('All sessions have ended. Log in again.')
@@ -75,7 +77,7 @@ export async function endSessions(
   const { api, identity } = await openIdentity(name, values, io)
   await confirm(plain(`End all sessions of ${titleOf(identity)}?`), values, io)
   await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'api-sessions'))
-  return said(identity, 'has no session any more', values, io)
+  return said(identity, 'no longer has a session', values, io)
 }
 
 async function openIdentity(name: string, values: SessionValues, io: Io) {

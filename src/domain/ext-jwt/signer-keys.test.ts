@@ -18,8 +18,8 @@ import { createSignerKeys, type FetchJson, type SignerKeyCache } from './signer-
 
 const ONE = await newIdpKey('one')
 const TWO = await newIdpKey('two')
-const UNKNOWN = 'no key of the signer fits the token'
-const SEVERAL = 'several keys of the signer fit the token'
+const UNKNOWN = 'no key of the signer matches the token'
+const SEVERAL = 'several keys of the signer match the token'
 const DOWN = `${UNKNOWN}; the latest fetch failed: it is down`
 
 const SIGNER = externalSigner()
@@ -202,7 +202,7 @@ test('a signer that was never reached is asked again after a second, and found w
   assert.equal(await find(cache, 'one'), ONE.jwk.x)
   assert.deepEqual(warnings, [
     { signerId: SIGNER.id, reason: 'it is down' },
-    'the keys of a signer are back',
+    'the keys of a signer can be fetched again',
   ])
 })
 

@@ -79,7 +79,7 @@ export async function issueTokens(
   })
   if (!isAlive)
     throw new Failure('INVALID_GRANT', {
-      detail: 'the identity or its authenticator is gone or another one',
+      detail: 'the identity or its authenticator was deleted or replaced',
     })
   return { ...tokens, refreshToken }
 }

@@ -63,7 +63,7 @@ test('an invitation to a certificate', async (t) => {
     await enroll(jwt, { clock })
     const error = await failureOf(enroll(jwt, { clock }), Refused)
     assert.equal(error.code, 'ENROLLMENT_USED')
-    assert.match(error.message, /^the enrollment was used already, and each works once; /)
+    assert.match(error.message, /^the enrollment was already used, and each works only once; /)
   })
 
   await t.test('is refused with what became of it', async () => {
@@ -203,7 +203,10 @@ test('an invitation to a certificate of a CA', async (t) => {
     const stranger = shows(await openssl.makeLeaf(await openssl.makeCa({ subject: '/CN=Else' })))
     const foreign = await failureOf(enroll(jwt, { clock, certificate: stranger }), Refused)
     assert.equal(foreign.code, 'CERT_FAILED_VALIDATION')
-    assert.match(foreign.message, /^the server does not take this certificate: it is of another CA/)
+    assert.match(
+      foreign.message,
+      /^the server does not accept this certificate: it is of another CA/,
+    )
 
     const certificate = shows(await openssl.makeLeaf(ca))
     const first = await inviteNew(admin, { ottca: caId })
@@ -281,7 +284,7 @@ test('an enrollment with somebody in between', async (t) => {
     echo(proxy, body)
     const options = { clock, ca: proxy.ca, ...choosing(invited.username) }
     const error = await failureOf(enroll(invited.jwt, options), Refused)
-    assert.equal(error.message, 'the server does not take this password (COULD_NOT_VALIDATE)')
+    assert.equal(error.message, 'the server does not accept this password (COULD_NOT_VALIDATE)')
     assert.equal(JSON.stringify({ ...error, stack: error.stack }).includes(PASSWORD), false)
     proxy.meddle(undefined)
   })

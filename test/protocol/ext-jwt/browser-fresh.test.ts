@@ -30,8 +30,8 @@ test('a fresh login', async (t) => {
     return back(browser, location, { code: idp.approve(location, 'zoe', claims) })
   }
   const TOO_LONG_AGO =
-    'the person authenticated at the IdP longer ago than this login allows (auth_time)'
-  const DOES_NOT_SAY = 'the IdP does not say when the person authenticated (auth_time)'
+    'the user authenticated at the IdP longer ago than this login allows (auth_time)'
+  const DOES_NOT_SAY = 'the IdP does not say when the user authenticated (auth_time)'
 
   await t.test('is asked for at the IdP, and nothing is where nobody asked', async () => {
     const { location: fresh } = await away({ prompt: 'login' })
@@ -79,7 +79,7 @@ test('a fresh login', async (t) => {
       await assertNoProof(
         reply,
         'invalid',
-        'idp-refused: the person authenticated at the IdP in the future (auth_time)',
+        'idp-refused: the user authenticated at the IdP in the future (auth_time)',
       )
     }
   })

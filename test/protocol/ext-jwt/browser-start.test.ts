@@ -72,14 +72,14 @@ test('the way to the IdP', async (t) => {
     [
       'of another issuer',
       (one) => ({ ...one.document, issuer: 'https://evil.example' }),
-      'the discovery document is of another issuer than the signer',
+      'the issuer of the discovery document is not that of the signer',
     ],
     [
       'without a token endpoint',
       ({ issuer }) => ({ issuer, authorization_endpoint: `${issuer}/authorize` }),
-      'the discovery document names no authorization or no token endpoint',
+      'the discovery document lacks the authorization endpoint or the token endpoint',
     ],
-    ['that is empty', () => ({}), 'the discovery document is of another issuer than the signer'],
+    ['that is empty', () => ({}), 'the issuer of the discovery document is not that of the signer'],
     [
       'with an address that is no place to send people to',
       (one) => ({ ...one.document, authorization_endpoint: 'javascript:alert(1)' }),

@@ -230,7 +230,12 @@ test('external JWTs that do not log in', async (t) => {
         ['a time of issue to come', 'R056', () => idp.jwt('zoe', { iat: now() + 90 }), /iat/],
         ['no claim that names anybody', 'R104', () => idp.jwt('zoe', { sub: undefined }), /claim/],
         ['a claim that is a list', 'R104', () => idp.jwt('zoe', { sub: ['zoe'] }), /./],
-        ['an empty claim', 'R104', () => idp.jwt(''), /claim is missing or names nobody/],
+        [
+          'an empty claim',
+          'R104',
+          () => idp.jwt(''),
+          /claim is missing or does not name an identity/,
+        ],
         // R056: `expired` says that everything else was good.
         [
           'an end that has passed, and another audience',

@@ -59,7 +59,7 @@ test('a router that is disabled loses its feed, and refuses everybody once it is
   assert.equal(tunnel.status, 101)
   await edge.admin.act('POST', `/identities/${edge.identity.id}/disable`, {})
   await waitFor(
-    () => edge.log.some(({ msg }) => msg === 'the feed of the controller is cut'),
+    () => edge.log.some(({ msg }) => msg === 'the feed of the controller was interrupted'),
     () => 'the end of the feed',
   )
   assert.equal((await pass(t, edge, traveller))?.status, 200)
@@ -126,7 +126,7 @@ test('a controller that comes back is followed on, and what ended meanwhile is c
   const stays = await openTunnel(t, edge, await travellerOf(other))
   await first.stop()
   await waitFor(
-    () => edge.log.some(({ msg }) => msg === 'the feed of the controller is cut'),
+    () => edge.log.some(({ msg }) => msg === 'the feed of the controller was interrupted'),
     () => 'the end of the feed',
   )
   // Nobody is cut off by a restart.

@@ -236,7 +236,7 @@ for (const [what, start] of Object.entries(BAD_COLLECTORS)) {
       const reason =
         what === 'answers 503'
           ? 'the answer has the status 503'
-          : 'the host could not be asked (ECONNREFUSED)'
+          : 'the host could not be reached (ECONNREFUSED)'
       assert.equal(lines[0].reason, reason)
     }
     await service.stop()

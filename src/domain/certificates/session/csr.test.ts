@@ -72,7 +72,7 @@ suite('a request of openssl', () => {
     ],
     'P-256 whose curve is spelled out': [
       'P-256 spelled out',
-      'has a key that is not written as RFC 5280 has it',
+      'has a key that is not encoded as RFC 5280 requires',
     ],
   }
   for (const [what, [key, fault]] of Object.entries(refused)) {
@@ -284,7 +284,7 @@ suite('R097: the signature proves the key', () => {
     taken(made(spki(key)))
     assert.equal(
       faultOf(made(spki(key, Buffer.from('smuggled')))),
-      'has a key that is not written as RFC 5280 has it',
+      'has a key that is not encoded as RFC 5280 requires',
     )
   })
 })

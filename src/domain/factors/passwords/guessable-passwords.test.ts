@@ -7,7 +7,7 @@ import { refuseGuessable } from './guessable-passwords.ts'
 const refuse = (password: string, ...known: readonly string[]) =>
   refuseGuessable(new Secret(password), known)
 const COMMON = 'is one of the most common passwords'
-const KNOWN = 'is made of a name that everybody knows'
+const KNOWN = 'is made from the username, the name or the name of the service'
 
 for (const password of ['password', '12345678', 'PassWord', 'qwertyuiop', 'ｐａｓｓｗｏｒｄ']) {
   test(`R074: ${password} is common, in whatever letters`, async () => {
