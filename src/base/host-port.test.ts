@@ -59,7 +59,7 @@ const REFUSED: readonly [string, string][] = [
 ]
 
 for (const [what, text] of REFUSED) {
-  test(`${what} is no HOST:PORT`, () => {
+  test(`${what} is not HOST:PORT`, () => {
     assert.equal(parseHostPort(text), undefined)
   })
 }

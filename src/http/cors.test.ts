@@ -8,7 +8,7 @@ const from = (origin?: string) => ({ headers: origin === undefined ? {} : { orig
 const APP = 'https://app.example.com'
 const ALLOW_ORIGIN = 'access-control-allow-origin'
 
-test('an address without CORS says nothing, to anybody', () => {
+test('an address without CORS never sends CORS headers', () => {
   for (const origin of [undefined, APP, 'null']) {
     assert.deepEqual(corsHeaders(from(origin), 'none', [APP]), {})
     assert.deepEqual(preflightHeaders(from(origin), 'none', [APP], ['GET']), {})

@@ -120,7 +120,7 @@ for (const status of [301, 302, 303, 304, 307, 308]) {
 }
 
 for (const status of [201, 204, 206, 400, 401, 404, 429, 500, 503]) {
-  test(`an answer with the status ${status} is none`, async (t) => {
+  test(`a response with the status ${status} is a failure`, async (t) => {
     const origin = await serve(t, (_request, response) => {
       response.writeHead(status).end(status === 204 ? undefined : '{"keys":[]}')
     })
@@ -286,7 +286,7 @@ const BAD_URLS: readonly [string, string][] = [
 ]
 
 for (const [url, failure] of BAD_URLS) {
-  test(`R106: ${JSON.stringify(url)} is refused before anybody is asked`, async () => {
+  test(`R106: ${JSON.stringify(url)} is refused before any request`, async () => {
     const resolve = () => Promise.reject(new Error('nobody is resolved'))
     assert.equal(await failureOf(url, {}, { resolve }), failure)
   })
@@ -310,7 +310,7 @@ test('R106: a host is resolved once, and the connection goes to what was checked
   assert.deepEqual(answers, ['169.254.169.254'])
 })
 
-test('R106: one address that is refused refuses the host, and nobody is asked', async (t) => {
+test('R106: one refused address refuses the host, and no request is sent', async (t) => {
   let connections = 0
   const server = createServer(good).on('connection', () => (connections += 1))
   const { port } = await listen(t, server)
@@ -374,7 +374,7 @@ test('a document is fetched over TLS from a host whose certificate is trusted', 
   assert.deepEqual(await fetchJson(`https://idp.example:${port}/`), DOCUMENT)
 })
 
-test('R106: a certificate for another name, or of nobody we trust, is refused', async (t) => {
+test('R106: a certificate for another name, or of an untrusted CA, is refused', async (t) => {
   const { port, authority } = await serveTls(t, 'idp.example')
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
   assert.equal(

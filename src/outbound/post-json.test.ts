@@ -57,7 +57,7 @@ for (const status of [301, 307, 400, 429, 503]) {
   })
 }
 
-test('nobody waits for an answer that does not come, or does not end', async (t) => {
+test('does not wait for a response that never comes, or does not end', async (t) => {
   const silent = await serve(t, () => {})
   const endless = await serve(t, (_request, response) => void response.writeHead(200).write('…'))
   for (const endpoint of [silent, endless]) {

@@ -219,7 +219,7 @@ test('plain http to another machine is a problem (R011)', () => {
   }
 })
 
-test('schemes that run code, read files or could be anybody’s are a problem', () => {
+test('schemes that run code, read files or could belong to any program are a problem', () => {
   for (const entry of [
     'javascript:alert(1)',
     'data:text/html,x',
@@ -278,6 +278,6 @@ test('an IPv6 callback, which CSP cannot write, is named by its scheme and port'
   assert.equal(formActionSource('http://[::1]/callback'), 'http://*')
 })
 
-test('a text that is no URI adds nothing to the content security policy', () => {
+test('a text that is not a URI adds nothing to the content security policy', () => {
   assert.equal(formActionSource('nowhere'), "'self'")
 })

@@ -111,7 +111,7 @@ test('after a cut it goes on behind the last cursor and keeps what it knew', asy
   assert.equal(third.since, 'c3')
 })
 
-test('a controller that does not know the cursor any more may send everything', async (t) => {
+test('a controller that no longer knows the cursor may send everything', async (t) => {
   const { controller, copy } = await startClient(t)
   const first = await controller.connection()
   first.greet([], 'c1')
@@ -156,7 +156,7 @@ test('a snapshot that is cut in the middle leaves everything as it was, and is a
   assert.equal(copy.known()?.brand, 'service')
 })
 
-test('a line that is cut in two by the network is one line; half a line at the end is none', async (t) => {
+test('a line that the network splits is one line; half a line at the end is ignored', async (t) => {
   const { controller, copy, told, knows } = await startClient(t)
   const first = await controller.connection()
   first.greet()

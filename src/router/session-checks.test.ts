@@ -93,7 +93,7 @@ test('the second counts from the question, however long the answer took', async 
   assert.equal(controller.asked.length, 2)
 })
 
-test('many who ask about one token at once ask once', async (t) => {
+test('many concurrent checks of one token make one request', async (t) => {
   const { controller, checks } = await startChecks(t)
   controller.answerChecks(() => active)
   const answers = await Promise.all(Array.from({ length: 20 }, () => checks.ask(TOKEN)))
@@ -101,7 +101,7 @@ test('many who ask about one token at once ask once', async (t) => {
   assert.equal(controller.asked.length, 1)
 })
 
-test('what is no token at all is inactive without a question', async (t) => {
+test('what is not a token at all is inactive without a request', async (t) => {
   const { controller, checks } = await startChecks(t)
   for (const text of [
     '',

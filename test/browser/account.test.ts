@@ -230,7 +230,7 @@ test('the own account in a browser', async (t) => {
     await page.getByRole('button', { name: 'Set up an app' }).waitFor()
   })
 
-  await t.test('a form that is sent twice is no fault to the person', async (t) => {
+  await t.test('a form that is sent twice is not an error for the user', async (t) => {
     const person = await someone()
     await logInAs(service, person)
     const page = await newPage(t)

@@ -125,7 +125,7 @@ test('a browser application with oidc-client-ts', async (t) => {
     assert.deepEqual(complaints, [])
   })
 
-  await t.test('R038: a refresh token that was used is worth nothing to a thief', async () => {
+  await t.test('R038: a used refresh token is not accepted from a thief', async () => {
     const { page } = await open(listed)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await sendPassword(page, ADMIN)

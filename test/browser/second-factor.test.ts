@@ -217,7 +217,7 @@ test('a person proves a second factor with a browser', async (t) => {
     assert.deepEqual(complaints, [])
   })
 
-  await t.test('who missed the recovery codes starts over and gets new ones', async (t) => {
+  await t.test('a user who missed the recovery codes starts again and gets new ones', async (t) => {
     const person = await newPerson()
     const { page, arrive } = await openLogin(t, browser, app)
     await sendPassword(page, person)

@@ -32,7 +32,7 @@ const passwordIn = async (home: string) =>
 
 for (const name of ['SQLite', 'PostgreSQL']) {
   suite(name, () => {
-    test('beside a running service, an administrator who cannot log in any more can, and whoever was logged in as him is out', async (t) => {
+    test('beside a running service, a locked-out administrator can log in again, and their earlier sessions end', async (t) => {
       const home = await preparedHome(t)
       if (name === 'PostgreSQL') {
         const db = await (await startPostgres()).freshDatabase()

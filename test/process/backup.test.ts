@@ -186,7 +186,7 @@ test('the installation secret is left out, and the output says so; with a passph
   assert.deepEqual((await readdir(folder)).sort(), ['passphrase', 'plain.lkb', 'with.lkb'])
 })
 
-test('a file that is there is replaced only with --force, and one that is being written is seen by nobody', async (t) => {
+test('an existing file is replaced only with --force, and other users cannot read one that is being written', async (t) => {
   const home = await preparedHome(t)
   const path = await backUp(t, home)
   const before = await readFile(path, 'utf8')

@@ -233,7 +233,7 @@ test('what administrators do, on the command line', async (t) => {
     await refused(cli, ['ca', 'jwt', 'other'], 66, /no ca "other"/)
   })
 
-  await t.test('all sessions of an identity end, and of nobody by mistake', async () => {
+  await t.test('ends all sessions of one identity, and of no other by mistake', async () => {
     const gina = await admin.createIdentity({ name: 'gina', password: PASSWORD })
     await logInAs(service, gina)
     await refused(

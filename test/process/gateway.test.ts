@@ -113,7 +113,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-test('a gateway whose controller is not there refuses everybody, says nothing of being ready, and can be stopped', async (t) => {
+test('a gateway without its controller refuses every caller, is not ready, and can be stopped', async (t) => {
   const service = await startChild(t)
   const { identity, gatewayCa } = await makeRouter(t, service)
   const traveller = await travellerOf(await oidcSession(service))

@@ -152,7 +152,7 @@ test('R114: a move that is killed between its two commits leaves both whole, and
   }
 })
 
-test('a target with an installation, a source without one and anything that is no database are refused, and nothing changes', async (t) => {
+test('a target with an installation, a source without one and anything that is not a database are refused, and nothing changes', async (t) => {
   const home = await preparedHome(t)
   const other = await makeHome(t)
   const folder = await temporaryFolder(t)

@@ -56,7 +56,7 @@ for (const place of PLACES) {
   suite(place.name, () => {
     // The attack of R042: something was used, or taken away, after the backup. Whoever has kept a copy of it shows it
     // again once the backup is in place, where nothing knows of its use.
-    test('R042: nothing that was spent or ended after a backup is good after its restore, and nobody is still in', async (t) => {
+    test('R042: nothing that was spent or ended after a backup is valid after its restore, and no session survives', async (t) => {
       const service = await startAt(t, place)
       const { home } = service
       const admin = await administrate(service)

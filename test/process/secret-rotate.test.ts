@@ -234,7 +234,7 @@ test('a secret in a variable is handed over in a 0600 file, and printed nowhere'
   assert.equal((await service.stop()).code, 0)
 })
 
-test('R063: the new secret is for the same eyes as the old one, whoever rotates', {
+test('R063: the new secret has the same permissions as the old one, whichever user rotates it', {
   skip: process.getuid?.() !== 0 && 'only root can give files away',
 }, async (t) => {
   const home = join(await temporaryFolder(t), 'home')

@@ -154,7 +154,7 @@ test('a failed sync is an error for everyone who waits, and nothing is written a
   assert.equal((await db.selectFrom('rows').selectAll().execute()).length, 2)
 })
 
-test('a failed sync does not roll back the transaction of somebody else', async (t) => {
+test('a failed sync does not roll back the transaction of another caller', async (t) => {
   const { db, onSync } = await open(t)
   const { nth } = heldSyncs(onSync)
   const first = db.transaction().execute((tx) => tx.insertInto('rows').values({ n: 1 }).execute())

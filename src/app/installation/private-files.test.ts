@@ -42,7 +42,7 @@ test('a file that exists is not made again, and keeps its text', async (t) => {
   assert.deepEqual(await readdir(folder), ['secret'])
 })
 
-test('of twenty that make the same file at once one does, and everybody reads its text', async (t) => {
+test('of twenty processes that create the same file, one succeeds, and all read its text', async (t) => {
   const path = join(await folderFor(t), 'secret')
   const all = Array.from({ length: 20 }, async (_, i) => {
     const text = String(i).repeat(1_000)
@@ -110,7 +110,7 @@ test('R063: a file may be read by a group, and neither read nor changed by the w
   }
 })
 
-test('R063: a folder is made with mode 0700, parents included, and refused when strangers can enter', {
+test('R063: a folder is created with mode 0700, parents included, and refused if other users can enter it', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const parent = join(await folderFor(t), 'parent')

@@ -65,7 +65,7 @@ for (const query of [
   'state=%zz',
   'state=a-state%00',
 ]) {
-  test(`an answer without the right state is none: ${query}`, () => {
+  test(`a response without the right state is ignored: ${query}`, () => {
     assert.deepEqual(read(query), { outcome: 'not-ours' })
   })
 }

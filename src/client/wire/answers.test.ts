@@ -58,7 +58,7 @@ test('what a server says in its own words is nowhere in an error', () => {
   }
 })
 
-test('a success or a redirect where neither is expected is no refusal', () => {
+test('a success or a redirect where neither is expected is not a refusal', () => {
   for (const status of [200, 204, 302]) {
     assert.ok(refusalOf(answer(status, api('NOT_FOUND')), 'this') instanceof UnexpectedAnswer)
   }

@@ -247,7 +247,7 @@ test('R054: a token that demands an extension is refused', async () => {
   }
 })
 
-test('a kid that is no text, or of no key, is refused', async () => {
+test('a kid that is not text, or that no key has, is refused', async () => {
   for (const kid of [7, null, ['key-1'], { key: 1 }]) {
     const token = `${part(JSON.stringify({ alg: 'ES256', kid }))}.${part(JSON.stringify(CLAIMS))}.c2ln`
     assert.deepEqual(await judge(token), invalid('the kid is not text'))
@@ -287,7 +287,7 @@ const NO_JWT: readonly [string, string][] = [
 ]
 
 for (const [what, token] of NO_JWT) {
-  test(`R059: ${what} is no JWT`, async () => {
+  test(`R059: ${what} is not a JWT`, async () => {
     assert.deepEqual(await judge(token), invalid(UNREADABLE))
   })
 }

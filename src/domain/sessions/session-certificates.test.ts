@@ -159,7 +159,7 @@ test('D-40: a bad request is refused by its fault, and nothing is issued', async
   assert.equal((await listSessionCertificates(ports, callOf(OFFLINE), ALL)).totalCount, 0)
 })
 
-test('D-35: a session that ended a moment ago gets none, and hears what its kind hears', async (t) => {
+test('D-35: a session that ended a moment ago gets none, and the error of its kind', async (t) => {
   const { issue } = await world(t)
   const bearer =
     'Bearer realm="service-oidc", error="invalid", error_description="token is invalid"'
@@ -177,7 +177,7 @@ suite('R099: at most 100 live certificates a session', () => {
     return { ...all, issued }
   }
 
-  test('the 101st is refused, and another session is none the worse for it', async (t) => {
+  test('the 101st is refused, and another session is not affected', async (t) => {
     assert.equal(MOST_LIVE_CERTIFICATES, 100)
     const { issue } = await full(t)
     assert.equal((await refusalOf(issue(OFFLINE))).code, 'TOO_MANY_CERTIFICATES')

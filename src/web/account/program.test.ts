@@ -24,7 +24,7 @@ test('D-180: browsers are called by the name that people know, with what they ru
   for (const [name, userAgent] of Object.entries(known)) assert.equal(programOf(userAgent), name)
 })
 
-test('whatever is no browser is called as it calls itself, and shortened when it says too much', () => {
+test('a client that is not a browser is called what it calls itself, shortened if that is too long', () => {
   assert.equal(programOf('edge-tunnel/1.4.2'), 'edge-tunnel/1.4.2')
   assert.equal(programOf('W'.repeat(60)), 'W'.repeat(60))
   assert.equal(programOf('W'.repeat(61)), `${'W'.repeat(59)}…`)

@@ -123,7 +123,7 @@ test('R096: a certificate on the wire does not change another login', async (t) 
     assert.equal(claims['z_ice'], false)
   })
 
-  await t.test('a good certificate does not mend a wrong password', async () => {
+  await t.test('a valid certificate does not make up for a wrong password', async () => {
     const { authRequestId } = await beginLogin(client)
     const wrong = { ...ADMIN, password: 'wrong horse battery' }
     const reply = await submitPassword(client, authRequestId, wrong)

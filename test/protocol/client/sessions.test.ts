@@ -43,7 +43,7 @@ test('a session over time', async (t) => {
     assert.equal(await refreshesOf(service, session.id), 1)
   })
 
-  await t.test('fifty who ask at the moment of expiry make one refresh', async () => {
+  await t.test('fifty concurrent calls at the moment of expiry make one refresh', async () => {
     const session = await client.logIn(asAdmin)
     service.clock.advance(minutes(30))
     const tokens = await Promise.all(Array.from({ length: 50 }, () => session.accessToken()))
@@ -151,7 +151,7 @@ test('a session over time', async (t) => {
     await assert.rejects(session.call(CURRENT_IDENTITY, { headers }), TypeError)
   })
 
-  await t.test('whoever gives up does not take the others along', async () => {
+  await t.test('a caller that gives up does not cancel the others', async () => {
     const session = await client.logIn(asAdmin)
     service.clock.advance(minutes(30))
     const leaving = new AbortController()

@@ -7,7 +7,7 @@ import { startService } from '../../support/service.ts'
 
 const PATH = '/.well-known/est/cacerts'
 
-test('openssl reads the CA bundle at each of its addresses, and nobody is asked who he is', async (t) => {
+test('openssl reads the CA bundle at each of its addresses without authentication', async (t) => {
   const service = await startService(t)
   for (const prefix of ['', '/edge/client/v1', '/edge/management/v1']) {
     for (const headers of [{}, { authorization: 'Bearer nonsense', 'zt-session': 'nonsense' }]) {

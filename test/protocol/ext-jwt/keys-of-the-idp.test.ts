@@ -86,7 +86,7 @@ test('R107: keys come and go', async (t) => {
     assert.equal(server.fetches, 1)
   })
 
-  await t.test('a token that cannot be good makes nobody fetch', async () => {
+  await t.test('a token that cannot be valid causes no fetch', async () => {
     const before = server.fetches
     clock.pass(seconds(2))
     await jwtLogin(service, await idp.jwt('zoe', { iss: 'https://unknown.example' }))
@@ -102,7 +102,7 @@ test('R107: keys come and go', async (t) => {
     assert.equal(server.fetches, 2)
   })
 
-  await t.test('strangers who invent kids make one fetch a second at most', async () => {
+  await t.test('callers that invent key ids cause at most one fetch a second', async () => {
     nextMinute(service)
     // Attack: a flood of invented kids, to turn the service against the IdP.
     clock.pass(seconds(2))
@@ -220,7 +220,7 @@ test('R106: an endpoint that does not answer with a key set', async (t) => {
       'the host could not be reached (ECONNRESET)',
     ],
   ] as const satisfies readonly (readonly [string, RequestListener, string])[]) {
-    await t.test(`${what} is no answer`, async (t) => {
+    await t.test(`${what} is not a valid response`, async (t) => {
       assert.equal(await behind(service, admin, await serve(t, answer)), expected)
     })
   }
@@ -268,7 +268,7 @@ test('R106: where the configuration blocks private addresses, this machine is no
   assert.equal(visits, 0)
 })
 
-test('R106: an IdP that does not finish its answer is left after five seconds, and holds up nobody', async (t) => {
+test('R106: gives up on an IdP that does not finish its response after five seconds, without delaying others', async (t) => {
   const { service, admin } = await start(t)
   const hanging = await serve(t, (_, response) => {
     response.write('{"keys":[')

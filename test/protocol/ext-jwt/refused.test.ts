@@ -314,7 +314,7 @@ async function critical(idp: KnownIdp): Promise<string> {
   return `${part(header)}.${payload}.${signature}`
 }
 
-test('good tokens of somebody who may not log in', async (t) => {
+test('valid tokens of identities that may not log in', async (t) => {
   const service = await startService(t, { config: WITHOUT_LIMIT })
   const admin = await administrate(service)
   const idp = await registerIdp(t, service, admin, { issuer: 'https://one.example' })
@@ -374,7 +374,7 @@ test('good tokens of somebody who may not log in', async (t) => {
     assert.equal((await jwtLogin(service, ...tokens)).status, 302)
   })
 
-  await t.test('a signer that is removed logs nobody in from then on', async () => {
+  await t.test('a deleted signer logs no identity in', async () => {
     const gone = await registerIdp(t, service, admin, { issuer: 'https://gone.example' })
     await create('somebody')
     const token = await gone.jwt('somebody')

@@ -246,7 +246,7 @@ test('a login that needs an external JWT besides', async (t) => {
     assertChallenged(reply, secondaryChallenge('invalid', second))
   })
 
-  await t.test('a good token does not mend a wrong password', async () => {
+  await t.test('a valid token does not make up for a wrong password', async () => {
     const { authRequestId } = await beginLogin(service)
     const json = { authRequestId, username: zoe.username, password: 'wrong horse battery' }
     for (const options of [{}, bearers(await second.jwt('zoe'))]) {
@@ -257,7 +257,7 @@ test('a login that needs an external JWT besides', async (t) => {
     }
   })
 
-  await t.test('the token alone is no login', async () => {
+  await t.test('the token alone is not a login', async () => {
     const { authRequestId } = await beginLogin(service)
     const json = { authRequestId }
     const options = { json, ...bearers(await second.jwt('zoe')) }
@@ -312,7 +312,7 @@ test('D-14: one JWT serves as primary and as secondary, and is one factor all th
   assert.equal(both.status, 200)
 })
 
-test('D-14: a disabled signer satisfies nobody', async (t) => {
+test('D-14: a disabled signer satisfies no demand', async (t) => {
   const { service, admin } = await start(t)
   const off = await registerIdp(t, service, admin, {
     issuer: 'https://off.example',

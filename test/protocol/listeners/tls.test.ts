@@ -117,7 +117,7 @@ test('a client certificate is never required, and a foreign one changes nothing'
     'a CA certificate': authority,
   }
   for (const [title, shown] of Object.entries(certificates)) {
-    await t.test(`${title} connects and is no credential`, async () => {
+    await t.test(`${title} connects and is not a credential`, async () => {
       for (const version of VERSIONS) {
         const connection = await connectRaw(service, {
           ...only(version),

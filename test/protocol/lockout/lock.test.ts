@@ -208,7 +208,7 @@ test('D-22: the lock is that of the password alone', async (t) => {
   assert.equal(call.json().data.disabled, false)
 })
 
-test('D-22: failures at one name count for nobody else', async (t) => {
+test('D-22: failures at one name do not count for other names', async (t) => {
   const { service, admin } = await start(t)
   const lock = { maxAttempts: 2, lockoutDurationMinutes: 60 }
   const [ada, bob] = [await person(admin, lock), await person(admin, lock)]
@@ -227,7 +227,7 @@ test('API 4.2: failures at other spellings of a name count for the same password
   assert.equal(await isOpen(service, ada), false)
 })
 
-test('R109: the failure that locks leaves an event, once, with the reasons that nobody hears', async (t) => {
+test('R109: the failure that locks leaves an event, once, with the reasons that callers do not learn', async (t) => {
   const { service, admin } = await start(t)
   const ada = await person(admin, { maxAttempts: 2, lockoutDurationMinutes: 60 })
   await fail(service, ada, 4)

@@ -146,7 +146,7 @@ test('authenticators', async (t) => {
     assert.equal(await statusOfLogin(service, 'plain', '🔑'.repeat(128)), 302)
   })
 
-  await t.test('R074: a password that anybody would try is refused, and told why', async () => {
+  await t.test('R074: an easily guessed password is refused with the reason', async () => {
     const plain = await admin.createIdentity({ name: 'Wilgefortis' })
     for (const password of ['password', 'QwertyUiop', 'wilgefortis1', 'plain-name!']) {
       const reply = await updb(plain.id, 'plain-name', password)

@@ -245,7 +245,7 @@ test('bodies that are refused', async (t) => {
     assertRefused(await admin.call('POST', '/identities'), 400, 'COULD_NOT_VALIDATE', 'name')
   })
 
-  await t.test('what is not JSON is not parsed, and what is no JSON type is 415', async () => {
+  await t.test('what is not JSON is not parsed, and another content type is 415', async () => {
     for (const body of ['{', '{"name":"a","name":"b"}', '"\xff', 'name=x']) {
       const reply = await post('/identities', body, 'application/json')
       assertRefused(reply, 400, 'COULD_NOT_PARSE_BODY')

@@ -55,7 +55,7 @@ async function world(t: TestContext) {
   return { service, admin, person, statusOfLogin }
 }
 
-test('a person reads the own authenticators, and nobody else’s', async (t) => {
+test('a user reads their own authenticators, and no others', async (t) => {
   const { admin, person, service } = await world(t)
   const tool = await openOpenssl()
   t.after(() => tool.close())

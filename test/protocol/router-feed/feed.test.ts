@@ -171,7 +171,7 @@ test('D-23: a new signing key is told before it signs', async (t) => {
   assert.equal(JSON.stringify(keys).includes('"d"'), false, 'R061: public members alone')
 })
 
-test('D-42: without a certificate it is 401, with one that is no good 401 with a reason in the log', async (t) => {
+test('D-42: without a certificate it is 401, with an invalid one 401 with a reason in the log', async (t) => {
   const { service } = await world(t)
   const nobody = await service.call(FEED)
   assertRefused(nobody, 401, 'INVALID_AUTH')
@@ -192,7 +192,7 @@ test('D-42: a token is no substitute for the certificate, not even that of an ad
   }
 })
 
-test('D-38: an identity that is no router is 403, an administrator too', async (t) => {
+test('D-38: an identity that is not a router is 403, even an administrator', async (t) => {
   const { service, admin } = await world(t)
   for (const fields of [{ type: 'Default' }, { type: 'Default', isAdmin: true }]) {
     const { certificate } = await enrollRouter(t, admin, fields)

@@ -231,7 +231,7 @@ test('R086: guesses in a session count for the same identity as guesses at a log
   assertBlocked(await submitCode(service, authRequestId, ada.app.code()))
 })
 
-test('D-18: wrong codes lock neither the password nor anybody else', async (t) => {
+test('D-18: wrong codes lock neither the password nor other identities', async (t) => {
   const { service, admin } = await start(t)
   const policy = await admin.createPolicy({
     primary: { updb: { allowed: true, maxAttempts: 2, lockoutDurationMinutes: 5 } },

@@ -88,7 +88,7 @@ test('a request is a span, and what it waits for are spans below it', async (t) 
     assert.equal(JSON.stringify(fetch).includes('jwks'), false)
   })
 
-  await t.test('a refusal has its code, and is no failure of the service', async () => {
+  await t.test('a refusal has its code, and is not a failure of the service', async () => {
     const reply = await service.call('/edge/client/v1/current-identity')
     const [span] = await collector.traceOf(reply.headers['x-request-id'])
     assert.ok(span !== undefined)
