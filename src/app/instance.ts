@@ -130,7 +130,8 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       traceFetch: tracing?.fetchJson,
     })
     const { signingKeys, endedSessions, rules } = ports
-    const checkHealth = createCheckHealth({ ...ports, stopping: stopping.signal })
+    const { installation } = store.aside
+    const checkHealth = createCheckHealth({ ...ports, installation, stopping: stopping.signal })
     const [build] = await Promise.all([
       readBuildInfo(),
       rotateIfDue(ports, log),
@@ -197,7 +198,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
           name: 'installation secret',
           every: FOLLOW_SECRET,
           round: async () => {
-            const found = await store.installation.find()
+            const found = await installation.find()
             if (found?.secretFingerprint !== secretFingerprint) secretReplaced.resolve()
             else if (found.sealedHashingSecret !== sealedHashingSecret) databaseRestored.resolve()
           },

@@ -334,7 +334,7 @@ export const ControllerFile = section('', {
   v: z.literal(1).register(keyFacts, { type: '1', rule: 'The version of this format.' }),
   db: database(
     'The database: a file for SQLite, or `postgres://USER:PASSWORD@HOST/NAME`. Special ' +
-      'characters in user and password are percent-encoded.',
+      'characters in user and password are percent-encoded. Several hosts are separated by commas.',
   ).prefault('latchkey.db'),
   trustDomain: trustDomain(
     'The SPIFFE trust domain that certificates name: lower-case letters, digits, dots, dashes and ' +

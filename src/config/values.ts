@@ -12,6 +12,7 @@ import {
 } from '../base/network.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { formatDuration } from '../base/time/duration.ts'
+import { isPostgresUrl, readPostgresUrl } from '../base/urls/postgres-url.ts'
 import { parseRedirectPattern, type RedirectPattern } from '../protocol/redirect-uri.ts'
 import type { AuditOutput, Database } from './config.ts'
 import { type DurationRule, readDuration } from './durations.ts'
@@ -351,10 +352,9 @@ function headerProblem(given: unknown): string | undefined {
 }
 
 function readDatabase(given: string): Reading<Database> {
-  if (/^postgres(?:ql)?:\/\//i.test(given)) {
-    return URL.canParse(given)
-      ? { ok: true, value: { kind: 'postgres', url: new Secret(given) } }
-      : { ok: false, problem: 'is not a URL; percent-encode what is special in user and password' }
+  if (isPostgresUrl(given)) {
+    const reading = readPostgresUrl(given)
+    return reading.ok ? { ok: true, value: { kind: 'postgres', url: new Secret(given) } } : reading
   }
   // SQLite interprets `:memory:` and `file:`, and other schemes are other databases. One letter is a drive.
   if (/^(?:[A-Za-z][A-Za-z0-9+.-]+)?:/.test(given)) {

@@ -48,6 +48,10 @@ export type Transaction = <T>(work: (tx: Stores) => Promise<T>) => Promise<T>
 
 export interface Store extends Stores {
   readonly transaction: Transaction
+  /**
+   * The same stores on connections that callers cannot exhaust, for health checks and for the copies in memory (D-297).
+   */
+  readonly aside: Stores
   /** The current time of the database; undefined if it uses the clock of this machine (D-230). */
   databaseTime(): Promise<Instant | undefined>
   close(): Promise<void>

@@ -43,7 +43,12 @@ export { StoreUnavailable, unavailable }
 export type StoreAddress =
   /** `:memory:` is a database that lives as long as the store. */
   | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: Secret; readonly maxConnections?: number }
+  | {
+      readonly kind: 'postgres'
+      readonly url: Secret
+      /** Of this process; a few of them are kept aside (D-297). */
+      readonly maxConnections?: number
+    }
 
 /** Called with the events of one commit, in order, after the commit; never with events that were rolled back. */
 export type OnEvents = (events: readonly KeptEvent[]) => void
@@ -55,8 +60,11 @@ export async function openStore(
 ): Promise<Store> {
   const { db, database } = await openMigrated(address)
   database.giveUpOnSilence()
+  const aside = openAside(db, database)
+  const emit = (event: KeptEvent) => onEvents([event])
   return {
-    ...storesOn(db, database, (event) => onEvents([event])),
+    ...storesOn(db, database, emit),
+    aside: storesOn(aside, database, emit),
     async transaction(work) {
       const events: KeptEvent[] = []
       const outcome = await db.transaction().execute((transaction) => {
@@ -66,9 +74,20 @@ export async function openStore(
       if (events.length > 0) onEvents(events)
       return outcome
     },
-    databaseTime: () => database.readTime(db),
-    close: () => db.destroy(),
+    databaseTime: () => database.readTime(aside),
+    async close() {
+      if (aside !== db) await aside.destroy()
+      await db.destroy()
+    },
   }
+}
+
+/** On connections of its own, if the database has such (D-297). */
+function openAside(db: Kysely<Tables>, database: Database): Kysely<Tables> {
+  const { dialectAside } = database
+  return dialectAside === undefined
+    ? db
+    : new Kysely<Tables>({ dialect: guarded(database, dialectAside) })
 }
 
 /**

@@ -56,8 +56,8 @@ export function compose(parts: Parts) {
   const { brand, tokens } = config
 
   // In-memory copies of the store (D-34).
-  const rules = createRules({ ...store, clock })
-  const endedSessions = createEndedSessions({ ...store, clock })
+  const rules = createRules({ ...store.aside, clock })
+  const endedSessions = createEndedSessions({ ...store.aside, clock })
   const signingKeys = composeSigningKeys({
     ...parts,
     isWithdrawn: (kid) => endedSessions.has(`key:${kid}`),
@@ -137,7 +137,7 @@ export function composeSigningKeys(
   const { config, store, vault, clock, isWithdrawn } = parts
   const { accessTokenDuration, idTokenDuration } = config.tokens
   return createSigningKeys({
-    store: store.signingKeys,
+    store: { ...store.signingKeys, list: store.aside.signingKeys.list },
     vault,
     clock,
     algorithm: config.keys.algorithm,

@@ -2,6 +2,7 @@
 import { moveStore, type StoreAddress } from '../../app/backup/move.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
+import { isPostgresUrl, readPostgresUrl } from '../../base/urls/postgres-url.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { createProgress } from '../terminal/progress.ts'
 
@@ -25,7 +26,9 @@ function readAddress(
   io: Pick<Io, 'resolve'>,
 ): StoreAddress {
   if (given === undefined) throw new Misuse(`"migrate-store" needs --${name}`)
-  if (/^postgres(?:ql)?:\/\//i.test(given) && URL.canParse(given)) {
+  if (isPostgresUrl(given)) {
+    const reading = readPostgresUrl(given)
+    if (!reading.ok) throw new Misuse(`--${name} ${reading.problem}`)
     return { kind: 'postgres', url: new Secret(given) }
   }
   const path = /^sqlite:(.+)$/.exec(given)?.[1]

@@ -10,6 +10,8 @@ export interface Database {
   /** How it is named to the operator: the path, or host and name. Never a password. */
   readonly name: string
   readonly dialect: Dialect
+  /** Connections of their own, for what must not wait behind the work of callers (D-297); undefined if there are none. */
+  readonly dialectAside?: Dialect
   /** The definition of a key column that numbers rows as they are inserted and uses no number twice. */
   readonly sequenceKey: string
   /** The type of a text column that sorts by code point, regardless of the server's locale. */

@@ -8,8 +8,7 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } 
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 
-export function guarded(database: Database): Dialect {
-  const { dialect } = database
+export function guarded(database: Database, dialect: Dialect = database.dialect): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),

@@ -1,66 +1,67 @@
 /**
- * PostgreSQL through a pool. The URL sets TLS (`sslmode`, `sslrootcert`).
- *
- * No transaction lasts longer than 30 seconds, so that an abandoned one blocks nothing, and a reader that follows a
- * table by its sequence numbers knows how late a lower number can appear. No statement runs longer than four seconds,
- * so that a connection without a response for five no longer has a server (D-251).
+ * PostgreSQL: a pool for the work of callers, and a few connections kept aside for what must not wait behind it (D-297).
+ * The URL sets the hosts, TLS (`sslmode`, `sslrootcert`) and what is expected of the server.
  */
-import { PostgresDialect, sql } from 'kysely'
-import { type ClientBase, DatabaseError, types } from 'pg'
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import { DatabaseError } from 'pg'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { instant } from '../../base/time/instant.ts'
+import { type PostgresUrl, readPostgresUrl } from '../../base/urls/postgres-url.ts'
+import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
+import { PostgresDriver } from './postgres/driver.ts'
+import { ASIDE_LIMITS, LIMITED_SETTINGS, SERVICE_LIMITS } from './postgres/limits.ts'
+import { Pool } from './postgres/pool.ts'
+import { createRoute } from './postgres/route.ts'
 import { postgresLists } from './postgres-lists.ts'
-import { openPool } from './postgres-pool.ts'
 import { postgresWhole } from './postgres-whole.ts'
 
-const TRANSACTION_LIMIT_MS = 30_000
-const STATEMENT_LIMIT_MS = 4_000
+/** Of one process, all together. */
 const DEFAULT_MAX_CONNECTIONS = 10
-
-/** `transaction_timeout` came with PostgreSQL 17; before it, the other two leave the fewest gaps. */
-const LIMITS_MS: Readonly<Record<string, number>> = {
-  transaction_timeout: TRANSACTION_LIMIT_MS,
-  statement_timeout: STATEMENT_LIMIT_MS,
-  idle_in_transaction_session_timeout: TRANSACTION_LIMIT_MS,
-}
-const LIMITS = Object.keys(LIMITS_MS)
+/** Of these, how many are kept aside. */
+const ASIDE_CONNECTIONS = 2
+/** With fewer connections than this, none is kept aside. */
+const ENOUGH_TO_SHARE = 4
 
 /**
  * SQLSTATEs of a database that cannot be used now, as classes or complete codes (PostgreSQL, Appendix A): no connection
  * (08), login not allowed (28), conflicts that a retry resolves (40001, 40P01), database does not exist (3D), read-only
  * as a standby is (25006), timeouts (25P03, 25P04, 57014), out of resources (53), lock not granted (55P03), shutting
- * down, starting or gone (57P), system errors (58), damage (XX001, XX002).
+ * down, starting or gone (57P), system errors (58), damage (XX001, XX002), a prepared statement that a migration has
+ * outdated (0A000, 26000).
  */
 const TROUBLE =
-  /^(?:08|28|3D|53|57P|58)|^(?:25006|25P03|25P04|40001|40P01|55P03|57014|XX001|XX002)$/
+  /^(?:08|28|3D|53|57P|58)|^(?:0A000|25006|25P03|25P04|26000|40001|40P01|55P03|57014|XX001|XX002)$/
 
 /** Any number that nothing else in the same database uses as an advisory lock. */
 const MIGRATION_LOCK = 7_311_640_018
 
 export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS): Database {
-  const pool = openPool({
-    connectionString: url.reveal(),
-    max: maxConnections,
-    fallback_application_name: 'latchkey',
-    types: {
-      getTypeParser: (oid, format) =>
-        oid === types.builtins.INT8 ? safeInteger : types.getTypeParser(oid, format),
-    },
-    onConnect: prepareConnection,
+  const target = readTarget(url)
+  const route = createRoute(target, async () => {})
+  const aside = maxConnections < ENOUGH_TO_SHARE ? 0 : ASIDE_CONNECTIONS
+  const isLimited = () => route.givesUp
+  const dialect = (pool: Pool, onDestroy: () => Promise<void>) => ({
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new PostgresDriver({ pool, isLimited, onDestroy }),
+    createIntrospector: (db: never) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
   })
 
   return {
-    name: describe(url),
-    dialect: new PostgresDialect({ pool }),
+    name: target.name,
+    dialect: dialect(new Pool(route, SERVICE_LIMITS, maxConnections - aside), () => route.end()),
+    ...(aside === 0
+      ? {}
+      : { dialectAside: dialect(new Pool(route, ASIDE_LIMITS, aside), async () => {}) }),
     sequenceKey: 'bigint generated always as identity primary key',
     sortedText: 'text collate "C"',
     lists: postgresLists,
-    whole: postgresWhole(LIMITS),
+    whole: postgresWhole(LIMITED_SETTINGS),
     async lockMigrations(transaction) {
       // A migration may take long, and so may the wait for another instance that migrates.
       await sql`
-        select set_config(name, '0', true) from pg_settings where name = any(${LIMITS})
+        select set_config(name, '0', true) from pg_settings where name = any(${LIMITED_SETTINGS})
       `.execute(transaction)
       await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(transaction)
     },
@@ -71,7 +72,7 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
       return rows[0] && instant(rows[0].time)
     },
     isTrouble,
-    giveUpOnSilence: () => pool.giveUpOnSilence(),
+    giveUpOnSilence: () => route.giveUpOnSilence(),
     withoutContent(error) {
       // Both quote values: "Failing row contains (…)".
       if (error instanceof DatabaseError) {
@@ -82,16 +83,6 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
   }
 }
 
-async function prepareConnection(client: ClientBase): Promise<void> {
-  // A connection can die between two statements of a transaction, when nothing awaits it: the next statement fails.
-  // Without a listener, the error would end the process.
-  client.on('error', () => {})
-  await client.query(
-    `select set_config(name, $1::jsonb ->> name, false) from pg_settings where name = any($2)`,
-    [JSON.stringify(LIMITS_MS), LIMITS],
-  )
-}
-
 /** An error without an SQLSTATE comes from the connection, or is a bug in this program. */
 function isTrouble(error: unknown): boolean {
   if (error instanceof DatabaseError) return TROUBLE.test(error.code ?? '')
@@ -99,13 +90,8 @@ function isTrouble(error: unknown): boolean {
   return error instanceof Error && !isMistake && error.name !== 'AbortedTransactionError'
 }
 
-function safeInteger(text: string): number {
-  const value = Number(text)
-  if (!Number.isSafeInteger(value)) throw new RangeError('a bigint of the database is too large')
-  return value
-}
-
-function describe(url: Secret): string {
-  const parsed = URL.parse(url.reveal())
-  return parsed === null ? 'of the given URL' : `${parsed.host}${parsed.pathname}`
+function readTarget(url: Secret): PostgresUrl {
+  const reading = readPostgresUrl(url.reveal())
+  if (reading.ok) return reading.value
+  throw new StoreUnavailable(`cannot use the database of the given URL: it ${reading.problem}`)
 }

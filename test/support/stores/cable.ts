@@ -1,4 +1,4 @@
-/** A cable between the service and its PostgreSQL: it can be pulled, silenced, and repaired. */
+/** A cable between the service and its PostgreSQL: it can be pulled, silenced, and repaired, and counts round trips. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -14,6 +14,8 @@ export interface Cable {
   renew(): void
   /** Cuts all connections; new ones work. */
   repair(): void
+  /** How often the client has asked the server and had to wait for an answer, since the last call. */
+  takeRoundTrips(): number
 }
 
 export async function startCable(t: TestContext, url: string): Promise<Cable> {
@@ -22,6 +24,7 @@ export async function startCable(t: TestContext, url: string): Promise<Cable> {
   /** Whether connections of this age pass data. */
   let age = { isSilent: false }
   let isPulled = false
+  let roundTrips = 0
   const server = createServer((near) => {
     if (isPulled) return void near.destroy()
     const own = age
@@ -35,7 +38,13 @@ export async function startCable(t: TestContext, url: string): Promise<Cable> {
         far.destroy()
       })
     }
-    near.on('data', (bytes) => own.isSilent || far.write(bytes))
+    const count = countRoundTrips(() => {
+      roundTrips += 1
+    })
+    near.on('data', (bytes: Buffer) => {
+      count(bytes)
+      if (!own.isSilent) far.write(bytes)
+    })
     far.on('data', (bytes) => own.isSilent || near.write(bytes))
   })
   server.listen(0, '127.0.0.1')
@@ -66,5 +75,35 @@ export async function startCable(t: TestContext, url: string): Promise<Cable> {
       age = { isSilent: false }
       cut()
     },
+    takeRoundTrips() {
+      const taken = roundTrips
+      roundTrips = 0
+      return taken
+    },
+  }
+}
+
+/** Messages that end a group: the server answers what came before, and the client waits for it. */
+const QUERY = 0x51
+const SYNC = 0x53
+
+/**
+ * Reads the client's messages (PostgreSQL, Message Formats): a type of one byte, then the length. The first message of a
+ * connection has no type.
+ */
+function countRoundTrips(onRoundTrip: () => void): (bytes: Buffer) => void {
+  let rest = Buffer.alloc(0)
+  let hasStarted = false
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes])
+    for (;;) {
+      const before = hasStarted ? 1 : 0
+      if (rest.length < before + 4) return
+      const end = before + rest.readInt32BE(before)
+      if (rest.length < end) return
+      if (hasStarted && (rest[0] === QUERY || rest[0] === SYNC)) onRoundTrip()
+      hasStarted = true
+      rest = rest.subarray(end)
+    }
   }
 }

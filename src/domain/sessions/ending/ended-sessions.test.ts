@@ -18,7 +18,7 @@ import type { SessionEnding } from '../api-session.ts'
 import { createEndedSessions } from './ended-sessions.ts'
 
 const NOON = instant(1_800_000_000_000)
-/** How often an instance follows, and how long a transaction can take: app/instance.ts, store/dialects/postgres.ts. */
+/** How often an instance follows, and how long a transaction can take: app/instance.ts, store/dialects/postgres/limits.ts. */
 const FOLLOW = milliseconds(400)
 const LONGEST_TRANSACTION = seconds(30)
 

@@ -11,7 +11,7 @@ import { STALE_AFTER } from '../../policies/rules.ts'
 import type { EndedSubject, SessionEnding } from '../api-session.ts'
 import type { SessionEndings } from '../stores.ts'
 
-/** Twice the longest duration of a transaction (store/dialects/postgres.ts). */
+/** Twice the longest duration of a transaction (store/dialects/postgres/limits.ts). */
 const OVERLAP: Duration = seconds(60)
 
 export interface EndedSessions {
