@@ -99,7 +99,7 @@ for (const [text, inside, outside] of MEMBERS) {
   })
 }
 
-test('a host is told from an address, and has no port', () => {
+test('a host is distinguished from an address, and has no port', () => {
   assert.deepEqual(parseHostOrNetwork('IDP.example.com'), { kind: 'host', host: 'idp.example.com' })
   assert.deepEqual(parseHostOrNetwork('10.0.0.0/8'), {
     kind: 'network',

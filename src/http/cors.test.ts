@@ -70,7 +70,7 @@ const UNLISTED: Readonly<Record<string, string | undefined>> = {
 }
 
 for (const [what, origin] of Object.entries(UNLISTED)) {
-  test(`${what} is not the listed origin: nothing is allowed, and caches are told why`, () => {
+  test(`${what} is not the listed origin: nothing is allowed, and caches learn why`, () => {
     assert.deepEqual(corsHeaders(from(origin), 'listed', [APP]), { vary: 'Origin' })
     assert.deepEqual(preflightHeaders(from(origin), 'listed', [APP], ['GET']), { vary: 'Origin' })
   })

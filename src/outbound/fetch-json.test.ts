@@ -216,7 +216,7 @@ test('R106: a host that accepts a connection and is silent in TLS is given up in
   assert.match(await failureOf(`https://127.0.0.1:${port}`, {}, SHORT), /^it took longer than /)
 })
 
-test('R106: a name that takes for ever to resolve is given up in time', async () => {
+test('R106: gives up in time on a name that takes forever to resolve', async () => {
   const resolve = () => new Promise<never>(() => undefined)
   const timer = setTimeout(() => undefined, 10_000)
   const failure = await failureOf('https://idp.example', {}, { ...SHORT, resolve })

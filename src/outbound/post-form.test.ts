@@ -20,7 +20,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('the fields go as a form, with nothing besides', async (t) => {
+test('the fields are sent as a form, with nothing else', async (t) => {
   const asked: unknown[] = []
   const origin = await serve(t, async (request, response) => {
     const { method, url, headers } = request

@@ -66,7 +66,7 @@ test('does not wait for a response that never comes, or does not end', async (t)
   }
 })
 
-test('a server that is not there is a failure with its code alone', async (t) => {
+test('an unreachable server is a failure with only its code', async (t) => {
   const endpoint = await serve(t, () => {})
   const gone = new URL(endpoint)
   gone.port = '1'

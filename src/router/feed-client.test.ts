@@ -204,7 +204,7 @@ test('a controller that takes the connection and never answers is left', async (
   assert.equal(lines[0]?.err?.message, 'the controller does not answer')
 })
 
-test('hostile lines end the connection, change nothing, and the next one begins anew', async (t) => {
+test('hostile lines end the connection, change nothing, and the next one starts again', async (t) => {
   const { controller, copy, lines } = await startClient(t)
   const first = await controller.connection()
   first.greet(['s1'], 'c1')
@@ -288,7 +288,7 @@ test('a stop ends the connection and opens no other', async (t) => {
   await client.stop()
 })
 
-test('a stop while the controller is not there ends the pause', async () => {
+test('a stop while the controller is unreachable ends the pause', async () => {
   const client = startFeedClient({
     controller: new URL('https://127.0.0.1:1'),
     identity: {

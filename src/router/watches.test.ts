@@ -100,7 +100,7 @@ test('a watcher that has stopped is not told, and may stop twice', () => {
   assert.deepEqual(notices, [])
 })
 
-test('what ended before the watch began is told at once', () => {
+test('what ended before the watch began is reported at once', () => {
   const { ended, notices, watch } = startWatches()
   ended.add('t1')
   watch('a', ['s1', 't1'])

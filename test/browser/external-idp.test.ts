@@ -21,7 +21,7 @@ import { startService } from '../support/service.ts'
 const PASSWORD = 'a password of somebody'
 const NAME = 'Example & Sons'
 
-test('a person logs in through an identity provider', async (t) => {
+test('a user logs in through an identity provider', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const admin = await administrate(service)

@@ -25,7 +25,7 @@ import { ADMIN, startService } from '../support/service.ts'
 const NO_CERTIFICATE = /^Your browser did not send a certificate\./
 const REFUSED = 'This certificate cannot be used to sign in here.'
 
-test('a person logs in another way with a browser', async (t) => {
+test('a user logs in another way with a browser', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const admin = await administrate(service)

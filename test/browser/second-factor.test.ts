@@ -27,7 +27,7 @@ import { startService } from '../support/service.ts'
 
 const WRONG_CODE = 'That code is incorrect. Wait for the next one and try again.'
 
-test('a person proves a second factor with a browser', async (t) => {
+test('a user proves a second factor with a browser', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const admin = await administrate(service)

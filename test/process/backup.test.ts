@@ -156,7 +156,7 @@ test('the installation secret is left out, and the output says so; with a passph
   assert.equal(without.stderr, '')
   assert.match(
     without.stdout,
-    /^The backup \S+\/plain\.lkb is written \(\d+ rows\)\.\nThe installation secret is not in it; without that nobody can restore it\. Keep it elsewhere\.\n$/,
+    /^The backup \S+\/plain\.lkb is written \(\d+ rows\)\.\nThe installation secret is not in it, and the backup cannot be restored without it\. Keep the secret elsewhere\.\n$/,
   )
   assert.equal(JSON.parse((await readFile(plain, 'utf8')).split('\n')[0] ?? '').secret, undefined)
 
@@ -167,7 +167,7 @@ test('the installation secret is left out, and the output says so; with a passph
     [undefined, 0o600, /^latchkey: there is no file \S+\/passphrase\n$/],
     ['\nsecond line\n', 0o600, /^latchkey: the first line of \S+\/passphrase is empty\n$/],
     ['elevenchars\n', 0o600, /^latchkey: the passphrase has fewer than 12 characters\n$/],
-    ['correct horse battery staple\n', 0o644, /^latchkey: everybody on this machine can get at /],
+    ['correct horse battery staple\n', 0o644, /^latchkey: every user of this machine can access /],
   ]
   for (const [text, mode, complaint] of cases) {
     if (text !== undefined) await writeFile(file, text)
@@ -195,7 +195,7 @@ test('an existing file is replaced only with --force, and other users cannot rea
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `latchkey: there is a file ${path} already; --force replaces it\n`,
+    stderr: `latchkey: ${path} already exists; pass --force to replace it\n`,
   })
   assert.equal(await readFile(path, 'utf8'), before)
   const forced = await runLatchkey(t, ['backup', '--home', home, '--out', path, '--force'])

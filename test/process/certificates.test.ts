@@ -185,7 +185,7 @@ test('a certificate of our own that nears its end is renewed on every listener, 
   assert.equal(kept.serialNumber, after[0])
 })
 
-test('files that were damaged while the service ran are made anew at the next look', async (t) => {
+test('files that were damaged while the service ran are created again at the next check', async (t) => {
   const service = await startService(t)
   const port = Number(new URL(service.baseUrl).port)
   const before = await shownAt(port)

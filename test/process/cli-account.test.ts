@@ -23,7 +23,7 @@ async function refused(
   assert.equal(code, expected, args.join(' '))
 }
 
-test('the own account on the command line', async (t) => {
+test("the user's own account on the command line", async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const person = await admin.createIdentity({ password: PASSWORD })

@@ -333,7 +333,7 @@ test('what administrators manage, on the command line', async (t) => {
     assert.match(stdout, /Examples:\n {2}latchkey create identity alice/)
   })
 
-  await t.test('a server that does not answer is told from one that refuses', async () => {
+  await t.test('a server that does not answer is distinguished from one that refuses', async () => {
     await service.stop()
     const { code, stderr } = await cli.run('list', 'identities')
     assert.equal(code, 69, stderr)

@@ -211,7 +211,7 @@ test('an invitation', async (t) => {
     assert.match(mixed.stderr, /the certificate or its key cannot be used\n$/)
     const refused = await cli.run(['enroll', '-', ...files('stranger')], jwt)
     assert.equal(refused.code, 65)
-    assert.match(refused.stderr, /it is of another CA, or not good now \(CERT_FAILED_VALIDATION\)/)
+    assert.match(refused.stderr, /it is of another CA, or not valid now \(CERT_FAILED_VALIDATION\)/)
 
     await cli.succeed(['enroll', '-', ...files('leaf'), '--out', 'me.json'], jwt)
     await cli.succeed(['login', '--identity', 'me.json'])

@@ -92,7 +92,7 @@ test('a server that means ill', async (t) => {
     },
   )
 
-  await t.test('does not keep --all going with the same page for ever', async () => {
+  await t.test('does not keep --all going with the same page forever', async () => {
     const data = [{ id: 'one', name: 'one' }]
     answerWith(200, { data, meta: { pagination: { offset: 0, totalCount: 1e12 } } })
     const { code, stdout } = await cli.run('list', 'identities', '--all', '--json')

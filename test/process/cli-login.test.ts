@@ -75,7 +75,7 @@ test('login with a password', async (t) => {
       await chmod(join(folder, 'credentials', 'default.json'), 0o644)
       const { code, stdout, stderr } = await cli.run(['token'])
       assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
-      assert.match(stderr, /everybody on this machine can get at \S+default\.json; run: chmod 600/)
+      assert.match(stderr, /every user of this machine can access \S+default\.json; run: chmod 600/)
     },
   )
 
@@ -290,7 +290,7 @@ test('login with a certificate, with an external JWT', async (t) => {
     await chmod(join(cli.home, 'key.pem'), 0o644)
     const refused = await cli.run(['login', '--cert', 'cert.pem', '--key', 'key.pem'])
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /everybody on this machine can get at \S+key\.pem/)
+    assert.match(refused.stderr, /every user of this machine can access \S+key\.pem/)
   })
 
   await t.test('a JWT comes from a file or from standard input', async (t) => {

@@ -238,7 +238,7 @@ test('contexts', async (t) => {
     )
   })
 
-  await t.test('whose file cannot be read are not taken for none', async () => {
+  await t.test('whose file cannot be read are not treated as missing', async () => {
     const file = join(cli.configFolder, 'latchkey', 'contexts.json')
     await writeFile(file, '{"contexts": {')
     for (const args of [['context', 'list'], ['whoami'], ['context', 'use', 'default']]) {

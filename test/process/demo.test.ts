@@ -107,7 +107,7 @@ test('every line that the demo prints does what is said beside it', async (t) =>
   await t.test('it says first what it is, and writes no complaint', () => {
     const [first = '', second = '', third = ''] = demo.output.stdout.split('\n')
     assert.match(first, /Latchkey demo/)
-    assert.match(`${second} ${third}`, /Only this machine.*made anew at each start.*gone when it/)
+    assert.match(`${second} ${third}`, /Only this machine.*new at each start.*deleted when it/)
     assert.equal(demo.output.stderr, '')
   })
 
@@ -237,7 +237,7 @@ test('several at once, ports that are taken, and other ends', async (t) => {
     assert.equal(code, 1)
     assert.equal(
       stderr,
-      `latchkey: listener default: something listens at 127.0.0.1:${port} already; is this service running?\n`,
+      `latchkey: listener default: 127.0.0.1:${port} is already in use; is the service already running?\n`,
     )
     assert.deepEqual(await readdir(temporary), before)
   })

@@ -84,7 +84,7 @@ test('the unit starts a command that exists, with options that it takes', async 
   assert.equal(home, `/var/lib/${await directive('StateDirectory')}`)
 })
 
-test('the unit is started again when that can help, and not when a person must look first', async () => {
+test('the unit is restarted when that can help, and not when an operator must look first', async () => {
   assert.equal(await directive('Restart'), 'on-failure')
   const prevented = (await directive('RestartPreventExitStatus')).split(' ').map(Number)
   assert.deepEqual(prevented, [EXIT.usage, EXIT.config])

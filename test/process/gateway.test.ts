@@ -210,6 +210,6 @@ test('an identity file that cannot be used is named, with exit code 1', async (t
   // R063
   assert.match(
     await start(await writeIdentity(t, identity, 0o644)),
-    /everybody on this machine can get at .*router\.json; run: chmod 600 /,
+    /every user of this machine can access .*router\.json; run: chmod 600 /,
   )
 })

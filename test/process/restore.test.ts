@@ -188,7 +188,7 @@ for (const place of PLACES) {
       assert.deepEqual(await newAdmin.get('/enrollments'), [])
     })
 
-    test('a backup goes into an empty database of the same kind and of the other one, and people log in as before', async (t) => {
+    test('a backup goes into an empty database of the same kind and of the other one, and users log in as before', async (t) => {
       const service = await startAt(t, place)
       const admin = await administrate(service)
       const name = 'Zoë "quoted" \\ 🦊'
@@ -208,7 +208,7 @@ for (const place of PLACES) {
         assert.equal(occupied.code, 1)
         assert.match(
           occupied.stderr,
-          /^latchkey: there is an installation in the database \S+ already; --force replaces it\n$/,
+          /^latchkey: there is an installation in the database \S+ already; pass --force to replace it\n$/,
         )
         await (service.process.exitCode === null ? service.stop() : service.finished)
         const other = await startChild(t, { home })

@@ -96,7 +96,7 @@ async function checkHeld(service: ChildService, held: Held, code: string): Promi
 
 for (const [name, prepare] of DATABASES) {
   suite(name, () => {
-    test('two running instances stop within seconds and ask to be started again; what people hold is good afterwards', async (t) => {
+    test('two running instances stop within seconds and ask to be started again; what users hold is valid afterwards', async (t) => {
       const service = await startPrepared(t, prepare)
       const { home } = service
       const held = await hold(service)
@@ -142,7 +142,7 @@ Running instances stop now with exit code 75; start them again.
       assert.deepEqual(events[0].details, { sealedAgain: 4 })
     })
 
-    test('a rotation that is killed at any step leaves a home that starts, with everything that people hold', async (t) => {
+    test('a rotation that is killed at any step leaves a home that starts, with everything that users hold', async (t) => {
       let service = await startPrepared(t, prepare)
       const { home } = service
       const held = await hold(service)
@@ -261,7 +261,7 @@ test('where nothing is installed, or the secret cannot be written, nothing chang
   const before = await secretOf(home)
   const open = await rotate(t, home)
   assert.equal(open.code, 1)
-  assert.match(open.stderr, /^latchkey: everybody on this machine can get at .*\/secret; run: /)
+  assert.match(open.stderr, /^latchkey: every user of this machine can access .*\/secret; run: /)
   assert.equal(await secretOf(home), before)
   assert.deepEqual(await waitingFiles(home), [])
 })

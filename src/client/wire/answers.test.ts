@@ -15,7 +15,7 @@ function answer(status: number, body: unknown = {}, headers: Record<string, stri
 }
 const api = (code: string) => ({ error: { code, message: 'a sentence' } })
 
-test('a refusal of an API and one of an OAuth endpoint are told by their code', () => {
+test('a refusal of an API and one of an OAuth endpoint are reported by their code', () => {
   const refused = refusalOf(answer(409, api('TOO_MANY_CERTIFICATES')), 'this')
   assert.ok(refused instanceof Refused)
   assert.equal(refused.code, 'TOO_MANY_CERTIFICATES')

@@ -102,7 +102,7 @@ test('the keys are public ones', async () => {
   )
 })
 
-test('the page offers the people, runs no script, and leads nowhere but to this machine', async () => {
+test('the page offers the users, runs no script, and leads nowhere but to this machine', async () => {
   const response = await authorize(ASKED)
   assert.equal(response.status, 200)
   const policy = response.headers.get('content-security-policy') ?? ''
@@ -223,7 +223,7 @@ test('a user who cancels, or an unknown one, comes back without a code', async (
   }
 })
 
-test('a JWT for a program is for the service, and for people whom the IdP knows', async () => {
+test('a JWT for a program is for the service, and for users whom the IdP knows', async () => {
   const response = await fetch(`${idp.issuer}/people/emil/jwt`, { method: 'POST' })
   const { sub, exp = 0, iat = 0 } = await claimsOf(await response.text())
   assert.deepEqual([sub, exp - iat], ['emil', 3_600])

@@ -224,7 +224,7 @@ test('R095: a CA certificate does not log in', async () => {
   await assertRejected(chainOf(partner), 'certificate-is-ca', known, [register(partner.pem)])
 })
 
-test('an expired certificate is told from a good one, for the policy to decide', async () => {
+test('an expired certificate is distinguished from a valid one, for the policy to decide', async () => {
   const expired = await makeLeaf(issuing, { notBefore: days(-1.5), notAfter: days(-1) })
   assert.equal((await assertTrusted(chainOf(expired))).isExpired, true)
   // A certificate made before its CA was never valid.
@@ -322,7 +322,7 @@ test('R095: a CA that is not verified or not enabled says so', async () => {
   await assertRejected(chainOf(partnerLeaf), 'ca-unverified', /./, [both])
 })
 
-test('to register a CA anew takes nothing from the registration that stands', async () => {
+test('registering a CA again takes nothing from the existing registration', async () => {
   const ca = register(partner.pem)
   const renewed = await makeCa({ subject: partner.subject, keyOf: partner })
   const pending = register(renewed.pem, { isVerified: false })

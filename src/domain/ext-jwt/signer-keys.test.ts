@@ -116,7 +116,7 @@ test('R107: all waiting callers share one fetch', async () => {
   assert.equal(idp.asked.length, 1)
 })
 
-test('a set is fetched anew behind the scenes from five minutes on, while the old one serves', async () => {
+test('a set is fetched again in the background after five minutes, while the old one is used', async () => {
   const { clock } = world()
   const answers: ((document: unknown) => void)[] = []
   const cache = createSignerKeys({
@@ -269,7 +269,7 @@ test('a kid is compared exactly', async () => {
   }
 })
 
-test('another endpoint starts anew, without a key of the old one', async () => {
+test('another endpoint starts again, without a key of the old one', async () => {
   const { cache, idp } = world(ONE)
   await find(cache, 'one')
   idp.document = { keys: jwks(TWO) }
@@ -295,7 +295,7 @@ test('the status tells what is known and what went wrong', async () => {
   assert.deepEqual(cache.status(SIGNER.id), good)
 })
 
-test('a signer that is gone is forgotten, and starts anew when it is back', async () => {
+test('a deleted signer is forgotten, and starts again when it is back', async () => {
   const { cache, idp } = world(ONE)
   const other = externalSigner({ id: 'other' as ExternalJwtSignerId })
   await find(cache, 'one')

@@ -113,7 +113,7 @@ suite('the life of a certificate', () => {
   })
 })
 
-test('D-41: a certificate is stored with what people ask about, and comes back the same', async (t) => {
+test('D-41: a certificate is stored with what users ask about, and comes back the same', async (t) => {
   const { ports, authorities, issue } = await worldWith(t, OFFLINE)
   const certificate = await issue(OFFLINE)
   const [leaf = '', ...chain] = blocksOf(certificate.certificatePem)
@@ -244,7 +244,7 @@ suite('R100: a session sees and removes its own certificates alone', () => {
 })
 
 suite('D-41: a removed certificate', () => {
-  test('is gone, and routers are told until it would have expired', async (t) => {
+  test('is gone, and routers are notified until it would have expired', async (t) => {
     const { ports, store, felt, issue } = await worldWith(t, OFFLINE)
     const certificate = await issue(OFFLINE)
     await removeSessionCertificate(ports, callOf(OFFLINE), certificate.id, CALLER)

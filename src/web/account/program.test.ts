@@ -4,7 +4,7 @@ import { programOf } from './program.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 
-test('D-180: browsers are called by the name that people know, with what they run on', () => {
+test('D-180: browsers are called by the name that users know, with what they run on', () => {
   const known = {
     'Chrome on Windows': `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/141.0.0.0 Safari/537.36`,
     'Edge on Windows': `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0`,

@@ -97,7 +97,7 @@ test('attacks on the cookie', async (t) => {
   })
 
   await t.test(
-    'a policy that demands a JWT with every call is told in a page, and logout works (D-52)',
+    'for a policy that demands a JWT with every call, a page says so, and logout works (D-52)',
     async () => {
       const policy = await admin.createPolicy()
       const someone = await admin.createIdentity({ password: PASSWORD, policy })

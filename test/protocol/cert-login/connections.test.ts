@@ -199,7 +199,7 @@ async function ownerOf(service: Service, reply: RawReply | undefined, verifier: 
   return decodeJwt(tokens.json().access_token).sub
 }
 
-test('R093: one connection that carries the requests of two people confuses neither', async (t) => {
+test('R093: one connection that carries the requests of two users confuses neither', async (t) => {
   // Attack: something in front of the service, or one program, uses a connection for whoever comes.
   const { service, aliceId, adminId } = await start(t)
 

@@ -241,7 +241,7 @@ test('a login', async (t) => {
     assert.equal(await whoIs(await fresh.logIn(asAdmin)), ADMIN.username)
   })
 
-  await t.test('does not go on for ever', async () => {
+  await t.test('does not go on forever', async () => {
     const query = { typeId: 'MFA', provider: 'service', isTotpEnrolled: true }
     const again = {
       status: 200,

@@ -54,7 +54,7 @@ test('a session over time', async (t) => {
     assert.equal(await refreshesOf(service, session.id), 1)
   })
 
-  await t.test('a call that is told of an expired token refreshes, and is repeated', async () => {
+  await t.test('a call that is refused because of an expired token refreshes, and is repeated', async () => {
     // The clock of the client is an hour behind: it takes the token for good.
     const behind = { now: () => service.clock.now() - hours(1), uptime: () => 0 }
     const session = await (
@@ -267,7 +267,7 @@ async function keysOf(service: Service): Promise<readonly string[]> {
   return keys.map(({ kid }: { readonly kid: string }) => kid)
 }
 
-test('a server that is gone is told from one that refuses', async (t) => {
+test('an unreachable server is distinguished from one that refuses', async (t) => {
   const service = await startService(t)
   const client = await connectTo(service)
   const session = await client.logIn(asAdmin)

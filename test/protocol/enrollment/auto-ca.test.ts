@@ -272,7 +272,7 @@ test('on PostgreSQL one certificate creates one identity, even with concurrent c
   assert.equal(meta.pagination.totalCount, 2)
 })
 
-test('D-132: the JWT of a CA says where to enroll, and the server can be told by it', async (t) => {
+test('D-132: the JWT of a CA says where to enroll, and authenticates the server', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const ca = await makeCa()

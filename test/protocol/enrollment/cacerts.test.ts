@@ -24,7 +24,7 @@ test('openssl reads the CA bundle at each of its addresses without authenticatio
   }
 })
 
-test('other methods are told which one there is', async (t) => {
+test('other methods get the one that is allowed', async (t) => {
   const service = await startService(t)
   const reply = await service.call(PATH, { method: 'POST', body: '' })
   assert.equal(reply.status, 405)

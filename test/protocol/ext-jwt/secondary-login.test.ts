@@ -152,7 +152,7 @@ async function rowsIn(service: Service, table: string): Promise<number> {
   return Number(row?.['n'])
 }
 
-test('a login that needs an external JWT besides', async (t) => {
+test('a login that also needs an external JWT', async (t) => {
   const world = await start(t)
   const { service, admin, first, second, zoe } = world
   // D-207: of one minute and reason the first ten refusals have an event each.
@@ -267,7 +267,7 @@ test('a login that needs an external JWT besides', async (t) => {
     assertRefused(byPassword, 400, 'COULD_NOT_VALIDATE', 'username')
   })
 
-  await t.test('a person at a browser gets a page, with the same challenge', async () => {
+  await t.test('a browser gets a page, with the same challenge', async () => {
     const { authRequestId } = await beginLogin(service)
     const reply = await service.call('/oidc/login/username', {
       form: Object.entries({ authRequestId, ...credentials(world) }),

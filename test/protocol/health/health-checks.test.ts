@@ -21,7 +21,7 @@ const CREDENTIALS = {
   cookie: 'session=nonsense',
 }
 
-test('a service that is well says so, check by check', async (t) => {
+test('a healthy service says so, check by check', async (t) => {
   const { service, ask } = await startMonitored(t)
 
   await t.test('in the envelope of the APIs, and not cacheable', async () => {

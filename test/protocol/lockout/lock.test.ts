@@ -94,7 +94,7 @@ test('R078: a lock ends by itself, to the millisecond, and attempts while it hol
   assert.equal(await isOpen(service, ada), true)
 })
 
-test('D-22: after a lock has ended the count begins anew', async (t) => {
+test('D-22: after a lock has ended the count starts again', async (t) => {
   const { service, admin } = await start(t)
   const ada = await person(admin, { maxAttempts: 3, lockoutDurationMinutes: 5 })
   for (let round = 0; round < 2; round += 1) {
@@ -143,7 +143,7 @@ test('D-22: 0 attempts never lock', async (t) => {
   assert.equal((await authenticatorOf(admin, ada)).lockedUntil, null)
 })
 
-test('R078: a right password begins the count anew', async (t) => {
+test('R078: a correct password restarts the count', async (t) => {
   const { service, admin } = await start(t)
   const ada = await person(admin, { maxAttempts: 3, lockoutDurationMinutes: 5 })
   for (let round = 0; round < 4; round += 1) {
@@ -195,7 +195,7 @@ test('R077: locked, wrong password, unknown name and disabled identity get the s
   }
 })
 
-test('D-22: the lock is that of the password alone', async (t) => {
+test('D-22: the lock applies only to the password', async (t) => {
   const { service, admin } = await start(t)
   const ada = await person(admin, { maxAttempts: 1, lockoutDurationMinutes: 60 })
   const session = await authenticate(service, ada)

@@ -285,7 +285,7 @@ test('bodies that are refused', async (t) => {
     assert.ok(!JSON.stringify(service.log).includes(marker))
   })
 
-  await t.test('a name of a field is not repeated for ever', async () => {
+  await t.test('a name of a field is not repeated forever', async () => {
     const long = 'x'.repeat(10_000)
     const reply = await admin.call('POST', '/identities', { ...IDENTITY, [long]: 1 })
     assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'x'.repeat(64))

@@ -191,7 +191,7 @@ test('identities', async (t) => {
     assert.equal((await admin.get(`/identities/${id}`)).disabled, false)
   })
 
-  await t.test('removing a TOTP that is not there is 409', async () => {
+  await t.test('removing TOTP where there is none is 409', async () => {
     const { id } = await admin.createIdentity()
     assertRefused(await admin.call('DELETE', `/identities/${id}/mfa`), 409, 'MFA_NOT_ENROLLED')
   })

@@ -176,7 +176,7 @@ test('lists', async (t) => {
       }
     })
 
-    await t.test(`API 2: ${path} finds one by its id, and nothing by a strange one`, async () => {
+    await t.test(`API 2: ${path} finds one by its id, and nothing by an invalid one`, async () => {
       const [{ id }] = await admin.get(path)
       const { data, meta } = (await filtered(path, `id = "${id}"`)).json()
       assert.deepEqual(

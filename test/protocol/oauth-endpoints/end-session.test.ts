@@ -193,7 +193,7 @@ for (const [method, logOut] of Object.entries(WAYS)) {
       }
     })
 
-    await t.test('a person sees a page, also of a refusal', async () => {
+    await t.test('a browser gets a page, also for a refusal', async () => {
       const { id_token } = await logInOffline(service)
       const done = await logOut(service, { id_token_hint: id_token }, { headers: BROWSER })
       assert.equal(done.status, 200)

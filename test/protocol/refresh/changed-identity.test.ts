@@ -118,7 +118,7 @@ test('a refusal for what may change again spends nothing', async (t) => {
   await refreshed(service, one.tokens.refresh_token)
 })
 
-test('R047: a disabled identity that is enabled again has to log in anew', async (t) => {
+test('R047: a disabled identity that is enabled again has to log in again', async (t) => {
   const { service, admin } = await world(t)
   const one = await person(service, admin)
   await CHANGES['is disabled']?.change(one)

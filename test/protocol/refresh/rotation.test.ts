@@ -295,7 +295,7 @@ test('how long a refresh token lives', async (t) => {
     assertRefreshRefused(await refresh(service, late.refresh_token))
   })
 
-  await t.test('its time begins anew with every refresh', async () => {
+  await t.test('its lifetime starts again with every refresh', async () => {
     let { refresh_token } = await logInOffline(service)
     for (let i = 0; i < 3; i++) {
       clock.advance(minutes(50))

@@ -105,7 +105,7 @@ test('D-42: heartbeats come by themselves, with a cursor and the time', async (t
   }
 })
 
-test('D-42, R101: everything that ends is told: sessions, tokens, session certificates, enrolled certificates', async (t) => {
+test('D-42, R101: everything that ends is reported: sessions, tokens, session certificates, enrolled certificates', async (t) => {
   const { service, admin, router } = await world(t)
   const feed = await readyFeed(t, service, router)
   const { pem } = await makeCsr()
@@ -157,7 +157,7 @@ test('D-42: a cursor that is unknown, foreign, too new or too long brings a whol
   assertRefused(await twice.call(`${FEED}?since=a&since=b`), 400, 'COULD_NOT_VALIDATE', 'since')
 })
 
-test('D-23: a new signing key is told before it signs', async (t) => {
+test('D-23: a new signing key is announced before it signs', async (t) => {
   // The service looks for keys of others by itself, so this waits for it.
   const { service, router } = await world(t)
   const feed = await readyFeed(t, service, router)

@@ -75,7 +75,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'mfa recovery-codes': ACCOUNT,
   'context list': {
     done: ['cli-sessions', 'are several logins side by side; the last one is the current one'],
-    mistaken: ['cli-sessions', 'whose file cannot be read are not taken for none'],
+    mistaken: ['cli-sessions', 'whose file cannot be read are not treated as missing'],
   },
   'context use': {
     done: ['cli-sessions', 'one is made the current one by its name'],
@@ -219,7 +219,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'migrate-store': {
     done: [
       'migrate-store',
-      'from SQLite to PostgreSQL and back, everything that people hold stays good, and what was spent stays spent (R042)',
+      'from SQLite to PostgreSQL and back, everything that users hold stays valid, and what was spent stays spent (R042)',
     ],
     mistaken: [
       'migrate-store',

@@ -195,7 +195,7 @@ test('R089: starting again replaces the pending one, and the first app is not ac
   assert.equal((await prove(ports, LOGIN, second.code())).verdict, 'matches')
 })
 
-test('R089: the recovery codes of a replaced enrollment are worth nothing', async () => {
+test('R089: the recovery codes of a replaced enrollment are not accepted', async () => {
   const use = world()
   const { recoveryCodes } = await use.start()
   await use.enrolled()

@@ -177,7 +177,7 @@ test('D-34: a copy is stale when it is older than 5 s, and not before', async ()
   assert.equal(instance.ended.isStale(), false)
 })
 
-test('D-34: the age of a copy is told, once there is one', async () => {
+test('D-34: the age of a copy can be read, once there is one', async () => {
   const instance = world()
   assert.equal(instance.ended.age(), undefined)
   await instance.ended.refresh()
