@@ -25,6 +25,7 @@ import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
+import { rememberReads } from './remembered-reads.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
 import { sqlCas } from './rules/cas.ts'
 import { sqlExternalJwtSigners } from './rules/external-jwt-signers.ts'
@@ -62,9 +63,11 @@ export async function openStore(
   database.giveUpOnSilence()
   const aside = openAside(db, database)
   const emit = (event: KeptEvent) => onEvents([event])
+  const version = database.openVersion?.()
+  const followed = storesOn(aside, database, emit)
   return {
     ...storesOn(db, database, emit),
-    aside: storesOn(aside, database, emit),
+    aside: version === undefined ? followed : rememberReads(followed, () => version.current()),
     async transaction(work) {
       const events: KeptEvent[] = []
       const outcome = await db.transaction().execute((transaction) => {
@@ -76,6 +79,7 @@ export async function openStore(
     },
     databaseTime: () => database.readTime(aside),
     async close() {
+      version?.close()
       if (aside !== db) await aside.destroy()
       await db.destroy()
     },

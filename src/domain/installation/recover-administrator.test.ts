@@ -22,6 +22,7 @@ import { openStore } from '../../store/open.ts'
 import { auditPorts } from '../audit/ports.ts'
 import { sessionOwner } from '../factors/factor-owner.ts'
 import { lockRule } from '../factors/guessing/lock-rule.ts'
+import { createTurns } from '../factors/guessing/turns.ts'
 import { createPasswordHashing } from '../factors/passwords/hashing.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
@@ -36,7 +37,10 @@ import { install } from './installation.ts'
 import { recoverAdministrator } from './recover-administrator.ts'
 
 const random = systemRandom
-const hashing = createPasswordHashing({ random, concurrency: 2, queue: 100 })
+const hashing = createPasswordHashing({
+  random,
+  turns: createTurns({ purpose: 'password hashing', concurrency: 2, queue: 100 }),
+})
 const NEW_PASSWORD = new Secret('a password that was drawn')
 
 /** A first start, with the administrator `admin`. */

@@ -56,7 +56,7 @@ export async function proveInSession(
   given: SessionAnswer,
 ): Promise<void> {
   await spend(ports, one, given, (tx) => complete(ports, tx, one, given.caller))
-  ports.legacySessionCache.forget(one.session.sessionId)
+  await ports.legacySessionCache.forget(one.session.sessionId)
 }
 
 /** Throws MFA_EXISTS. */
@@ -101,7 +101,7 @@ export async function verifyEnrollmentInSession(
     return true
   })
   if (!isTaken) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-  ports.legacySessionCache.forget(sessionId)
+  await ports.legacySessionCache.forget(sessionId)
 }
 
 /** Cancels a pending enrollment; removing a verified one needs a full session and an answer. */

@@ -29,6 +29,15 @@ export interface Database {
   isTrouble(error: unknown): boolean
   /** From now on, a connection whose server does not respond is dropped; until then a statement may take any time. */
   giveUpOnSilence(): void
+  /** Missing if the database cannot cheaply tell whether anything was committed (D-306). */
+  readonly openVersion?: () => OpenVersion
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
+}
+
+export interface OpenVersion {
+  /** Differs from the last one if anything was committed since, by any process. Undefined if that is not known. */
+  current(): unknown
+  /** Call it before the database is closed. */
+  close(): void
 }

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RefusedStart } from './installation/private-files.ts'
-import { explainListenError } from './listeners.ts'
+import { explainListenError } from './listen-places.ts'
 
 const errorOf = (code: string, address: string, port: number) =>
   Object.assign(new Error(`listen ${code}`), { code, address, port, syscall: 'listen' })
 
 test('a place that is taken is named, with the likeliest reason', () => {
   const explained = explainListenError(errorOf('EADDRINUSE', '::1', 1280), 'default')
-  const message =
-    'listener default: [::1]:1280 is already in use; is the service already running?'
+  const message = 'listener default: [::1]:1280 is already in use; is the service already running?'
   assert.ok(explained instanceof RefusedStart)
   assert.equal(explained.message, message)
 })
