@@ -85,6 +85,7 @@ export const TOKEN_REFUSALS = {
     'all sessions of the identity were ended after the login and before its code was exchanged',
   'code-expired': 'the code is older than a minute',
   'code-spent': 'the code was exchanged, or tried, before',
+  'client-mismatch': 'the client is not the one of the authorization request',
   'redirect-uri-mismatch': 'the redirect URI is not the one of the authorization request',
   'verifier-mismatch': 'the PKCE verifier is missing or does not match',
   // Refresh tokens: D-27.

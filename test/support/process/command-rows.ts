@@ -133,6 +133,10 @@ export const ROWS: Readonly<Record<string, Row>> = {
     mistaken: [ENTITIES, 'shows the session of an identity that has one'],
   },
 
+  'describe identity': both(
+    ACTIONS,
+    'describe shows an identity with its credentials, sessions and events',
+  ),
   'disable identity': both(ACTIONS, 'an identity is disabled for some minutes, and enabled'),
   'enable identity': both(ACTIONS, 'an identity is disabled for some minutes, and enabled'),
   unlock: both(ACTIONS, 'a locked password is unlocked by username or by identity'),
