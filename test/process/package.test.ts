@@ -33,7 +33,7 @@ test('the published package', async (t) => {
   const { installed: folder } = consumer
   const program = join(folder, 'bin', 'latchkey.js')
 
-  await t.test('has what it runs and what people read, and neither sources nor tests', async () => {
+  await t.test('has what it runs and what users read, and neither sources nor tests', async () => {
     for (const name of ['bin', 'dist', 'docs', 'LICENSE', 'README.md', 'CHANGELOG.md']) {
       assert.ok(existsSync(join(folder, name)), name)
     }
@@ -153,7 +153,7 @@ test('the published package', async (t) => {
   })
 
   await t.test(
-    'runs the command on Node 24 and newer, and is told so on an older one',
+    'runs the command on Node 24 and newer, and says so on an older one',
     async () => {
       for (const node of [{ major: '26', path: process.execPath }, ...OTHER_NODES]) {
         const result = await run(node.path, [program, '--version']).then(
