@@ -54,21 +54,24 @@ test('a session over time', async (t) => {
     assert.equal(await refreshesOf(service, session.id), 1)
   })
 
-  await t.test('a call that is refused because of an expired token refreshes, and is repeated', async () => {
-    // The clock of the client is an hour behind: it takes the token for good.
-    const behind = { now: () => service.clock.now() - hours(1), uptime: () => 0 }
-    const session = await (
-      await connectTo(service, { clock: behind as unknown as typeof service.clock })
-    ).logIn(asAdmin)
-    const first = await session.accessToken()
-    const frozen = service.clock.now() - hours(1)
-    behind.now = () => frozen
-    service.clock.advance(minutes(31))
-    assert.equal(await session.accessToken(), first)
-    const calls = await Promise.all(Array.from({ length: 5 }, () => whoIs(session)))
-    assert.deepEqual(new Set(calls), new Set([ADMIN.username]))
-    assert.equal(await refreshesOf(service, session.id), 1)
-  })
+  await t.test(
+    'a call that is refused because of an expired token refreshes, and is repeated',
+    async () => {
+      // The clock of the client is an hour behind: it takes the token for good.
+      const behind = { now: () => service.clock.now() - hours(1), uptime: () => 0 }
+      const session = await (
+        await connectTo(service, { clock: behind as unknown as typeof service.clock })
+      ).logIn(asAdmin)
+      const first = await session.accessToken()
+      const frozen = service.clock.now() - hours(1)
+      behind.now = () => frozen
+      service.clock.advance(minutes(31))
+      assert.equal(await session.accessToken(), first)
+      const calls = await Promise.all(Array.from({ length: 5 }, () => whoIs(session)))
+      assert.deepEqual(new Set(calls), new Set([ADMIN.username]))
+      assert.equal(await refreshesOf(service, session.id), 1)
+    },
+  )
 
   await t.test('a body is sent again with a repeated call', async () => {
     const session = await client.logIn(asAdmin)
