@@ -47,6 +47,8 @@ export type StoreAddress =
       readonly url: Secret
       /** Of this process; a few of them are kept aside (D-297). */
       readonly maxConnections?: number
+      /** Remembers the history of the server over restarts (D-296). */
+      readonly timelineFile?: string
     }
 
 /** Called with the events of one commit, in order, after the commit; never with events that were rolled back. */
@@ -58,7 +60,10 @@ export async function openStore(
   onEvents: OnEvents = () => {},
 ): Promise<Store> {
   const { db, database } = await openMigrated(address)
-  database.giveUpOnSilence()
+  await database.beginService().catch(async (error) => {
+    await db.destroy()
+    throw unavailable(database, error)
+  })
   const aside = openAside(db, database)
   const emit = (event: KeptEvent) => onEvents([event])
   return {
@@ -134,7 +139,7 @@ async function databaseAt(address: StoreAddress): Promise<Database> {
     case 'postgres': {
       // Load this driver only when it is used, so that a start with SQLite does not wait for it.
       const { postgres } = await import('./dialects/postgres.ts')
-      return postgres(address.url, address.maxConnections)
+      return postgres(address.url, address)
     }
   }
 }

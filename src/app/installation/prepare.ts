@@ -29,8 +29,15 @@ import {
 import { keepSealed } from '../../domain/installation/keep-sealed.ts'
 import { defaultPolicy } from '../../domain/policies/auth-policy.ts'
 import type { Store } from '../../domain/stores.ts'
-import { checkForDamage, type OnEvents, openStore, StoreUnavailable } from '../../store/open.ts'
+import {
+  checkForDamage,
+  type OnEvents,
+  openStore,
+  type StoreAddress,
+  StoreUnavailable,
+} from '../../store/open.ts'
 import { openAuthorities } from '../compose/own-authorities.ts'
+import { homeFiles } from './home.ts'
 import { emptyBelowUsedHome, isFileMissing, isHomeUsed, nothingInstalled } from './home-in-use.ts'
 import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
 import { exists, RefusedStart, refuseWorldReadable } from './private-files.ts'
@@ -133,7 +140,11 @@ export async function openPrepared(config: Config, random: Random): Promise<Open
 async function openDatabase(config: Config, onEvents?: OnEvents) {
   if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
   const secret = await readInstallationSecret(config.secret)
-  return { secret, store: await refusing(openStore(config.db, onEvents)) }
+  return { secret, store: await refusing(openStore(addressOf(config), onEvents)) }
+}
+
+function addressOf({ db, home }: Config): StoreAddress {
+  return db.kind === 'postgres' ? { ...db, timelineFile: homeFiles(home).databaseTimeline } : db
 }
 
 async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {

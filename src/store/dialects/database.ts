@@ -27,8 +27,13 @@ export interface Database {
    * refuses: the same call may succeed later, or on another server (D-250).
    */
   isTrouble(error: unknown): boolean
-  /** From now on, a connection whose server does not respond is dropped; until then a statement may take any time. */
-  giveUpOnSilence(): void
+  /** Adds what belongs to this kind of database and is no data; the last step of the migrations, at every start. */
+  completeSchema(transaction: QueryExecutorProvider): Promise<void>
+  /**
+   * Called once the tables are up to date. From then on, a connection whose server does not respond is dropped (until
+   * then a statement may take any time), and so is one to a server with another history (D-296).
+   */
+  beginService(): Promise<void>
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
 }

@@ -13,10 +13,10 @@ import { PostgresDriver } from './postgres/driver.ts'
 import { ASIDE_LIMITS, LIMITED_SETTINGS, SERVICE_LIMITS } from './postgres/limits.ts'
 import { Pool } from './postgres/pool.ts'
 import { createRoute } from './postgres/route.ts'
+import { CREATE_TIMELINES_TABLE, createTimelines } from './postgres/timelines.ts'
 import { postgresLists } from './postgres-lists.ts'
 import { postgresWhole } from './postgres-whole.ts'
 
-/** Of one process, all together. */
 const DEFAULT_MAX_CONNECTIONS = 10
 /** Of these, how many are kept aside. */
 const ASIDE_CONNECTIONS = 2
@@ -36,9 +36,18 @@ const TROUBLE =
 /** Any number that nothing else in the same database uses as an advisory lock. */
 const MIGRATION_LOCK = 7_311_640_018
 
-export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS): Database {
+export interface PostgresOptions {
+  /** Of this process, all together. */
+  readonly maxConnections?: number | undefined
+  /** Remembers the history of the server over restarts (D-296). */
+  readonly timelineFile?: string | undefined
+}
+
+export function postgres(url: Secret, options: PostgresOptions = {}): Database {
+  const { maxConnections = DEFAULT_MAX_CONNECTIONS, timelineFile } = options
   const target = readTarget(url)
-  const route = createRoute(target, async () => {})
+  const timelines = createTimelines(timelineFile)
+  const route = createRoute(target, timelines)
   const aside = maxConnections < ENOUGH_TO_SHARE ? 0 : ASIDE_CONNECTIONS
   const isLimited = () => route.givesUp
   const dialect = (pool: Pool, onDestroy: () => Promise<void>) => ({
@@ -48,9 +57,10 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
     createQueryCompiler: () => new PostgresQueryCompiler(),
   })
 
+  const pool = new Pool(route, SERVICE_LIMITS, maxConnections - aside)
   return {
     name: target.name,
-    dialect: dialect(new Pool(route, SERVICE_LIMITS, maxConnections - aside), () => route.end()),
+    dialect: dialect(pool, () => route.end()),
     ...(aside === 0
       ? {}
       : { dialectAside: dialect(new Pool(route, ASIDE_LIMITS, aside), async () => {}) }),
@@ -72,7 +82,18 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
       return rows[0] && instant(rows[0].time)
     },
     isTrouble,
-    giveUpOnSilence: () => route.giveUpOnSilence(),
+    completeSchema: async (transaction) => {
+      await sql.raw(CREATE_TIMELINES_TABLE).execute(transaction)
+    },
+    async beginService() {
+      route.giveUpOnSilence()
+      const link = await pool.acquire()
+      try {
+        await timelines.admit(link)
+      } finally {
+        pool.release(link)
+      }
+    },
     withoutContent(error) {
       // Both quote values: "Failing row contains (…)".
       if (error instanceof DatabaseError) {
