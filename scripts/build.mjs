@@ -41,9 +41,13 @@ function buildDate() {
   return (epoch === undefined ? new Date() : new Date(Number(epoch) * 1000)).toISOString()
 }
 
-/** Uses only the lock file. The same sources and the same time give the same bytes. */
+/**
+ * Uses only the lock file, without the workspace, which is not shipped (D-100). The same sources and the same time give
+ * the same bytes.
+ */
 function billOfMaterials(info) {
-  const args = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx']
+  const args = ['sbom', '--package-lock-only', '--omit=dev', '--workspaces=false']
+  args.push('--sbom-format=cyclonedx')
   const text = execFileSync('npm', args, {
     cwd: root,
     encoding: 'utf8',

@@ -25,6 +25,12 @@ const KINDS = {
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
   fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
+  // The long campaign: more than two hundred kills and fifty power cuts (D-305). Some are in an ordinary run, too.
+  kills: {
+    patterns: ['test/process/{kill,power}*.test.ts', 'test/store/durability.test.ts'],
+    shards: 6,
+    rounds: 25,
+  },
   // What depends most on the runtime: TLS, HTTP, certificates, streams, crypto. For the oldest Node that we support.
   runtime: {
     patterns: [
@@ -59,7 +65,9 @@ const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined
 const progress = createProgress({ kinds })
+const rounds = Math.max(...names.map((kind) => KINDS[kind].rounds ?? 1))
 const env = {
+  LATCHKEY_TEST_ROUNDS: String(rounds),
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url)),
   ...(postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }),
   ...process.env,

@@ -15,7 +15,7 @@ import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { HashStrength } from '../domain/factors/passwords/hashing.ts'
 import { createCheckHealth } from '../domain/health/check-health.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
-import { endExpired } from '../domain/sessions/ending/end-expired.ts'
+import { createEndExpired } from '../domain/sessions/ending/end-expired.ts'
 import { rotateKeysIfDue } from '../domain/tokens/keys/rotate-keys.ts'
 import type { TokenPorts } from '../domain/tokens/ports.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
@@ -204,7 +204,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
           },
         },
         { name: 'certificates', every: RENEW_CERTIFICATES, round: () => open.renewCertificates() },
-        { name: 'expired sessions', every: END_EXPIRED, round: () => endExpired(ports) },
+        { name: 'expired sessions', every: END_EXPIRED, round: createEndExpired(ports) },
         {
           name: 'sweep',
           every: SWEEP,

@@ -8,6 +8,7 @@ import type { Log } from '../base/log.ts'
 import { type Random, systemRandom } from '../base/secrets/random.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
+import { deferred } from '../base/time/deferred.ts'
 import { createRouterCheck, type RouterCheck } from './check.ts'
 import { type FeedTimes, startFeedClient } from './feed-client.ts'
 import { createFeedCopy, type FeedCopy } from './feed-copy.ts'
@@ -83,7 +84,7 @@ export function startRouter(options: RouterOptions): Router {
     ...(times === undefined ? {} : { times }),
   })
 
-  const ready = Promise.withResolvers<void>()
+  const ready = deferred<void>()
   let wasCutOff = true
   const looking = setInterval(() => {
     const isCutOff = copy.isCutOff()

@@ -13,17 +13,20 @@ interface Locked {
   readonly dev?: boolean
   readonly optional?: boolean
   readonly hasInstallScript?: boolean
+  readonly link?: boolean
 }
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 const manifest = JSON.parse(read('package.json'))
+const pinnedNode = JSON.parse(read('tools/node/package.json'))
+// The package itself and its workspace are folders of this repository.
 const locked = Object.entries<Locked>(JSON.parse(read('package-lock.json')).packages).filter(
-  ([path]) => path !== '',
+  ([path, { link }]) => path.startsWith('node_modules/') && link !== true,
 )
 
 test('R117: every dependency is named by one exact version', () => {
-  const { dependencies, devDependencies, optionalDependencies } = manifest
-  const all = { ...dependencies, ...devDependencies, ...optionalDependencies }
+  const { dependencies, devDependencies } = manifest
+  const all = { ...dependencies, ...devDependencies, ...pinnedNode.optionalDependencies }
   for (const [name, version] of Object.entries<string>(all)) {
     // An alias names the package before the version.
     assert.match(version, /^(npm:[\w/@-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/, name)

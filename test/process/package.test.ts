@@ -1,43 +1,36 @@
 /**
- * The package as it is published: built, packed, unpacked somewhere else, and run without its sources. Nothing is
- * fetched; the libraries are those of the checkout, the Node is the pinned one (D-100).
+ * The package as it is published: built, packed, installed into a project of somebody else, and run without its sources.
+ * That project keeps its own Node (D-100), and the libraries work there on every Node that the docs promise (D-335).
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { readdir, readFile, symlink } from 'node:fs/promises'
+import { existsSync, globSync } from 'node:fs'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { test } from 'node:test'
 import { promisify } from 'node:util'
+import {
+  bytesBelow,
+  CHECKOUT,
+  installPackage,
+  OTHER_NODES,
+  writeEntries,
+} from '../support/consumers/install-package.ts'
+import { enrollRouter } from '../support/edge/feed-client.ts'
 import { bearer, logIn } from '../support/login/login.ts'
+import { administrate } from '../support/management.ts'
 import { missingHome } from '../support/process/child-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { childEnvironment } from '../support/process/program.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN } from '../support/service.ts'
 
 const run = promisify(execFile)
-const checkout = fileURLToPath(new URL('../..', import.meta.url))
+const MEBIBYTE = 1024 * 1024
 
-async function packedPackage(t: TestContext): Promise<string> {
-  const folder = await temporaryFolder(t)
-  // npm keeps its cache and its logs in the home of its user.
-  const env = childEnvironment({
-    npm_config_cache: join(folder, 'npm'),
-    npm_config_offline: 'true',
-  })
-  await run(process.execPath, ['scripts/build.mjs'], { cwd: checkout, env })
-  await run('npm', ['pack', '--pack-destination', folder], { cwd: checkout, env })
-  const archive = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? ''
-  await run('tar', ['-xzf', archive], { cwd: folder })
-  const unpacked = join(folder, 'package')
-  await symlink(join(checkout, 'node_modules'), join(unpacked, 'node_modules'))
-  return unpacked
-}
-
-test('the packed package', async (t) => {
-  const folder = await packedPackage(t)
+test('the published package', async (t) => {
+  const consumer = await installPackage(t)
+  const { installed: folder } = consumer
   const program = join(folder, 'bin', 'latchkey.js')
 
   await t.test('has what it runs and what people read, and neither sources nor tests', async () => {
@@ -103,5 +96,94 @@ test('the packed package', async (t) => {
     const { revision, buildDate } = (await service.call('/version')).json().data
     assert.deepEqual({ revision, buildDate }, built)
     assert.equal((await service.stop()).code, 0)
+  })
+
+  await t.test('keeps its own Node, and stays small', async () => {
+    assert.ok(!existsSync(join(consumer.folder, 'node_modules', '.bin', 'node')))
+    assert.deepEqual(
+      globSync(join(consumer.folder, 'node_modules', 'node-{linux,darwin,bin,win}*')),
+      [],
+    )
+    assert.ok((await bytesBelow(join(consumer.folder, 'node_modules'))) < 60 * MEBIBYTE)
+    assert.ok((await stat(consumer.archive)).size < 2 * MEBIBYTE)
+  })
+
+  await t.test('logs in, refreshes and runs a router, as ES module and as CommonJS', async (t) => {
+    const service = await startChild(t)
+    const { identityId, certificate } = await enrollRouter(t, await administrate(service))
+    const router = {
+      id: identityId,
+      cert: certificate.pem,
+      key: certificate.keyPem,
+      ca: service.ca,
+    }
+    const EXAMPLE = JSON.stringify({ url: service.baseUrl, ca: service.ca, ...ADMIN, router })
+    const entries = await writeEntries(consumer.folder)
+    const nodes = [{ major: 'this', path: process.execPath }, ...OTHER_NODES]
+    if (OTHER_NODES.length === 0) t.diagnostic('npm ci --prefix test/nodes brings Node 20 to 24')
+    for (const node of nodes) {
+      for (const entry of entries) {
+        await t.test(`${entry} on Node ${node.major}`, async () => {
+          const { stdout, stderr } = await run(node.path, [entry], {
+            cwd: consumer.folder,
+            env: childEnvironment({ EXAMPLE }),
+          })
+          assert.equal(stderr, '')
+          assert.deepEqual(JSON.parse(stdout), {
+            name: 'admin',
+            isRotated: true,
+            certificate: '-----BEGIN CERTIFICATE-----',
+            cancelled: 'LoginCancelled',
+            isCutOff: false,
+            ended: 'SessionEnded',
+          })
+        })
+      }
+    }
+    assert.equal((await service.stop()).code, 0)
+  })
+
+  await t.test(
+    'runs the command on Node 24 and newer, and is told so on an older one',
+    async () => {
+      for (const node of [{ major: '26', path: process.execPath }, ...OTHER_NODES]) {
+        const result = await run(node.path, [program, '--version']).then(
+          ({ stderr }) => ({ code: 0, stderr }),
+          ({ code, stderr }) => ({ code, stderr }),
+        )
+        if (Number(node.major) >= 24) assert.deepEqual(result, { code: 0, stderr: '' }, node.major)
+        else {
+          assert.equal(result.code, 1)
+          assert.match(result.stderr, /^latchkey needs Node 24 or newer and was started by v2\d/)
+        }
+      }
+    },
+  )
+
+  await t.test('has types that need no skipLibCheck, for ES modules and CommonJS', async () => {
+    const compilerOptions = {
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+      target: 'es2023',
+      lib: ['es2023'],
+      module: 'nodenext',
+      types: ['node'],
+      typeRoots: [join(CHECKOUT, 'node_modules', '@types')],
+    }
+    const source = `import { connect, type Session } from 'latchkey/client'
+import { startRouter } from 'latchkey/router'
+export const logIn = async (url: string, password: string): Promise<Session> =>
+  (await connect({ url })).logIn({ method: 'password', username: 'admin', password })
+export const stop = (router: ReturnType<typeof startRouter>): Promise<void> => router.stop()\n`
+    const types = join(consumer.folder, 'types')
+    await mkdir(types)
+    for (const name of ['module.mts', 'common.cts']) await writeFile(join(types, name), source)
+    const config = JSON.stringify({ compilerOptions, include: ['*.mts', '*.cts'] })
+    await writeFile(join(types, 'tsconfig.json'), config)
+    const tsc = join(CHECKOUT, 'node_modules', 'typescript-7', 'bin', 'tsc')
+    await run(process.execPath, [tsc, '--project', types]).catch(({ stdout }) =>
+      assert.fail(stdout),
+    )
   })
 })

@@ -128,6 +128,7 @@ for (const database of ALL) {
       const { authRequests, apiSessions, refreshTokens, sessionEndings, events } = await open(t)
       const key = (i: number) => `request-${i}` as AuthRequestKey
       const id = (i: number) => sessionId(`session-${i}`)
+      assert.equal(await apiSessions.firstExpiry(), undefined)
       for (const i of [2, 3, 1, 4, 0]) {
         const times = { codeHash: hash(`code-${i}`), expiresAt: after(i) }
         await authRequests.insert(anAuthRequest({ key: key(i), ...times }))
@@ -136,6 +137,7 @@ for (const database of ALL) {
         await sessionEndings.insert(anEnding(id(i), { keepUntil: after(i) }))
         await events.insert(anEvent(`event-${i}`, after(i)))
       }
+      assert.equal(await apiSessions.firstExpiry(), after(0))
       // Three are older than after(3); what expires at that very moment stays.
       for (const [limit, removed, left] of [
         [2, 2, [2, 3, 4]],
@@ -146,6 +148,7 @@ for (const database of ALL) {
         // A session is over at the moment of its end.
         const over = await apiSessions.takeExpired(after(2), limit)
         assert.equal(over.length, removed)
+        assert.equal(await apiSessions.firstExpiry(), after(left[0]))
         assert.equal(await refreshTokens.removeExpired(after(3), limit), removed)
         assert.equal(await sessionEndings.removeExpired(after(3), limit), removed)
         assert.equal(await events.removeOlderThan(after(3), limit), removed)

@@ -1,5 +1,7 @@
 /** Waits that a signal can end. */
 
+import { deferred } from './deferred.ts'
+
 /**
  * Waits for `work` until the signal aborts; then throws its reason. The work itself continues, because other callers
  * may wait for it too, and a later failure of it is ignored.
@@ -8,7 +10,7 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undef
   if (signal === undefined) return work
   work.catch(() => undefined)
   signal.throwIfAborted()
-  const aborted = Promise.withResolvers<never>()
+  const aborted = deferred<never>()
   const giveUp = () => aborted.reject(signal.reason)
   signal.addEventListener('abort', giveUp, { once: true })
   try {

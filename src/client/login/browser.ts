@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Random } from '../../base/secrets/random.ts'
+import { deferred } from '../../base/time/deferred.ts'
 import { LoginCancelled } from '../errors.ts'
 import type { Session, SessionOptions } from '../session.ts'
 import type { Provider } from '../wire/provider.ts'
@@ -65,7 +66,7 @@ export async function beginBrowserLogin(
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const proof = newProof(deps.random, `http://${host}${path}`)
 
-  const answer = Promise.withResolvers<string>()
+  const answer = deferred<string>()
   // It may resolve or be canceled before anything awaits it.
   answer.promise.catch(() => undefined)
   let isAnswered = false

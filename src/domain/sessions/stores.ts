@@ -40,6 +40,8 @@ export interface ApiSessions {
   replaceProven(session: LegacySession): Promise<boolean>
   /** Returns the session as it was when it was deleted; undefined if there was none. */
   remove(id: ApiSessionId): Promise<ApiSession | undefined>
+  /** When the next session expires, or the first of those that have; undefined if there is no session. */
+  firstExpiry(): Promise<Instant | undefined>
   /** Deletes and returns at most `limit` that have expired by `by`. Parallel instances never get the same session. */
   takeExpired(by: Instant, limit: number): Promise<readonly ApiSession[]>
 }

@@ -154,6 +154,11 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
       return row && fromRow(row)
     },
 
+    async firstExpiry() {
+      const query = db.selectFrom('api_sessions').select('expires_at').orderBy('expires_at')
+      return (await query.limit(1).executeTakeFirst())?.expires_at
+    },
+
     async takeExpired(by, limit) {
       const expired = db
         .selectFrom('api_sessions')

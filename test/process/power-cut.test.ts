@@ -1,0 +1,39 @@
+/**
+ * The power goes off around refreshes, logouts and certificates, on SQLite: everything that was answered is on the disk, so it holds
+ * after the next start. D-278, D-305,
+ * R114.
+ */
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { chance } from '../support/chance/chance.ts'
+import { rounds } from '../support/chance/rounds.ts'
+import { assertOver, checkChain, workUntilKilled } from '../support/kills/chains.ts'
+import { doomedHome } from '../support/kills/power-cut.ts'
+import type { OfflineTokens } from '../support/login/refresh.ts'
+import { fixPort } from '../support/process/child-home.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+
+const ROUNDS = rounds(2)
+/** The cut comes with this many answers, at most. */
+const ANSWERS = 60
+
+test('what was answered before a power cut holds after the next start', async (t) => {
+  const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 32))
+  const fate = chance(seed)
+  t.diagnostic(`KILL_SEED=${seed}`)
+  const home = await preparedHome(t)
+  await fixPort(home)
+  const doomed = doomedHome(t, home)
+
+  const over: OfflineTokens[] = []
+  let service = await doomed.start()
+  for (let round = 0; round < ROUNDS; round++) {
+    const chains = await workUntilKilled(service, 1 + fate.below(ANSWERS))
+    await doomed.cutPower(fate.below(100) / 100)
+    service = await doomed.start()
+    for (const tokens of over) await assertOver(service, tokens)
+    for (const chain of chains) over.push(...(await checkChain(service, chain)))
+  }
+  assert.equal((await service.stop()).code, 0)
+})
