@@ -171,9 +171,19 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const nameClientCas = followRules(ports, open)
     const background = runInBackground(
       [
-        { name: 'ended sessions', every: FOLLOW_ENDINGS, round: () => endedSessions.refresh() },
-        { name: 'rules', every: FOLLOW_RULES, round: () => rules.refresh() },
-        { name: 'signing keys', every: FOLLOW_KEYS, round: () => signingKeys.refresh() },
+        {
+          name: 'ended sessions',
+          every: FOLLOW_ENDINGS,
+          round: () => endedSessions.refresh(),
+          follows: true,
+        },
+        { name: 'rules', every: FOLLOW_RULES, round: () => rules.refresh(), follows: true },
+        {
+          name: 'signing keys',
+          every: FOLLOW_KEYS,
+          round: () => signingKeys.refresh(),
+          follows: true,
+        },
         {
           name: 'key rotation',
           every: ROTATE_KEYS,
@@ -186,6 +196,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         {
           name: 'own CAs',
           every: FOLLOW_AUTHORITIES,
+          follows: true,
           round: followAuthorities({
             home: config.home,
             authorities,
@@ -197,6 +208,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         {
           name: 'installation secret',
           every: FOLLOW_SECRET,
+          follows: true,
           round: async () => {
             const found = await installation.find()
             if (found?.secretFingerprint !== secretFingerprint) secretReplaced.resolve()
@@ -216,6 +228,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         { name: 'clock', every: WATCH_CLOCK, round: () => clockWatch.round() },
       ],
       log,
+      store.changes,
     )
 
     const { identity } = config.listeners[0]

@@ -24,6 +24,7 @@ import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
+import { rememberReads } from './remembered-reads.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
 import { sqlCas } from './rules/cas.ts'
 import { sqlExternalJwtSigners } from './rules/external-jwt-signers.ts'
@@ -68,7 +69,11 @@ export async function openStore(
   const emit = (event: KeptEvent) => onEvents([event])
   return {
     ...storesOn(db, database, emit),
-    aside: storesOn(aside, database, emit),
+    aside: rememberReads(storesOn(aside, database, emit), () => readMark(database, aside)),
+    changes: {
+      isPushed: () => database.changes.isPushed(),
+      follow: (listener) => database.changes.follow(listener),
+    },
     async transaction(work) {
       const events: KeptEvent[] = []
       const outcome = await db.transaction().execute((transaction) => {
@@ -83,6 +88,14 @@ export async function openStore(
       if (aside !== db) await aside.destroy()
       await db.destroy()
     },
+  }
+}
+
+async function readMark(database: Database, db: Kysely<Tables>): Promise<string | undefined> {
+  try {
+    return await database.changes.readMark(db)
+  } catch (error) {
+    throw database.isTrouble(error) ? unavailable(database, error) : error
   }
 }
 

@@ -26,7 +26,8 @@ export async function openAuthorities(deps: {
   readonly random: Random
 }): Promise<CertificateAuthorities> {
   const { home, store, random } = deps
-  const authorities = recordAuthorities({ ...store, ...auditPorts(deps) })
+  const recorded = recordAuthorities({ ...store, ...auditPorts(deps) })
+  const authorities = { ...recorded, list: () => store.aside.authorities.list() }
   const opened = await loadAuthorities({ ...deps, authorities })
   await writeCaFile(home, opened, random)
   return opened

@@ -6,6 +6,19 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { ListFacts } from './list-facts.ts'
 import type { WholeFacts } from './whole-facts.ts'
 
+/** How this kind of database says that something was committed: D-298. */
+export interface ChangeFacts {
+  /** Returns a text that differs if anything was committed since it was last read; undefined if that is not known. */
+  readMark(db: QueryExecutorProvider): Promise<string | undefined>
+  /**
+   * Calls the listener when another instance has changed something that copies are made of, from now until the database
+   * is closed. Does nothing if the database cannot tell.
+   */
+  follow(listener: () => void): void
+  /** Whether the listener will be called at once. */
+  isPushed(): boolean
+}
+
 export interface Database {
   /** How it is named to the operator: the path, or host and name. Never a password. */
   readonly name: string
@@ -34,6 +47,7 @@ export interface Database {
    * then a statement may take any time), and so is one to a server with another history (D-296).
    */
   beginService(): Promise<void>
+  readonly changes: ChangeFacts
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
 }

@@ -2,7 +2,13 @@
  * PostgreSQL: a pool for the work of callers, and a few connections kept aside for what must not wait behind it (D-297).
  * The URL sets the hosts, TLS (`sslmode`, `sslrootcert`) and what is expected of the server.
  */
-import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import {
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryExecutorProvider,
+  sql,
+} from 'kysely'
 import { DatabaseError } from 'pg'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { instant } from '../../base/time/instant.ts'
@@ -11,6 +17,8 @@ import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { PostgresDriver } from './postgres/driver.ts'
 import { ASIDE_LIMITS, LIMITED_SETTINGS, SERVICE_LIMITS } from './postgres/limits.ts'
+import type { Link } from './postgres/link.ts'
+import { createTriggers, type Listener, listen, MARK } from './postgres/notices.ts'
 import { Pool } from './postgres/pool.ts'
 import { createRoute } from './postgres/route.ts'
 import { CREATE_TIMELINES_TABLE, createTimelines } from './postgres/timelines.ts'
@@ -18,10 +26,11 @@ import { postgresLists } from './postgres-lists.ts'
 import { postgresWhole } from './postgres-whole.ts'
 
 const DEFAULT_MAX_CONNECTIONS = 10
-/** Of these, how many are kept aside. */
+/** Of these, how many are kept aside. One more listens for changes. */
 const ASIDE_CONNECTIONS = 2
+const LISTENING_CONNECTIONS = 1
 /** With fewer connections than this, none is kept aside. */
-const ENOUGH_TO_SHARE = 4
+const ENOUGH_TO_SHARE = 5
 
 /**
  * SQLSTATEs of a database that cannot be used now, as classes or complete codes (PostgreSQL, Appendix A): no connection
@@ -57,10 +66,15 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
     createQueryCompiler: () => new PostgresQueryCompiler(),
   })
 
-  const pool = new Pool(route, SERVICE_LIMITS, maxConnections - aside)
+  let listener: Listener | undefined
+  const others = aside === 0 ? 0 : aside + LISTENING_CONNECTIONS
+  const pool = new Pool(route, SERVICE_LIMITS, maxConnections - others)
   return {
     name: target.name,
-    dialect: dialect(pool, () => route.end()),
+    dialect: dialect(pool, () => {
+      listener?.stop()
+      return route.end()
+    }),
     ...(aside === 0
       ? {}
       : { dialectAside: dialect(new Pool(route, ASIDE_LIMITS, aside), async () => {}) }),
@@ -84,6 +98,14 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
     isTrouble,
     completeSchema: async (transaction) => {
       await sql.raw(CREATE_TIMELINES_TABLE).execute(transaction)
+      await createTriggers(transaction)
+    },
+    changes: {
+      readMark: shared((db) => readMark(db, listener?.link)),
+      follow(onNotice) {
+        listener ??= listen(route, onNotice)
+      },
+      isPushed: () => listener?.link !== undefined,
     },
     async beginService() {
       route.giveUpOnSilence()
@@ -101,6 +123,25 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
         error.where = undefined
       }
     },
+  }
+}
+
+/** On the connection that listens, so that its silence is noticed. */
+async function readMark(db: QueryExecutorProvider, link: Link | undefined): Promise<string> {
+  const { rows } =
+    link === undefined ? await sql.raw(MARK).execute(db) : await link.run({ text: MARK })
+  return (rows[0] as { mark: string }).mark
+}
+
+/** Those who ask at the same time share an answer. It is asked for after all of them have asked, so it is never old. */
+function shared<A, T>(ask: (argument: A) => Promise<T>): (argument: A) => Promise<T> {
+  let next: Promise<T> | undefined
+  return (argument) => {
+    next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      next = undefined
+      return ask(argument)
+    })
+    return next
   }
 }
 

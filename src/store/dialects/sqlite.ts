@@ -37,11 +37,16 @@ class Adapter extends SqliteAdapter {
 
 /** `syncFile` replaces the system's, for tests. */
 export function sqlite(path: string, syncFile?: SyncFile): Database {
+  let driver: SqliteDriver | undefined
+  const createDriver = () => {
+    driver = new SqliteDriver(path, syncFile)
+    return driver
+  }
   return {
     name: path,
     dialect: {
       createAdapter: () => new Adapter(),
-      createDriver: () => new SqliteDriver(path, syncFile),
+      createDriver,
       createIntrospector: (db) => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
@@ -54,6 +59,11 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     readTime: async () => undefined,
     isTrouble: (error) => error instanceof StoreUnavailable || TROUBLES.has(resultCode(error)),
     completeSchema: async () => {},
+    changes: {
+      readMark: async () => driver?.readMark(),
+      follow: () => {},
+      isPushed: () => false,
+    },
     // SQLite has no server that could stop responding, or be exchanged.
     beginService: async () => {},
     // SQLite names columns in its errors, never values.
