@@ -84,7 +84,7 @@ test('a failover to a standby, and the return of the former primary', async (t) 
       const insert = () => store.sessionEndings.insert(anEnding('after')).catch(() => undefined)
       await eventually(insert, 'a write')
       assert.deepEqual(await subjects(store), [sessionId('before'), sessionId('after')])
-      assert.match(await readFile(file, 'utf8'), /^\d+ 2 [\w-]+\n$/)
+      assert.match(await readFile(file, 'utf8'), /^\d+\/\d+ 2 [\w-]+\n$/)
     },
   )
 
