@@ -20,8 +20,11 @@ export interface RepeatedWork {
 
 type Changes = Store['changes']
 
-/** How often copies are compared while the database tells of changes. Far less than a copy may be old (D-34). */
-const WHILE_PUSHED: Duration = seconds(2)
+/**
+ * How often copies are compared while the database tells of changes. Far less than a copy may be old (D-34), also after
+ * the way to a worker (D-289).
+ */
+const WHILE_PUSHED: Duration = seconds(1)
 /** Between two rounds that were told, so that a burst of changes is read together. */
 const LEAST_PAUSE: Duration = milliseconds(50)
 

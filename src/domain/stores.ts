@@ -9,7 +9,7 @@ import type { Authorities, Cas, SessionCertificates } from './certificates/store
 import type { CertificateRenewals } from './enrollments/renewal/stores.ts'
 import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
-import type { CodeGuesses, PasswordFailures, TotpEnrollments } from './factors/stores.ts'
+import type { PasswordFailures, SecondFactorStores } from './factors/stores.ts'
 import type { Authenticators, Identities } from './identities/stores.ts'
 import type { Installation, SealedValues } from './installation/stores.ts'
 import type { AuthRequests, SpentStates } from './login/stores.ts'
@@ -17,7 +17,7 @@ import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
 
-export interface Stores {
+export interface Stores extends SecondFactorStores {
   readonly installation: Installation
   readonly sealedValues: SealedValues
   readonly identities: Identities
@@ -28,8 +28,6 @@ export interface Stores {
   readonly externalJwtSigners: ExternalJwtSigners
   readonly cas: Cas
   readonly ruleVersions: RuleVersions
-  readonly totpEnrollments: TotpEnrollments
-  readonly codeGuesses: CodeGuesses
   readonly passwordFailures: PasswordFailures
   readonly authRequests: AuthRequests
   readonly spentStates: SpentStates

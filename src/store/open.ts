@@ -17,6 +17,7 @@ import { sqlCodeGuesses } from './identities/code-guesses.ts'
 import { sqlEnrollments } from './identities/enrollments.ts'
 import { sqlIdentities } from './identities/identities.ts'
 import { sqlPasswordFailures } from './identities/password-failures.ts'
+import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
 import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
@@ -67,12 +68,14 @@ export async function openStore(
   })
   const aside = openAside(db, database)
   const emit = (event: KeptEvent) => onEvents([event])
+  const version = database.openVersion?.()
+  const followed = storesOn(aside, database, emit)
   return {
     ...storesOn(db, database, emit),
-    aside: rememberReads(storesOn(aside, database, emit), () => readMark(database, aside)),
+    aside: version === undefined ? followed : rememberReads(followed, () => version.current()),
     changes: {
-      isPushed: () => database.changes.isPushed(),
-      follow: (listener) => database.changes.follow(listener),
+      isPushed: () => database.changes?.isPushed() ?? false,
+      follow: (listener) => database.changes?.follow(listener),
     },
     async transaction(work) {
       const events: KeptEvent[] = []
@@ -85,17 +88,10 @@ export async function openStore(
     },
     databaseTime: () => database.readTime(aside),
     async close() {
+      version?.close()
       if (aside !== db) await aside.destroy()
       await db.destroy()
     },
-  }
-}
-
-async function readMark(database: Database, db: Kysely<Tables>): Promise<string | undefined> {
-  try {
-    return await database.changes.readMark(db)
-  } catch (error) {
-    throw database.isTrouble(error) ? unavailable(database, error) : error
   }
 }
 
@@ -176,6 +172,7 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   cas: ({ db }) => sqlCas(db),
   ruleVersions: ({ db }) => sqlRuleVersions(db),
   totpEnrollments: ({ db }) => sqlTotpEnrollments(db),
+  recoveryCodes: ({ db }) => sqlRecoveryCodes(db),
   codeGuesses: ({ db }) => sqlCodeGuesses(db),
   passwordFailures: ({ db }) => sqlPasswordFailures(db),
   authRequests: ({ db }) => sqlAuthRequests(db),

@@ -1,38 +1,48 @@
 /**
- * The reads by which an instance keeps its copies in memory fresh, several times a second: while nothing was committed
- * to the database, the last result is still right and is returned without reading it again (D-298).
+ * The reads that every instance repeats all the time to keep its copies in memory up to date. If nothing was committed since
+ * the last one, its result is returned again and the database is not queried (D-306).
  */
 import type { Stores } from '../domain/stores.ts'
 
-/** Returns a text that differs if anything was committed since; undefined if that is not known. */
-export type ReadMark = () => Promise<string | undefined>
+/** Changes whenever anything was committed; undefined if that is not known. May be a promise. */
+export type CurrentVersion = () => unknown
 
-export function rememberReads(stores: Stores, readMark: ReadMark): Stores {
+export function rememberReads(stores: Stores, version: CurrentVersion): Stores {
   const { installation, ruleVersions, sessionEndings, signingKeys, authorities } = stores
-  const remember = <A extends readonly unknown[], T>(read: (...args: A) => Promise<T>) =>
-    remembered(read, readMark)
   return {
     ...stores,
-    installation: { ...installation, find: remember(installation.find) },
-    ruleVersions: { ...ruleVersions, current: remember(ruleVersions.current) },
-    sessionEndings: { ...sessionEndings, listAfter: remember(sessionEndings.listAfter) },
-    signingKeys: { ...signingKeys, list: remember(signingKeys.list) },
-    authorities: { ...authorities, list: remember(authorities.list) },
+    installation: { ...installation, find: remembered(installation.find, version) },
+    ruleVersions: { ...ruleVersions, current: remembered(ruleVersions.current, version) },
+    sessionEndings: { ...sessionEndings, listAfter: remembered(sessionEndings.listAfter, version) },
+    signingKeys: { ...signingKeys, list: remembered(signingKeys.list, version) },
+    authorities: { ...authorities, list: remembered(authorities.list, version) },
   }
 }
 
-function remembered<A extends readonly unknown[], T>(
-  read: (...args: A) => Promise<T>,
-  readMark: ReadMark,
-): (...args: A) => Promise<T> {
-  let last: { readonly mark: string; readonly args: A; readonly result: T } | undefined
+interface Remembered<Args, Result> {
+  readonly version: unknown
+  readonly args: Args
+  readonly result: Result
+}
+
+/** Remembers the last result only: followers repeat the same read. */
+export function remembered<Args extends readonly (string | number)[], Result>(
+  read: (...args: Args) => Promise<Result>,
+  version: CurrentVersion,
+): (...args: Args) => Promise<Result> {
+  let last: Remembered<Args, Result> | undefined
   return async (...args) => {
-    // Before the read: what is committed meanwhile changes the mark again, and is read next time.
-    const mark = await readMark()
-    const isSame = last?.args.every((argument, i) => argument === args[i])
-    if (mark !== undefined && last?.mark === mark && isSame) return last.result
+    // Before the read: what is committed during it is read again next time.
+    const now = await version()
+    const isSame =
+      last !== undefined &&
+      now !== undefined &&
+      last.version === now &&
+      args.length === last.args.length &&
+      args.every((arg, i) => arg === last?.args[i])
+    if (last !== undefined && isSame) return last.result
     const result = await read(...args)
-    last = mark === undefined ? undefined : { mark, args, result }
+    last = { version: now, args, result }
     return result
   }
 }

@@ -6,19 +6,6 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { ListFacts } from './list-facts.ts'
 import type { WholeFacts } from './whole-facts.ts'
 
-/** How this kind of database says that something was committed: D-298. */
-export interface ChangeFacts {
-  /** Returns a text that differs if anything was committed since it was last read; undefined if that is not known. */
-  readMark(db: QueryExecutorProvider): Promise<string | undefined>
-  /**
-   * Calls the listener when another instance has changed something that copies are made of, from now until the database
-   * is closed. Does nothing if the database cannot tell.
-   */
-  follow(listener: () => void): void
-  /** Whether the listener will be called at once. */
-  isPushed(): boolean
-}
-
 export interface Database {
   /** How it is named to the operator: the path, or host and name. Never a password. */
   readonly name: string
@@ -47,7 +34,30 @@ export interface Database {
    * then a statement may take any time), and so is one to a server with another history (D-296).
    */
   beginService(): Promise<void>
-  readonly changes: ChangeFacts
+  /** Missing if the database cannot cheaply tell whether anything was committed (D-306). */
+  readonly openVersion?: () => OpenVersion
+  /** Missing if the database cannot tell by itself that something has changed (D-298). */
+  readonly changes?: ChangeNotices
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
+}
+
+export interface ChangeNotices {
+  /**
+   * Calls the listener when another instance has changed something that copies are made of, from now until the database
+   * is closed.
+   */
+  follow(listener: () => void): void
+  /** Whether the listener will be called at once. */
+  isPushed(): boolean
+}
+
+export interface OpenVersion {
+  /**
+   * Returns what differs from the last one if anything was committed since, by any process, or a promise of it.
+   * Undefined if that is not known.
+   */
+  current(): unknown
+  /** Call it before the database is closed. */
+  close(): void
 }

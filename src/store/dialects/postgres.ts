@@ -2,19 +2,14 @@
  * PostgreSQL: a pool for the work of callers, and a few connections kept aside for what must not wait behind it (D-297).
  * The URL sets the hosts, TLS (`sslmode`, `sslrootcert`) and what is expected of the server.
  */
-import {
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryExecutorProvider,
-  sql,
-} from 'kysely'
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
 import { DatabaseError } from 'pg'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { instant } from '../../base/time/instant.ts'
 import { type PostgresUrl, readPostgresUrl } from '../../base/urls/postgres-url.ts'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
+import { unavailable } from './guarded.ts'
 import { PostgresDriver } from './postgres/driver.ts'
 import { ASIDE_LIMITS, LIMITED_SETTINGS, SERVICE_LIMITS } from './postgres/limits.ts'
 import type { Link } from './postgres/link.ts'
@@ -30,7 +25,7 @@ const DEFAULT_MAX_CONNECTIONS = 10
 const ASIDE_CONNECTIONS = 2
 const LISTENING_CONNECTIONS = 1
 /** With fewer connections than this, none is kept aside. */
-const ENOUGH_TO_SHARE = 5
+const ENOUGH_TO_SHARE = 4
 
 /**
  * SQLSTATEs of a database that cannot be used now, as classes or complete codes (PostgreSQL, Appendix A): no connection
@@ -67,17 +62,19 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
   })
 
   let listener: Listener | undefined
-  const others = aside === 0 ? 0 : aside + LISTENING_CONNECTIONS
-  const pool = new Pool(route, SERVICE_LIMITS, maxConnections - others)
+  const listening = maxConnections > ENOUGH_TO_SHARE ? LISTENING_CONNECTIONS : 0
+  const pool = new Pool(route, SERVICE_LIMITS, maxConnections - aside - listening)
+  const asidePool = aside === 0 ? pool : new Pool(route, ASIDE_LIMITS, aside)
+  const rethrow = (error: unknown) => {
+    throw isTrouble(error) ? unavailable({ name: target.name }, error) : error
+  }
   return {
     name: target.name,
     dialect: dialect(pool, () => {
       listener?.stop()
       return route.end()
     }),
-    ...(aside === 0
-      ? {}
-      : { dialectAside: dialect(new Pool(route, ASIDE_LIMITS, aside), async () => {}) }),
+    ...(aside === 0 ? {} : { dialectAside: dialect(asidePool, async () => {}) }),
     sequenceKey: 'bigint generated always as identity primary key',
     sortedText: 'text collate "C"',
     lists: postgresLists,
@@ -100,8 +97,11 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
       await sql.raw(CREATE_TIMELINES_TABLE).execute(transaction)
       await createTriggers(transaction)
     },
+    openVersion: () => ({
+      current: shared(() => readMark(asidePool, listener?.link).catch(rethrow)),
+      close: () => {},
+    }),
     changes: {
-      readMark: shared((db) => readMark(db, listener?.link)),
       follow(onNotice) {
         listener ??= listen(route, onNotice)
       },
@@ -126,20 +126,24 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
   }
 }
 
-/** On the connection that listens, so that its silence is noticed. */
-async function readMark(db: QueryExecutorProvider, link: Link | undefined): Promise<string> {
-  const { rows } =
-    link === undefined ? await sql.raw(MARK).execute(db) : await link.run({ text: MARK })
-  return (rows[0] as { mark: string }).mark
+/** On the connection that listens, if there is one, so that its silence is noticed. */
+async function readMark(pool: Pool, listening: Link | undefined): Promise<string> {
+  const link = listening ?? (await pool.acquire())
+  try {
+    const { rows } = await link.run({ text: MARK })
+    return (rows[0] as { mark: string }).mark
+  } finally {
+    if (link !== listening) pool.release(link)
+  }
 }
 
 /** Those who ask at the same time share an answer. It is asked for after all of them have asked, so it is never old. */
-function shared<A, T>(ask: (argument: A) => Promise<T>): (argument: A) => Promise<T> {
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let next: Promise<T> | undefined
-  return (argument) => {
+  return () => {
     next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       next = undefined
-      return ask(argument)
+      return ask()
     })
     return next
   }

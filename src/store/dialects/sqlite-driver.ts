@@ -76,14 +76,6 @@ export class SqliteDriver implements Driver {
     return (lease as Lease).rollback()
   }
 
-  /**
-   * Differs if another process has committed, or this one has changed rows (D-298). Costs a few microseconds, and needs
-   * no turn: it reads no table.
-   */
-  readMark(): string | undefined {
-    return this.#connection?.readMark()
-  }
-
   async destroy(): Promise<void> {
     const connection = this.#connection
     this.#connection = undefined
@@ -138,18 +130,6 @@ class Connection {
     this.wal = wal
     this.refuseLostFile = watchFile(path)
     this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
-  }
-
-  readMark(): string | undefined {
-    try {
-      this.refuseLostFile()
-      const version = this.prepare('pragma data_version').statement.get()?.['data_version']
-      const own = this.prepare('select total_changes() as own').statement.get()?.['own']
-      return `${version} ${own}`
-    } catch {
-      // The read that follows fails for the same reason, and reports it.
-      return undefined
-    }
   }
 
   async takeTurn(): Promise<void> {

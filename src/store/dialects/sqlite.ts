@@ -9,6 +9,7 @@ import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite-driver.ts'
 import { sqliteLists } from './sqlite-lists.ts'
+import { SqliteVersion } from './sqlite-version.ts'
 import { sqliteWhole } from './sqlite-whole.ts'
 import type { SyncFile } from './wal-sync.ts'
 
@@ -37,16 +38,11 @@ class Adapter extends SqliteAdapter {
 
 /** `syncFile` replaces the system's, for tests. */
 export function sqlite(path: string, syncFile?: SyncFile): Database {
-  let driver: SqliteDriver | undefined
-  const createDriver = () => {
-    driver = new SqliteDriver(path, syncFile)
-    return driver
-  }
   return {
     name: path,
     dialect: {
       createAdapter: () => new Adapter(),
-      createDriver,
+      createDriver: () => new SqliteDriver(path, syncFile),
       createIntrospector: (db) => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
@@ -59,13 +55,10 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     readTime: async () => undefined,
     isTrouble: (error) => error instanceof StoreUnavailable || TROUBLES.has(resultCode(error)),
     completeSchema: async () => {},
-    changes: {
-      readMark: async () => driver?.readMark(),
-      follow: () => {},
-      isPushed: () => false,
-    },
     // SQLite has no server that could stop responding, or be exchanged.
     beginService: async () => {},
+    // Only the connection of a database in memory can read it.
+    ...(path === ':memory:' ? {} : { openVersion: () => new SqliteVersion(path) }),
     // SQLite names columns in its errors, never values.
     withoutContent: () => {},
   }
