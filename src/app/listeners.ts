@@ -3,7 +3,7 @@
  * issuers is complete (D-2).
  */
 
-import { formatHostPort, type HostPort } from '../base/host-port.ts'
+import type { Socket } from 'node:net'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Clock } from '../base/time/clock.ts'
@@ -23,7 +23,7 @@ import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
 import type { Issuer } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
-import { RefusedStart } from './installation/private-files.ts'
+import { distinctInterfaces, explainListenError } from './listen-places.ts'
 import { isPubliclyTrusted } from './public-trust.ts'
 import {
   type CertificateSource,
@@ -38,6 +38,8 @@ export interface OpenListeners {
   renewCertificates(): Promise<void>
   /** Requests client certificates of these CAs too, besides our own PKI, from the next handshake on. */
   nameClientCas(pems: readonly string[]): void
+  /** Takes a connection that another process has accepted for the listener with this index. */
+  accept(listener: number, socket: Socket): void
   close(grace: Duration): Promise<void>
 }
 
@@ -61,6 +63,8 @@ export interface ListenerDependencies {
   /** The limit for all listeners together. */
   readonly limit: ConnectionLimit
   readonly observer: RequestObserver
+  /** The ports that the supervisor listens at, by listener; connections come to `accept`. */
+  readonly openPorts?: readonly number[]
   /** Called for every issuer as soon as its listener is open. */
   readonly addIssuers: (issuers: readonly Issuer[]) => void
   /** Called for every listener with the client API as soon as it is open, in the order of the file. */
@@ -82,8 +86,8 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
     Promise.all(opened.map(({ socket }) => socket.close(grace))).then(() => undefined)
 
   try {
-    for (const listener of config.listeners) {
-      opened.push(await openListener(listener, deps, () => opened))
+    for (const [i, listener] of config.listeners.entries()) {
+      opened.push(await openListener(listener, deps, () => opened, deps.openPorts?.[i]))
     }
   } catch (error) {
     await close(0 as Duration)
@@ -107,6 +111,11 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
   return {
     listeners: opened,
     close,
+    accept(listener, socket) {
+      const place = opened[listener]
+      if (place === undefined) socket.destroy()
+      else place.socket.accept(socket)
+    },
     renewCertificates() {
       // One at a time: a signal may arrive during a round, and both would write the same files.
       renewing = renewing.then(renewAll, renewAll)
@@ -123,6 +132,7 @@ async function openListener(
   listener: Listener,
   deps: ListenerDependencies,
   all: () => readonly Opened[],
+  openPort: number | undefined,
 ): Promise<Opened> {
   const { config, ports, authorities, random, log } = deps
   const source = certificateSource(listener, deps)
@@ -156,6 +166,7 @@ async function openListener(
   const socket = await openTlsListener({
     name: listener.name,
     interfaces: distinctInterfaces(listener),
+    ...(openPort === undefined ? {} : { openPort }),
     tls: listener.tls,
     timeouts: listener.timeouts,
     material: { ...shown, clientCasPem: authorities.caBundlePem },
@@ -196,30 +207,4 @@ function isStrictTransport(
   { certificatePem }: ShownCertificate,
 ): boolean {
   return configured === 'auto' ? isPubliclyTrusted(certificatePem) : configured === 'always'
-}
-
-function distinctInterfaces({ bindPoints }: Listener): readonly HostPort[] {
-  return [
-    ...new Map(
-      bindPoints.map((point) => [formatHostPort(point.interface), point.interface]),
-    ).values(),
-  ]
-}
-
-/** Returns a message for the operator, if there is something that they can do. */
-export function explainListenError(
-  error: NodeJS.ErrnoException & { readonly address?: string; readonly port?: number },
-  listener: string,
-): Error {
-  const { code, address: host = '', port = 0 } = error
-  const where = formatHostPort({ host, port })
-  if (code === 'EADDRINUSE') {
-    const message = `listener ${listener}: something listens at ${where} already; is this service running?`
-    return new RefusedStart(message, { cause: error })
-  }
-  if (code === 'EACCES') {
-    const message = `listener ${listener}: this user may not listen at ${where}; take a port above 1023`
-    return new RefusedStart(message, { cause: error })
-  }
-  return error
 }

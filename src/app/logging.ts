@@ -12,10 +12,15 @@ const STANDARD_ERROR = 2
 /** How much is buffered while standard error is blocked; beyond that, lines are lost. */
 const MOST_WAITING_BYTES = 1024 * 1024
 
-export function createLog(settings: LogSettings, destination?: DestinationStream): Log {
-  const stream = destination ?? standardError()
+export function createLog(
+  settings: LogSettings,
+  destination?: DestinationStream,
+  /** Part of every line. */
+  fields: Readonly<Record<string, string | number>> | null = null,
+): Log {
+  const stream = destination ?? inBatches(standardError())
   return pino(
-    { level: settings.level, base: null, timestamp: stdTimeFunctions.isoTime },
+    { level: settings.level, base: fields, timestamp: stdTimeFunctions.isoTime },
     settings.format === 'text' ? asText(stream) : stream,
   )
 }
@@ -29,6 +34,50 @@ function standardError(): DestinationStream {
   })
   stream.on('error', () => {})
   return stream
+}
+
+/** POSIX: a pipe takes this much as a whole, so the lines of two processes never mix (D-293). */
+const LARGEST_WRITE_BYTES = 4096
+
+/**
+ * Collects the lines of one turn of the event loop, so that a busy process writes once for several requests. Writes at
+ * once what reports an error, and at the exit whatever is left.
+ */
+export function inBatches(stream: DestinationStream): DestinationStream {
+  let lines: string[] = []
+  let bytes = 0
+  let isScheduled = false
+
+  function flush(): void {
+    if (lines.length === 0) return
+    const text = lines.join('')
+    lines = []
+    bytes = 0
+    stream.write(text)
+  }
+  process.once('exit', flush)
+
+  return {
+    write(line) {
+      const size = Buffer.byteLength(line)
+      if (bytes + size > LARGEST_WRITE_BYTES) flush()
+      lines.push(line)
+      bytes += size
+      if (isUrgent(line)) flush()
+      else if (!isScheduled) {
+        isScheduled = true
+        setImmediate(() => {
+          isScheduled = false
+          flush()
+        })
+      }
+    },
+  }
+}
+
+/** Of level `error` or `fatal`, in either format. */
+function isUrgent(line: string): boolean {
+  return /^(?:\{"level":[56]0|\S+ (?:error|fatal) )/.test(line)
 }
 
 const LEVELS: Readonly<Record<number, string>> = {

@@ -17,6 +17,8 @@ export interface Config {
   readonly db: Database
   readonly secret: SecretSource
   readonly listeners: NonEmpty<Listener>
+  /** D-288: how many processes answer requests; `auto` depends on the number of cores. */
+  readonly workers: number | 'auto'
   /** D-1: client id, audience, provider and the prefix of the realms. */
   readonly brand: string
   /** SPIFFE trust domain of the certificates that we issue (D-40). */

@@ -18,6 +18,8 @@ export interface Environment {
   variable(name: string): string | undefined
   /** Removes a variable that holds a secret from the environment of the process. `variable` still returns it. */
   conceal(name: string): void
+  /** Everything that a worker of this service may read too: all but the first password. */
+  forWorkers(): Readonly<Record<string, string>>
 }
 
 /** If no home is named. Relative to the working directory. */
@@ -56,7 +58,18 @@ export function readEnvironment(variables: Variables = AT_START): Environment {
     adminPassword: password === undefined ? undefined : new Secret(password),
     variable,
     conceal,
+    forWorkers: () => {
+      const { LATCHKEY_ADMIN_PASSWORD: _, ...others } = variables
+      const isSet = (pair: [string, string | undefined]): pair is [string, string] =>
+        pair[1] !== undefined
+      return Object.fromEntries(Object.entries(others).filter(isSet))
+    },
   }
+}
+
+/** The environment of a child process: that of this one, without what was concealed, and these. */
+export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...process.env, ...more }
 }
 
 function conceal(name: string): void {

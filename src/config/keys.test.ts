@@ -25,6 +25,7 @@ test('the keys are those of D-46 whose features exist', () => {
     [
       'v',
       'db',
+      'workers',
       'trustDomain',
       'secret.file',
       'secret.environment',

@@ -29,6 +29,7 @@ test('a file with only what is required gets every default', async (t) => {
   assert.deepEqual(config, {
     home,
     db: { kind: 'sqlite', path: join(home, 'latchkey.db') },
+    workers: 'auto',
     secret: { kind: 'file', path: join(home, 'secret') },
     listeners: [
       {

@@ -21,7 +21,7 @@ import {
 import type { Adjustment } from './durations.ts'
 import type { Environment } from './environment.ts'
 import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
-import { readYamlFile } from './read-yaml.ts'
+import { readYamlFile, type Tree } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
@@ -34,6 +34,8 @@ export interface LoadedConfig {
   readonly adjustments: readonly Adjustment[]
   /** The environment variables from which the configuration took secrets (D-243). */
   readonly secretVariables: readonly string[]
+  /** What the file said, before variables were filled in: a worker starts from it, even if the file was changed since. */
+  readonly tree: unknown
 }
 
 /** Throws ConfigProblems if the file cannot be used. Paths in the file are relative to the home. */
@@ -42,12 +44,17 @@ export async function loadConfig(from: {
   /** A file other than `<home>/controller.yml`. */
   readonly file?: string
   readonly environment: Pick<Environment, 'variable'>
+  /** The `tree` of an earlier reading, instead of the file. */
+  readonly tree?: unknown
 }): Promise<LoadedConfig> {
   const home = resolve(from.home)
   const source = from.file === undefined ? join(home, CONFIG_FILE) : resolve(from.file)
   const { variable } = from.environment
 
-  const written = await readYamlFile(source)
+  const written: Tree =
+    from.tree === undefined
+      ? await readYamlFile(source)
+      : { ok: true, tree: from.tree, repeated: [] }
   if (!written.ok) throw new ConfigProblems(source, written.problems)
   const filled = fillIn(written.tree, variable)
   const reading = ControllerFile.safeParse(filled.tree)
@@ -62,7 +69,7 @@ export async function loadConfig(from: {
 
   const { config, adjustments } = build(reading.data, home, variable)
   const secretVariables = secretVariablesOf(config, written.tree)
-  return { config: deepFreeze(config), adjustments, secretVariables }
+  return { config: deepFreeze(config), adjustments, secretVariables, tree: written.tree }
 }
 
 /**
@@ -114,6 +121,7 @@ function build(
   const config: Config = {
     home,
     db: databaseIn(home, file.db),
+    workers: file.workers,
     secret: secretSource(file.secret, home, variable),
     listeners: nonEmpty(listeners),
     brand: edge.brand,

@@ -54,7 +54,7 @@ testRefusals([
     ['web', 'is missing'],
     [
       '__proto__',
-      'is not a known key; known here: v, db, trustDomain, secret, identity, web, edge, log, telemetry',
+      'is not a known key; known here: v, db, workers, trustDomain, secret, identity, web, edge, log, telemetry',
     ],
   ],
   ['a section that is a text', { ...FILE, log: 'debug' }, ['log', 'must be a map of keys']],
@@ -227,6 +227,16 @@ testRefusals([
     'no signature',
     edge({ oidc: { signingAlgorithm: 'none' } }),
     ['edge.oidc.signingAlgorithm', 'must be `ES256`, `RS256` or `EdDSA`'],
+  ],
+  [
+    'no workers',
+    { ...FILE, workers: 0 },
+    ['workers', 'must be `auto` or a whole number from 1 to 64'],
+  ],
+  [
+    'workers in words',
+    { ...FILE, workers: 'all' },
+    ['workers', 'must be `auto` or a whole number from 1 to 64'],
   ],
   [
     'no hashing',

@@ -336,6 +336,12 @@ export const ControllerFile = section('', {
     'The database: a file for SQLite, or `postgres://USER:PASSWORD@HOST/NAME`. Special ' +
       'characters in user and password are percent-encoded. Several hosts are separated by commas.',
   ).prefault('latchkey.db'),
+  // D-288.
+  workers: count(
+    { from: 1, to: 64, or: 'auto' },
+    'How many processes answer requests. `auto`: one for each core, at most eight. `1` is a single process; with more, ' +
+      'the first process supervises the others.',
+  ).prefault('auto'),
   trustDomain: trustDomain(
     'The SPIFFE trust domain that certificates name: lower-case letters, digits, dots, dashes and ' +
       'underscores. After a change, earlier certificates are refused.',

@@ -26,6 +26,7 @@ export async function startService(
       address,
       adminPassword,
       variable: () => undefined,
+      forWorkers: () => ({}),
       conceal: () => undefined,
     },
   })

@@ -9,7 +9,7 @@ import type { Authorities, Cas, SessionCertificates } from './certificates/store
 import type { CertificateRenewals } from './enrollments/renewal/stores.ts'
 import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
-import type { CodeGuesses, PasswordFailures, TotpEnrollments } from './factors/stores.ts'
+import type { PasswordFailures, SecondFactorStores } from './factors/stores.ts'
 import type { Authenticators, Identities } from './identities/stores.ts'
 import type { Installation, SealedValues } from './installation/stores.ts'
 import type { AuthRequests, SpentStates } from './login/stores.ts'
@@ -17,7 +17,7 @@ import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
 
-export interface Stores {
+export interface Stores extends SecondFactorStores {
   readonly installation: Installation
   readonly sealedValues: SealedValues
   readonly identities: Identities
@@ -28,8 +28,6 @@ export interface Stores {
   readonly externalJwtSigners: ExternalJwtSigners
   readonly cas: Cas
   readonly ruleVersions: RuleVersions
-  readonly totpEnrollments: TotpEnrollments
-  readonly codeGuesses: CodeGuesses
   readonly passwordFailures: PasswordFailures
   readonly authRequests: AuthRequests
   readonly spentStates: SpentStates
@@ -54,6 +52,13 @@ export interface Store extends Stores {
    * The same stores on connections that callers cannot exhaust, for health checks and for the copies in memory (D-297).
    */
   readonly aside: Stores
+  /** How this instance learns that another one has changed what copies in memory are made of (D-298). */
+  readonly changes: {
+    /** Whether the listener will be called at once; otherwise copies are compared with the database more often. */
+    isPushed(): boolean
+    /** Calls the listener after such a change, until the store is closed. At most one listener. */
+    follow(listener: () => void): void
+  }
   /** The current time of the database; undefined if it uses the clock of this machine (D-230). */
   databaseTime(): Promise<Instant | undefined>
   close(): Promise<void>

@@ -3,7 +3,7 @@
  * request get the API's error response. Client certificates are checked later, by our own code.
  */
 import type { RequestListener } from 'node:http'
-import { formatHostPort, type HostPort } from '../base/host-port.ts'
+import type { HostPort } from '../base/host-port.ts'
 import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
@@ -17,6 +17,7 @@ import {
   type RawAnswer,
   type TlsMaterial,
 } from '../https-server/https-server.ts'
+import { listenOnEach } from '../https-server/listen-on-each.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
 import { apiErrorBody } from './faces/error-bodies.ts'
 
@@ -28,11 +29,13 @@ export interface TlsListenerOptions
   readonly name: string
   /** One socket each. With port 0, all of them use the same free port. */
   readonly interfaces: readonly HostPort[]
+  /** The port that another process listens at for this one; the connections come to `accept`. */
+  readonly openPort?: number
   readonly handler: RequestListener
   readonly random: Random
 }
 
-export interface TlsListener extends Pick<HttpsServer, 'close'> {
+export interface TlsListener extends Pick<HttpsServer, 'close' | 'accept'> {
   /** The port in use: the configured one, or the free port that was chosen. */
   readonly port: number
   /** Replaces the certificate, the CA names or both, starting with the next handshake. */
@@ -45,38 +48,16 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
     ...options,
     onUnreadable: (why) => answerUnreadable(why, { log, random }),
   })
-  let port: number | undefined
-  try {
-    for (const wanted of interfaces) {
-      const requested = wanted.port === 0 ? (port ?? 0) : wanted.port
-      const bound = await listen(server, { host: wanted.host, port: requested })
-      if (bound.outcome === 'listening') {
-        port = bound.port
-      } else {
-        // Skip IPv6 on a machine without it, so that the default configuration still works.
-        const at = formatHostPort(wanted)
-        log.warn({ listener: name, interface: at }, 'this machine has no such interface; left out')
-      }
-    }
-    if (port === undefined) throw new Error(`listener ${name} has no interface to listen on`)
-  } catch (error) {
-    await server.close(0 as Duration)
-    throw error
+  const { replaceMaterial, accept, close } = server
+  if (options.openPort !== undefined) {
+    return { port: options.openPort, replaceMaterial, accept, close }
   }
-  return { port, replaceMaterial: server.replaceMaterial, close: server.close }
-}
-
-type Bound =
-  | { readonly outcome: 'listening'; readonly port: number }
-  | { readonly outcome: 'no-such-interface' }
-
-async function listen(server: HttpsServer, at: HostPort): Promise<Bound> {
   try {
-    return { outcome: 'listening', port: await server.listen(at) }
+    const port = await listenOnEach(interfaces, server.listen, { name, log })
+    return { port, replaceMaterial, accept, close }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') throw error
-    return { outcome: 'no-such-interface' }
+    await close(0 as Duration)
+    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 /** Whether what a login proved is enough for its policy as it is now. D-52, D-232. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { factorDemands } from './factors/second-factors.ts'
 import { isBoundElsewhere, type PolicyDemands, unmetDemand } from './policy-demands.ts'
 
 const OPEN: PolicyDemands = {
@@ -9,7 +10,7 @@ const OPEN: PolicyDemands = {
   allowsCertificate: true,
   signers: ['signer-1'],
   cas: ['ca-1'],
-  requireTotp: false,
+  ...factorDemands({}),
   requireExtJwt: null,
   bindTokens: false,
 }

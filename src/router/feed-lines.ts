@@ -6,6 +6,7 @@ import { fromUtf8 } from '../base/encoding.ts'
 import { isJsonObject, isText, type JsonObject, parseJson } from '../base/json.ts'
 import { type Duration, milliseconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
+import { parseFactorDemands } from '../protocol/factors/second-factors.ts'
 import { LONGEST_CURSOR } from '../protocol/limits.ts'
 import type { PolicyDemands } from '../protocol/policy-demands.ts'
 
@@ -112,15 +113,16 @@ const READERS = {
 
   policy(members: JsonObject): FeedLine | undefined {
     const { id, signers, cas, requireExtJwt } = members
-    const { allowsPassword, allowsCertificate, requireTotp, bindTokens } = members
+    const { allowsPassword, allowsCertificate, bindTokens } = members
     if (!isText(id) || !areTexts(signers) || !areTexts(cas)) return undefined
     if (typeof allowsPassword !== 'boolean' || typeof allowsCertificate !== 'boolean') {
       return undefined
     }
-    if (typeof requireTotp !== 'boolean' || typeof bindTokens !== 'boolean') return undefined
+    const factors = parseFactorDemands(members)
+    if (factors === undefined || typeof bindTokens !== 'boolean') return undefined
     const required = readRequired(requireExtJwt)
     if (required === undefined) return undefined
-    const rest = { signers, cas, requireTotp, bindTokens, requireExtJwt: required }
+    const rest = { signers, cas, ...factors, bindTokens, requireExtJwt: required }
     return { type: 'policy', policy: { id, allowsPassword, allowsCertificate, ...rest } }
   },
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { ManualClock, NOON } from '../../test/support/clocks/manual-clock.ts'
 import { milliseconds, seconds } from '../base/time/duration.ts'
 import { plus } from '../base/time/instant.ts'
+import { factorDemands } from '../protocol/factors/second-factors.ts'
 import type { PolicyDemands } from '../protocol/policy-demands.ts'
 import type { Known } from './feed-copy.ts'
 import { createWatches } from './watches.ts'
@@ -13,7 +14,7 @@ const DEMANDS: PolicyDemands = {
   allowsCertificate: true,
   signers: [],
   cas: [],
-  requireTotp: false,
+  ...factorDemands({}),
   requireExtJwt: null,
   bindTokens: false,
 }

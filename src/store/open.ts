@@ -17,6 +17,7 @@ import { sqlCodeGuesses } from './identities/code-guesses.ts'
 import { sqlEnrollments } from './identities/enrollments.ts'
 import { sqlIdentities } from './identities/identities.ts'
 import { sqlPasswordFailures } from './identities/password-failures.ts'
+import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
 import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
@@ -24,6 +25,7 @@ import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
+import { rememberReads } from './remembered-reads.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
 import { sqlCas } from './rules/cas.ts'
 import { sqlExternalJwtSigners } from './rules/external-jwt-signers.ts'
@@ -66,9 +68,15 @@ export async function openStore(
   })
   const aside = openAside(db, database)
   const emit = (event: KeptEvent) => onEvents([event])
+  const version = database.openVersion?.()
+  const followed = storesOn(aside, database, emit)
   return {
     ...storesOn(db, database, emit),
-    aside: storesOn(aside, database, emit),
+    aside: version === undefined ? followed : rememberReads(followed, () => version.current()),
+    changes: {
+      isPushed: () => database.changes?.isPushed() ?? false,
+      follow: (listener) => database.changes?.follow(listener),
+    },
     async transaction(work) {
       const events: KeptEvent[] = []
       const outcome = await db.transaction().execute((transaction) => {
@@ -80,6 +88,7 @@ export async function openStore(
     },
     databaseTime: () => database.readTime(aside),
     async close() {
+      version?.close()
       if (aside !== db) await aside.destroy()
       await db.destroy()
     },
@@ -163,6 +172,7 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   cas: ({ db }) => sqlCas(db),
   ruleVersions: ({ db }) => sqlRuleVersions(db),
   totpEnrollments: ({ db }) => sqlTotpEnrollments(db),
+  recoveryCodes: ({ db }) => sqlRecoveryCodes(db),
   codeGuesses: ({ db }) => sqlCodeGuesses(db),
   passwordFailures: ({ db }) => sqlPasswordFailures(db),
   authRequests: ({ db }) => sqlAuthRequests(db),

@@ -20,7 +20,7 @@ import type {
 import type { SecretHash } from '../base/secrets/vault.ts'
 import type { Duration } from '../base/time/duration.ts'
 import type { Instant } from '../base/time/instant.ts'
-import type { EnrollmentOwner } from '../domain/factors/totp-enrollment.ts'
+import type { FactorOwner } from '../domain/factors/factor-owner.ts'
 import type { AuthRequestKey } from '../domain/login/request/auth-request.ts'
 import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.ts'
 import type { ENROLLMENT_OF_ANY_METHOD } from '../entities/enrollment.ts'
@@ -144,7 +144,7 @@ export interface TotpEnrollmentRow {
   identity_id: IdentityId
   id: TotpEnrollmentId
   /** Empty once the enrollment is verified, and in a pending row from before 0006, which is void (D-240). */
-  owner: EnrollmentOwner | null
+  owner: FactorOwner | null
   sealed_secret: string
   /** Empty while it is pending. */
   verified_at: Instant | null

@@ -73,7 +73,7 @@ test('a histogram makes no more than 2000 series, whatever its labels are', asyn
 test('backslashes, quotes and line ends in values and explanations are escaped', async () => {
   const metrics = createMetrics()
   const value = 'a "quoted\\" \n line'
-  metrics.read({ name: 'x', help: 'One\\two\nthree.', type: 'gauge' }, () => [
+  metrics.read({ name: 'x', help: 'One\\two\nthree.', type: 'gauge', over: 'sum' }, () => [
     { labels: { l: value }, value: 1 },
   ])
   const read = readPrometheusText(await metrics.render())
@@ -83,11 +83,13 @@ test('backslashes, quotes and line ends in values and explanations are escaped',
 
 test('what cannot be read is left out, and everything else is shown', async () => {
   const metrics = createMetrics()
-  metrics.read({ name: 'broken', help: 'Broken.', type: 'gauge' }, async () => {
+  metrics.read({ name: 'broken', help: 'Broken.', type: 'gauge', over: 'sum' }, async () => {
     throw new Error('the database is away')
   })
-  metrics.read({ name: 'empty', help: 'Empty.', type: 'gauge' }, () => [])
-  metrics.read({ name: 'well', help: 'Well.', type: 'gauge' }, async () => [{ value: 1.5e-7 }])
+  metrics.read({ name: 'empty', help: 'Empty.', type: 'gauge', over: 'sum' }, () => [])
+  metrics.read({ name: 'well', help: 'Well.', type: 'gauge', over: 'sum' }, async () => [
+    { value: 1.5e-7 },
+  ])
   const read = readPrometheusText(await metrics.render())
   assert.deepEqual([...read.keys()], ['well'])
   assert.equal(sampleOf(read, 'well'), 1.5e-7)

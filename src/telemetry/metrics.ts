@@ -4,6 +4,8 @@
  * of the service and of Prometheus (D-138).
  */
 
+import { escapeHelp, type Family, type Over, renderFamilies } from './families.ts'
+
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 type Labels = Readonly<Record<string, string>>
@@ -25,13 +27,15 @@ export interface Metrics {
   histogram<Name extends string>(
     about: About & { readonly labels: readonly Name[]; readonly buckets: readonly number[] },
   ): (labels: Readonly<Record<Name, string>>, value: number) => void
-  /** Read at every rendering. A value that cannot be read is omitted, and all others are shown. */
-  read(
-    about: About & { readonly type: 'gauge' | 'counter' },
-    readings: () => readonly Reading[] | Promise<readonly Reading[]>,
-  ): void
+  /** Read at every snapshot. A value that cannot be read is omitted, and all others are shown. */
+  read(about: ReadAbout, readings: () => readonly Reading[] | Promise<readonly Reading[]>): void
+  snapshot(): Promise<readonly Family[]>
   render(): Promise<string>
 }
+
+/** A gauge says what its values in several processes are together. */
+export type ReadAbout = About &
+  ({ readonly type: 'counter' } | { readonly type: 'gauge'; readonly over: Over })
 
 export interface About {
   readonly name: string
@@ -42,26 +46,20 @@ export interface About {
 const MOST_SERIES = 2_000
 
 export function createMetrics(): Metrics {
-  const families: (() => Promise<string>)[] = []
+  const families: (() => Promise<Family>)[] = []
 
   const add = (
-    about: About & { readonly type: 'gauge' | 'counter' | 'histogram' },
-    samples: () => readonly string[] | Promise<readonly string[]>,
-  ) =>
-    families.push(async () => {
-      const lines = await samples()
-      if (lines.length === 0) return ''
-      const { name, help, type } = about
-      return [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...lines, ''].join(
-        '\n',
-      )
-    })
+    about: Omit<Family, 'samples'>,
+    samples: () => Family['samples'] | Promise<Family['samples']>,
+  ) => families.push(async () => ({ ...about, samples: await samples() }))
+
+  const snapshot = () => Promise.all(families.map((family) => family()))
 
   return {
     counter({ name, help, labels }) {
       const counts = new Map(combinations(labels).map((one) => [formatLabels(one), 0]))
-      add({ name, help, type: 'counter' }, () =>
-        [...counts].map(([shown, count]) => `${name}${shown} ${count}`),
+      add({ name, help, type: 'counter', over: 'sum' }, () =>
+        [...counts].map(([shown, count]) => [`${name}${shown}`, count]),
       )
       return (given) => {
         const key = formatLabels(Object.fromEntries(namesOf(labels).map((n) => [n, given[n]])))
@@ -72,7 +70,7 @@ export function createMetrics(): Metrics {
 
     histogram({ name, help, labels, buckets }) {
       const series = new Map<string, { labels: Labels; counts: number[]; sum: number }>()
-      add({ name, help, type: 'histogram' }, () =>
+      add({ name, help, type: 'histogram', over: 'sum' }, () =>
         [...series.values()].flatMap((one) => histogramLines(name, buckets, one)),
       )
       return (given, value) => {
@@ -90,8 +88,10 @@ export function createMetrics(): Metrics {
       }
     },
 
-    read({ name, help, type }, readings) {
-      add({ name, help, type }, async () => {
+    read(about, readings) {
+      const { name, help, type } = about
+      const over = about.type === 'gauge' ? about.over : 'sum'
+      add({ name, help, type, over }, async () => {
         try {
           const found = await readings()
           return found.map(({ labels = {}, value }) => sample(name, labels, value))
@@ -101,9 +101,8 @@ export function createMetrics(): Metrics {
       })
     },
 
-    async render() {
-      return (await Promise.all(families.map((family) => family()))).join('')
-    },
+    snapshot,
+    render: async () => renderFamilies(await snapshot()),
   }
 }
 
@@ -124,7 +123,7 @@ function histogramLines(
   name: string,
   buckets: readonly number[],
   one: { readonly labels: Labels; readonly counts: readonly number[]; readonly sum: number },
-): readonly string[] {
+): Family['samples'] {
   let count = 0
   const lines = [...buckets.map(String), '+Inf'].map((le, i) => {
     count += one.counts[i] ?? 0
@@ -137,17 +136,13 @@ function histogramLines(
   ]
 }
 
-function sample(name: string, labels: Labels, value: number): string {
-  return `${name}${formatLabels(labels)} ${value}`
+function sample(name: string, labels: Labels, value: number): readonly [string, number] {
+  return [`${name}${formatLabels(labels)}`, value]
 }
 
 function formatLabels(labels: Labels): string {
   const shown = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`)
   return shown.length === 0 ? '' : `{${shown.join(',')}}`
-}
-
-function escapeHelp(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
 
 function escapeValue(text: string): string {

@@ -17,7 +17,7 @@ export function addProcessMetrics(metrics: Metrics, clock: Clock): () => void {
   metrics.read(
     {
       name: 'process_cpu_seconds_total',
-      help: 'User and system time of the process.',
+      help: 'User and system time of the process; with workers, of all processes together.',
       type: 'counter',
     },
     () => {
@@ -28,14 +28,20 @@ export function addProcessMetrics(metrics: Metrics, clock: Clock): () => void {
   metrics.read(
     {
       name: 'process_resident_memory_bytes',
-      help: 'Memory of the process that is in RAM.',
+      help: 'Memory of the process that is in RAM; with workers, of all processes together.',
       type: 'gauge',
+      over: 'sum',
     },
     () => [{ value: process.memoryUsage.rss() }],
   )
   const startedAt = clock.now() / 1e3 - process.uptime()
   metrics.read(
-    { name: 'process_start_time_seconds', help: 'When the process began.', type: 'gauge' },
+    {
+      name: 'process_start_time_seconds',
+      help: 'When the process began.',
+      type: 'gauge',
+      over: 'min',
+    },
     () => [{ value: startedAt }],
   )
   return addEventLoopLag(metrics, clock)
@@ -49,8 +55,9 @@ function addEventLoopLag(metrics: Metrics, clock: Clock): () => void {
   metrics.read(
     {
       name: 'latchkey_event_loop_lag_seconds',
-      help: 'How late the event loop ran in the last ten seconds or more.',
+      help: 'How late the event loop ran in the last ten seconds or more; with workers, the latest one.',
       type: 'gauge',
+      over: 'max',
     },
     () => {
       // Measuring begins with the first reader: without one, nothing wakes up for it.

@@ -12,10 +12,17 @@ const ROOT = join(import.meta.dirname, '../..')
 /** The signing keys and our CAs are also copies in memory under the same name. */
 const IN_MEMORY = ['signingKeys', 'authorities']
 
-const [, declared = ''] =
-  /interface Stores \{(.*?)\n\}/s.exec(readFileSync(join(ROOT, 'src/domain/stores.ts'), 'utf8')) ??
-  []
-const stores = [...declared.matchAll(/readonly (\w+):/g)]
+/** The stores of all second factors are declared beside them (D-262). */
+const declared = [
+  ['src/domain/stores.ts', 'Stores'],
+  ['src/domain/factors/stores.ts', 'SecondFactorStores'],
+].map(([file = '', name = '']) => {
+  const source = readFileSync(join(ROOT, file), 'utf8')
+  const found = new RegExp(`interface ${name}\\b[^{]*\\{(.*?)\\n\\}`, 's').exec(source)
+  assert.ok(found?.[1] !== undefined, `${name} in ${file}`)
+  return found[1]
+})
+const stores = [...declared.join('\n').matchAll(/readonly (\w+):/g)]
   .map(([, name = '']) => name)
   .filter((name) => !IN_MEMORY.includes(name))
 
@@ -41,6 +48,7 @@ function argumentsAt(source: string, open: number): string {
 
 test('no use case uses a plain store inside a transaction', () => {
   assert.ok(stores.length > 15)
+  assert.ok(stores.includes('recoveryCodes'))
   const files = globSync('src/{domain,app}/**/*.ts', { cwd: ROOT }).filter(
     (file) => !file.endsWith('.test.ts'),
   )

@@ -15,7 +15,7 @@ import {
 import type { MadeCertificate } from '../support/certificates/openssl.ts'
 import { rounds } from '../support/chance/rounds.ts'
 import { administrate } from '../support/management.ts'
-import { fixPort, installAnewIn } from '../support/process/child-home.ts'
+import { fixPort, installAnewIn, useWorkers } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -48,6 +48,7 @@ async function killRounds(t: TestContext, prepare: (home: string) => Promise<voi
   await fixPort(home)
   const csr = await makeCsr()
 
+  await useWorkers(home, 2)
   let service = await startChild(t, { home })
   for (let round = 1; round <= rounds(1); round++) {
     const people = await enrollUntilKilled(service, csr)

@@ -22,7 +22,7 @@ import {
 } from '../support/kills/managed-lives.ts'
 import { bearer, beginLogin, submitPassword } from '../support/login/login.ts'
 import { type Administrator, administrate, administratorWith } from '../support/management.ts'
-import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
+import { changeConfig, fixPort, installAnewIn, useWorkers } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import type { Service } from '../support/service.ts'
@@ -88,6 +88,7 @@ async function killRounds(
   const database = { config: { db } } as Database
 
   const world: World = { entries: [], begun: [] }
+  await useWorkers(home, 2)
   let service = await startChild(t, { home })
   try {
     for (let round = 1; round <= ROUNDS; round++) {
@@ -98,6 +99,8 @@ async function killRounds(
       service = await startChild(t, { home })
       await checkAll(t, service, database, world)
     }
+    // From here on a process kills itself, and that must be the only one.
+    await useWorkers(home, 1)
     for (const [i, tables] of WRITTEN.entries()) {
       const fate = chance(seed + ROUNDS + 1 + i)
       // Before: his own login writes, too.

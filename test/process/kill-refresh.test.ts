@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { rounds } from '../support/chance/rounds.ts'
 import { assertOver, checkChain, workUntilKilled } from '../support/kills/chains.ts'
 import type { OfflineTokens } from '../support/login/refresh.ts'
-import { fixPort } from '../support/process/child-home.ts'
+import { fixPort, useWorkers } from '../support/process/child-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 
@@ -19,10 +19,13 @@ test('what was answered before a kill -9 holds after the next start: refreshes, 
   const home = await preparedHome(t)
   await fixPort(home)
 
+  await useWorkers(home, 2)
   const over: OfflineTokens[] = []
   let service = await startChild(t, { home })
   for (let round = 0; round < ROUNDS; round++) {
     const chains = await workUntilKilled(service, ANSWERS[round % ANSWERS.length] ?? 1)
+    // A home may go from one process to several and back.
+    await useWorkers(home, 1 + (round % 2))
     service = await startChild(t, { home })
     // Also what was over rounds ago: an ending outlives every start.
     for (const tokens of over) await assertOver(service, tokens)

@@ -12,7 +12,7 @@ import {
   REDIRECT_URI,
   submitPassword,
 } from '../support/login/login.ts'
-import { fixPort, installAnewIn } from '../support/process/child-home.ts'
+import { fixPort, installAnewIn, useWorkers } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -55,9 +55,12 @@ async function killRounds(
   await prepare(home)
   await fixPort(home)
 
+  await useWorkers(home, 2)
   let service = await startChild(t, { home })
   for (let round = 1; round <= count; round++) {
     const logins = await loginsUntilKilled(service)
+    // A home may go from one process to several and back.
+    await useWorkers(home, round % 2 === 0 ? 2 : 1)
     service = await startChild(t, { home })
     await checkAll(service, logins)
   }

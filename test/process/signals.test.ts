@@ -4,18 +4,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connectRaw } from '../support/edge/raw-connection.ts'
 import { beginLogin, exchange, REDIRECT_URI } from '../support/login/login.ts'
 import { isRefused } from '../support/ports.ts'
+import { homeWithDatabase } from '../support/process/child-home.ts'
 import {
   type ChildService,
   spawnLatchkey,
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN } from '../support/service.ts'
 
 /** A login whose password is on its way: everything is sent but the end of the body. */
 async function beginSlowLogin(t: TestContext, service: ChildService) {
@@ -111,10 +111,8 @@ test('a Ctrl-C that npm hands on is one key, not two', async (t) => {
 })
 
 test('signals that come while the service starts are neither lost nor deadly', async (t) => {
-  const home = join(await temporaryFolder(t), 'home')
-  const child = spawnLatchkey(t, ['run', '--home', home], {
-    environment: { LATCHKEY_ADDRESS: 'localhost:0' },
-  })
+  const home = await homeWithDatabase(t)
+  const child = spawnLatchkey(t, ['run', '--home', home])
   await waitFor(
     () => child.output.stderr.includes('a signing key was made'),
     () => 'the first work of a start',

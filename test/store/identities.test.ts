@@ -185,7 +185,7 @@ for (const database of ALL) {
       assert.deepEqual(await store.authenticators.listOf(id), [])
       assert.equal(await store.authenticators.findUpdb('zoë'), undefined)
       assert.equal(await store.totpEnrollments.find(id), undefined)
-      assert.equal(await store.totpEnrollments.countRecoveryCodes(id), 0)
+      assert.equal(await store.recoveryCodes.count(id), 0)
       // A session is ended, and that is more than removing its row.
       assert.deepEqual(await store.apiSessions.listOf(id), [aSession()])
       assert.equal((await store.authenticators.listOf(plain('other').id)).length, 1)

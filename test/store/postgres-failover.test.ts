@@ -71,32 +71,38 @@ test('a failover to a standby, and the return of the former primary', async (t) 
     )
   })
 
-  await t.test('an open store finds the promoted standby by itself, with what was committed', async () => {
-    const replicated = `select 1 from session_endings where subject = '${sessionId('before')}'`
-    await eventually(async () => {
-      const rows = await query(standby.url, replicated).catch(() => [])
-      return rows[0]
-    }, 'the row on the standby')
-    await primary.crash()
-    await query(standby.url, 'select pg_promote()')
-    const insert = () => store.sessionEndings.insert(anEnding('after')).catch(() => undefined)
-    await eventually(insert, 'a write')
-    assert.deepEqual(await subjects(store), [sessionId('before'), sessionId('after')])
-    assert.match(await readFile(file, 'utf8'), /^\d+ 2 [\w-]+\n$/)
-  })
+  await t.test(
+    'an open store finds the promoted standby by itself, with what was committed',
+    async () => {
+      const replicated = `select 1 from session_endings where subject = '${sessionId('before')}'`
+      await eventually(async () => {
+        const rows = await query(standby.url, replicated).catch(() => [])
+        return rows[0]
+      }, 'the row on the standby')
+      await primary.crash()
+      await query(standby.url, 'select pg_promote()')
+      const insert = () => store.sessionEndings.insert(anEnding('after')).catch(() => undefined)
+      await eventually(insert, 'a write')
+      assert.deepEqual(await subjects(store), [sessionId('before'), sessionId('after')])
+      assert.match(await readFile(file, 'utf8'), /^\d+\/\d+ 2 [\w-]+\n$/)
+    },
+  )
 
   // Attack: what was ended since the failover is valid again on the former primary.
-  await t.test('the former primary is refused, although it accepts writes and comes first', async () => {
-    await primary.start()
-    await query(primary.url, 'create table a_write (one int)')
-    // By a service that runs, for new connections.
-    await Promise.all([1, 2, 3, 4, 5].map((i) => store.sessionEndings.insert(anEnding(`${i}`))))
-    assert.equal((await subjects(store)).length, 7)
-    // By one that starts.
-    const other = await open(t, bothHosts(), file)
-    assert.equal((await subjects(other)).length, 7)
-    await refused(open(t, primary.url, file), FORMER)
-  })
+  await t.test(
+    'the former primary is refused, although it accepts writes and comes first',
+    async () => {
+      await primary.start()
+      await query(primary.url, 'create table a_write (one int)')
+      // By a service that runs, for new connections.
+      await Promise.all([1, 2, 3, 4, 5].map((i) => store.sessionEndings.insert(anEnding(`${i}`))))
+      assert.equal((await subjects(store)).length, 7)
+      // By one that starts.
+      const other = await open(t, bothHosts(), file)
+      assert.equal((await subjects(other)).length, 7)
+      await refused(open(t, primary.url, file), FORMER)
+    },
+  )
 
   await t.test('a running service does not fall back to it either', async () => {
     await standby.crash()

@@ -7,6 +7,7 @@ import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, AuthPolicyId, CaId, IdentityId } from '../../src/base/ids.ts'
 import { lockRule } from '../../src/domain/factors/guessing/lock-rule.ts'
 import type { Store } from '../../src/domain/stores.ts'
+import { factorDemands } from '../../src/protocol/factors/second-factors.ts'
 import { rounds } from '../support/chance/rounds.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
@@ -219,7 +220,7 @@ for (const database of ALL) {
       const policy = aPolicy({ id: 'policy-2' as AuthPolicyId, name: 'guests' })
       await authPolicies.insert(policy)
       const stricter = { ...policy, name: 'visitors', tags: {}, updatedAt: after(9) }
-      const secondary = { requireTotp: false, requireExtJwt: undefined }
+      const secondary = { ...factorDemands({}), requireExtJwt: undefined }
       assert.equal(await authPolicies.replace({ ...stricter, secondary }), 'replaced')
       assert.deepEqual(await authPolicies.find(policy.id), { ...stricter, secondary })
       assert.equal(await authPolicies.replace({ ...policy, name: 'staff' }), 'name-in-use')

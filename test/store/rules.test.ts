@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthPolicyId, CaId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/domain/stores.ts'
+import { factorDemands } from '../../src/protocol/factors/second-factors.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
 import { aCa, after, anIdentity, aPolicy, aSigner, signerId } from './samples.ts'
@@ -23,7 +24,7 @@ for (const database of ALL) {
       const plain = aPolicy({
         id: 'policy-2' as AuthPolicyId,
         name: 'plain',
-        secondary: { requireTotp: false, requireExtJwt: undefined },
+        secondary: { ...factorDemands({}), requireExtJwt: undefined },
         tags: {},
       })
       for (const policy of [aPolicy(), plain]) {

@@ -20,9 +20,10 @@ import type { StoredAuthority } from '../../src/domain/certificates/own/authorit
 import type { Ca } from '../../src/domain/certificates/third-party/ca.ts'
 import type { Enrollment, EnrollmentKind } from '../../src/domain/enrollments/enrollment.ts'
 import type { ExternalJwtSigner } from '../../src/domain/ext-jwt/signer.ts'
+import type { FactorOwner } from '../../src/domain/factors/factor-owner.ts'
 import { NO_FACTORS, type ProvenPrimary } from '../../src/domain/factors/proven.ts'
 import type { RefreshToken } from '../../src/domain/factors/refresh-token.ts'
-import type { EnrollmentOwner, TotpEnrollment } from '../../src/domain/factors/totp-enrollment.ts'
+import type { TotpEnrollment } from '../../src/domain/factors/totp/totp-enrollment.ts'
 import type {
   CertAuthenticator,
   UpdbAuthenticator,
@@ -41,6 +42,7 @@ import type {
   SessionEnding,
 } from '../../src/domain/sessions/api-session.ts'
 import type { StoredSigningKey } from '../../src/domain/tokens/keys/signing-key.ts'
+import { factorDemands } from '../../src/protocol/factors/second-factors.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
 import { WITH_TOTP } from '../support/people.ts'
 
@@ -62,7 +64,7 @@ export function aPolicy(given: Partial<AuthPolicy> = {}): AuthPolicy {
       extJwt: { allowed: true, allowedSigners: [signerId('signer-1'), signerId('signer-2')] },
       updb: { allowed: true, minPasswordLength: 12, maxAttempts: 5, lockoutDurationMinutes: 0 },
     },
-    secondary: { requireTotp: true, requireExtJwt: signerId('signer-2') },
+    secondary: { ...factorDemands({ requireTotp: true }), requireExtJwt: signerId('signer-2') },
     tags: { note: 'a\nb', nothing: null },
     createdAt: NOON,
     updatedAt: after(1),
@@ -181,7 +183,7 @@ export function anEnrollment(given: Partial<TotpEnrollment> = {}): TotpEnrollmen
     id: 'enrollment-1' as TotpEnrollmentId,
     identityId: anIdentity().id,
     isVerified: false,
-    owner: 'owner-1' as EnrollmentOwner,
+    owner: 'owner-1' as FactorOwner,
     sealedSecret: 'sealed',
     createdAt: NOON,
     ...given,

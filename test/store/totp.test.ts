@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { IdentityId, TotpEnrollmentId } from '../../src/base/ids.ts'
 import type { Instant } from '../../src/base/time/instant.ts'
-import type { EnrollmentOwner } from '../../src/domain/factors/totp-enrollment.ts'
+import type { FactorOwner } from '../../src/domain/factors/factor-owner.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
@@ -19,8 +19,8 @@ const TIMES = Array.from({ length: 20 }, (_, i) => i)
 const HUNDRED = Array.from({ length: 100 }, (_, i) => i)
 const CODES = TIMES.map((i) => hash(`recovery-${i}`))
 const me = anIdentity().id
-const OWNER = 'owner-1' as EnrollmentOwner
-const OTHER = 'owner-2' as EnrollmentOwner
+const OWNER = 'owner-1' as FactorOwner
+const OTHER = 'owner-2' as FactorOwner
 const VERIFIED = anEnrollment({ isVerified: true, owner: undefined })
 const other = anIdentity({ id: 'identity-2' as IdentityId, name: 'other', externalId: undefined })
 
@@ -44,17 +44,17 @@ for (const database of ALL) {
     }
 
     test('an enrollment is pending, then verified', async (t) => {
-      const [{ totpEnrollments }] = await openPending(t)
+      const [{ totpEnrollments, recoveryCodes }] = await openPending(t)
       assert.deepEqual(await totpEnrollments.find(me), anEnrollment())
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
+      assert.equal(await recoveryCodes.count(me), 20)
       assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), true)
       assert.deepEqual(await totpEnrollments.find(me), VERIFIED)
       assert.equal(await totpEnrollments.find(other.id), undefined)
-      assert.equal(await totpEnrollments.countRecoveryCodes(other.id), 0)
+      assert.equal(await recoveryCodes.count(other.id), 0)
     })
 
     test('a pending enrollment is replaced with its recovery codes', async (t) => {
-      const [{ totpEnrollments }] = await openPending(t)
+      const [{ totpEnrollments, recoveryCodes }] = await openPending(t)
       const next = anEnrollment({
         id: 'enrollment-2' as TotpEnrollmentId,
         sealedSecret: 'another',
@@ -62,23 +62,23 @@ for (const database of ALL) {
       })
       assert.equal(await totpEnrollments.replacePending(next, [hash('new')]), true)
       assert.deepEqual(await totpEnrollments.find(me), next)
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 1)
+      assert.equal(await recoveryCodes.count(me), 1)
 
       // A code that was made for the replaced secret proves nothing about this one.
       assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), false)
       assert.equal(await totpEnrollments.markVerified(next, NOON), true)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, CODES[0] ?? hash('')), false)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('new')), true)
+      assert.equal(await recoveryCodes.take(me, CODES[0] ?? hash('')), false)
+      assert.equal(await recoveryCodes.take(me, hash('new')), true)
     })
 
     test('a verified enrollment is never replaced, and its codes stay (R090)', async (t) => {
       // Attack: somebody with the password alone enrolls an authenticator of their own.
-      const [{ totpEnrollments }] = await openVerified(t)
+      const [{ totpEnrollments, recoveryCodes }] = await openVerified(t)
       const theirs = anEnrollment({ id: 'enrollment-2' as TotpEnrollmentId, sealedSecret: 'evil' })
       assert.equal(await totpEnrollments.replacePending(theirs, [hash('evil')]), false)
       assert.deepEqual(await totpEnrollments.find(me), VERIFIED)
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('evil')), false)
+      assert.equal(await recoveryCodes.count(me), 20)
+      assert.equal(await recoveryCodes.take(me, hash('evil')), false)
       assert.equal(await totpEnrollments.markVerified(theirs, NOON), false)
     })
 
@@ -103,7 +103,7 @@ for (const database of ALL) {
       const found = await stores[0].totpEnrollments.find(me)
       assert.equal(found?.isVerified, isVerified)
       assert.equal(found?.id === anEnrollment().id, isVerified)
-      const count = await stores[0].totpEnrollments.countRecoveryCodes(me)
+      const count = await stores[0].recoveryCodes.count(me)
       assert.equal(count, isVerified ? 20 : 2)
     })
 
@@ -168,11 +168,11 @@ for (const database of ALL) {
     })
 
     test('removing a pending enrollment leaves a verified one alone', async (t) => {
-      const [{ totpEnrollments }] = await openPending(t)
+      const [{ totpEnrollments, recoveryCodes }] = await openPending(t)
       assert.equal(await totpEnrollments.removePending(me, OWNER), true)
       assert.equal(await totpEnrollments.removePending(me, OWNER), false)
       assert.equal(await totpEnrollments.find(me), undefined)
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 0)
+      assert.equal(await recoveryCodes.count(me), 0)
 
       await totpEnrollments.replacePending(anEnrollment(), CODES)
       await totpEnrollments.markVerified(anEnrollment(), NOON)
@@ -181,10 +181,10 @@ for (const database of ALL) {
     })
 
     test('an enrollment is removed with its codes, verified or not', async (t) => {
-      const [{ totpEnrollments }] = await openVerified(t)
+      const [{ totpEnrollments, recoveryCodes }] = await openVerified(t)
       assert.equal(await totpEnrollments.remove(me), true)
       assert.equal(await totpEnrollments.remove(me), false)
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 0)
+      assert.equal(await recoveryCodes.count(me), 0)
       assert.equal(await totpEnrollments.takeStep(me, 9), false)
       await totpEnrollments.replacePending(anEnrollment(), CODES)
       assert.equal(await totpEnrollments.remove(me), true)
@@ -209,12 +209,12 @@ for (const database of ALL) {
     })
 
     test('a pending enrollment opens nothing', async (t) => {
-      const [{ totpEnrollments }] = await openPending(t)
+      const [{ totpEnrollments, recoveryCodes }] = await openPending(t)
       assert.equal(await totpEnrollments.takeStep(me, 9), false)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), false)
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
-      await totpEnrollments.replaceRecoveryCodes(me, [hash('evil')])
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 20)
+      assert.equal(await recoveryCodes.take(me, hash('recovery-1')), false)
+      assert.equal(await recoveryCodes.count(me), 20)
+      await recoveryCodes.replace(me, [hash('evil')])
+      assert.equal(await recoveryCodes.count(me), 20)
 
       // And nothing was burnt.
       await totpEnrollments.markVerified(anEnrollment(), NOON)
@@ -230,43 +230,41 @@ for (const database of ALL) {
     })
 
     test('a recovery code is good once (R087)', async (t) => {
-      const [{ totpEnrollments }] = await openVerified(t)
-      assert.equal(await totpEnrollments.takeRecoveryCode(other.id, hash('recovery-1')), false)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('another')), false)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), true)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), false)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-2')), true)
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 18)
+      const [{ recoveryCodes }] = await openVerified(t)
+      assert.equal(await recoveryCodes.take(other.id, hash('recovery-1')), false)
+      assert.equal(await recoveryCodes.take(me, hash('another')), false)
+      assert.equal(await recoveryCodes.take(me, hash('recovery-1')), true)
+      assert.equal(await recoveryCodes.take(me, hash('recovery-1')), false)
+      assert.equal(await recoveryCodes.take(me, hash('recovery-2')), true)
+      assert.equal(await recoveryCodes.count(me), 18)
     })
 
     test('of twenty uses of one recovery code at once, one wins (R087)', async (t) => {
       const stores = await openVerified(t)
       const taken = await Promise.all(
-        TIMES.map((i) =>
-          stores[i % 2 ? 0 : 1].totpEnrollments.takeRecoveryCode(me, hash('recovery-1')),
-        ),
+        TIMES.map((i) => stores[i % 2 ? 0 : 1].recoveryCodes.take(me, hash('recovery-1'))),
       )
       assert.equal(taken.filter(Boolean).length, 1)
-      assert.equal(await stores[0].totpEnrollments.countRecoveryCodes(me), 19)
+      assert.equal(await stores[0].recoveryCodes.count(me), 19)
     })
 
     test('two identities may have the same recovery code', async (t) => {
-      const [{ totpEnrollments }] = await openVerified(t)
+      const [{ totpEnrollments, recoveryCodes }] = await openVerified(t)
       const theirs = anEnrollment({ identityId: other.id, id: 'enrollment-2' as TotpEnrollmentId })
       await totpEnrollments.replacePending(theirs, CODES)
       await totpEnrollments.markVerified(theirs, NOON)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), true)
-      assert.equal(await totpEnrollments.takeRecoveryCode(other.id, hash('recovery-1')), true)
+      assert.equal(await recoveryCodes.take(me, hash('recovery-1')), true)
+      assert.equal(await recoveryCodes.take(other.id, hash('recovery-1')), true)
     })
 
     test('new recovery codes take the place of all that are left', async (t) => {
-      const [{ totpEnrollments }] = await openVerified(t)
-      await totpEnrollments.replaceRecoveryCodes(me, [hash('a'), hash('b'), hash('b')])
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 2)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('recovery-1')), false)
-      assert.equal(await totpEnrollments.takeRecoveryCode(me, hash('b')), true)
-      await totpEnrollments.replaceRecoveryCodes(me, [])
-      assert.equal(await totpEnrollments.countRecoveryCodes(me), 0)
+      const [{ recoveryCodes }] = await openVerified(t)
+      await recoveryCodes.replace(me, [hash('a'), hash('b'), hash('b')])
+      assert.equal(await recoveryCodes.count(me), 2)
+      assert.equal(await recoveryCodes.take(me, hash('recovery-1')), false)
+      assert.equal(await recoveryCodes.take(me, hash('b')), true)
+      await recoveryCodes.replace(me, [])
+      assert.equal(await recoveryCodes.count(me), 0)
     })
 
     test('of twenty renewals at once, the codes of one are left', async (t) => {
@@ -274,10 +272,10 @@ for (const database of ALL) {
       await Promise.all(
         TIMES.map((i) => {
           const codes = CODES.map((code) => hash(`${i}-${code}`))
-          return stores[i % 2 ? 0 : 1].totpEnrollments.replaceRecoveryCodes(me, codes)
+          return stores[i % 2 ? 0 : 1].recoveryCodes.replace(me, codes)
         }),
       )
-      assert.equal(await stores[0].totpEnrollments.countRecoveryCodes(me), 20)
+      assert.equal(await stores[0].recoveryCodes.count(me), 20)
     })
 
     /** The tenth blocks for 100 ms, the eleventh for 200, and so on. */

@@ -1,5 +1,6 @@
 /** Builds the ports of every use case from the configuration, once. Nothing runs yet. */
 
+import type { ApiSessionId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
@@ -11,22 +12,23 @@ import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { createProvenRouters } from '../../domain/calls/routers/proven-routers.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
-import { createCountRenewal } from '../../domain/enrollments/renewal/renewal-limit.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
-import { createAddressFailures } from '../../domain/factors/guessing/failures.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
-import { createTurns } from '../../domain/factors/guessing/turns.ts'
 import type { PasswordHashing } from '../../domain/factors/passwords/hashing.ts'
 import { createRules } from '../../domain/policies/rules.ts'
-import { createEndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
-import { tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
-import { createLegacySessionCache } from '../../domain/sessions/legacy-session-cache.ts'
+import { createEndedSessions, type EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
+import { NO_NEWS, type Others, tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
+import {
+  createLegacySessionCache,
+  type LegacySessionCache,
+} from '../../domain/sessions/legacy-session-cache.ts'
 import type { Store } from '../../domain/stores.ts'
 import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
+import { createLimits, type Limits } from './limits.ts'
 
 export interface Parts {
   readonly config: Config
@@ -43,21 +45,35 @@ export interface Parts {
   readonly clientApi: () => ClientApi | undefined
   /** The latest moment that is certainly past (D-230). */
   readonly past: () => Instant
+  /** Default: limits of this process alone. */
+  readonly limits?: Limits
+  /** Set if other processes answer requests of this instance too. */
+  readonly others?: Others | undefined
+  readonly onEndingsRead?: ((rows: readonly EndingRow[]) => void) | undefined
+  /** How many processes do; 1 by default. */
+  readonly processes?: number
   readonly onKeyFetch?: (outcome: FetchOutcome) => void
   /** Set if fetches are traced. */
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
 
-/** D-155: how many returns from an IdP are completed at the same time, and how many may wait. */
-const RETURNS = { concurrency: 16, queue: 256 }
-
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
+  const { limits = createLimits(config, clock), others, processes = 1 } = parts
   const { brand, tokens } = config
 
   // In-memory copies of the store (D-34).
   const rules = createRules({ ...store.aside, clock })
-  const endedSessions = createEndedSessions({ ...store.aside, clock })
+  const endedSessions = createEndedSessions({
+    sessionEndings: {
+      async listAfter(after) {
+        const rows = await store.aside.sessionEndings.listAfter(after)
+        parts.onEndingsRead?.(rows)
+        return rows
+      },
+    },
+    clock,
+  })
   const signingKeys = composeSigningKeys({
     ...parts,
     isWithdrawn: (kid) => endedSessions.has(`key:${kid}`),
@@ -68,13 +84,11 @@ export function compose(parts: Parts) {
     fetchJson,
     clock,
     log,
+    processes,
     ...(parts.onKeyFetch === undefined ? {} : { onFetch: parts.onKeyFetch }),
   })
 
   const { fetch: fetchRules } = config.externalJwtSigners
-  /** D-22: failures are counted separately for each kind of guessable secret. */
-  const countFailures = () =>
-    createAddressFailures({ limit: config.limits.failuresPerAddress, clock })
 
   /**
    * Everything that is replaceable, once: each use case takes from it what its ports type names. The store of the
@@ -83,12 +97,12 @@ export function compose(parts: Parts) {
    */
   return {
     ...store,
-    transaction: tellCopies(store.transaction, { endedSessions, rules }),
+    transaction: tellCopies(store.transaction, { endedSessions, rules, others }),
     clock,
     random,
     vault,
     hashing,
-    foldRepeats: createFoldRepeats({ clock }),
+    foldRepeats: createFoldRepeats({ clock, processes }),
     brand,
     clientId: brand,
     audience: brand,
@@ -107,13 +121,13 @@ export function compose(parts: Parts) {
     postForm: createPostForm(fetchRules),
     findEndpoints: createFindEndpoints({ fetchJson, clock, allowHttp: fetchRules.allowHttp }),
     allowHttp: fetchRules.allowHttp,
-    addressFailures: countFailures(),
-    returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
-    enrollmentFailures: countFailures(),
+    addressFailures: limits.addressFailures,
+    returnTurns: limits.returnTurns,
+    enrollmentFailures: limits.enrollmentFailures,
     beginGuess: createGuessOrder(),
     beginEnrollmentRefusal: createGuessOrder(),
-    countRenewal: createCountRenewal({ clock }),
-    legacySessionCache: createLegacySessionCache({ clock }),
+    countRenewal: limits.countRenewal,
+    legacySessionCache: forgetEverywhere(createLegacySessionCache({ clock }), others),
     provenRouters: createProvenRouters({ clock }),
     rejectsCommonPasswords: config.passwords.rejectCommon,
     sessionTimeout: config.api.sessionTimeout,
@@ -125,6 +139,19 @@ export function compose(parts: Parts) {
     idTokenLife: tokens.idTokenDuration,
     enrollmentDuration: config.enrollment.duration,
     enrolledCertificateDuration: config.enrollment.certificateDuration,
+  }
+}
+
+/** D-290. */
+function forgetEverywhere(cache: LegacySessionCache, others: Others | undefined) {
+  const here = (id: ApiSessionId) => cache.forget(id)
+  return {
+    ...cache,
+    forgetHere: here,
+    forget: async (id: ApiSessionId) => {
+      await here(id)
+      await others?.tell({ ...NO_NEWS, changedSession: id })
+    },
   }
 }
 

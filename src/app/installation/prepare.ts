@@ -2,7 +2,6 @@
  * Prepares what must exist before requests are served: the installation secret, the database with its tables, the
  * default policy, the first administrator and the certificate authorities. Every start does this first.
  */
-import { availableParallelism } from 'node:os'
 import { base64url } from '../../base/encoding.ts'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
@@ -12,6 +11,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { auditPorts } from '../../domain/audit/ports.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
+import type { Turns } from '../../domain/factors/guessing/turns.ts'
 import { refuseGuessable } from '../../domain/factors/passwords/guessable-passwords.ts'
 import {
   createPasswordHashing,
@@ -36,6 +36,7 @@ import {
   type StoreAddress,
   StoreUnavailable,
 } from '../../store/open.ts'
+import { createHashingTurns } from '../compose/limits.ts'
 import { openAuthorities } from '../compose/own-authorities.ts'
 import { homeFiles } from './home.ts'
 import { emptyBelowUsedHome, isFileMissing, isHomeUsed, nothingInstalled } from './home-in-use.ts'
@@ -45,9 +46,6 @@ import { takeUpWaitingSecret, waitingSecretFile } from './waiting-secret.ts'
 
 /** Bits of a generated password: 120, so that it is still easy to type. */
 const RANDOM_PASSWORD_BYTES = 15
-
-/** Hashing shares four threads with everything else that runs off the main thread; one stays free (R081). */
-const MOST_HASHING = 3
 
 export interface OpenedInstallation {
   readonly store: Store
@@ -74,15 +72,22 @@ export async function prepare(deps: {
   readonly onEvents?: OnEvents
   readonly log?: Pick<Log, 'warn'>
   readonly hashStrength?: HashStrength | undefined
+  /** Default: that of the configuration. */
+  readonly db?: StoreAddress
+  /** Default: turns of this process alone. */
+  readonly hashingTurns?: Turns
+  /** `checked`: another process of this instance has just checked the database for damage. */
+  readonly damage?: 'unchecked' | 'checked'
 }): Promise<Prepared> {
   const { config, clock, random } = deps
   // Check this first: another instance that starts in the same home may install in the meantime.
   const isUsed = await isHomeUsed(config)
   if (isUsed && (await isFileMissing(config))) throw emptyBelowUsedHome(config, 'missing')
-  await refuseDamage(config, deps.log)
-  const opened = await openDatabase(config, deps.onEvents)
+  if (deps.damage !== 'checked') await refuseDamage(config, deps.log)
+  const opened = await openDatabase(config, deps.onEvents, deps.db)
   return closeOnFailure(opened.store, async () => {
-    const hashing = composeHashing(config, random, deps.hashStrength)
+    const { hashingTurns: turns = createHashingTurns(config), hashStrength: strength } = deps
+    const hashing = createPasswordHashing({ random, turns, strength })
     let installation = await inspect(config, opened, random)
     if (installation === undefined) {
       if (isUsed) throw emptyBelowUsedHome(config, 'empty')
@@ -137,13 +142,13 @@ export async function openPrepared(config: Config, random: Random): Promise<Open
   })
 }
 
-async function openDatabase(config: Config, onEvents?: OnEvents) {
+async function openDatabase(config: Config, onEvents?: OnEvents, db: StoreAddress = config.db) {
   if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
   const secret = await readInstallationSecret(config.secret)
-  return { secret, store: await refusing(openStore(addressOf(config), onEvents)) }
+  return { secret, store: await refusing(openStore(withTimeline(db, config), onEvents)) }
 }
 
-function addressOf({ db, home }: Config): StoreAddress {
+function withTimeline(db: StoreAddress, { home }: Pick<Config, 'home'>): StoreAddress {
   return db.kind === 'postgres' ? { ...db, timelineFile: homeFiles(home).databaseTimeline } : db
 }
 
@@ -219,14 +224,4 @@ async function firstSecret(config: Config, random: Random): Promise<Uint8Array> 
   if (config.secret.kind === 'environment')
     throw new RefusedStart('there is no installation secret')
   return createInstallationSecret(config.secret.path, random)
-}
-
-export function composeHashing(
-  { passwords }: Config,
-  random: Random,
-  strength?: HashStrength,
-): MeasuredHashing {
-  const { hashing, queue } = passwords
-  const concurrency = hashing === 'auto' ? Math.min(availableParallelism(), MOST_HASHING) : hashing
-  return createPasswordHashing({ random, concurrency, queue, strength })
 }

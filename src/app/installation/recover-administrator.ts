@@ -5,11 +5,13 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { auditPorts } from '../../domain/audit/ports.ts'
+import { createPasswordHashing } from '../../domain/factors/passwords/hashing.ts'
 import {
   type Recovery,
   recoverAdministrator,
 } from '../../domain/installation/recover-administrator.ts'
-import { composeHashing, drawPassword, openPrepared } from './prepare.ts'
+import { createHashingTurns } from '../compose/limits.ts'
+import { drawPassword, openPrepared } from './prepare.ts'
 
 export type { Recovery }
 
@@ -26,7 +28,7 @@ export async function recoverOnCommand(
       ...auditPorts({ clock, random }),
       accessTokenLife: config.tokens.accessTokenDuration,
       transaction: store.transaction,
-      hashing: composeHashing(config, random),
+      hashing: createPasswordHashing({ random, turns: createHashingTurns(config) }),
     }
     const password = drawPassword(random)
     return { recovery: await recoverAdministrator(ports, wanted, password), password }

@@ -1,7 +1,9 @@
 /** `latchkey run`: runs the service. */
+
+import type { Instance, InstanceOptions } from '../../app/core.ts'
 import { openHome } from '../../app/installation/home.ts'
-import { type Instance, startInstance } from '../../app/instance.ts'
 import { createLog } from '../../app/logging.ts'
+import { workersOf } from '../../app/workers/count.ts'
 import type { Log } from '../../base/log.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { shellWord } from '../../base/shell-word.ts'
@@ -24,14 +26,14 @@ const DATABASE_RESTORED = 'the database was restored from a backup; stopping, to
 export async function runService(
   options: HomeOptions,
   io: Io,
-  hashStrength?: Parameters<typeof startInstance>[0]['hashStrength'],
+  hashStrength?: InstanceOptions['hashStrength'],
 ): Promise<ExitCode> {
   const signals = listenForSignals(systemClock)
-  const { config, adjustments } = await openHome(options)
+  const { config, adjustments, tree } = await openHome(options)
   const log = createLog(config.log)
   for (const adjustment of adjustments) log.warn({ ...adjustment }, describeAdjustment(adjustment))
 
-  const starting = startInstance({
+  const starting = start(options, tree, {
     config,
     adminPassword: options.environment.adminPassword,
     clock: systemClock,
@@ -62,6 +64,22 @@ export async function runService(
   await instance.stop()
   log.info({}, 'stopped')
   return isAgain ? EXIT.again : EXIT.ok
+}
+
+/** Loads only the code that this process needs: a supervisor answers no requests. */
+async function start(
+  { home, file, environment }: HomeOptions,
+  tree: unknown,
+  options: InstanceOptions,
+): Promise<Instance> {
+  const workers = workersOf(options.config)
+  if (workers === 1) {
+    const { startInstance } = await import('../../app/instance.ts')
+    return startInstance(options)
+  }
+  const { startSupervisor } = await import('../../app/workers/supervisor.ts')
+  const variables = environment.forWorkers()
+  return startSupervisor({ ...options, workers, home, file, tree, variables })
 }
 
 /**

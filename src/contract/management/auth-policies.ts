@@ -1,6 +1,7 @@
 /** /auth-policies of the management API: API 3.3, 4.4. */
 import { z } from 'zod'
 import { AUTH_POLICY } from '../../entities/auth-policy.ts'
+import { eachDemand } from '../../protocol/factors/second-factors.ts'
 import { managedShape } from '../described.ts'
 import { detail, list } from '../envelope.ts'
 import { Id, Name, NewTags } from './fields.ts'
@@ -54,7 +55,7 @@ export const NewAuthPolicy = z.strictObject({
   }),
   secondary: z
     .strictObject({
-      requireTotp: z.boolean().optional(),
+      ...eachDemand(() => z.boolean().optional()),
       requireExtJwt: Id.nullish().describe('The signer whose JWT is required on every call.'),
       requireExtJwtSigner: Id.nullish().describe('The same, in the spelling of older clients.'),
     })
@@ -83,7 +84,7 @@ export const AuthPolicy = managedShape(AUTH_POLICY).extend({
     }),
   }),
   secondary: z.object({
-    requireTotp: z.boolean(),
+    ...eachDemand(() => z.boolean()),
     requireExtJwt: z.string().nullable(),
     requireExtJwtSigner: z.string().nullable(),
   }),

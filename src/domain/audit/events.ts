@@ -12,7 +12,7 @@ import type {
   SessionCertificateId,
 } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type {
   EnrollmentRefusalReason,
@@ -36,7 +36,7 @@ export interface Caller {
 export const RECOVERED_PARTS = [
   'password',
   'lock',
-  'totp',
+  ...SECOND_FACTOR_IDS,
   'policy',
   'disablement',
   'administrator',

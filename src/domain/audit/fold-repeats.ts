@@ -34,9 +34,14 @@ const MINUTE = minutes(1)
 /** Used instead of the network when there are too many networks. */
 const ANY_NETWORK = '*'
 
-export function createFoldRepeats(deps: { readonly clock: Pick<Clock, 'uptime'> }): FoldRepeats {
-  const anonymousRows = createBudget(deps.clock)
-  const identityRows = createBudget(deps.clock)
+export function createFoldRepeats(deps: {
+  readonly clock: Pick<Clock, 'uptime'>
+  /** How many processes divide the budget of rows among them, in equal shares (D-290). */
+  readonly processes?: number
+}): FoldRepeats {
+  const { clock, processes = 1 } = deps
+  const anonymousRows = createBudget(clock, 1 / processes)
+  const identityRows = createBudget(clock, 1 / processes)
   let minute = 0
   let groups = new Map<string, number>()
   let rows = new Set<string>()
@@ -74,14 +79,15 @@ export function createFoldRepeats(deps: { readonly clock: Pick<Clock, 'uptime'> 
   }
 }
 
-/** Allows a burst of this many, and one more each second. */
-function createBudget(clock: Pick<Clock, 'uptime'>) {
-  let left = BURST
+/** Allows a burst of this many, and one more each second, or a share of both. */
+function createBudget(clock: Pick<Clock, 'uptime'>, share: number) {
+  const most = BURST * share
+  let left = most
   let filledAt: Duration | undefined
   return {
     take(): boolean {
       const now = clock.uptime()
-      left = Math.min(BURST, left + inSeconds(milliseconds(now - (filledAt ?? now))))
+      left = Math.min(most, left + share * inSeconds(milliseconds(now - (filledAt ?? now))))
       filledAt = now
       if (left < 1) return false
       left -= 1

@@ -77,10 +77,13 @@ export function createSignerKeys(deps: {
   readonly fetchJson: FetchJson
   readonly clock: Clock
   readonly log?: Pick<Log, 'info' | 'warn'>
+  /** How many processes fetch for the same callers: together they ask a signer no more often than one (D-290). */
+  readonly processes?: number
   /** Called after every fetch. */
   readonly onFetch?: (outcome: FetchOutcome) => void
 }): SignerKeyCache {
-  const { fetchJson, clock, log } = deps
+  const { fetchJson, clock, log, processes = 1 } = deps
+  const floor = milliseconds(FLOOR * processes)
   const sets = new Map<ExternalJwtSignerId, KeySet>()
   const certificates = new Map<
     ExternalJwtSignerId,
@@ -139,10 +142,10 @@ export function createSignerKeys(deps: {
   }
 
   async function keyFromSet(set: KeySet, wanted: WantedKey): Promise<FoundKey> {
-    if (since(set.askedAt) >= MAX_AGE) await ask(set, FLOOR)
+    if (since(set.askedAt) >= MAX_AGE) await ask(set, floor)
     else if (since(set.goodAt) >= REFRESH_AGE) void ask(set, OUTAGE_INTERVAL)
     const usable = () => (since(set.goodAt) < OUTAGE_LIMIT ? fitting(set.keys, wanted) : [])
-    if (usable().length === 0) await ask(set, FLOOR)
+    if (usable().length === 0) await ask(set, floor)
 
     const [key, ...others] = usable()
     if (key !== undefined && others.length === 0) return { key: key.publicKey }

@@ -5,16 +5,16 @@ import type { SignerKeyCache } from '../ext-jwt/signer-keys.ts'
 import type { Rules } from '../policies/rules.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { PasswordHashing } from './passwords/hashing.ts'
+import type { SecondFactorStores } from './stores.ts'
 
 export interface FactorPorts
   extends AuditPorts,
+    SecondFactorStores,
     Pick<
       Stores,
       | 'identities'
       | 'authenticators'
       | 'passwordFailures'
-      | 'totpEnrollments'
-      | 'codeGuesses'
       | 'apiSessions'
       | 'refreshTokens'
       | 'sessionCertificates'

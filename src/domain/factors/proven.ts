@@ -4,11 +4,15 @@
  */
 import type { AuthenticatorId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import {
+  eachDemand,
+  SECOND_FACTOR_IDS,
+  type SecondFactorId,
+} from '../../protocol/factors/second-factors.ts'
 import type { CaTrust } from '../certificates/judge-certificate.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 
-export { SECOND_FACTOR_IDS, type SecondFactorId }
+export { eachDemand, SECOND_FACTOR_IDS, type SecondFactorId }
 
 /** A proven primary factor, and the identity that proved it. */
 export interface ProvenPrimary {

@@ -1,11 +1,14 @@
 /**
  * Recovery codes, for users who have lost their phone. D-17, R087. Shown once, then stored only as a keyed hash; the
- * store spends them.
+ * store spends them. They are not part of a factor: any of them may stand in for the factor that is asked for (D-262).
  */
 import { BASE32_ALPHABET } from '../../base/base32.ts'
 import type { IdentityId } from '../../base/ids.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
+import { spending } from './guessing/code-guesses.ts'
+import type { FactorPorts } from './ports.ts'
+import type { FactorVerdict } from './second-factor.ts'
 
 const RECOVERY_CODES = 20
 const CODE_LENGTH = 6
@@ -23,6 +26,28 @@ export function newRecoveryCodes(random: Random): readonly string[] {
  */
 export function recoveryCodeHash(vault: Vault, identityId: IdentityId, text: string): SecretHash {
   return vault.hash('recovery-code', `${identityId}:${withoutSpaces(text).toUpperCase()}`)
+}
+
+/** Returns a full set of codes, and the hashes to store. */
+export function freshRecoveryCodes(
+  { vault, random }: Pick<FactorPorts, 'vault' | 'random'>,
+  identityId: IdentityId,
+): { readonly recoveryCodes: readonly string[]; readonly hashes: readonly SecretHash[] } {
+  const recoveryCodes = newRecoveryCodes(random)
+  const hashes = recoveryCodes.map((code) => recoveryCodeHash(vault, identityId, code))
+  return { recoveryCodes, hashes }
+}
+
+/** Call it for an answer that is not one of the factor's own. Only spending shows whether the code exists (R085). */
+export function checkRecoveryCode(
+  vault: Vault,
+  identityId: IdentityId,
+  code: string,
+): FactorVerdict {
+  if (!isRecoveryCode(code)) return { verdict: 'wrong' }
+  const hash = recoveryCodeHash(vault, identityId, code)
+  const take = spending(identityId, (tx) => tx.recoveryCodes.take(identityId, hash))
+  return { verdict: 'matches', by: 'recovery-code', take }
 }
 
 /** Whether a text has the form of a recovery code. ASCII only: `ſ` is not an S, although its upper case is. */

@@ -1,14 +1,16 @@
 /**
- * The interface of every second factor. Enrollment is not part of it: what a user needs for that differs from factor to
- * factor (for TOTP: `enroll-totp.ts`).
+ * The interface of every second factor that a user proves in a step of their own (D-256, D-262). `Setup` is what a user
+ * needs to enroll it: the content of a QR code, the options for a security key.
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
-import type { Stores } from '../stores.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { FactorOwner } from './factor-owner.ts'
 import type { FactorPorts } from './ports.ts'
+import type { SecondFactorStores } from './stores.ts'
 
-export interface SecondFactor {
+export interface SecondFactor<Setup = unknown> {
   readonly id: SecondFactorId
   /** An enrolled factor is asked for at every login, whether or not the policy demands it (D-16). */
   isEnrolled(ports: EnrolledPorts, identityId: IdentityId): Promise<boolean>
@@ -20,17 +22,66 @@ export interface SecondFactor {
   /** What the client learns while the factor is outstanding, and where to send the answer. */
   query(brand: string, where: QueryPlace, isEnrolled: boolean): AuthQuery
   /** Checks an answer. Never touches the auth request or session. */
-  check(ports: CheckPorts, identityId: IdentityId, answer: string): Promise<FactorVerdict>
+  check(ports: CheckPorts, prover: Prover, answer: string): Promise<FactorVerdict>
+  readonly enrollment: FactorEnrollment<Setup>
+}
+
+/**
+ * How a factor is enrolled. An enrollment is pending, and visible only to the login or session that started it (D-240),
+ * until an answer proves it. The callers decide who may enroll and what it counts for, and record the events.
+ */
+export interface FactorEnrollment<Setup> {
+  /**
+   * Replaces a pending enrollment of any owner, but never a verified one (R090). Returns `exists` if the identity can
+   * have no further one.
+   */
+  start(ports: EnrollPorts, enrollee: Enrollee): Promise<StartedEnrollment<Setup> | 'exists'>
+  /** Returns the verified enrollment, or the pending one of this owner. */
+  find(ports: EnrollPorts, enrollee: Enrollee): Promise<FoundEnrollment<Setup> | undefined>
+  /** Checks the first answer with what the user has set up. */
+  prove(ports: CheckPorts, prover: Prover, answer: string): Promise<EnrollmentProof>
+  /** Keeps a verified enrollment: only a full session can remove it (D-19). */
+  cancel(ports: EnrollPorts, prover: Prover): Promise<'cancelled' | 'not-started' | 'verified'>
+  /** Removes everything enrolled, pending or verified, with what belongs to it. Returns false if there was nothing. */
+  remove(tx: SecondFactorStores, identityId: IdentityId): Promise<boolean>
+}
+
+/** The identity whose factor it is, and the login or session that it is proven in. */
+export interface Prover {
+  readonly identityId: IdentityId
+  readonly owner: FactorOwner
+}
+
+export interface Enrollee {
+  readonly identity: Pick<Identity, 'id' | 'name'>
+  readonly owner: FactorOwner
+  /** The host that the user enrolls at, as the authenticator app displays it. */
+  readonly hostname: string
+}
+
+export interface StartedEnrollment<Setup> {
+  readonly id: string
+  readonly setup: Setup
+  /** R087: shown now and never again. */
+  readonly recoveryCodes: readonly string[]
+}
+
+export interface FoundEnrollment<Setup> {
+  readonly id: string
+  /** Only while pending: the secret of a verified enrollment is never shown again (R090). */
+  readonly setup: Setup | undefined
 }
 
 /** In an OIDC login, or in a legacy session (D-51). */
 export type QueryPlace = 'oidc' | 'legacy'
 
 /** Where the factors look up whether they are enrolled. */
-export type EnrolledPorts = Pick<FactorPorts, 'totpEnrollments'>
+export type EnrolledPorts = Omit<SecondFactorStores, 'recoveryCodes' | 'codeGuesses'>
 
 /** What checking an answer needs. */
-export type CheckPorts = Pick<FactorPorts, 'vault' | 'clock' | 'totpEnrollments' | 'codeGuesses'>
+export type CheckPorts = SecondFactorStores & Pick<FactorPorts, 'vault' | 'clock'>
+
+export type EnrollPorts = CheckPorts & Pick<FactorPorts, 'random' | 'transaction'>
 
 export type FactorVerdict =
   | {
@@ -41,10 +92,20 @@ export type FactorVerdict =
        * false if the answer was already spent, or is not one of the recovery codes, which only spending can show. Both
        * are wrong answers, and the caller learns nothing else (R085).
        */
-      take(tx: Pick<Stores, 'totpEnrollments' | 'codeGuesses'>): Promise<boolean>
+      take(tx: SecondFactorStores): Promise<boolean>
     }
   | { readonly verdict: 'wrong' }
   | { readonly verdict: 'not-enrolled' }
+  | Blocked
+
+export type EnrollmentProof =
+  | {
+      readonly verdict: 'matches'
+      /** Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. */
+      take(tx: SecondFactorStores): Promise<boolean>
+    }
+  | { readonly verdict: 'wrong' }
+  | { readonly verdict: 'not-started' }
   | Blocked
 
 /** D-18: too many wrong answers in a row. Even a correct one is not checked. */

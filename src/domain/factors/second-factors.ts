@@ -1,22 +1,32 @@
 /**
- * The closed registry of second factors. Demands, outstanding queries, `amr`, sessions and stored rows read it, so that
- * a factor is added in one place: CONTRIBUTING, "a second factor". D-256.
+ * The closed registry of second factors. Demands, outstanding queries, `amr`, enrollments, sessions and stored rows read
+ * it, so that a factor is added in one place: CONTRIBUTING, "a second factor". D-256, D-262.
  */
+import type { IdentityId } from '../../base/ids.ts'
 import {
   demandedFactors,
   SECOND_FACTOR_IDS,
   type SecondFactorId,
 } from '../../protocol/factors/second-factors.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import type { SecondFactor } from './second-factor.ts'
-import { totpFactor } from './totp.ts'
+import type { EnrolledPorts, SecondFactor } from './second-factor.ts'
+import type { SecondFactorStores } from './stores.ts'
+import type { TotpSetup } from './totp/enroll-totp.ts'
+import { totpFactor } from './totp/totp-factor.ts'
 
-const REGISTRY: { readonly [Id in SecondFactorId]: SecondFactor } = { totp: totpFactor }
+/** What a user needs to enroll each factor. */
+export interface FactorSetups {
+  readonly totp: TotpSetup
+}
+
+const REGISTRY: { readonly [Id in SecondFactorId]: SecondFactor<FactorSetups[Id]> } = {
+  totp: totpFactor,
+}
 
 /** In the order in which users are asked for them. */
 export const ALL_SECOND_FACTORS: readonly SecondFactor[] = SECOND_FACTOR_IDS.map(secondFactor)
 
-export function secondFactor(id: SecondFactorId): SecondFactor {
+export function secondFactor<Id extends SecondFactorId>(id: Id): SecondFactor<FactorSetups[Id]> {
   return REGISTRY[id]
 }
 
@@ -26,4 +36,31 @@ export function missingFactors(
   proven: ReadonlySet<SecondFactorId>,
 ): readonly SecondFactorId[] {
   return demandedFactors(secondary).filter((id) => !proven.has(id))
+}
+
+/** Returns which of the identities have enrolled any second factor, with one query for each factor. */
+export async function listWithAnyFactor(
+  ports: EnrolledPorts,
+  identityIds: readonly IdentityId[],
+): Promise<ReadonlySet<IdentityId>> {
+  const lists = await Promise.all(
+    ALL_SECOND_FACTORS.map(({ listEnrolled }) => listEnrolled(ports, identityIds)),
+  )
+  return new Set(lists.flatMap((ids) => [...ids]))
+}
+
+/**
+ * Removes every second factor of an identity with its recovery codes, and clears the failed attempts, so that they do
+ * not block the next one. Returns the factors that were enrolled or pending.
+ */
+export async function removeAllFactors(
+  tx: SecondFactorStores,
+  identityId: IdentityId,
+): Promise<readonly SecondFactorId[]> {
+  const removed: SecondFactorId[] = []
+  for (const { id, enrollment } of ALL_SECOND_FACTORS) {
+    if (await enrollment.remove(tx, identityId)) removed.push(id)
+  }
+  await tx.codeGuesses.clear(identityId)
+  return removed
 }

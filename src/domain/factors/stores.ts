@@ -2,7 +2,15 @@ import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { EnrollmentOwner, TotpEnrollment } from './totp-enrollment.ts'
+import type { FactorOwner } from './factor-owner.ts'
+import type { TotpEnrollment } from './totp/totp-enrollment.ts'
+
+/** The stores of all second factors. A new factor adds its own here, and all who use the registry have it (D-262). */
+export interface SecondFactorStores {
+  readonly totpEnrollments: TotpEnrollments
+  readonly recoveryCodes: RecoveryCodes
+  readonly codeGuesses: CodeGuesses
+}
 
 /** At most one enrollment per identity, pending or verified. */
 export interface TotpEnrollments {
@@ -23,7 +31,7 @@ export interface TotpEnrollments {
     at: Instant,
   ): Promise<boolean>
   /** Returns false if this owner has no pending enrollment. */
-  removePending(identityId: IdentityId, owner: EnrollmentOwner): Promise<boolean>
+  removePending(identityId: IdentityId, owner: FactorOwner): Promise<boolean>
   /** Pending or verified, with its recovery codes. */
   remove(identityId: IdentityId): Promise<boolean>
   /**
@@ -31,11 +39,15 @@ export interface TotpEnrollments {
    * later one was already accepted.
    */
   takeStep(identityId: IdentityId, step: number): Promise<boolean>
-  /** Spends one recovery code of the verified enrollment in one statement. */
-  takeRecoveryCode(identityId: IdentityId, code: SecretHash): Promise<boolean>
-  countRecoveryCodes(identityId: IdentityId): Promise<number>
-  /** Stores new codes in place of all remaining ones. */
-  replaceRecoveryCodes(identityId: IdentityId, codes: readonly SecretHash[]): Promise<void>
+}
+
+/** The recovery codes of an identity, whichever factor it has enrolled. They come with the first pending enrollment. */
+export interface RecoveryCodes {
+  /** Spends one code of an identity with a verified enrollment, in one statement. */
+  take(identityId: IdentityId, code: SecretHash): Promise<boolean>
+  count(identityId: IdentityId): Promise<number>
+  /** Stores new codes in place of all remaining ones. Does nothing without a verified enrollment. */
+  replace(identityId: IdentityId, codes: readonly SecretHash[]): Promise<void>
 }
 
 /** Wrong codes in a row for one identity, across all its logins: D-18. */

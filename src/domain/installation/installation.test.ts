@@ -7,13 +7,17 @@ import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { openStore } from '../../store/open.ts'
 import { auditPorts } from '../audit/ports.ts'
+import { createTurns } from '../factors/guessing/turns.ts'
 import { createPasswordHashing } from '../factors/passwords/hashing.ts'
 import { usernameKey } from '../identities/authenticator.ts'
 import { DEFAULT_POLICY_ID, PRODUCTION_POLICY_ID } from '../policies/auth-policy.ts'
 import type { Store } from '../stores.ts'
 import { ADMINISTRATOR, ForeignDatabase, install, openInstallation } from './installation.ts'
 
-const hashing = createPasswordHashing({ random: systemRandom, concurrency: 2, queue: 100 })
+const hashing = createPasswordHashing({
+  random: systemRandom,
+  turns: createTurns({ purpose: 'password hashing', concurrency: 2, queue: 100 }),
+})
 const newSecret = () => systemRandom.bytes(INSTALLATION_SECRET_BYTES)
 
 async function emptyStore(t: TestContext): Promise<Store> {

@@ -17,11 +17,13 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { INSTALLATION_SECRET_BYTES, type SecretHash } from '../../base/secrets/vault.ts'
 import { minutes } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
+import { factorDemands } from '../../protocol/factors/second-factors.ts'
 import { openStore } from '../../store/open.ts'
 import { auditPorts } from '../audit/ports.ts'
+import { sessionOwner } from '../factors/factor-owner.ts'
 import { lockRule } from '../factors/guessing/lock-rule.ts'
+import { createTurns } from '../factors/guessing/turns.ts'
 import { createPasswordHashing } from '../factors/passwords/hashing.ts'
-import { sessionOwner } from '../factors/totp-enrollment.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import {
@@ -35,7 +37,10 @@ import { install } from './installation.ts'
 import { recoverAdministrator } from './recover-administrator.ts'
 
 const random = systemRandom
-const hashing = createPasswordHashing({ random, concurrency: 2, queue: 100 })
+const hashing = createPasswordHashing({
+  random,
+  turns: createTurns({ purpose: 'password hashing', concurrency: 2, queue: 100 }),
+})
 const NEW_PASSWORD = new Secret('a password that was drawn')
 
 /** A first start, with the administrator `admin`. */
@@ -153,7 +158,7 @@ test('whatever stands between the administrator and a login is taken away, and t
   assert.equal(password.credentialVersion, 1)
   assert.equal(await hashing.verify(password.passwordHash, NEW_PASSWORD, '192.0.2.1'), true)
   assert.equal(await store.totpEnrollments.find(id), undefined)
-  assert.equal(await store.totpEnrollments.countRecoveryCodes(id), 0)
+  assert.equal(await store.recoveryCodes.count(id), 0)
   // Guesses at codes are forgotten: the next one is the first.
   const guessed = await store.codeGuesses.take(id, clock.now(), () => undefined)
   assert.deepEqual(guessed, { guesses: 1 })
@@ -267,7 +272,7 @@ const NOT_LEADING: readonly (readonly [string, (policy: AuthPolicy) => AuthPolic
     'demands the JWT of a signer',
     (policy) => ({
       ...policy,
-      secondary: { requireTotp: false, requireExtJwt: 'signer' as ExternalJwtSignerId },
+      secondary: { ...factorDemands({}), requireExtJwt: 'signer' as ExternalJwtSignerId },
     }),
   ],
 ]
@@ -292,7 +297,7 @@ for (const [what, change] of NOT_LEADING) {
       [primary.updb.allowed, primary.cert.allowed, primary.extJwt.allowed],
       [true, false, false],
     )
-    assert.deepEqual(secondary, { requireTotp: false, requireExtJwt: undefined })
+    assert.deepEqual(secondary, { ...factorDemands({}), requireExtJwt: undefined })
     // D-34: running instances read the rules again.
     assert.ok((await store.ruleVersions.current()) > version)
     const created = (await eventsOf(store)).find(({ type }) => type === 'policy.created')

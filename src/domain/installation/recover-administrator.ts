@@ -8,6 +8,7 @@ import { type AuthenticatorId, type AuthPolicyId, type IdentityId, newId } from 
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { RecoveredPart } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
+import { removeAllFactors } from '../factors/second-factors.ts'
 import type { UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Filter } from '../lists/list-query.ts'
@@ -87,8 +88,7 @@ export async function recoverAdministrator(
     if (before?.lockedUntil !== undefined && before.lockedUntil > now) parts.push('lock')
     const username =
       before === undefined ? await addPassword(tx, identity) : await setPassword(tx, before)
-    if (await tx.totpEnrollments.remove(id)) parts.push('totp')
-    await tx.codeGuesses.clear(id)
+    parts.push(...(await removeAllFactors(tx, id)))
 
     await tx.identities.voidLogins(id)
     const sessions = await tx.apiSessions.listOf(id)

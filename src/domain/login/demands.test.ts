@@ -8,8 +8,8 @@ import { anIdentity, aPolicy, rulesOf, WITH_TOTP, wordsOf } from '../../../test/
 import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
+import { loginOwner } from '../factors/factor-owner.ts'
 import { NO_FACTORS, NOTHING_SECONDARY } from '../factors/proven.ts'
-import { loginOwner } from '../factors/totp-enrollment.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import {
   checkDemandedJwt,

@@ -5,7 +5,9 @@ import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
+import { loginOwner } from '../factors/factor-owner.ts'
 import { secondFactor } from '../factors/second-factors.ts'
+import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
@@ -29,21 +31,21 @@ export async function submitSecondFactor(
   ports: Pick<
     LoginPorts,
     | keyof AuditPorts
+    | keyof SecondFactorStores
     | 'brand'
     | 'vault'
     | 'identities'
     | 'authenticators'
-    | 'totpEnrollments'
-    | 'codeGuesses'
     | 'rules'
     | 'transaction'
   >,
   { factor, request, code, caller }: FactorSubmission,
 ): Promise<LoginStep> {
   const { identityId } = request.primary
+  const prover = { identityId, owner: loginOwner(request) }
   const owner = await checkAgain(ports, request.primary)
   if ('refusal' in owner) throw startAgain(owner.refusal)
-  const verdict = await secondFactor(factor).check(ports, identityId, code)
+  const verdict = await secondFactor(factor).check(ports, prover, code)
   if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)
 
   const next = request.state === 'code-issued' ? request : acceptFactor(request, factor)

@@ -10,6 +10,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, SessionEndReason } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
+import { removeAllFactors } from '../factors/second-factors.ts'
 import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
@@ -105,7 +106,7 @@ export function enableIdentity(
   })
 }
 
-/** Removes TOTP with its recovery codes, for a lost phone. Throws NOT_FOUND, MFA_NOT_ENROLLED. */
+/** Removes the second factors with their recovery codes, for a lost phone. Throws NOT_FOUND, MFA_NOT_ENROLLED. */
 export function removeMfa(
   ports: AuditPorts & InTransaction,
   id: IdentityId,
@@ -113,9 +114,8 @@ export function removeMfa(
 ): Promise<void> {
   return ports.transaction(async (tx) => {
     if ((await tx.identities.hold(id)) === undefined) throw notFound()
-    if (!(await tx.totpEnrollments.remove(id))) throw new Failure('MFA_NOT_ENROLLED')
-    // Clear the failed attempts for the removed secret, so that they do not block the next one.
-    await tx.codeGuesses.clear(id)
+    const factors = await removeAllFactors(tx, id)
+    if (factors.length === 0) throw new Failure('MFA_NOT_ENROLLED')
     const removed = { type: 'mfa.removed', identityId: id } as const
     await tx.events.insert(recordEvent(ports, caller, removed))
   })

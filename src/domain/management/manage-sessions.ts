@@ -6,6 +6,7 @@
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
+import type { EnrolledPorts } from '../factors/second-factor.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
@@ -13,10 +14,8 @@ import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { SessionPorts } from '../sessions/ports.ts'
 import { describeSessions, type SessionDetail } from '../sessions/session-detail.ts'
 
-type ReadPorts = Pick<
-  SessionPorts,
-  'brand' | 'clock' | 'apiSessions' | 'identities' | 'totpEnrollments' | 'rules'
->
+type ReadPorts = EnrolledPorts &
+  Pick<SessionPorts, 'brand' | 'clock' | 'apiSessions' | 'identities' | 'rules'>
 type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'transaction'>
 
 const FIRST_BATCH: ListQuery = { limit: BATCH_ROWS, offset: 0 }

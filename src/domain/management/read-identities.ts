@@ -4,7 +4,8 @@ import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Enrollment } from '../enrollments/enrollment.ts'
 import type { Enrollments } from '../enrollments/stores.ts'
-import type { TotpEnrollments } from '../factors/stores.ts'
+import type { EnrolledPorts } from '../factors/second-factor.ts'
+import { listWithAnyFactor } from '../factors/second-factors.ts'
 import type { Authenticator, AuthenticatorDetail } from '../identities/authenticator.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
 import type { Authenticators, Identities } from '../identities/stores.ts'
@@ -26,12 +27,11 @@ export interface IdentityDetail {
   readonly hasApiSession: boolean
 }
 
-interface ReadPorts {
+interface ReadPorts extends EnrolledPorts {
   readonly identities: Pick<Identities, 'find' | 'findMany' | 'list'>
   readonly authenticators: Pick<Authenticators, 'find' | 'list' | 'listOf' | 'listOfMany'>
   readonly enrollments: Pick<Enrollments, 'listUnusedOfMany'>
   readonly authPolicies: Pick<AuthPolicies, 'list'>
-  readonly totpEnrollments: Pick<TotpEnrollments, 'listVerified'>
   readonly apiSessions: Pick<ApiSessions, 'listHoldersOfLive'>
   readonly clock: Pick<Clock, 'now'>
 }
@@ -91,11 +91,11 @@ async function describe(
   page: readonly Identity[],
 ): Promise<readonly IdentityDetail[]> {
   const ids = page.map(({ id }) => id)
-  const [policies, owned, unused, withTotp, withSession] = await Promise.all([
+  const [policies, owned, unused, withFactor, withSession] = await Promise.all([
     ports.authPolicies.list(),
     ports.authenticators.listOfMany(ids),
     ports.enrollments.listUnusedOfMany(ids),
-    ports.totpEnrollments.listVerified(ids),
+    listWithAnyFactor(ports, ids),
     ports.apiSessions.listHoldersOfLive(ids, ports.clock.now()),
   ])
   const policyOf = new Map(policies.map((policy) => [policy.id, policy]))
@@ -109,7 +109,7 @@ async function describe(
       policy: policyOf.get(authPolicyId) ?? { id: authPolicyId, name: '' },
       authenticators: authenticatorsOf.get(id) ?? [],
       enrollments: enrollmentsOf.get(id) ?? [],
-      isMfaEnabled: withTotp.has(id),
+      isMfaEnabled: withFactor.has(id),
       hasApiSession: withSession.has(id),
     }
   })

@@ -35,6 +35,13 @@ export interface Rules {
   ca(id: CaId): Ca | undefined
   /** Loads changes. Called twice a second, and after each change made here. */
   refresh(): Promise<void>
+  /** The version of the loaded copy, and its age; undefined before the first read. */
+  state(): { readonly version: number; readonly age: Duration } | undefined
+  /**
+   * Another process has seen that this version was the newest one this long ago (D-289). Reads the store again if the
+   * copy has another version.
+   */
+  confirm(seen: { readonly version: number; readonly age: Duration }): Promise<void>
   isStale(): boolean
   /** Calls the listener after every change that was loaded. Returns a function that unregisters it. */
   onChange(listener: () => void): () => void
@@ -69,6 +76,12 @@ export function createRules(deps: {
     freshAt = begun
   }
 
+  function refresh(): Promise<void> {
+    // One at a time: an older read must not overwrite a newer one.
+    reading = reading.then(readNew, readNew)
+    return reading
+  }
+
   return {
     policy: (id) => copy.policies.get(id),
     demands: (id) => copy.demands.get(id),
@@ -78,10 +91,15 @@ export function createRules(deps: {
     signers: () => [...copy.signers.values()],
     cas: () => copy.cas,
     ca: (id) => copy.casById.get(id),
-    refresh() {
-      // One at a time: an older read must not overwrite a newer one.
-      reading = reading.then(readNew, readNew)
-      return reading
+    refresh,
+    state: () =>
+      freshAt === undefined
+        ? undefined
+        : { version: copy.version, age: milliseconds(clock.uptime() - freshAt) },
+    async confirm({ version, age }) {
+      if (version !== copy.version) return refresh()
+      const at = clock.uptime() - age
+      if (freshAt !== undefined && at > freshAt) freshAt = milliseconds(at)
     },
     isStale: () => freshAt === undefined || milliseconds(clock.uptime() - freshAt) > STALE_AFTER,
     onChange(listener) {

@@ -3,6 +3,8 @@
  * functions look up what the token does not carry.
  */
 import type { Caller } from '../audit/events.ts'
+import type { EnrolledPorts } from '../factors/second-factor.ts'
+import { listWithAnyFactor } from '../factors/second-factors.ts'
 import type { Identity } from '../identities/identity.ts'
 import { preferredUsername } from '../identities/preferred-username.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
@@ -12,7 +14,7 @@ import type { SessionPorts } from './ports.ts'
 import { describeSessions, type SessionDetail } from './session-detail.ts'
 
 export async function currentSession(
-  ports: Pick<SessionPorts, 'brand' | 'apiSessions' | 'identities' | 'totpEnrollments' | 'rules'>,
+  ports: EnrolledPorts & Pick<SessionPorts, 'brand' | 'apiSessions' | 'identities' | 'rules'>,
   call: CallSession,
 ): Promise<SessionDetail> {
   const session = await ports.apiSessions.find(call.sessionId)
@@ -28,14 +30,14 @@ export interface IdentityDetail {
 }
 
 export async function currentIdentity(
-  ports: Pick<SessionPorts, 'brand' | 'identities' | 'totpEnrollments' | 'rules'>,
+  ports: EnrolledPorts & Pick<SessionPorts, 'brand' | 'identities' | 'rules'>,
   call: CallSession,
 ): Promise<IdentityDetail> {
   const identity = await ports.identities.find(call.identityId)
   const policy = identity && ports.rules.policy(identity.authPolicyId)
   if (identity === undefined || policy === undefined) throw sessionGone(ports.brand, call)
-  const enrollment = await ports.totpEnrollments.find(identity.id)
-  return { identity, policy, isMfaEnabled: enrollment?.isVerified === true }
+  const enrolled = await listWithAnyFactor(ports, [identity.id])
+  return { identity, policy, isMfaEnabled: enrolled.size > 0 }
 }
 
 /** OIDC Core §5.3, D-29. */

@@ -12,8 +12,11 @@ export interface LegacySessionCache {
   /** Returns an entry that was read within the last second, or undefined. */
   find(tokenHash: SecretHash): CachedSession | undefined
   keep(tokenHash: SecretHash, entry: CachedSession): void
-  /** Drops the session after this instance changed it, so that the next call reads it again. */
-  forget(id: ApiSessionId): void
+  /**
+   * Drops the session after this instance changed it, so that the next call reads it again. Resolves when every process
+   * of this instance has dropped it.
+   */
+  forget(id: ApiSessionId): Promise<void>
 }
 
 export interface CachedSession {
@@ -49,7 +52,7 @@ export function createLegacySessionCache({
       if (oldest !== undefined) entries.delete(oldest)
     },
 
-    forget(id) {
+    async forget(id) {
       for (const [tokenHash, { session }] of entries) {
         if (session.id === id) entries.delete(tokenHash)
       }

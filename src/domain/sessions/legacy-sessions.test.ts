@@ -24,7 +24,7 @@ import { type Duration, days, milliseconds, minutes, seconds } from '../../base/
 import { epochSeconds, type Instant, instant, plus } from '../../base/time/instant.ts'
 import { createSignerKeys } from '../ext-jwt/signer-keys.ts'
 import { NOTHING_SECONDARY } from '../factors/proven.ts'
-import type { TotpEnrollment } from '../factors/totp-enrollment.ts'
+import type { TotpEnrollment } from '../factors/totp/totp-enrollment.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { LegacySession } from './api-session.ts'
@@ -203,10 +203,10 @@ test('a session that has changed here is read again at the next call', async () 
   const { call, legacySessionCache, state, reads, refused } = world()
   await call()
   state.identity = anIdentity({ disabledAt: NOON })
-  legacySessionCache.forget('another' as ApiSessionId)
+  await legacySessionCache.forget('another' as ApiSessionId)
   await call()
   assert.equal(reads(), 1)
-  legacySessionCache.forget(aLegacySession().id)
+  await legacySessionCache.forget(aLegacySession().id)
   assert.equal(await refused(), INVALID)
 })
 

@@ -10,6 +10,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import { ztSessionInvalid } from '../../protocol/challenge.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { EnrolledPorts } from '../factors/second-factor.ts'
 import { secondFactor } from '../factors/second-factors.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import { completeProof } from '../login/again/complete-proof.ts'
@@ -22,13 +23,13 @@ import { openFactors } from './session-detail.ts'
 
 export type LegacyCallPorts = Pick<
   SessionPorts,
+  | keyof EnrolledPorts
   | 'brand'
   | 'vault'
   | 'clock'
   | 'apiSessions'
   | 'identities'
   | 'authenticators'
-  | 'totpEnrollments'
   | 'rules'
   | 'signerKeys'
   | 'endedSessions'

@@ -10,6 +10,7 @@ import {
   type SecondFactorId,
 } from '../../protocol/factors/second-factors.ts'
 import { NO_FACTORS } from '../factors/proven.ts'
+import type { EnrolledPorts } from '../factors/second-factor.ts'
 import { ALL_SECOND_FACTORS, secondFactor } from '../factors/second-factors.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
@@ -30,7 +31,7 @@ export interface SessionDetail {
  * to be deleted too.
  */
 export async function describeSessions(
-  ports: Pick<SessionPorts, 'brand' | 'identities' | 'totpEnrollments' | 'rules'>,
+  ports: EnrolledPorts & Pick<SessionPorts, 'brand' | 'identities' | 'rules'>,
   sessions: readonly ApiSession[],
 ): Promise<readonly SessionDetail[]> {
   const { brand, identities, rules } = ports

@@ -2,7 +2,7 @@
 
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { listOwnSessions } from '../../domain/sessions/own-sessions.ts'
-import { countRecoveryCodes } from '../../domain/sessions/session-mfa.ts'
+import { countRecoveryCodes } from '../../domain/sessions/session-factors.ts'
 import { overviewPage } from '../../web/account/overview-page.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Router } from '../router.ts'

@@ -4,15 +4,16 @@
  */
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { formToken, isFormToken, isFreshLogin } from '../../domain/account/session.ts'
-import type { ReadEnrollment } from '../../domain/factors/enroll-totp.ts'
+import type { FoundEnrollment } from '../../domain/factors/second-factor.ts'
+import type { TotpSetup } from '../../domain/factors/totp/enroll-totp.ts'
 import {
   countRecoveryCodes,
-  readEnrollmentInSession,
+  findEnrollmentInSession,
   removeEnrollmentInSession,
   renewRecoveryCodes,
   startEnrollmentInSession,
   verifyEnrollmentInSession,
-} from '../../domain/sessions/session-mfa.ts'
+} from '../../domain/sessions/session-factors.ts'
 import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
 import { messageText, TOTP } from '../../web/account/texts.ts'
 import {
@@ -39,10 +40,12 @@ export function addTotpPage(
   { totpHostname }: Pick<ListenerParts, 'totpHostname'>,
 ): void {
   /** Proves that this session started this enrollment, which needed a fresh login. */
-  const proofOf = ({ session }: AccountCall, { enrollment }: ReadEnrollment) =>
-    formToken(ports, session, `enrollment ${enrollment.id}`)
-  const isProof = ({ session }: AccountCall, { enrollment }: ReadEnrollment, given: unknown) =>
-    typeof given === 'string' && isFormToken(ports, session, `enrollment ${enrollment.id}`, given)
+  const proofOf = ({ session }: AccountCall, { id }: Enrollment) =>
+    formToken(ports, session, `enrollment ${id}`)
+  const isProof = ({ session }: AccountCall, { id }: Enrollment, given: unknown) =>
+    typeof given === 'string' && isFormToken(ports, session, `enrollment ${id}`, given)
+  const atHost = (call: AccountCall) =>
+    ({ ...totpOf(call), hostname: totpHostname(call.head) }) as const
 
   routes.show('totp', async (call) => {
     if (call.isMfaEnabled) return onPage(call)
@@ -53,10 +56,10 @@ export function addTotpPage(
     const { session, frame } = call
     if (!(await isFreshLogin(ports, session))) return backTo('totp', 'confirm-first')
     try {
-      const started = await startEnrollmentInSession(ports, session, totpHostname(call.head))
-      const { provisioningUrl, recoveryCodes } = started
+      const started = await startEnrollmentInSession(ports, atHost(call))
+      const { setup, recoveryCodes } = started
       const proof = proofOf(call, started)
-      return accountPage(200, totpSetUpPage(frame, { proof, provisioningUrl, recoveryCodes }))
+      return accountPage(200, totpSetUpPage(frame, { proof, ...setup, recoveryCodes }))
     } catch (error) {
       if (hasCode(error, ['MFA_EXISTS'])) return backTo('totp', 'app-exists')
       throw error
@@ -64,36 +67,36 @@ export function addTotpPage(
   })
 
   routes.submit('totp', TOTP_VERIFY_PATH, async (call, fields) => {
-    const { session, frame, caller } = call
+    const { frame, caller } = call
     const [proof, ...others] = fields.get('proof') ?? []
     const found = await enrollmentOf(call)
     const isOurs = found !== undefined && others.length === 0 && isProof(call, found, proof)
     if (!isOurs) return backTo('totp', 'app-again')
-    const { provisioningUrl } = found
+    const { setup } = found
     // The same form was sent twice.
-    if (provisioningUrl === undefined) return backTo('totp', 'app-on')
+    if (setup === undefined) return backTo('totp', 'app-on')
     try {
-      await verifyEnrollmentInSession(ports, session, codeOf(fields), caller)
+      await verifyEnrollmentInSession(ports, totpOf(call), { answer: codeOf(fields), caller })
       return backTo('totp', 'app-on')
     } catch (error) {
       if (hasCode(error, ['MFA_ENROLLMENT_NOT_STARTED'])) {
         const now = await enrollmentOf(call)
-        const isOn = now !== undefined && isProof(call, now, proof) && now.enrollment.isVerified
+        const isOn = now !== undefined && isProof(call, now, proof) && now.setup === undefined
         return backTo('totp', isOn ? 'app-on' : 'app-again')
       }
       const again = proofOf(call, found)
       return refused(error, (message) =>
-        totpSetUpPage(frame, { proof: again, provisioningUrl, error: message }),
+        totpSetUpPage(frame, { proof: again, ...setup, error: message }),
       )
     }
   })
 
   routes.submit('totp', TOTP_REMOVE_PATH, async (call, fields) => {
-    const { session, caller } = call
+    const { caller } = call
     // A pending enrollment is not an app yet, and would be cancelled without a code.
     if (!call.isMfaEnabled) return backTo('totp', 'app-off')
     try {
-      await removeEnrollmentInSession(ports, session, codeOf(fields), caller)
+      await removeEnrollmentInSession(ports, totpOf(call), { answer: codeOf(fields), caller })
       return backTo('totp', 'app-off')
     } catch (error) {
       if (isGone(error)) return backTo('totp', 'app-off')
@@ -102,10 +105,11 @@ export function addTotpPage(
   })
 
   routes.submit('totp', RECOVERY_CODES_PATH, async (call, fields) => {
-    const { session, frame, caller } = call
+    const { frame, caller } = call
     if (!call.isMfaEnabled) return backTo('totp', 'app-off')
     try {
-      const codes = await renewRecoveryCodes(ports, session, codeOf(fields), caller)
+      const given = { answer: codeOf(fields), caller }
+      const codes = await renewRecoveryCodes(ports, totpOf(call), given)
       const issuer = totpHostname(call.head)
       return accountPage(200, recoveryCodesPage(frame, { codes, issuer }))
     } catch (error) {
@@ -126,9 +130,9 @@ export function addTotpPage(
   }
 
   /** Pending or verified. */
-  async function enrollmentOf(call: AccountCall): Promise<ReadEnrollment | undefined> {
+  async function enrollmentOf(call: AccountCall): Promise<Enrollment | undefined> {
     try {
-      return await readEnrollmentInSession(ports, call.session, totpHostname(call.head))
+      return await findEnrollmentInSession(ports, atHost(call))
     } catch (error) {
       if (hasCode(error, ['MFA_ENROLLMENT_NOT_STARTED'])) return undefined
       throw error
@@ -147,6 +151,10 @@ export function addTotpPage(
     return { ...answer, headers: failureHeaders(error, ports.brand), failure: error }
   }
 }
+
+type Enrollment = Pick<FoundEnrollment<TotpSetup>, 'id' | 'setup'>
+
+const totpOf = ({ session }: AccountCall) => ({ factor: 'totp', session }) as const
 
 /** A missing or malformed code is a wrong code (D-18). */
 function codeOf(fields: Fields): string {

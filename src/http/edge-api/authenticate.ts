@@ -9,7 +9,7 @@ import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/identities/pri
 import type { PrimaryCredential } from '../../domain/login/prove-primary.ts'
 import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
-import { proveInSession } from '../../domain/sessions/session-mfa.ts'
+import { proveInSession } from '../../domain/sessions/session-factors.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
 import { json, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
@@ -97,7 +97,8 @@ export function addAuthenticate(api: Api, ports: SessionPorts): void {
       codes: ['MFA_INVALID_TOKEN', 'MFA_NOT_ENROLLED', 'RATE_LIMITED'],
     },
     async ({ body, session, caller }) => {
-      await proveInSession(ports, session, codeField(bodyFields(body)), caller)
+      const answer = codeField(bodyFields(body))
+      await proveInSession(ports, { factor: 'totp', session }, { answer, caller })
       return done()
     },
   )

@@ -124,14 +124,12 @@ function chosenOf({
   tags,
 }: z.output<typeof contract.NewAuthPolicy>) {
   // Two spellings of one setting; the contract has already checked that they agree.
-  const required = secondary.requireExtJwt ?? secondary.requireExtJwtSigner ?? undefined
+  const { requireExtJwt, requireExtJwtSigner, ...factors } = secondary
+  const required = requireExtJwt ?? requireExtJwtSigner ?? undefined
   return {
     name,
     primary: { ...primary, extJwt: withSigners(primary.extJwt) },
-    secondary: {
-      requireTotp: secondary.requireTotp,
-      requireExtJwt: required as ExternalJwtSignerId | undefined,
-    },
+    secondary: { ...factors, requireExtJwt: required as ExternalJwtSignerId | undefined },
     tags,
   }
 }
@@ -165,7 +163,7 @@ function withSigners<T extends { allowedSigners?: string[] | undefined }>(part: 
 
 function policyBody(policy: AuthPolicy): contract.AuthPolicy {
   const { cert, extJwt, updb } = policy.primary
-  const { requireTotp, requireExtJwt = null } = policy.secondary
+  const { requireExtJwt = null, ...factors } = policy.secondary
   return {
     ...managedFields(AUTH_POLICY, policy),
     _links: selfLink(`auth-policies/${policy.id}`),
@@ -174,6 +172,6 @@ function policyBody(policy: AuthPolicy): contract.AuthPolicy {
       extJwt: { allowed: extJwt.allowed, allowedSigners: [...extJwt.allowedSigners] },
       updb,
     },
-    secondary: { requireTotp, requireExtJwt, requireExtJwtSigner: requireExtJwt },
+    secondary: { ...factors, requireExtJwt, requireExtJwtSigner: requireExtJwt },
   }
 }

@@ -34,6 +34,30 @@ export interface Database {
    * then a statement may take any time), and so is one to a server with another history (D-296).
    */
   beginService(): Promise<void>
+  /** Missing if the database cannot cheaply tell whether anything was committed (D-306). */
+  readonly openVersion?: () => OpenVersion
+  /** Missing if the database cannot tell by itself that something has changed (D-298). */
+  readonly changes?: ChangeNotices
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
+}
+
+export interface ChangeNotices {
+  /**
+   * Calls the listener when another instance has changed something that copies are made of, from now until the database
+   * is closed.
+   */
+  follow(listener: () => void): void
+  /** Whether the listener will be called at once. */
+  isPushed(): boolean
+}
+
+export interface OpenVersion {
+  /**
+   * Returns what differs from the last one if anything was committed since, by any process, or a promise of it.
+   * Undefined if that is not known.
+   */
+  current(): unknown
+  /** Call it before the database is closed. */
+  close(): void
 }

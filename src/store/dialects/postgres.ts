@@ -9,8 +9,11 @@ import { instant } from '../../base/time/instant.ts'
 import { type PostgresUrl, readPostgresUrl } from '../../base/urls/postgres-url.ts'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
+import { unavailable } from './guarded.ts'
 import { PostgresDriver } from './postgres/driver.ts'
 import { ASIDE_LIMITS, LIMITED_SETTINGS, SERVICE_LIMITS } from './postgres/limits.ts'
+import type { Link } from './postgres/link.ts'
+import { createTriggers, type Listener, listen, MARK } from './postgres/notices.ts'
 import { Pool } from './postgres/pool.ts'
 import { createRoute } from './postgres/route.ts'
 import { CREATE_TIMELINES_TABLE, createTimelines } from './postgres/timelines.ts'
@@ -18,8 +21,9 @@ import { postgresLists } from './postgres-lists.ts'
 import { postgresWhole } from './postgres-whole.ts'
 
 const DEFAULT_MAX_CONNECTIONS = 10
-/** Of these, how many are kept aside. */
+/** Of these, how many are kept aside. One more listens for changes. */
 const ASIDE_CONNECTIONS = 2
+const LISTENING_CONNECTIONS = 1
 /** With fewer connections than this, none is kept aside. */
 const ENOUGH_TO_SHARE = 4
 
@@ -57,13 +61,20 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
     createQueryCompiler: () => new PostgresQueryCompiler(),
   })
 
-  const pool = new Pool(route, SERVICE_LIMITS, maxConnections - aside)
+  let listener: Listener | undefined
+  const listening = maxConnections > ENOUGH_TO_SHARE ? LISTENING_CONNECTIONS : 0
+  const pool = new Pool(route, SERVICE_LIMITS, maxConnections - aside - listening)
+  const asidePool = aside === 0 ? pool : new Pool(route, ASIDE_LIMITS, aside)
+  const rethrow = (error: unknown) => {
+    throw isTrouble(error) ? unavailable({ name: target.name }, error) : error
+  }
   return {
     name: target.name,
-    dialect: dialect(pool, () => route.end()),
-    ...(aside === 0
-      ? {}
-      : { dialectAside: dialect(new Pool(route, ASIDE_LIMITS, aside), async () => {}) }),
+    dialect: dialect(pool, () => {
+      listener?.stop()
+      return route.end()
+    }),
+    ...(aside === 0 ? {} : { dialectAside: dialect(asidePool, async () => {}) }),
     sequenceKey: 'bigint generated always as identity primary key',
     sortedText: 'text collate "C"',
     lists: postgresLists,
@@ -84,6 +95,17 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
     isTrouble,
     completeSchema: async (transaction) => {
       await sql.raw(CREATE_TIMELINES_TABLE).execute(transaction)
+      await createTriggers(transaction)
+    },
+    openVersion: () => ({
+      current: shared(() => readMark(asidePool, listener?.link).catch(rethrow)),
+      close: () => {},
+    }),
+    changes: {
+      follow(onNotice) {
+        listener ??= listen(route, onNotice)
+      },
+      isPushed: () => listener?.link !== undefined,
     },
     async beginService() {
       route.giveUpOnSilence()
@@ -101,6 +123,29 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
         error.where = undefined
       }
     },
+  }
+}
+
+/** On the connection that listens, if there is one, so that its silence is noticed. */
+async function readMark(pool: Pool, listening: Link | undefined): Promise<string> {
+  const link = listening ?? (await pool.acquire())
+  try {
+    const { rows } = await link.run({ text: MARK })
+    return (rows[0] as { mark: string }).mark
+  } finally {
+    if (link !== listening) pool.release(link)
+  }
+}
+
+/** Those who ask at the same time share an answer. It is asked for after all of them have asked, so it is never old. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let next: Promise<T> | undefined
+  return () => {
+    next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      next = undefined
+      return ask()
+    })
+    return next
   }
 }
 

@@ -9,6 +9,7 @@ import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite-driver.ts'
 import { sqliteLists } from './sqlite-lists.ts'
+import { SqliteVersion } from './sqlite-version.ts'
 import { sqliteWhole } from './sqlite-whole.ts'
 import type { SyncFile } from './wal-sync.ts'
 
@@ -56,6 +57,8 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     completeSchema: async () => {},
     // SQLite has no server that could stop responding, or be exchanged.
     beginService: async () => {},
+    // Only the connection of a database in memory can read it.
+    ...(path === ':memory:' ? {} : { openVersion: () => new SqliteVersion(path) }),
     // SQLite names columns in its errors, never values.
     withoutContent: () => {},
   }

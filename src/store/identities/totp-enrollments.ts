@@ -1,15 +1,13 @@
 /**
- * The authenticator app of an identity, pending or verified, with its recovery codes (D-17, D-19, D-240). Codes refer
- * to the enrollment and are deleted with it. Each code and each time step is spent in a single
+ * The authenticator app of an identity, pending or verified (D-17, D-19, D-240). Each time step is spent in a single
  * statement.
  */
 import type { Kysely, Selectable } from 'kysely'
-import type { IdentityId } from '../../base/ids.ts'
-import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { TotpEnrollments } from '../../domain/factors/stores.ts'
-import type { TotpEnrollment } from '../../domain/factors/totp-enrollment.ts'
+import type { TotpEnrollment } from '../../domain/factors/totp/totp-enrollment.ts'
 import { atomically } from '../atomically.ts'
 import type { Tables, TotpEnrollmentRow } from '../tables.ts'
+import { replaceCodes } from './recovery-codes.ts'
 
 export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
   return {
@@ -95,60 +93,7 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
         .executeTakeFirst()
       return numUpdatedRows === 1n
     },
-
-    async takeRecoveryCode(identityId, code) {
-      const { numDeletedRows } = await db
-        .deleteFrom('recovery_codes')
-        .where('identity_id', '=', identityId)
-        .where('code_hash', '=', code)
-        .where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('totp_enrollments')
-              .select('id')
-              .where('identity_id', '=', identityId)
-              .where('verified_at', 'is not', null),
-          ),
-        )
-        .executeTakeFirst()
-      return numDeletedRows === 1n
-    },
-
-    async countRecoveryCodes(identityId) {
-      const { count } = await db
-        .selectFrom('recovery_codes')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('identity_id', '=', identityId)
-        .executeTakeFirstOrThrow()
-      return count
-    },
-
-    replaceRecoveryCodes: (identityId, codes) =>
-      atomically(db, async (tx) => {
-        // Lock the row, so that of two concurrent calls only one set of codes remains, not both.
-        const { numUpdatedRows } = await tx
-          .updateTable('totp_enrollments')
-          .set((row) => ({ last_step: row.ref('last_step') }))
-          .where('identity_id', '=', identityId)
-          .where('verified_at', 'is not', null)
-          .executeTakeFirst()
-        if (numUpdatedRows === 1n) await replaceCodes(tx, identityId, codes)
-      }),
   }
-}
-
-async function replaceCodes(
-  db: Kysely<Tables>,
-  identityId: IdentityId,
-  codes: readonly SecretHash[],
-): Promise<void> {
-  await db.deleteFrom('recovery_codes').where('identity_id', '=', identityId).execute()
-  if (codes.length === 0) return
-  await db
-    .insertInto('recovery_codes')
-    .values(codes.map((code) => ({ identity_id: identityId, code_hash: code })))
-    // Codes have thirty bits, so two can be equal by chance; such a code works once.
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
 }
 
 function fromRow(row: Selectable<TotpEnrollmentRow>): TotpEnrollment {

@@ -3,6 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import { eachDemand } from '../../domain/factors/proven.ts'
 import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import type { AuthPolicies } from '../../domain/policies/stores.ts'
 import { insertUnique } from '../insert-unique.ts'
@@ -33,10 +34,15 @@ const BODY = object({
     }),
   }),
   secondary: object({
-    requireTotp: boolean,
+    ...eachDemand((_, { isAlwaysStated }) => (isAlwaysStated ? boolean : unlessMissing)),
     requireExtJwt: optional(text<ExternalJwtSignerId>),
   }),
 })
+
+/** The policy is older than the factor, and does not demand it (D-262). */
+function unlessMissing(value: unknown): boolean {
+  return value === undefined ? false : boolean(value)
+}
 
 export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
   return {

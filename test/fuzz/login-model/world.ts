@@ -15,7 +15,7 @@ import {
   cancelEnrollmentInLogin,
   startEnrollmentInLogin,
   verifyEnrollmentInLogin,
-} from '../../../src/domain/login/enroll-totp.ts'
+} from '../../../src/domain/login/enroll-second-factor.ts'
 import type { LoginStep } from '../../../src/domain/login/finish.ts'
 import type { StepOrigin } from '../../../src/domain/login/request/browser-binding.ts'
 import {
@@ -165,20 +165,27 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
     startEnrollment: (id) =>
       answered(async () => {
         const request = await findRequestForEnrollment(ports, id, PROGRAM)
-        const started = await startEnrollmentInLogin(ports, request, HOSTNAME)
-        const { provisioningUrl, recoveryCodes } = started
-        return { word: 'enrolling', url: provisioningUrl, recoveryCodes }
+        const started = await startEnrollmentInLogin(ports, {
+          factor: 'totp',
+          request,
+          hostname: HOSTNAME,
+        })
+        const { setup, recoveryCodes } = started
+        return { word: 'enrolling', url: setup.provisioningUrl, recoveryCodes }
       }),
 
     verifyEnrollment: (id, code) =>
       step(async () => {
         const request = await findRequestForEnrollment(ports, id, PROGRAM)
-        return verifyEnrollmentInLogin(ports, { request, code, caller })
+        return verifyEnrollmentInLogin(ports, { factor: 'totp', request, answer: code, caller })
       }),
 
     cancelEnrollment: (id) =>
       done(async () =>
-        cancelEnrollmentInLogin(ports, await findRequestForEnrollment(ports, id, PROGRAM)),
+        cancelEnrollmentInLogin(ports, {
+          factor: 'totp',
+          request: await findRequestForEnrollment(ports, id, PROGRAM),
+        }),
       ),
 
     exchange: (code, verifier) =>

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
+import { createTurns } from '../../../src/domain/factors/guessing/turns.ts'
 import { createPasswordHashing } from '../../../src/domain/factors/passwords/hashing.ts'
 import { type LoadResult, runLoad } from '../generator/load.ts'
 import { type PreparedWorks, prepareUnit, prepareWorks } from '../generator/works.ts'
@@ -106,7 +107,8 @@ function rowOf(name: CpuOperation, results: readonly Result[], hash: number): Ro
 /** CPU of checking one password, as many at once as the service allows itself. */
 async function hashMicroseconds(): Promise<number> {
   const lanes = Math.min(3, availableParallelism())
-  const hashing = createPasswordHashing({ random: systemRandom, concurrency: lanes, queue: 64 })
+  const turns = createTurns({ purpose: 'the bench', concurrency: lanes, queue: 64 })
+  const hashing = createPasswordHashing({ random: systemRandom, turns })
   const password = new Secret('a password of this bench')
   const hash = await hashing.hash(password)
   const before = process.cpuUsage()

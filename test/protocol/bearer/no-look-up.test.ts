@@ -14,6 +14,7 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { authenticateCall } from '../../../src/domain/calls/authenticate-call.ts'
 import { loadAuthorities } from '../../../src/domain/certificates/own/authorities.ts'
+import { createTurns } from '../../../src/domain/factors/guessing/turns.ts'
 import { createPasswordHashing } from '../../../src/domain/factors/passwords/hashing.ts'
 import { currentSession } from '../../../src/domain/sessions/current-session.ts'
 import type { Store } from '../../../src/domain/stores.ts'
@@ -39,8 +40,11 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
     log: createLog({ level: 'error', format: 'json' }, { write: (line) => assert.fail(line) }),
     hashing: createPasswordHashing({
       random,
-      concurrency: availableParallelism(),
-      queue: 1,
+      turns: createTurns({
+        purpose: 'password hashing',
+        concurrency: availableParallelism(),
+        queue: 1,
+      }),
     }),
     clock,
     random,

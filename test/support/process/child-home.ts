@@ -23,6 +23,13 @@ export async function changeConfig(
   await writeFile(join(home, 'controller.yml'), stringify(config))
 }
 
+/** How many processes answer requests from the next start on. The comments of the file stay. */
+export async function useWorkers(home: string, workers: number): Promise<void> {
+  const path = join(home, 'controller.yml')
+  const text = await readFile(path, 'utf8')
+  await writeFile(path, `${text.replace(/^workers: .*\n/m, '')}workers: ${workers}\n`)
+}
+
 /** The home drops its installation, and the next start creates a new one in another database (D-252). */
 export async function installAnewIn(home: string, db: string): Promise<void> {
   await changeConfig(home, (config) => {
@@ -55,6 +62,7 @@ export async function homeWithDatabase(t: TestContext, db?: string): Promise<str
   const home = await missingHome(t)
   await mkdir(home, { mode: 0o700 })
   const file = parse(defaultConfigFile({ address: 'localhost:0' }))
+  file.workers = 1
   file.web[0].apis = APIS.map((binding) => ({ binding }))
   if (db !== undefined) file.db = db
   await writeFile(join(home, 'controller.yml'), stringify(file), { mode: 0o600 })

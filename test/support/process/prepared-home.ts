@@ -16,6 +16,7 @@ import { systemClock } from '../../../src/base/time/clock.ts'
 import { readEnvironment } from '../../../src/config/environment.ts'
 import { CHEAP } from '../login/cheap-hashing.ts'
 import { ADMIN, temporaryFolder } from '../service.ts'
+import { useWorkers } from './child-home.ts'
 
 let made: Promise<string> | undefined
 
@@ -40,10 +41,14 @@ async function makeOnce(): Promise<string> {
   return home
 }
 
-/** The first start in this home, which makes the home and the installation in its database, and a stop. */
+/**
+ * The first start in this home, which makes the home and the installation in its database, and a stop. Later starts have
+ * one process, which starts faster.
+ */
 export async function startOnce(home: string): Promise<void> {
   const environment = readEnvironment({ LATCHKEY_ADDRESS: 'localhost:0' })
   const { config } = await openHome({ home, file: undefined, environment })
+  await useWorkers(home, 1)
   const instance = await startInstance({
     config,
     adminPassword: new Secret(ADMIN.password),

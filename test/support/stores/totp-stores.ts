@@ -6,11 +6,13 @@ import assert from 'node:assert/strict'
 import type { IdentityId } from '../../../src/base/ids.ts'
 import type { SecretHash } from '../../../src/base/secrets/vault.ts'
 import type { Instant } from '../../../src/base/time/instant.ts'
-import type { CodeGuesses, TotpEnrollments } from '../../../src/domain/factors/stores.ts'
+import type { FactorOwner } from '../../../src/domain/factors/factor-owner.ts'
 import type {
-  EnrollmentOwner,
-  TotpEnrollment,
-} from '../../../src/domain/factors/totp-enrollment.ts'
+  CodeGuesses,
+  RecoveryCodes,
+  TotpEnrollments,
+} from '../../../src/domain/factors/stores.ts'
+import type { TotpEnrollment } from '../../../src/domain/factors/totp/totp-enrollment.ts'
 import type { Stores, Transaction } from '../../../src/domain/stores.ts'
 
 interface Row {
@@ -21,6 +23,7 @@ interface Row {
 
 export interface TotpStores {
   readonly totpEnrollments: TotpEnrollments
+  readonly recoveryCodes: RecoveryCodes
   readonly codeGuesses: CodeGuesses
   readonly transaction: Transaction
   /** As stored, for tests of what is kept and what is not. */
@@ -37,7 +40,7 @@ export function totpStores(): TotpStores {
     const row = rows.get(id)
     return row?.enrollment.isVerified ? row : undefined
   }
-  const pending = (id: IdentityId, owner: EnrollmentOwner | undefined) => {
+  const pending = (id: IdentityId, owner: FactorOwner | undefined) => {
     const row = rows.get(id)
     const isOwn = owner !== undefined && row?.enrollment.owner === owner
     return isOwn && !row.enrollment.isVerified ? row : undefined
@@ -64,9 +67,11 @@ export function totpStores(): TotpStores {
       row.lastStep = step
       return true
     },
-    takeRecoveryCode: async (id, code) => verified(id)?.codes.delete(code) ?? false,
-    countRecoveryCodes: async (id) => rows.get(id)?.codes.size ?? 0,
-    replaceRecoveryCodes: async (id, codes) => {
+  }
+  const recoveryCodes: RecoveryCodes = {
+    take: async (id, code) => verified(id)?.codes.delete(code) ?? false,
+    count: async (id) => rows.get(id)?.codes.size ?? 0,
+    replace: async (id, codes) => {
       const row = rows.get(id)
       assert.ok(row !== undefined)
       row.codes = new Set(codes)
@@ -87,7 +92,8 @@ export function totpStores(): TotpStores {
       blocks.delete(id)
     },
   }
-  // Only these two are asked for; anything else in a transaction of the factor is a mistake and fails.
-  const tx = { totpEnrollments, codeGuesses } as unknown as Stores
-  return { totpEnrollments, codeGuesses, transaction: (work) => work(tx), rows, guesses }
+  // Only these are asked for; anything else in a transaction of the factor is a mistake and fails.
+  const stores = { totpEnrollments, recoveryCodes, codeGuesses }
+  const tx = stores as unknown as Stores
+  return { ...stores, transaction: (work) => work(tx), rows, guesses }
 }

@@ -10,6 +10,7 @@ import { systemRandom } from '../../../base/secrets/random.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../base/secrets/vault.ts'
 import { type Duration, milliseconds, minutes, seconds } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
+import { factorDemands } from '../../../protocol/factors/second-factors.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
 import type { SessionEnding } from '../../sessions/api-session.ts'
@@ -151,7 +152,7 @@ const DEMANDS: PolicyDemands = {
   allowsCertificate: true,
   signers: [],
   cas: [],
-  requireTotp: false,
+  ...factorDemands({}),
   requireExtJwt: null,
   bindTokens: false,
 }

@@ -43,7 +43,7 @@ export async function extendCertificate(
   const found = await findOwn(ports, call, id)
   if (shown === undefined || fingerprintShown(shown) !== found.fingerprint) throw otherShown()
   await refuseUntrusted(ports, call, shown)
-  ports.countRenewal(id)
+  await ports.countRenewal(id)
   const { identityId } = call
   const made = issueIdentityCertificate(ports, identityId, { pem: csr, field: 'clientCertCsr' })
   const { certPem, fingerprint } = made

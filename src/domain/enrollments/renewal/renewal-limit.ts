@@ -1,6 +1,6 @@
 /**
  * Limits how often a certificate may be renewed: D-130. Every instance and router must remember an unconfirmed renewal
- * for a year. Counted in memory, separately on each instance.
+ * for a year. Counted in memory, separately on each instance, for all its processes together (D-290).
  */
 
 import type { AuthenticatorId } from '../../../base/ids.ts'
@@ -9,7 +9,7 @@ import { type Duration, hours, inSeconds, milliseconds } from '../../../base/tim
 import { Failure } from '../../../errors/catalogue.ts'
 
 /** Counts one renewal. Throws RATE_LIMITED if there were too many within the hour. */
-export type CountRenewal = (id: AuthenticatorId) => void
+export type CountRenewal = (id: AuthenticatorId) => Promise<void>
 
 const WINDOW: Duration = hours(1)
 const MOST_IN_WINDOW = 10
@@ -23,7 +23,7 @@ export function createCountRenewal({
   readonly clock: Pick<Clock, 'uptime'>
 }): CountRenewal {
   const windows = new Map<AuthenticatorId, { readonly begun: Duration; count: number }>()
-  return (id) => {
+  return async (id) => {
     const now = clock.uptime()
     const before = windows.get(id)
     const window =

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
+import { createTurns } from '../guessing/turns.ts'
 import { createPasswordHashing, type PasswordHashing } from './hashing.ts'
 
 const PASSWORD = new Secret('correct horse battery')
@@ -25,7 +26,10 @@ const LONG = record(77_824, 2)
 const SHORT = record(8, 1)
 
 const hashingWith = (concurrency: number, queue: number) =>
-  createPasswordHashing({ random: systemRandom, concurrency, queue })
+  createPasswordHashing({
+    random: systemRandom,
+    turns: createTurns({ purpose: 'password hashing', concurrency, queue }),
+  })
 
 /** Starts every piece of work at once; answers the names in the order in which they ended. */
 async function orderOfEnds(work: Readonly<Record<string, Promise<unknown>>>): Promise<string[]> {

@@ -6,7 +6,7 @@ import { hash, type Options, verify } from '@node-rs/argon2'
 import { base64url } from '../../../base/encoding.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import type { Secret } from '../../../base/secrets/secret.ts'
-import { createTurns, type Load } from '../guessing/turns.ts'
+import type { Load, Turns } from '../guessing/turns.ts'
 
 export interface PasswordHashing {
   /** A PHC string with its parameters and salt. */
@@ -40,22 +40,14 @@ const STRONGEST: HashStrength = { memoryCost: 4 * 19_456, timeCost: 8, paralleli
 
 export function createPasswordHashing(deps: {
   readonly random: Random
-  /** How many run at the same time. */
-  readonly concurrency: number
-  /** How many may wait. */
-  readonly queue: number
+  /** How many run at the same time, and how many may wait. */
+  readonly turns: Turns
   /** The strength of new hashes. */
   readonly strength?: HashStrength | undefined
 }): MeasuredHashing {
-  const {
-    random,
-    concurrency,
-    queue,
-    strength: { memoryCost, timeCost, parallelism } = STRENGTH,
-  } = deps
+  const { random, turns, strength: { memoryCost, timeCost, parallelism } = STRENGTH } = deps
   // `Algorithm.Argon2id` is 2.
   const options: Options = { memoryCost, timeCost, parallelism, algorithm: 2 }
-  const turns = createTurns({ purpose: 'password hashing', concurrency, queue })
 
   // Well-formed and of the current strength, but not the hash of any known password.
   const dummyHash = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${phc(random.bytes(16))}$${phc(random.bytes(32))}`

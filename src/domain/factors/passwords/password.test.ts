@@ -17,6 +17,7 @@ import { type UpdbAuthenticator, usernameKey } from '../../identities/authentica
 import type { Identity } from '../../identities/identity.ts'
 import type { AuthPolicy } from '../../policies/auth-policy.ts'
 import type { Stores } from '../../stores.ts'
+import { createTurns } from '../guessing/turns.ts'
 import type { FactorPorts } from '../ports.ts'
 import type { GuessOrigin, PasswordFailures } from '../stores.ts'
 import type { Rejected } from '../verdict.ts'
@@ -26,7 +27,10 @@ import { proveByPassword } from './password.ts'
 const NOON = instant(1_800_000_000_000)
 const PASSWORD = 'correct horse battery'
 
-const hashing = createPasswordHashing({ random: systemRandom, concurrency: 2, queue: 100 })
+const hashing = createPasswordHashing({
+  random: systemRandom,
+  turns: createTurns({ purpose: 'password hashing', concurrency: 2, queue: 100 }),
+})
 const passwordHash = await hashing.hash(new Secret(PASSWORD))
 
 const POLICY = aPolicy()

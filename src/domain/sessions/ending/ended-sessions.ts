@@ -20,6 +20,12 @@ export interface EndedSessions {
   add(ending: SessionEnding): void
   /** Reads new endings. Called twice a second. */
   refresh(): Promise<void>
+  /**
+   * Takes over what another process read, in the place of a `refresh`: the rows that are new since its last message,
+   * and how long ago it began to read them. Counts only after a first `refresh`, because that reads the older rows
+   * (D-289).
+   */
+  learn(rows: readonly EndingRow[], age: Duration): void
   /** Whether the copy is too old to be trusted. */
   isStale(): boolean
   /** The age of the copy; undefined before the first read. */
@@ -38,6 +44,8 @@ export interface KnownEnding extends Pick<SessionEnding, 'subject' | 'keepUntil'
   /** Counted from when this instance learned of the ending, by a monotonic clock. */
   readonly keepFor: Duration
 }
+
+export type EndingRow = SessionEnding & { readonly sequence: number }
 
 interface Known extends Omit<KnownEnding, 'subject'> {
   /** By the uptime clock. */
@@ -94,6 +102,28 @@ export function createEndedSessions(deps: {
     }
   }
 
+  /** Marks that are older than the overlap are not needed any more, except the last of them. */
+  function forgetMarks(): void {
+    // Counted from the last read, not from now: after a long pause, transactions open at that time have not been seen
+    // yet.
+    const counted = (freshAt ?? Number.NEGATIVE_INFINITY) - OVERLAP
+    marks = marks.filter((_, i) => {
+      const following = marks[i + 1]
+      return following === undefined || following.at > counted
+    })
+  }
+
+  function takeOver(rows: readonly EndingRow[], begun: Duration): void {
+    for (const row of rows) keep(row)
+    marks.push({
+      sequence: Math.max(marks.at(-1)?.sequence ?? 0, ...rows.map(({ sequence }) => sequence)),
+      // Use the time after the read: a number in it may have been assigned while it ran.
+      at: clock.uptime(),
+    })
+    forgetExpired()
+    freshAt = begun
+  }
+
   return {
     has: (subject) => known.has(subject),
 
@@ -101,22 +131,17 @@ export function createEndedSessions(deps: {
 
     async refresh() {
       const begun = clock.uptime()
-      // Counted from the last read, not from now: after a long pause, transactions open at that time have not been seen
-      // yet.
-      const counted = (freshAt ?? Number.NEGATIVE_INFINITY) - OVERLAP
-      marks = marks.filter((_, i) => {
-        const following = marks[i + 1]
-        return following === undefined || following.at > counted
-      })
-      const rows = await sessionEndings.listAfter(marks[0]?.sequence ?? 0)
-      for (const row of rows) keep(row)
-      marks.push({
-        sequence: Math.max(marks.at(-1)?.sequence ?? 0, rows.at(-1)?.sequence ?? 0),
-        // Use the time after the read: a number in it may have been assigned while it ran.
-        at: clock.uptime(),
-      })
-      forgetExpired()
-      freshAt = begun
+      forgetMarks()
+      takeOver(await sessionEndings.listAfter(marks[0]?.sequence ?? 0), begun)
+    },
+
+    learn(rows, age) {
+      if (freshAt === undefined) {
+        for (const row of rows) keep(row)
+        return
+      }
+      forgetMarks()
+      takeOver(rows, milliseconds(Math.max(freshAt, clock.uptime() - age)))
     },
 
     isStale: () => {

@@ -3,11 +3,29 @@
  * rules. D-34, D-260. It is part of the transaction that use cases get, so no use case can forget it; other instances
  * read the same from the database within a second.
  */
+import type { ApiSessionId } from '../../../base/ids.ts'
 import type { Rules } from '../../policies/rules.ts'
 import { replaceStores } from '../../replace-stores.ts'
 import type { Transaction } from '../../stores.ts'
 import type { SessionEnding } from '../api-session.ts'
 import type { EndedSessions } from './ended-sessions.ts'
+
+/** What a commit changed that copies in memory depend on. */
+export interface News {
+  readonly endings: readonly SessionEnding[]
+  readonly hasNewRules: boolean
+  readonly hasNewKeys: boolean
+  /** A legacy session that now means something else. */
+  readonly changedSession?: ApiSessionId
+}
+
+/** The other processes of this instance, if there are any (D-289). */
+export interface Others {
+  /** Resolves when they know it. */
+  tell(news: News): Promise<void>
+}
+
+export const NO_NEWS: News = { endings: [], hasNewRules: false, hasNewKeys: false }
 
 /** Returns the same transaction, which resolves once the copies know what it committed. */
 export function tellCopies(
@@ -15,18 +33,27 @@ export function tellCopies(
   copies: {
     readonly endedSessions: Pick<EndedSessions, 'add'>
     readonly rules: Pick<Rules, 'refresh'>
+    readonly others?: Others | undefined
   },
 ): Transaction {
   return async (work) => {
-    const { result, endings, hasNewRules } = await transaction(async (tx) => {
+    const { result, ...news } = await transaction(async (tx) => {
       const endings: SessionEnding[] = []
       let hasNewRules = false
+      let hasNewKeys = false
       const stores = replaceStores(tx, {
         sessionEndings: (store) => ({
           ...store,
           insert(ending) {
             endings.push(ending)
             return store.insert(ending)
+          },
+        }),
+        signingKeys: (store) => ({
+          ...store,
+          insert(key) {
+            hasNewKeys = true
+            return store.insert(key)
           },
         }),
         ruleVersions: (store) => ({
@@ -38,10 +65,14 @@ export function tellCopies(
         }),
       })
       const result = await work(stores)
-      return { result, endings, hasNewRules }
+      return { result, endings, hasNewRules, hasNewKeys }
     })
+    const { endings, hasNewRules, hasNewKeys } = news
     for (const ending of endings) copies.endedSessions.add(ending)
-    if (hasNewRules) await copies.rules.refresh()
+    await Promise.all([
+      hasNewRules ? copies.rules.refresh() : undefined,
+      endings.length > 0 || hasNewRules || hasNewKeys ? copies.others?.tell(news) : undefined,
+    ])
     return result
   }
 }

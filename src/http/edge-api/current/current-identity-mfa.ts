@@ -11,16 +11,18 @@ import {
   RecoveryCodesLeftReply,
   StartedMfaEnrollmentReply,
 } from '../../../contract/mfa.ts'
-import type { ReadEnrollment } from '../../../domain/factors/enroll-totp.ts'
+import type { FoundEnrollment } from '../../../domain/factors/second-factor.ts'
+import type { TotpSetup } from '../../../domain/factors/totp/enroll-totp.ts'
+import type { CallSession } from '../../../domain/sessions/call-session.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import {
   countRecoveryCodes,
-  readEnrollmentInSession,
+  findEnrollmentInSession,
   removeEnrollmentInSession,
   renewRecoveryCodes,
   startEnrollmentInSession,
   verifyEnrollmentInSession,
-} from '../../../domain/sessions/session-mfa.ts'
+} from '../../../domain/sessions/session-factors.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { MFA_VALIDATION_CODE_HEADER } from '../../../protocol/headers.ts'
 import { qrCodePng, qrCodeSvg } from '../../../web/login/qr-code.ts'
@@ -47,6 +49,9 @@ export function addCurrentIdentityMfa(
   ports: SessionPorts,
   { totpHostname }: Pick<ListenerParts, 'totpHostname'>,
 ): void {
+  const atHost = (call: RequestHead & { readonly session: CallSession }) =>
+    ({ ...totpOf(call), hostname: totpHostname(call) }) as const
+
   api.add(
     {
       method: 'POST',
@@ -59,7 +64,7 @@ export function addCurrentIdentityMfa(
       codes: ['MFA_EXISTS'],
     },
     async (call) => {
-      const started = await startEnrollmentInSession(ports, call.session, totpHostname(call))
+      const started = await startEnrollmentInSession(ports, atHost(call))
       return made({ ...enrollmentBody(started), recoveryCodes: [...started.recoveryCodes] })
     },
   )
@@ -73,8 +78,7 @@ export function addCurrentIdentityMfa(
       answers: { 200: MfaEnrollmentReply },
       codes: ['MFA_ENROLLMENT_NOT_STARTED'],
     },
-    async (call) =>
-      found(enrollmentBody(await readEnrollmentInSession(ports, call.session, totpHostname(call)))),
+    async (call) => found(enrollmentBody(await findEnrollmentInSession(ports, atHost(call)))),
   )
 
   api.add(
@@ -95,7 +99,8 @@ export function addCurrentIdentityMfa(
       ],
     },
     async (call) => {
-      await removeEnrollmentInSession(ports, call.session, readCode(call), call.caller)
+      const given = { answer: readCode(call), caller: call.caller }
+      await removeEnrollmentInSession(ports, totpOf(call), given)
       return done()
     },
   )
@@ -111,8 +116,9 @@ export function addCurrentIdentityMfa(
       answers: { 200: DoneReply },
       codes: ['MFA_INVALID_TOKEN', 'MFA_ENROLLMENT_NOT_STARTED', 'RATE_LIMITED'],
     },
-    async ({ body, session, caller }) => {
-      await verifyEnrollmentInSession(ports, session, codeField(bodyFields(body)), caller)
+    async (call) => {
+      const given = { answer: codeField(bodyFields(call.body)), caller: call.caller }
+      await verifyEnrollmentInSession(ports, totpOf(call), given)
       return done()
     },
   )
@@ -132,13 +138,9 @@ export function addCurrentIdentityMfa(
       codes: ['MFA_ENROLLMENT_NOT_STARTED', 'NOT_ACCEPTABLE'],
     },
     async (call) => {
-      const { provisioningUrl } = await readEnrollmentInSession(
-        ports,
-        call.session,
-        totpHostname(call),
-      )
-      if (provisioningUrl === undefined) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
-      return qrCode(call, provisioningUrl)
+      const { setup } = await findEnrollmentInSession(ports, atHost(call))
+      if (setup === undefined) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+      return qrCode(call, setup.provisioningUrl)
     },
   )
 
@@ -167,17 +169,18 @@ export function addCurrentIdentityMfa(
       codes: ['MFA_INVALID_TOKEN', 'MFA_NOT_ENROLLED', 'RATE_LIMITED'],
     },
     async (call) => {
-      const code = readCode(call)
-      const fresh = await renewRecoveryCodes(ports, call.session, code, call.caller)
+      const given = { answer: readCode(call), caller: call.caller }
+      const fresh = await renewRecoveryCodes(ports, totpOf(call), given)
       return found({ recoveryCodes: [...fresh] })
     },
   )
 }
 
-function enrollmentBody({ enrollment, provisioningUrl }: ReadEnrollment): MfaEnrollment {
-  const { id, isVerified } = enrollment
-  const url = provisioningUrl === undefined ? {} : { provisioningUrl }
-  return { id, isVerified, ...url, _links: selfLink(MFA.slice(1)) }
+const totpOf = ({ session }: { readonly session: CallSession }) =>
+  ({ factor: 'totp', session }) as const
+
+function enrollmentBody({ id, setup }: FoundEnrollment<TotpSetup>): MfaEnrollment {
+  return { id, isVerified: setup === undefined, ...setup, _links: selfLink(MFA.slice(1)) }
 }
 
 /** API 3.1: from the header or the body; undefined if neither has one. */

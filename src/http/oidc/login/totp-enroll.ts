@@ -3,11 +3,12 @@
  */
 import {
   cancelEnrollmentInLogin,
-  pendingUrlInLogin,
+  pendingSetupInLogin,
   startEnrollmentInLogin,
   verifyEnrollmentInLogin,
-} from '../../../domain/login/enroll-totp.ts'
+} from '../../../domain/login/enroll-second-factor.ts'
 import type { LoginPorts } from '../../../domain/login/ports.ts'
+import type { PartiallyAuthenticated } from '../../../domain/login/request/auth-request.ts'
 import { findRequestForEnrollment } from '../../../domain/login/request/find-request.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { enrollPage, enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
@@ -47,14 +48,15 @@ export function addTotpEnroll(
     async (call) => {
       const { authRequestId, origin } = readStep(call, listener)
       const found = await findRequestForEnrollment(ports, authRequestId, origin)
-      const started = await startEnrollmentInLogin(ports, found, totpHostname(call))
-      const { enrollment, provisioningUrl, recoveryCodes } = started
+      const hostname = totpHostname(call)
+      const started = await startEnrollmentInLogin(ports, { ...totpOf(found), hostname })
+      const { id, setup, recoveryCodes } = started
+      const { provisioningUrl } = setup
       if (call.wantsHtml) {
         const html = enrollPage({ authRequestId, provisioningUrl, recoveryCodes })
         return loginPage(201, html, found)
       }
-      const { id, isVerified } = enrollment
-      return json(201, { id, isVerified, provisioningUrl, recoveryCodes })
+      return json(201, { id, isVerified: false, provisioningUrl, recoveryCodes })
     },
   )
 
@@ -71,15 +73,16 @@ export function addTotpEnroll(
       const found = await findRequestForEnrollment(ports, authRequestId, origin)
       const code = codeField(fields)
       const form = async (error: string) => {
-        const provisioningUrl = await pendingUrlInLogin(ports, found, totpHostname(call))
-        return provisioningUrl === undefined
+        const hostname = totpHostname(call)
+        const setup = await pendingSetupInLogin(ports, { ...totpOf(found), hostname })
+        return setup === undefined
           ? enrollStartPage({ authRequestId, error })
-          : enrollPage({ authRequestId, provisioningUrl, error })
+          : enrollPage({ authRequestId, ...setup, error })
       }
       return withForm(ports, call, { found, form }, async () => {
         const step = await verifyEnrollmentInLogin(ports, {
-          request: found,
-          code,
+          ...totpOf(found),
+          answer: code,
           caller: call.caller,
         })
         return answerStep(call, { step, found, authRequestId })
@@ -98,8 +101,10 @@ export function addTotpEnroll(
     async (call) => {
       const { authRequestId, origin } = readStep(call, listener)
       const found = await findRequestForEnrollment(ports, authRequestId, origin)
-      await cancelEnrollmentInLogin(ports, found)
+      await cancelEnrollmentInLogin(ports, totpOf(found))
       return json(200, {})
     },
   )
 }
+
+const totpOf = (request: PartiallyAuthenticated) => ({ factor: 'totp', request }) as const

@@ -13,7 +13,7 @@ import type { Link } from './link.ts'
 
 /** The last timeline that was written to. */
 export interface Timeline {
-  /** Of the cluster: copies of it have the same. */
+  /** Identifies the cluster and the database in it: copies have the same. */
   readonly system: string
   readonly number: number
   readonly name: string
@@ -65,10 +65,10 @@ interface Server extends Pick<Timeline, 'system' | 'number'> {
 
 async function describe(link: Link): Promise<Server | undefined> {
   const { rows } = await link.run({
-    text: `select system_identifier::text as system,
+    text: `select system_identifier || '/' || pg_database.oid as system,
       case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_insert_lsn()) end as wal,
       to_regclass($1) is not null as has_table
-      from pg_control_system()`,
+      from pg_control_system(), pg_database where datname = current_database()`,
     values: [TIMELINES_TABLE],
   })
   const [{ system, wal, has_table: hasTable }] = rows as [
@@ -120,7 +120,7 @@ async function readTimeline(file: string | undefined): Promise<Timeline | undefi
     throw error
   })
   if (text === undefined) return undefined
-  const [, system, number, name] = /^(\d+) (\d+) ([\w-]+)\n$/.exec(text) ?? []
+  const [, system, number, name] = /^([\d/]+) (\d+) ([\w-]+)\n$/.exec(text) ?? []
   if (system === undefined || number === undefined || name === undefined) {
     throw new Error(`${file} is damaged; delete it if ${REMEDY}`)
   }

@@ -5,25 +5,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TOTP, URI } from 'otpauth'
-import { type TotpStores, totpStores } from '../../../test/support/stores/totp-stores.ts'
-import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
-import { systemRandom } from '../../base/secrets/random.ts'
-import { createVault } from '../../base/secrets/vault.ts'
-import { seconds } from '../../base/time/duration.ts'
-import { instant, plus } from '../../base/time/instant.ts'
-import type { Identity } from '../identities/identity.ts'
-import type { AuthRequestKey } from '../login/request/auth-request.ts'
-import {
-  cancelEnrollment,
-  type EnrollmentProof,
-  newRecoveryCodesOf,
-  proveEnrollment,
-  readEnrollment,
-  startEnrollment,
-} from './enroll-totp.ts'
-import type { FactorVerdict } from './second-factor.ts'
+import { type TotpStores, totpStores } from '../../../../test/support/stores/totp-stores.ts'
+import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../../base/ids.ts'
+import { systemRandom } from '../../../base/secrets/random.ts'
+import { createVault } from '../../../base/secrets/vault.ts'
+import { seconds } from '../../../base/time/duration.ts'
+import { instant, plus } from '../../../base/time/instant.ts'
+import type { Identity } from '../../identities/identity.ts'
+import type { AuthRequestKey } from '../../login/request/auth-request.ts'
+import { loginOwner, sessionOwner } from '../factor-owner.ts'
+import { freshRecoveryCodes } from '../recovery-codes.ts'
+import type { EnrollmentProof, EnrollPorts, FactorVerdict } from '../second-factor.ts'
+import { totpEnrollment } from './enroll-totp.ts'
 import { checkCode } from './totp.ts'
-import { loginOwner, sessionOwner } from './totp-enrollment.ts'
 
 /** The first moment of a step. */
 const NOON = instant(1_800_000_000_000)
@@ -57,20 +51,24 @@ function world() {
   const vault = createVault(new Uint8Array(32).fill(7), systemRandom)
   let now = NOON
   const clock = { now: () => now, uptime: () => assert.fail('codes go by the time of day') }
-  const { transaction, totpEnrollments, codeGuesses } = stores
+  const { transaction, totpEnrollments, recoveryCodes, codeGuesses } = stores
   const random = systemRandom
-  const ports = { vault, random, clock, transaction, totpEnrollments, codeGuesses }
+  const factorStores = { totpEnrollments, recoveryCodes, codeGuesses }
+  const ports = { vault, random, clock, transaction, ...factorStores }
   const advance = (by: number) => {
     now = plus(now, seconds(by))
   }
 
   async function start(owner = LOGIN) {
-    const started = await startEnrollment(ports, ADA, owner, HOST)
+    const started = await totpEnrollment.start(ports, { identity: ADA, owner, hostname: HOST })
     assert.ok(started !== 'exists')
-    const app = URI.parse(started.provisioningUrl)
+    const app = URI.parse(started.setup.provisioningUrl)
     assert.ok(app instanceof TOTP)
+    const enrollment = await totpEnrollments.find(ADA.id)
+    assert.equal(enrollment?.id, started.id)
     return {
       ...started,
+      enrollment,
       app,
       code: (ahead = 0) => app.generate({ timestamp: now + ahead * 1_000 }),
     }
@@ -78,14 +76,20 @@ function world() {
   /** An enrollment that is verified. */
   async function enrolled() {
     const started = await start()
-    assert.equal(
-      await accept(await proveEnrollment(ports, ADA.id, LOGIN, started.code()), stores),
-      true,
-    )
+    assert.equal(await accept(await prove(ports, LOGIN, started.code()), stores), true)
     return started
   }
   return { ...stores, ports, start, enrolled, advance }
 }
+
+type Owner = ReturnType<typeof loginOwner>
+const prove = (ports: EnrollPorts, owner: Owner, code: string) =>
+  totpEnrollment.prove(ports, { identityId: ADA.id, owner }, code)
+const cancel = (ports: EnrollPorts, owner: Owner) =>
+  totpEnrollment.cancel(ports, { identityId: ADA.id, owner })
+const find = (ports: EnrollPorts, owner: Owner) =>
+  totpEnrollment.find(ports, { identity: ADA, owner, hostname: HOST })
+const check = (ports: EnrollPorts, code: string) => checkCode(ports, { identityId: ADA.id }, code)
 
 type Verdict = EnrollmentProof | FactorVerdict
 
@@ -96,14 +100,14 @@ async function accept(verdict: Verdict, { transaction }: Pick<TotpStores, 'trans
 
 test('starting gives a pending enrollment, a URL for the app and 20 recovery codes', async () => {
   const { start, totpEnrollments } = world()
-  const { enrollment, app, recoveryCodes } = await start()
+  const { id, enrollment, app, recoveryCodes } = await start()
   assert.equal(enrollment.isVerified, false)
   assert.equal(enrollment.identityId, ADA.id)
   assert.equal(enrollment.createdAt, NOON)
   assert.equal(app.issuer, HOST)
   assert.equal(app.label, ADA.name)
   assert.equal(recoveryCodes.length, 20)
-  assert.deepEqual(await totpEnrollments.find(ADA.id), enrollment)
+  assert.equal((await totpEnrollments.find(ADA.id))?.id, id)
 })
 
 test('R084: the secret has 160 bits, is another one each time, and is not stored as it is', async () => {
@@ -127,7 +131,7 @@ test('R084: the secret has 160 bits, is another one each time, and is not stored
 test('a code of the app proves the enrollment, and verifies it when it is taken', async () => {
   const use = world()
   const { enrollment, code } = await use.start()
-  const proof = await proveEnrollment(use.ports, ADA.id, LOGIN, code())
+  const proof = await prove(use.ports, LOGIN, code())
   assert.equal(proof.verdict, 'matches')
   assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
   assert.equal(await accept(proof, use), true)
@@ -147,33 +151,29 @@ test('D-17: a code of the step before or after proves the app too, and none furt
     [30, 'matches'],
     [60, 'wrong'],
   ] as const) {
-    assert.equal(
-      (await proveEnrollment(ports, ADA.id, LOGIN, code(ahead))).verdict,
-      verdict,
-      String(ahead),
-    )
+    assert.equal((await prove(ports, LOGIN, code(ahead))).verdict, verdict, String(ahead))
   }
 })
 
 test('D-17: verifying burns nothing: the same code is good for the login', async () => {
   const use = world()
   const { code } = await use.enrolled()
-  assert.equal(await accept(await checkCode(use.ports, ADA.id, code()), use), true)
+  assert.equal(await accept(await check(use.ports, code()), use), true)
 })
 
 test('D-17: the recovery codes that were shown are good for a login afterwards', async () => {
   const use = world()
   const { recoveryCodes } = await use.enrolled()
   for (const text of recoveryCodes) {
-    assert.equal(await accept(await checkCode(use.ports, ADA.id, text), use), true, text)
+    assert.equal(await accept(await check(use.ports, text), use), true, text)
   }
-  assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 0)
+  assert.equal(await use.recoveryCodes.count(ADA.id), 0)
 })
 
 test('R089: a wrong code leaves the enrollment pending', async () => {
   const { start, ports, totpEnrollments } = world()
   const { enrollment } = await start()
-  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, WRONG), { verdict: 'wrong' })
+  assert.deepEqual(await prove(ports, LOGIN, WRONG), { verdict: 'wrong' })
   assert.deepEqual(await totpEnrollments.find(ADA.id), enrollment)
 })
 
@@ -182,7 +182,7 @@ test('D-17: a recovery code proves no app', async () => {
   const { start, ports } = world()
   const { recoveryCodes } = await start()
   for (const text of recoveryCodes.slice(0, 3)) {
-    assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, text), { verdict: 'wrong' })
+    assert.deepEqual(await prove(ports, LOGIN, text), { verdict: 'wrong' })
   }
 })
 
@@ -190,16 +190,16 @@ test('R089: starting again replaces what is pending, and the first app is worth 
   const { start, ports } = world()
   const first = await start()
   const second = await start()
-  assert.notEqual(first.enrollment.id, second.enrollment.id)
-  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, first.code()), { verdict: 'wrong' })
-  assert.equal((await proveEnrollment(ports, ADA.id, LOGIN, second.code())).verdict, 'matches')
+  assert.notEqual(first.id, second.id)
+  assert.deepEqual(await prove(ports, LOGIN, first.code()), { verdict: 'wrong' })
+  assert.equal((await prove(ports, LOGIN, second.code())).verdict, 'matches')
 })
 
 test('R089: the recovery codes of a replaced enrollment are worth nothing', async () => {
   const use = world()
   const { recoveryCodes } = await use.start()
   await use.enrolled()
-  const verdict = await checkCode(use.ports, ADA.id, recoveryCodes[0] ?? '')
+  const verdict = await check(use.ports, recoveryCodes[0] ?? '')
   assert.equal(await accept(verdict, use), false)
 })
 
@@ -207,7 +207,7 @@ test('R089: an enrollment that is replaced between proof and taking is not verif
   // Attack: somebody starts his own enrollment while the owner sends a code, and has his verified by it.
   const use = world()
   const { code } = await use.start()
-  const proof = await proveEnrollment(use.ports, ADA.id, LOGIN, code())
+  const proof = await prove(use.ports, LOGIN, code())
   await use.start()
   assert.equal(await accept(proof, use), false)
   assert.equal((await use.totpEnrollments.find(ADA.id))?.isVerified, false)
@@ -216,8 +216,10 @@ test('R089: an enrollment that is replaced between proof and taking is not verif
 test('of two proofs at the same moment one verifies', async () => {
   const use = world()
   const { code } = await use.start()
-  const prove = () => proveEnrollment(use.ports, ADA.id, LOGIN, code())
-  const proofs = await Promise.all([prove(), prove()])
+  const proofs = await Promise.all([
+    prove(use.ports, LOGIN, code()),
+    prove(use.ports, LOGIN, code()),
+  ])
   const accepted = await Promise.all(proofs.map((proof) => accept(proof, use)))
   assert.deepEqual(accepted.toSorted(), [false, true])
 })
@@ -225,12 +227,12 @@ test('of two proofs at the same moment one verifies', async () => {
 test('R089: there is nothing to verify before the start, after the end and after cancelling', async () => {
   const { ports, enrolled, start, guesses } = world()
   const notStarted = { verdict: 'not-started' }
-  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, WRONG), notStarted)
+  assert.deepEqual(await prove(ports, LOGIN, WRONG), notStarted)
   const cancelled = await start()
-  assert.equal(await cancelEnrollment(ports, ADA.id, LOGIN), 'cancelled')
-  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, cancelled.code()), notStarted)
+  assert.equal(await cancel(ports, LOGIN), 'cancelled')
+  assert.deepEqual(await prove(ports, LOGIN, cancelled.code()), notStarted)
   const { code } = await enrolled()
-  assert.deepEqual(await proveEnrollment(ports, ADA.id, LOGIN, code()), notStarted)
+  assert.deepEqual(await prove(ports, LOGIN, code()), notStarted)
   assert.equal(guesses.get(ADA.id), undefined)
 })
 
@@ -238,13 +240,13 @@ test('R086: wrong codes for an enrollment count with those of a login, and a rig
   const use = world()
   const { code } = await use.start()
   for (let guess = 1; guess <= 5; guess += 1) {
-    assert.deepEqual(await checkCode(use.ports, ADA.id, WRONG), { verdict: 'not-enrolled' })
-    assert.deepEqual(await proveEnrollment(use.ports, ADA.id, LOGIN, WRONG), { verdict: 'wrong' })
+    assert.deepEqual(await check(use.ports, WRONG), { verdict: 'not-enrolled' })
+    assert.deepEqual(await prove(use.ports, LOGIN, WRONG), { verdict: 'wrong' })
   }
   const blocked = { verdict: 'blocked', retryAfterSeconds: 30 }
-  assert.deepEqual(await proveEnrollment(use.ports, ADA.id, LOGIN, code()), blocked)
+  assert.deepEqual(await prove(use.ports, LOGIN, code()), blocked)
   use.advance(30)
-  assert.equal(await accept(await proveEnrollment(use.ports, ADA.id, LOGIN, code()), use), true)
+  assert.equal(await accept(await prove(use.ports, LOGIN, code()), use), true)
   assert.equal(use.guesses.get(ADA.id), undefined)
 })
 
@@ -252,20 +254,23 @@ test('R090: a verified enrollment is neither replaced nor cancelled', async () =
   // Attack: somebody with the stolen password, half logged in, puts his own app in the place of the owner's.
   const use = world()
   const { enrollment, code } = await use.enrolled()
-  assert.equal(await startEnrollment(use.ports, ADA, LOGIN, HOST), 'exists')
-  assert.equal(await cancelEnrollment(use.ports, ADA.id, LOGIN), 'verified')
+  assert.equal(
+    await totpEnrollment.start(use.ports, { identity: ADA, owner: LOGIN, hostname: HOST }),
+    'exists',
+  )
+  assert.equal(await cancel(use.ports, LOGIN), 'verified')
   assert.equal((await use.totpEnrollments.find(ADA.id))?.id, enrollment.id)
-  assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 20)
-  assert.equal((await checkCode(use.ports, ADA.id, code())).verdict, 'matches')
+  assert.equal(await use.recoveryCodes.count(ADA.id), 20)
+  assert.equal((await check(use.ports, code())).verdict, 'matches')
 })
 
 test('R089: cancelling removes what is pending, once', async () => {
   const { start, ports, totpEnrollments } = world()
-  assert.equal(await cancelEnrollment(ports, ADA.id, LOGIN), 'not-started')
+  assert.equal(await cancel(ports, LOGIN), 'not-started')
   await start()
-  assert.equal(await cancelEnrollment(ports, ADA.id, LOGIN), 'cancelled')
+  assert.equal(await cancel(ports, LOGIN), 'cancelled')
   assert.equal(await totpEnrollments.find(ADA.id), undefined)
-  assert.equal(await cancelEnrollment(ports, ADA.id, LOGIN), 'not-started')
+  assert.equal(await cancel(ports, LOGIN), 'not-started')
 })
 
 for (const other of [OTHER_LOGIN, SESSION]) {
@@ -274,59 +279,56 @@ for (const other of [OTHER_LOGIN, SESSION]) {
     // login.
     const use = world()
     const { enrollment, code } = await use.start()
-    assert.equal(await readEnrollment(use.ports, ADA, other, HOST), undefined)
-    assert.deepEqual(await proveEnrollment(use.ports, ADA.id, other, code()), {
+    assert.equal(await find(use.ports, other), undefined)
+    assert.deepEqual(await prove(use.ports, other, code()), {
       verdict: 'not-started',
     })
-    assert.deepEqual(await proveEnrollment(use.ports, ADA.id, other, WRONG), {
+    assert.deepEqual(await prove(use.ports, other, WRONG), {
       verdict: 'not-started',
     })
     assert.equal(use.guesses.get(ADA.id), undefined)
-    assert.equal(await cancelEnrollment(use.ports, ADA.id, other), 'not-started')
+    assert.equal(await cancel(use.ports, other), 'not-started')
     assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
-    assert.equal(await accept(await proveEnrollment(use.ports, ADA.id, LOGIN, code()), use), true)
+    assert.equal(await accept(await prove(use.ports, LOGIN, code()), use), true)
   })
 
   test(`D-240: an enrollment that ${other} starts voids the one of ${LOGIN}`, async () => {
     const use = world()
     await use.start()
     const { enrollment, code } = await use.start(other)
-    assert.equal(await readEnrollment(use.ports, ADA, LOGIN, HOST), undefined)
-    assert.deepEqual(await proveEnrollment(use.ports, ADA.id, LOGIN, code()), {
+    assert.equal(await find(use.ports, LOGIN), undefined)
+    assert.deepEqual(await prove(use.ports, LOGIN, code()), {
       verdict: 'not-started',
     })
-    assert.equal(await cancelEnrollment(use.ports, ADA.id, LOGIN), 'not-started')
+    assert.equal(await cancel(use.ports, LOGIN), 'not-started')
     assert.deepEqual(await use.totpEnrollments.find(ADA.id), enrollment)
   })
 }
 
 test('what is pending can be read with the same URL as at the start', async () => {
   const { start, ports } = world()
-  assert.equal(await readEnrollment(ports, ADA, LOGIN, HOST), undefined)
-  const { enrollment, provisioningUrl } = await start()
-  assert.deepEqual(await readEnrollment(ports, ADA, LOGIN, HOST), { enrollment, provisioningUrl })
+  assert.equal(await find(ports, LOGIN), undefined)
+  const { id, setup } = await start()
+  assert.deepEqual(await find(ports, LOGIN), { id, setup })
 })
 
 test('R090: what is verified can be read, and its secret cannot', async () => {
   // Attack: a stolen session copies the app of the owner.
   const { enrolled, ports } = world()
-  const { enrollment } = await enrolled()
-  assert.deepEqual(await readEnrollment(ports, ADA, LOGIN, HOST), {
-    enrollment: { ...enrollment, isVerified: true, owner: undefined },
-    provisioningUrl: undefined,
-  })
+  const { id } = await enrolled()
+  assert.deepEqual(await find(ports, LOGIN), { id, setup: undefined })
 })
 
 test('R087: new recovery codes take the place of all that are left, when they are taken', async () => {
   const use = world()
   const old = await use.enrolled()
-  const fresh = newRecoveryCodesOf(use.ports, ADA.id)
+  const fresh = freshRecoveryCodes(use.ports, ADA.id)
   assert.equal(fresh.recoveryCodes.length, 20)
-  const isGood = async (text = '') => accept(await checkCode(use.ports, ADA.id, text), use)
+  const isGood = async (text = '') => accept(await check(use.ports, text), use)
   assert.equal(await isGood(fresh.recoveryCodes[0]), false)
   assert.equal(await isGood(old.recoveryCodes[0]), true)
-  await use.transaction((tx) => fresh.take(tx))
+  await use.recoveryCodes.replace(ADA.id, fresh.hashes)
   assert.equal(await isGood(old.recoveryCodes[1]), false)
   assert.equal(await isGood(fresh.recoveryCodes[0]), true)
-  assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA.id), 19)
+  assert.equal(await use.recoveryCodes.count(ADA.id), 19)
 })

@@ -3,17 +3,17 @@
  * code does not know about traces. D-139. If tracing is not configured, only this file is loaded.
  */
 
-import { newId } from '../base/ids.ts'
-import type { Log } from '../base/log.ts'
-import type { Random } from '../base/secrets/random.ts'
-import type { Clock } from '../base/time/clock.ts'
-import type { Config } from '../config/config.ts'
-import type { PasswordHashing } from '../domain/factors/passwords/hashing.ts'
-import type { Store } from '../domain/stores.ts'
-import type { RequestObserver } from '../http/request-observer.ts'
-import type { FetchJson } from '../outbound/fetch-json.ts'
-import type { Tracer } from '../telemetry/traces/tracer.ts'
-import { readBuildInfo } from './build-info.ts'
+import { newId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Config } from '../../config/config.ts'
+import type { PasswordHashing } from '../../domain/factors/passwords/hashing.ts'
+import type { Store } from '../../domain/stores.ts'
+import type { RequestObserver } from '../../http/request-observer.ts'
+import type { FetchJson } from '../../outbound/fetch-json.ts'
+import type { Tracer } from '../../telemetry/traces/tracer.ts'
+import { readBuildInfo } from '../build-info.ts'
 
 export interface Tracing {
   readonly trace: NonNullable<RequestObserver['trace']>
@@ -37,9 +37,9 @@ export async function openTracing(deps: {
   if (traces === undefined) return undefined
   const [{ createSpanExporter }, { createTracer }, { createPostJson }, { version }] =
     await Promise.all([
-      import('../telemetry/traces/exporter.ts'),
-      import('../telemetry/traces/tracer.ts'),
-      import('../outbound/post-json.ts'),
+      import('../../telemetry/traces/exporter.ts'),
+      import('../../telemetry/traces/tracer.ts'),
+      import('../../outbound/post-json.ts'),
       readBuildInfo(),
     ])
   const exporter = createSpanExporter({

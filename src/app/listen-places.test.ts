@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RefusedStart } from './installation/private-files.ts'
-import { explainListenError } from './listeners.ts'
+import { explainListenError } from './listen-places.ts'
 
 const errorOf = (code: string, address: string, port: number) =>
   Object.assign(new Error(`listen ${code}`), { code, address, port, syscall: 'listen' })

@@ -5,15 +5,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { type TotpStores, totpStores } from '../../../test/support/stores/totp-stores.ts'
-import type { IdentityId, TotpEnrollmentId } from '../../base/ids.ts'
-import { systemRandom } from '../../base/secrets/random.ts'
-import { createVault, type Vault } from '../../base/secrets/vault.ts'
-import { seconds } from '../../base/time/duration.ts'
-import { instant, plus } from '../../base/time/instant.ts'
-import { recoveryCodeHash } from './recovery-codes.ts'
-import type { FactorVerdict } from './second-factor.ts'
-import { blockedUntil, checkCode } from './totp.ts'
+import { type TotpStores, totpStores } from '../../../../test/support/stores/totp-stores.ts'
+import type { IdentityId, TotpEnrollmentId } from '../../../base/ids.ts'
+import { systemRandom } from '../../../base/secrets/random.ts'
+import { createVault, type Vault } from '../../../base/secrets/vault.ts'
+import { seconds } from '../../../base/time/duration.ts'
+import { instant, plus } from '../../../base/time/instant.ts'
+import { blockedUntil } from '../guessing/code-guesses.ts'
+import { recoveryCodeHash } from '../recovery-codes.ts'
+import type { FactorVerdict } from '../second-factor.ts'
+import { checkCode } from './totp.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 const ADA = 'ada' as IdentityId
@@ -61,9 +62,10 @@ async function world({
     vault: safe,
     clock: { now: () => now, uptime: () => assert.fail('codes go by the time of day') },
     totpEnrollments: stores.totpEnrollments,
+    recoveryCodes: stores.recoveryCodes,
     codeGuesses: stores.codeGuesses,
   }
-  const check = (identityId: IdentityId, code: string) => checkCode(ports, identityId, code)
+  const check = (identityId: IdentityId, code: string) => checkCode(ports, { identityId }, code)
   const advance = (by: number) => {
     now = plus(now, seconds(by))
   }
@@ -162,7 +164,7 @@ test('R087: a recovery code works in the place of a code, in any case, and once'
   const verdict = await use.check(ADA, 'abc 234')
   assert.equal(verdict.verdict === 'matches' && verdict.by, 'recovery-code')
   assert.equal(await accept(verdict, use), true)
-  assert.equal(await use.totpEnrollments.countRecoveryCodes(ADA), 0)
+  assert.equal(await use.recoveryCodes.count(ADA), 0)
   assert.equal(await accept(await use.check(ADA, RECOVERY_CODE), use), false)
 })
 
@@ -181,7 +183,7 @@ test('R087: a text that only looks like a recovery code is not accepted, and cou
 
 test('R087: a recovery code of digits alone works too', async () => {
   const use = await world()
-  await use.totpEnrollments.replaceRecoveryCodes(ADA, [recoveryCodeHash(vault, ADA, '222222')])
+  await use.recoveryCodes.replace(ADA, [recoveryCodeHash(vault, ADA, '222222')])
   assert.equal(await accept(await use.check(ADA, '222222'), use), true)
 })
 

@@ -1,0 +1,107 @@
+/**
+ * The work that repeats in one process of an instance: following what others change, rotation, renewal, and cleaning
+ * up. With workers it is the supervisor that does it, so that the work does not multiply (D-288).
+ */
+import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
+import { createEndExpired } from '../domain/sessions/ending/end-expired.ts'
+import type { RepeatedWork } from './background.ts'
+import { followAuthorities } from './compose/own-authorities.ts'
+import { type Core, rotateIfDue } from './core.ts'
+import { sweep } from './janitor.ts'
+
+/** D-34: an ended session is refused on every instance within a second. */
+const FOLLOW_ENDINGS: Duration = milliseconds(400)
+/** D-34: a changed policy, signer or CA also takes effect within a second. */
+const FOLLOW_RULES: Duration = milliseconds(400)
+/** D-135: tokens signed by a withdrawn key are refused on every instance within a second. */
+const FOLLOW_KEYS: Duration = milliseconds(400)
+const ROTATE_KEYS: Duration = seconds(60)
+/** Far less than the time between publishing a new CA and using it (D-129). */
+const FOLLOW_AUTHORITIES: Duration = seconds(1)
+/** D-141: how long an instance keeps running after the secret was replaced. */
+const FOLLOW_SECRET: Duration = seconds(1)
+const RENEW_CERTIFICATES: Duration = seconds(30)
+/** Connections of a session are closed within a second of its end, even if it just expired (D-42). */
+const END_EXPIRED: Duration = milliseconds(400)
+const SWEEP: Duration = seconds(30)
+const WATCH_CLOCK: Duration = seconds(1)
+
+export interface ChoreHooks {
+  /** After our own CAs have changed. */
+  onNewAuthorities(): void
+  renewCertificates(): Promise<void>
+  /** The installation secret was replaced: this instance has the old one and must be restarted. */
+  onSecretReplaced(): void
+  /** The database was restored from a backup: everything that this instance knows is outdated (D-159). */
+  onDatabaseRestored(): void
+  /** After each round that may have read something new. */
+  afterReading?(): Promise<void> | void
+}
+
+export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
+  const { config, ports, store, authorities, clockWatch, random, log } = core
+  const { signingKeys, endedSessions, rules } = ports
+  const reading = (work: () => Promise<unknown>) => async () => {
+    await work()
+    await hooks.afterReading?.()
+  }
+  return [
+    {
+      name: 'ended sessions',
+      every: FOLLOW_ENDINGS,
+      follows: true,
+      round: reading(() => endedSessions.refresh()),
+    },
+    { name: 'rules', every: FOLLOW_RULES, follows: true, round: reading(() => rules.refresh()) },
+    {
+      name: 'signing keys',
+      every: FOLLOW_KEYS,
+      follows: true,
+      round: reading(() => signingKeys.refresh()),
+    },
+    {
+      name: 'key rotation',
+      every: ROTATE_KEYS,
+      round: async () => {
+        await rotateIfDue(ports, log)
+        const past = clockWatch.removable()
+        if (past !== undefined) await signingKeys.removeGone(past)
+      },
+    },
+    {
+      name: 'own CAs',
+      every: FOLLOW_AUTHORITIES,
+      follows: true,
+      round: reading(
+        followAuthorities({
+          home: config.home,
+          authorities,
+          random,
+          log,
+          onChange: () => hooks.onNewAuthorities(),
+        }),
+      ),
+    },
+    {
+      name: 'installation secret',
+      every: FOLLOW_SECRET,
+      follows: true,
+      round: async () => {
+        const found = await store.aside.installation.find()
+        if (found?.secretFingerprint !== core.secretFingerprint) hooks.onSecretReplaced()
+        else if (found.sealedHashingSecret !== core.sealedHashingSecret) hooks.onDatabaseRestored()
+      },
+    },
+    { name: 'certificates', every: RENEW_CERTIFICATES, round: () => hooks.renewCertificates() },
+    { name: 'expired sessions', every: END_EXPIRED, round: createEndExpired(ports) },
+    {
+      name: 'sweep',
+      every: SWEEP,
+      round: async () => {
+        const past = clockWatch.removable()
+        if (past !== undefined) await sweep(store, past, config.audit.retention)
+      },
+    },
+    { name: 'clock', every: WATCH_CLOCK, round: () => clockWatch.round() },
+  ]
+}

@@ -1,0 +1,11 @@
+/** How many workers there are: D-288. */
+import { availableParallelism } from 'node:os'
+import type { Config } from '../../config/config.ts'
+
+/** `auto` takes this many at most: more would need memory that nobody asked for. */
+const MOST_BY_DEFAULT = 8
+
+/** How many processes answer requests. */
+export function workersOf({ workers }: Pick<Config, 'workers'>): number {
+  return workers === 'auto' ? Math.min(availableParallelism(), MOST_BY_DEFAULT) : workers
+}

@@ -1,0 +1,206 @@
+/**
+ * An instance with several processes (D-287, D-288): this one listens, supervises the workers, and does everything that
+ * must be done once: preparing, following the database, rotation, renewal, cleaning up. Workers answer the requests.
+ */
+import { milliseconds, seconds } from '../../base/time/duration.ts'
+import { endsWithin } from '../../base/time/within.ts'
+import { listenOnEach } from '../../https-server/listen-on-each.ts'
+import { openAuditOutput } from '../audit-output.ts'
+import { runInBackground } from '../background.ts'
+import { chores } from '../chores.ts'
+import { createLimits } from '../compose/limits.ts'
+import {
+  type Core,
+  caFileOf,
+  DRAIN,
+  type Instance,
+  type InstanceOptions,
+  LAST_ROUNDS,
+  type NamedListener,
+  openCore,
+} from '../core.ts'
+import { RefusedStart } from '../installation/private-files.ts'
+import { distinctInterfaces, explainListenError } from '../listen-places.ts'
+import { certificateSource } from '../server-certificates.ts'
+import { createDoor, type Door } from './door.ts'
+import type { StartWorker } from './messages.ts'
+import { createPool, type Pool } from './pool.ts'
+import { createReports } from './reports.ts'
+import { serveLimits } from './shared-limits.ts'
+import { createSharedMetrics } from './shared-metrics.ts'
+
+export interface SupervisorOptions extends InstanceOptions {
+  readonly workers: number
+  /** What the workers start from. */
+  readonly home: string
+  readonly file: string | undefined
+  readonly tree: unknown
+  readonly variables: Readonly<Record<string, string>>
+}
+
+/** The drain, and what a worker does after it. */
+const WORKERS_STOP = milliseconds(DRAIN + seconds(2))
+
+export async function startSupervisor(options: SupervisorOptions): Promise<Instance> {
+  const { config, clock, log, workers } = options
+  const limits = createLimits(config, clock, workers)
+  const prepared = Promise.withResolvers<Omit<StartWorker, 'worker'>>()
+  prepared.promise.catch(() => {})
+  const door = createDoor({ log })
+  const auditOutput = await openAuditOutput(config.audit.output, { log, clock })
+  const reports = createReports({ everyone: () => pool.everyone(), clock, log })
+  const sharedMetrics = createSharedMetrics(() => pool.running())
+
+  const pool: Pool = createPool({
+    workers,
+    clock,
+    log,
+    attend(number) {
+      const { giveBackAll, ...handlers } = serveLimits(limits)
+      return {
+        handlers: {
+          ...handlers,
+          news: (news) => reports.pass(number, news),
+          events: ({ events }) => auditOutput.write(events),
+          metrics: () => sharedMetrics.render(),
+        },
+        end() {
+          giveBackAll()
+          sharedMetrics.retire(number)
+        },
+      }
+    },
+    startOrder: async (number) => ({ ...(await prepared.promise), worker: number }),
+    onRunning: ({ channel }) =>
+      door.addWorker({
+        give: (listener, socket) => channel.ask('connection', { listener }, socket),
+      }),
+    onStopped: (number, last) => sharedMetrics.keep(number, last),
+  })
+  // Workers load their code while this process prepares what they need.
+  const starting = pool.start()
+  starting.catch(() => {})
+
+  let core: Core | undefined
+  try {
+    core = await openCore({
+      ...options,
+      auditOutput,
+      limits,
+      others: reports.others,
+      onEndingsRead: reports.noteEndings,
+      processes: workers,
+      role: 'first',
+    })
+    reports.follow(core)
+    sharedMetrics.begin(core, { limits, restarts: () => pool.restarts() })
+    const certificates = await loadCertificates(core)
+    const openPorts = await openDoor(door, options)
+    const { home, file, tree, variables, hashStrength } = options
+    prepared.resolve({ workers, home, file, tree, variables, openPorts, hashStrength })
+    const { listeners } = await starting
+    return run({ core, pool, door, listeners, renewCertificates: certificates, reports })
+  } catch (error) {
+    prepared.reject(error)
+    door.close()
+    await starting.catch(() => {})
+    await (core?.close() ?? auditOutput.close())
+    // A worker says why it refuses to start in the words of a single process.
+    if (error instanceof Error && error.name === 'RefusedStart' && !(error instanceof RefusedStart))
+      throw new RefusedStart(error.message, { cause: error })
+    throw error
+  }
+}
+
+function run(parts: {
+  readonly core: Core
+  readonly pool: Pool
+  readonly door: Door
+  readonly listeners: readonly NamedListener[]
+  readonly renewCertificates: () => Promise<boolean>
+  readonly reports: ReturnType<typeof createReports>
+}): Instance {
+  const { core, pool, door, listeners, reports } = parts
+  const secretReplaced = Promise.withResolvers<void>()
+  const databaseRestored = Promise.withResolvers<void>()
+
+  async function showEverywhere(): Promise<void> {
+    await Promise.all(pool.running().map(({ channel }) => channel.ask('renewCertificates', null)))
+  }
+  const background = runInBackground(
+    chores(core, {
+      // The next report has the new fingerprint.
+      onNewAuthorities() {},
+      async renewCertificates() {
+        if (await parts.renewCertificates()) await showEverywhere()
+      },
+      onSecretReplaced: secretReplaced.resolve,
+      onDatabaseRestored: databaseRestored.resolve,
+      afterReading: () => reports.report(),
+    }),
+    core.log,
+    core.store.changes,
+  )
+  return {
+    listeners,
+    caFile: caFileOf(core.config),
+    async renewCertificates() {
+      await parts.renewCertificates()
+      await showEverywhere()
+    },
+    secretReplaced: secretReplaced.promise,
+    databaseRestored: databaseRestored.promise,
+    reopenAuditOutput: () => core.auditOutput.reopen(),
+    async stop() {
+      door.close()
+      await pool.stop(WORKERS_STOP)
+      await endsWithin(LAST_ROUNDS, background.stop())
+      await core.close()
+    },
+  }
+}
+
+/** Creates the certificates that workers show. Returns a function that renews them and says whether one changed. */
+async function loadCertificates(core: Core): Promise<() => Promise<boolean>> {
+  const sources = core.config.listeners.map((listener) => certificateSource(listener, core))
+  for (const source of sources) await source.load()
+
+  async function renewAll(): Promise<boolean> {
+    const failures: unknown[] = []
+    let hasChanged = false
+    for (const source of sources) {
+      try {
+        if ((await source.renew()) !== undefined) hasChanged = true
+      } catch (error) {
+        failures.push(error) // the other listeners need theirs all the same
+      }
+    }
+    if (failures.length > 0) throw failures[0]
+    return hasChanged
+  }
+
+  let renewing: Promise<boolean> = Promise.resolve(false)
+  return () => {
+    // One at a time: a signal may arrive during a round, and both would write the same files.
+    renewing = renewing.then(renewAll, renewAll)
+    return renewing
+  }
+}
+
+/** Returns the port of each listener. */
+async function openDoor(
+  door: Door,
+  { config, log }: Pick<SupervisorOptions, 'config' | 'log'>,
+): Promise<readonly number[]> {
+  const ports: number[] = []
+  for (const [i, listener] of config.listeners.entries()) {
+    const { name } = listener
+    const listen = (at: Parameters<Door['listen']>[1]) => door.listen(i, at)
+    ports.push(
+      await listenOnEach(distinctInterfaces(listener), listen, { name, log }).catch((error) => {
+        throw explainListenError(error, name)
+      }),
+    )
+  }
+  return ports
+}

@@ -1,0 +1,52 @@
+/**
+ * The program of a worker, which the supervisor starts. It loads everything, waits for the message that tells it what to
+ * be, and ends with the supervisor, so that no orphan keeps serving.
+ */
+import process from 'node:process'
+import { type Handlers, openChannel } from './channel.ts'
+import type { ToSupervisor, ToWorker } from './messages.ts'
+import { startWorker, type Worker } from './worker.ts'
+
+let worker: Worker | undefined
+
+function running(): Worker {
+  if (worker === undefined) throw new Error('this worker has not started yet')
+  return worker
+}
+
+/** What came while this worker was starting: it may have been too late for its first look into the database. */
+const missed: ((worker: Worker) => Promise<void>)[] = []
+
+async function learn(lesson: (worker: Worker) => Promise<void>): Promise<void> {
+  if (worker === undefined) missed.push(lesson)
+  else await lesson(worker)
+}
+
+const handlers: Handlers<ToWorker> = {
+  async start(start) {
+    const started = await startWorker(start, supervisor)
+    for (let next = missed.shift(); next !== undefined; next = missed.shift()) await next(started)
+    worker = started
+    return { listeners: started.listeners }
+  },
+  connection({ listener }, socket) {
+    // The socket is missing if it was closed on the way.
+    if (socket !== undefined) running().accept(listener, socket)
+  },
+  news: (news) => learn((one) => one.learn(news)),
+  state: (state) => learn((one) => one.follow(state)),
+  renewCertificates: () => running().renewCertificates(),
+  snapshot: async () => worker?.snapshot() ?? [],
+  async stop() {
+    const last = (await worker?.stop()) ?? []
+    // After this answer, nothing is left to do.
+    setImmediate(() => process.disconnect?.())
+    return last
+  },
+}
+
+const supervisor = openChannel<ToWorker, ToSupervisor>(process as never, handlers)
+void supervisor.closed.then(() => process.exit())
+
+// A terminal and systemd send these to every process of the service; the supervisor decides what happens.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})

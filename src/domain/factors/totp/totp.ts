@@ -1,0 +1,56 @@
+/**
+ * TOTP as the second factor: a code of the authenticator app, or a recovery code instead. D-16 … D-18; R084 – R088.
+ *
+ * It returns a verdict and never touches the auth request or session. Every guess is counted before it is checked.
+ * `take` spends a correct one, in the transaction that accepts the factor (R085).
+ */
+
+import { equalInConstantTime, type Vault } from '../../../base/secrets/vault.ts'
+import type { Instant } from '../../../base/time/instant.ts'
+import { totpCode, totpStep } from '../../../protocol/totp.ts'
+import { countGuess, spending } from '../guessing/code-guesses.ts'
+import { checkRecoveryCode, withoutSpaces } from '../recovery-codes.ts'
+import type { CheckPorts, FactorVerdict, Prover } from '../second-factor.ts'
+import type { TotpEnrollment } from './totp-enrollment.ts'
+
+export async function checkCode(
+  { vault, clock, totpEnrollments, codeGuesses }: CheckPorts,
+  { identityId }: Pick<Prover, 'identityId'>,
+  code: string,
+): Promise<FactorVerdict> {
+  const now = clock.now()
+  const blocked = await countGuess(codeGuesses, identityId, now)
+  if (blocked !== undefined) return blocked
+  const enrollment = await totpEnrollments.find(identityId)
+  if (!enrollment?.isVerified) return { verdict: 'not-enrolled' }
+
+  const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
+  // A code made only of the digits 2 to 7 can be either.
+  if (step === undefined) return checkRecoveryCode(vault, identityId, code)
+  const take = spending(identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
+  return { verdict: 'matches', by: 'totp', take }
+}
+
+/** D-17: one step of drift either way. */
+const DRIFT = [-1, 0, 1] as const
+
+/** The last time step whose code is accepted now. */
+export function lastAcceptedStep(now: Instant): number {
+  return totpStep(now) + Math.max(...DRIFT)
+}
+
+/**
+ * Returns the time step that this code belongs to. Always compares all steps, so that the time reveals nothing (R085).
+ * If two steps have the same code, returns the later one: spending it spends both.
+ */
+export function matchingStep(secret: Uint8Array, code: string, now: Instant): number | undefined {
+  const given = withoutSpaces(code)
+  const steps = DRIFT.map((drift) => totpStep(now) + drift)
+  return steps.filter((step) => equalInConstantTime(totpCode(secret, step), given)).at(-1)
+}
+
+export function openTotpSecret(vault: Vault, enrollment: TotpEnrollment): Uint8Array {
+  const secret = vault.open('totp-secret', enrollment.sealedSecret, enrollment.id)
+  if (secret === undefined) throw new Error('a stored TOTP secret cannot be opened')
+  return secret
+}

@@ -1,0 +1,116 @@
+/**
+ * Enrolls a second factor during a login. SPEC TOTP enrollment during an OIDC flow; D-19, D-20, D-240. Verifying it
+ * proves the factor in the same step of the auth request.
+ */
+import { Failure } from '../../errors/catalogue.ts'
+import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { Caller } from '../audit/events.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
+import { loginOwner } from '../factors/factor-owner.ts'
+import type { StartedEnrollment } from '../factors/second-factor.ts'
+import { type FactorSetups, secondFactor } from '../factors/second-factors.ts'
+import type { SecondFactorStores } from '../factors/stores.ts'
+import { checkAgain } from './check-again.ts'
+import { findDemands } from './demands.ts'
+import { finishStep, type LoginStep } from './finish.ts'
+import type { LoginPorts } from './ports.ts'
+import { refuseCode } from './refuse-code.ts'
+import { acceptFactor, type PartiallyAuthenticated } from './request/auth-request.ts'
+import { startAgain } from './request/find-request.ts'
+
+type EnrollPorts = Pick<
+  LoginPorts,
+  | keyof AuditPorts
+  | keyof SecondFactorStores
+  | 'brand'
+  | 'vault'
+  | 'identities'
+  | 'authenticators'
+  | 'rules'
+  | 'transaction'
+>
+
+export interface LoginEnrollment<Id extends SecondFactorId> {
+  readonly factor: Id
+  readonly request: PartiallyAuthenticated
+}
+
+type AtHost = { readonly hostname: string }
+
+/** Throws MFA_EXISTS. */
+export async function startEnrollmentInLogin<Id extends SecondFactorId>(
+  ports: EnrollPorts,
+  { factor, request, hostname }: LoginEnrollment<Id> & AtHost,
+): Promise<StartedEnrollment<FactorSetups[Id]>> {
+  const { identity } = await identityOf(ports, request)
+  const enrollee = { identity, owner: loginOwner(request), hostname }
+  const started = await secondFactor(factor).enrollment.start(ports, enrollee)
+  if (started === 'exists') throw new Failure('MFA_EXISTS')
+  return started
+}
+
+/** Returns what the user needs to set the factor up; undefined unless an enrollment is pending. */
+export async function pendingSetupInLogin<Id extends SecondFactorId>(
+  ports: EnrollPorts,
+  { factor, request, hostname }: LoginEnrollment<Id> & AtHost,
+): Promise<FactorSetups[Id] | undefined> {
+  const { identity } = await identityOf(ports, request)
+  const enrollee = { identity, owner: loginOwner(request), hostname }
+  const enrollment = await secondFactor(factor).enrollment.find(ports, enrollee)
+  return enrollment?.setup
+}
+
+/** Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED. */
+export async function verifyEnrollmentInLogin(
+  ports: EnrollPorts,
+  submission: LoginEnrollment<SecondFactorId> & {
+    readonly answer: string
+    readonly caller: Caller
+  },
+): Promise<LoginStep> {
+  const { factor, request, answer, caller } = submission
+  const { identity, policy } = await identityOf(ports, request)
+  const { id: identityId } = identity
+  const prover = { identityId, owner: loginOwner(request) }
+  const verdict = await secondFactor(factor).enrollment.prove(ports, prover, answer)
+  if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)
+
+  const next = acceptFactor(request, factor)
+  const demands = await findDemands(ports, identity, policy)
+  const step = await finishStep(ports, {
+    previous: request,
+    next,
+    demands,
+    byEnrollment: true,
+    caller,
+    take: async (tx) => {
+      if (!(await verdict.take(tx))) return false
+      const enrolled = { type: 'mfa.enrolled', identityId } as const
+      await tx.events.insert(recordEvent(ports, caller, enrolled))
+      return true
+    },
+  })
+  // Another call verified or replaced it at the same moment, so it is no longer pending.
+  if (step === 'taken') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  return step
+}
+
+/** Throws MFA_ENROLLMENT_NOT_STARTED; MFA_EXISTS for a verified one. */
+export async function cancelEnrollmentInLogin(
+  ports: EnrollPorts,
+  { factor, request }: LoginEnrollment<SecondFactorId>,
+): Promise<void> {
+  const { identity } = await identityOf(ports, request)
+  const prover = { identityId: identity.id, owner: loginOwner(request) }
+  const outcome = await secondFactor(factor).enrollment.cancel(ports, prover)
+  if (outcome === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  if (outcome === 'verified') throw new Failure('MFA_EXISTS')
+}
+
+async function identityOf(ports: EnrollPorts, request: PartiallyAuthenticated) {
+  const owner = await checkAgain(ports, request.primary)
+  if ('refusal' in owner) throw startAgain(owner.refusal)
+  return owner
+}

@@ -1,0 +1,234 @@
+/**
+ * Second factors from inside a session: completing a partial session (D-51), and a user's own enrollments. API 3.1;
+ * D-240. How each factor is enrolled and checked is in factors/.
+ */
+import { Failure } from '../../errors/catalogue.ts'
+import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { Caller } from '../audit/events.ts'
+import type { AuditPorts } from '../audit/ports.ts'
+import { recordEvent } from '../audit/record.ts'
+import { sessionOwner } from '../factors/factor-owner.ts'
+import { freshRecoveryCodes } from '../factors/recovery-codes.ts'
+import type {
+  Enrollee,
+  FactorVerdict,
+  FoundEnrollment,
+  Prover,
+  StartedEnrollment,
+} from '../factors/second-factor.ts'
+import { type FactorSetups, listWithAnyFactor, secondFactor } from '../factors/second-factors.ts'
+import type { SecondFactorStores } from '../factors/stores.ts'
+import { amrOf } from '../login/amr.ts'
+import type { Stores } from '../stores.ts'
+import { succeeded } from './authenticate-legacy.ts'
+import type { CallSession } from './call-session.ts'
+import type { SessionPorts } from './ports.ts'
+
+type MfaPorts = Pick<
+  SessionPorts,
+  | keyof AuditPorts
+  | keyof SecondFactorStores
+  | 'vault'
+  | 'identities'
+  | 'events'
+  | 'transaction'
+  | 'legacySessionCache'
+>
+
+/** One of the caller's second factors, in the caller's session. */
+export interface SessionFactor<Id extends SecondFactorId = SecondFactorId> {
+  readonly factor: Id
+  readonly session: CallSession
+}
+
+/** What the caller answered, and where it came from. */
+export interface SessionAnswer {
+  readonly answer: string | undefined
+  readonly caller: Caller
+}
+
+type AtHost = { readonly hostname: string }
+
+/** POST /authenticate/mfa. Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED. */
+export async function proveInSession(
+  ports: MfaPorts,
+  one: SessionFactor,
+  given: SessionAnswer,
+): Promise<void> {
+  await spend(ports, one, given, (tx) => complete(ports, tx, one, given.caller))
+  await ports.legacySessionCache.forget(one.session.sessionId)
+}
+
+/** Throws MFA_EXISTS. */
+export async function startEnrollmentInSession<Id extends SecondFactorId>(
+  ports: MfaPorts,
+  one: SessionFactor<Id> & AtHost,
+): Promise<StartedEnrollment<FactorSetups[Id]>> {
+  const enrollee = await enrolleeOf(ports, one)
+  const started = await secondFactor(one.factor).enrollment.start(ports, enrollee)
+  if (started === 'exists') throw new Failure('MFA_EXISTS')
+  return started
+}
+
+/** Throws MFA_ENROLLMENT_NOT_STARTED if none is verified and this session has not started one. */
+export async function findEnrollmentInSession<Id extends SecondFactorId>(
+  ports: MfaPorts,
+  one: SessionFactor<Id> & AtHost,
+): Promise<FoundEnrollment<FactorSetups[Id]>> {
+  const enrollee = await enrolleeOf(ports, one)
+  const enrollment = await secondFactor(one.factor).enrollment.find(ports, enrollee)
+  if (enrollment === undefined) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  return enrollment
+}
+
+/** Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED. */
+export async function verifyEnrollmentInSession(
+  ports: MfaPorts,
+  one: SessionFactor,
+  { answer, caller }: { readonly answer: string; readonly caller: Caller },
+): Promise<void> {
+  const { identityId, sessionId } = one.session
+  const { enrollment } = secondFactor(one.factor)
+  const verdict = await enrollment.prove(ports, proverOf(one), answer)
+  if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
+  const isTaken = await ports.transaction(async (tx) => {
+    await holdPartial(tx, one)
+    if (!(await verdict.take(tx))) return false
+    const enrolled = { type: 'mfa.enrolled', identityId, sessionId } as const
+    await tx.events.insert(recordEvent(ports, caller, enrolled))
+    await complete(ports, tx, one, caller)
+    return true
+  })
+  if (!isTaken) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  await ports.legacySessionCache.forget(sessionId)
+}
+
+/** Cancels a pending enrollment; removing a verified one needs a full session and an answer. */
+export async function removeEnrollmentInSession(
+  ports: MfaPorts,
+  one: SessionFactor,
+  given: SessionAnswer,
+): Promise<void> {
+  const { identityId, sessionId, isPartial } = one.session
+  const { enrollment } = secondFactor(one.factor)
+  const outcome = await enrollment.cancel(ports, proverOf(one))
+  if (outcome === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  if (outcome === 'cancelled') return
+  // R090: a partial session cannot remove a verified factor.
+  if (isPartial !== undefined) throw isPartial
+  await spend(ports, one, given, async (tx) => {
+    await enrollment.remove(tx, identityId)
+    const removed = { type: 'mfa.removed', identityId, sessionId } as const
+    await tx.events.insert(recordEvent(ports, given.caller, removed))
+  })
+}
+
+/** Throws MFA_NOT_ENROLLED. */
+export async function countRecoveryCodes(
+  ports: Pick<MfaPorts, keyof SecondFactorStores>,
+  { identityId }: CallSession,
+): Promise<number> {
+  const enrolled = await listWithAnyFactor(ports, [identityId])
+  if (enrolled.size === 0) throw new Failure('MFA_NOT_ENROLLED')
+  return ports.recoveryCodes.count(identityId)
+}
+
+/** Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED. */
+export async function renewRecoveryCodes(
+  ports: MfaPorts,
+  one: SessionFactor,
+  given: SessionAnswer,
+): Promise<readonly string[]> {
+  const { identityId, sessionId } = one.session
+  const { recoveryCodes, hashes } = freshRecoveryCodes(ports, identityId)
+  await spend(ports, one, given, async (tx) => {
+    await tx.recoveryCodes.replace(identityId, hashes)
+    const renewed = { type: 'mfa.recovery-codes-renewed', identityId, sessionId } as const
+    await tx.events.insert(recordEvent(ports, given.caller, renewed))
+  })
+  return recoveryCodes
+}
+
+/** Spends an answer together with what it allows. Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED. */
+async function spend(
+  ports: MfaPorts,
+  one: SessionFactor,
+  { answer, caller }: SessionAnswer,
+  allowed: (tx: Stores) => Promise<void>,
+): Promise<void> {
+  if (answer === undefined) {
+    // A missing field does not count as a guess.
+    throw new Failure('COULD_NOT_VALIDATE', { field: { field: 'code', reason: 'is missing' } })
+  }
+  const verdict = await secondFactor(one.factor).check(ports, proverOf(one), answer)
+  if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
+  const isTaken = await ports.transaction(async (tx) => {
+    await holdPartial(tx, one)
+    if (!(await verdict.take(tx))) return false
+    await allowed(tx)
+    return true
+  })
+  if (!isTaken) throw await refuse(ports, one, { verdict: 'wrong' }, caller)
+}
+
+async function refuse(
+  ports: MfaPorts,
+  { factor, session: { identityId } }: SessionFactor,
+  verdict: Exclude<FactorVerdict, { verdict: 'matches' }>,
+  caller: Caller,
+): Promise<Failure> {
+  if (verdict.verdict === 'blocked') {
+    const { retryAfterSeconds } = verdict
+    return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
+  }
+  const details = { method: factor }
+  const failed = { type: 'login.failed', identityId, reason: 'wrong-code', details } as const
+  await ports.events.insert(recordEvent(ports, caller, failed))
+  return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : 'MFA_INVALID_TOKEN')
+}
+
+/**
+ * The answer of a partial session finishes a login, which writes to the identity: lock its row first, as at every
+ * login.
+ */
+async function holdPartial(
+  tx: Stores,
+  { session: { isPartial, identityId } }: SessionFactor,
+): Promise<void> {
+  if (isPartial !== undefined) await tx.identities.hold(identityId)
+}
+
+/** Records the factor on a legacy session. Other sessions proved it at their login. */
+async function complete(
+  audit: AuditPorts,
+  tx: Stores,
+  { factor, session: call }: SessionFactor,
+  caller: Caller,
+): Promise<void> {
+  if (call.kind !== 'legacy') return
+  const session = await tx.apiSessions.hold(call.sessionId)
+  if (session?.kind !== 'legacy') return
+  const factors = new Set([...session.secondary.factors, factor])
+  const secondary = { ...session.secondary, factors }
+  const amr = amrOf(session.primary, secondary)
+  await tx.apiSessions.replaceProven({ ...session, secondary, amr })
+  if (call.isPartial === undefined) return
+  const event = recordEvent(audit, caller, succeeded({ ...session, amr }))
+  await tx.identities.markLogin(session.identityId, event.at)
+  await tx.events.insert(event)
+}
+
+function proverOf({ session }: SessionFactor): Prover {
+  return { identityId: session.identityId, owner: sessionOwner(session) }
+}
+
+/** Throws NOT_FOUND if the identity was deleted. */
+async function enrolleeOf(
+  { identities }: Pick<MfaPorts, 'identities'>,
+  { session, hostname }: SessionFactor & AtHost,
+): Promise<Enrollee> {
+  const identity = await identities.find(session.identityId)
+  if (identity === undefined) throw new Failure('NOT_FOUND')
+  return { identity, owner: sessionOwner(session), hostname }
+}

@@ -1,0 +1,225 @@
+/**
+ * Several processes answer the requests of one instance: work is shared, a worker that dies is replaced, and what one
+ * worker ends is over in all of them. D-287 to D-292.
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { IDENTITY, INVALID } from '../support/login/challenges.ts'
+import { bearer, logIn } from '../support/login/login.ts'
+import { logInOffline, refreshed, revoke } from '../support/login/refresh.ts'
+import { administrate } from '../support/management.ts'
+import { readPrometheusText, sampleOf } from '../support/monitoring/prometheus-text.ts'
+import { isRefused } from '../support/ports.ts'
+import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
+import { type ChildService, waitFor } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
+import { eachWorker, startWorkers, workerPids } from '../support/workers.ts'
+
+const PLACES: readonly (readonly [string, (home: string) => Promise<void>])[] = [
+  ['SQLite', async () => {}],
+  [
+    'PostgreSQL',
+    async (home) => installAnewIn(home, await (await startPostgres()).freshDatabase()),
+  ],
+]
+
+async function startOn(
+  t: TestContext,
+  prepare: (home: string) => Promise<void>,
+  workers = 2,
+): Promise<ChildService> {
+  const home = await preparedHome(t)
+  await prepare(home)
+  await changeConfig(home, (config) => {
+    config.web[0].apis = ['edge-client', 'edge-management', 'health-checks', 'metrics'].map(
+      (binding) => ({ binding }),
+    )
+  })
+  return startWorkers(t, workers, { home })
+}
+
+const untilGone = (pid: number) =>
+  waitFor(
+    () => !isAlive(pid),
+    () => `the end of process ${pid}`,
+  )
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+for (const [name, prepare] of PLACES) {
+  test(`several workers answer for one instance, on ${name}`, async (t) => {
+    const service = await startOn(t, prepare, 3)
+    const workers = await eachWorker(t, service)
+    assert.deepEqual(
+      workers.map(({ worker }) => worker),
+      [1, 2, 3],
+      'connections are given to workers in turn',
+    )
+    const [one, two, three] = workers
+    assert.ok(one && two && three)
+
+    await t.test('a session that one worker ended is refused by all of them at once', async () => {
+      for (let round = 0; round < 5; round++) {
+        const tokens = await logInOffline(one)
+        for (const { call } of workers) {
+          assert.equal((await call(IDENTITY, bearer(tokens.access_token))).status, 200)
+        }
+        // Nothing is waited for: the answer to the revocation comes after the last worker knows of it.
+        assert.equal((await revoke(two, tokens.refresh_token)).status, 200)
+        for (const { call } of workers) {
+          const reply = await call(IDENTITY, bearer(tokens.access_token))
+          assert.equal(reply.status, 401, reply.text)
+          assert.equal(reply.headers['www-authenticate'], INVALID)
+        }
+      }
+    })
+
+    await t.test(
+      'an identity that one worker disabled is refused by all of them at once',
+      async () => {
+        const admin = await administrate(one as never)
+        const person = await admin.createIdentity({ password: 'a password of somebody' })
+        const login = { username: person.username, password: 'a password of somebody' }
+        const tokens = await logInOffline(three, {}, login)
+        await admin.act('POST', `/identities/${person.id}/disable`, { durationMinutes: 0 })
+        for (const { call } of workers) {
+          assert.equal((await call(IDENTITY, bearer(tokens.access_token))).status, 401)
+        }
+      },
+    )
+
+    await t.test('health and metrics are those of the whole instance', async () => {
+      for (const { call } of workers) {
+        assert.equal((await call('/health-checks')).status, 200)
+      }
+      const loginsAt = async (call: ChildService['call']) =>
+        sampleOf(readPrometheusText((await call('/metrics')).text), 'latchkey_logins_total', {
+          method: 'password',
+          outcome: 'succeeded',
+        })
+      const before = await loginsAt(one.call)
+      for (const worker of workers) await logIn(worker)
+      for (const { call } of workers) assert.equal(await loginsAt(call), before + 3)
+      const metrics = readPrometheusText((await two.call('/metrics')).text)
+      assert.equal(sampleOf(metrics, 'latchkey_workers', {}), 3)
+      assert.equal(sampleOf(metrics, 'latchkey_health_check', { check: 'store' }), 1)
+      assert.ok(sampleOf(metrics, 'latchkey_connections_open', {}) >= 3)
+    })
+
+    assert.equal((await service.stop()).code, 0)
+    for (const { pid } of workers) assert.ok(!isAlive(pid))
+  })
+}
+
+test('a worker that is killed under load loses nothing that it answered, and is replaced', async (t) => {
+  const service = await startOn(t, async () => {})
+  const [victim, other] = await eachWorker(t, service)
+  assert.ok(victim && other)
+  let isKilled = false
+  const sessions = await Promise.all(
+    [victim, victim, other, other]
+      .map(async (view) => {
+        let tokens = await logInOffline(view)
+        try {
+          for (let i = 0; !isKilled || i < 20; i++)
+            tokens = await refreshed(view, tokens.refresh_token)
+        } catch (error) {
+          // Only the connections of the victim break.
+          assert.equal(view, victim)
+          assert.ok((error as NodeJS.ErrnoException).code?.startsWith('E'), String(error))
+          return { tokens, isPending: true }
+        }
+        return { tokens, isPending: false }
+      })
+      .concat(
+        (async () => {
+          for (let i = 0; i < 5; i++) await logInOffline(other)
+          isKilled = true
+          process.kill(victim.pid, 'SIGKILL')
+          return undefined as never
+        })(),
+      ),
+  )
+  await waitFor(
+    () => workerPids(service).get(victim.worker) !== victim.pid,
+    () => 'the next worker',
+    service,
+  )
+  const views = await eachWorker(t, service)
+  assert.equal(views.length, 2)
+  for (const { tokens, isPending } of sessions.filter((one) => one !== undefined)) {
+    // A refresh that was sent and not answered may have spent the last token; what was answered holds.
+    for (const { call } of views) {
+      assert.equal((await call(IDENTITY, bearer(tokens.access_token))).status, 200)
+    }
+    if (!isPending) await refreshed(views[0] as never, tokens.refresh_token)
+  }
+  const metrics = readPrometheusText((await service.call('/metrics')).text)
+  assert.equal(sampleOf(metrics, 'latchkey_worker_restarts_total', {}), 1)
+  assert.equal((await service.stop()).code, 0)
+})
+
+test('a worker that dies again and again is replaced later each time', async (t) => {
+  const service = await startOn(t, async () => {})
+  const deaths = () => service.logLines().filter(({ endedWorker }) => endedWorker === 1)
+  for (let round = 1; round <= 4; round++) {
+    const pid = workerPids(service).get(1)
+    assert.ok(pid)
+    process.kill(pid, 'SIGKILL')
+    await waitFor(
+      () => deaths().length === round && workerPids(service).get(1) !== pid,
+      () => `the replacement after death ${round}`,
+      service,
+    )
+  }
+  assert.deepEqual(
+    deaths().map(({ pauseMilliseconds }) => pauseMilliseconds),
+    [0, 100, 200, 400],
+  )
+  // The other one was never disturbed.
+  assert.equal((await service.call('/version')).status, 200)
+  assert.equal((await service.stop()).code, 0)
+})
+
+test('workers end with their supervisor, and leave the port', async (t) => {
+  const service = await startOn(t, async () => {})
+  const pids = [...workerPids(service).values()]
+  service.process.kill('SIGKILL')
+  for (const pid of pids) await untilGone(pid)
+  assert.ok(await isRefused(service.port))
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} for every process of the service, as systemd and terminals send it, is one stop`, async (t) => {
+    const service = await startOn(t, async () => {})
+    const pids = [...workerPids(service).values()]
+    for (const pid of pids) process.kill(pid, signal)
+    service.process.kill(signal)
+    const { code, stderr } = await service.finished
+    assert.equal(code, 0)
+    assert.match(stderr, /"msg":"stopped"/)
+    assert.doesNotMatch(stderr, /a worker has ended/)
+    for (const pid of pids) assert.ok(!isAlive(pid))
+  })
+}
+
+test('a port that is in use refuses the start in the words of a single process', async (t) => {
+  const service = await startOn(t, async () => {})
+  await assert.rejects(
+    startWorkersAgain(t, service),
+    /something listens at .* already; is this service running\?/,
+  )
+})
+
+async function startWorkersAgain(t: TestContext, { home }: ChildService): Promise<void> {
+  const { startChild } = await import('../support/process/child-service.ts')
+  await startChild(t, { home })
+}
