@@ -25,6 +25,7 @@ import {
 } from '../../domain/sessions/legacy-session-cache.ts'
 import type { Store } from '../../domain/stores.ts'
 import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
+import { createVerifiedTokens } from '../../domain/tokens/keys/verified-tokens.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
@@ -57,10 +58,14 @@ export interface Parts {
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
 
+/** D-314: the client ids that existing clients have built in. */
+const OPENZITI_CLIENT_IDS = ['openziti', 'native']
+
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { limits = createLimits(config, clock), others, processes = 1 } = parts
   const { brand, tokens } = config
+  const isForOpenZiti = config.compatibility === 'openziti'
 
   // In-memory copies of the store (D-34).
   const rules = createRules({ ...store.aside, clock })
@@ -105,6 +110,8 @@ export function compose(parts: Parts) {
     foldRepeats: createFoldRepeats({ clock, processes }),
     brand,
     clientId: brand,
+    otherClientIds: isForOpenZiti ? OPENZITI_CLIENT_IDS.filter((id) => id !== brand) : [],
+    keepsEnrollmentJwt: isForOpenZiti,
     audience: brand,
     trustDomain: config.trustDomain,
     issuers,
@@ -129,6 +136,7 @@ export function compose(parts: Parts) {
     countRenewal: limits.countRenewal,
     legacySessionCache: forgetEverywhere(createLegacySessionCache({ clock }), others),
     provenRouters: createProvenRouters({ clock }),
+    verifiedTokens: createVerifiedTokens(),
     rejectsCommonPasswords: config.passwords.rejectCommon,
     sessionTimeout: config.api.sessionTimeout,
     sessionCertificateDuration: config.api.sessionCertificateDuration,
