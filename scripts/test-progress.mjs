@@ -77,6 +77,10 @@ export function createProgress({ kinds, output = process.stdout }) {
       print(`\n✖ ${suspects.join('\n  ')}\n${indent(text)}`)
       fail({ suspects, place: suspects.join(', '), title: 'its process ended early', text })
     },
+    /** Reports what the run as a whole did not do. */
+    fail(text) {
+      fail({ suspects: ['scripts/test.mjs'], place: 'scripts/test.mjs', title: 'the run', text })
+    },
     /** The files in which something failed. */
     failedFiles() {
       return [...new Set(failures.flatMap(({ suspects }) => suspects))]

@@ -9,6 +9,11 @@ const LAST_WORDS = 20_000
 /** If more files fail, the change is broken rather than a test unsteady, and nothing is run again (D-258). */
 const REPEATED_FILES = 10
 
+const running = new Set()
+process.once('exit', () => {
+  for (const tests of running) tests.kill()
+})
+
 /**
  * Runs the files of each lane in a process, some of these at once. A file in which something failed then runs once more,
  * alone, which tells a wrong test from one that the load disturbs.
@@ -39,6 +44,7 @@ async function runShard(files, { extra, env, progress }) {
     ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`, ...extra, ...files],
     { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env },
   )
+  running.add(tests)
   let printed = ''
   function keep(text) {
     printed = `${printed}${text}`.slice(-LAST_WORDS)
@@ -75,6 +81,7 @@ async function runShard(files, { extra, env, progress }) {
     }
   })
   const [status, signal] = await once(tests, 'close')
+  running.delete(tests)
   const end = `ended with ${signal ?? `status ${status}`}:\n${printed}`
   if (isComplete) {
     if (status !== 0 && !hasFailure) progress.crash(files, end)

@@ -40,7 +40,7 @@ function describe({ place, title, text }, index) {
 }
 
 function secondRun({ again, title }) {
-  if (again.length === 0) return 'Did not run again alone: too many files failed.'
+  if (again.length === 0) return 'Did not run again alone.'
   if (again.some((failure) => failure.title === title))
     return 'Failed beside others, failed alone too.'
   const others = again.map((failure) => `${failure.title} (${failure.place})`)

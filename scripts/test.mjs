@@ -1,10 +1,11 @@
-// Runs the tests of the named kinds, in this order, directly from TypeScript.
+// Runs the tests of the named kinds directly from TypeScript.
 // Extra arguments after `--` go to node --test (for example: -- --test-name-pattern=code).
 //
 // Loading and compiling the same modules in a process for each file would take most of the time, so files share a few
 // long-lived processes (shards). A file that needs its own process says so, with the reason, in a comment that begins
 // with `// Isolated:`.
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createProgress } from './test-progress.mjs'
 import { runLanes } from './test-shard.mjs'
@@ -25,6 +26,8 @@ const KINDS = {
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
   fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
+  // Other toolchains; a test is skipped where its own is missing. Not part of `npm test`.
+  clients: { patterns: ['test/clients/**/*.test.ts'], shards: 1 },
   // The long campaign: more than two hundred kills and fifty power cuts (D-305). Some are in an ordinary run, too.
   kills: {
     patterns: ['test/process/{kill,power}*.test.ts', 'test/store/durability.test.ts'],
@@ -43,6 +46,8 @@ const KINDS = {
 }
 /** How many of these processes run at a time, of any kind, so that no core waits for the last file of a kind. */
 const AT_ONCE = 4
+/** About how long files take alone, if it is more than a few seconds. Nothing but the order depends on it. */
+const SECONDS = JSON.parse(readFileSync(new URL('./test-seconds.json', import.meta.url), 'utf8'))
 
 const [names, extra] = split(process.argv.slice(2))
 const unknown = names.filter((kind) => !Object.hasOwn(KINDS, kind))
@@ -64,30 +69,63 @@ const needsPostgres = [...texts.values()].some((text) => text.includes('startPos
 const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined
+const startsPrograms = [...texts.values()].some((text) => text.includes('/process/'))
+const programs = startsPrograms
+  ? await (await import('./test-programs.mjs')).bundlePrograms()
+  : undefined
+// So that what runs at the exit of this process runs after Ctrl-C, too.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 const progress = createProgress({ kinds })
 const rounds = Math.max(...names.map((kind) => KINDS[kind].rounds ?? 1))
 const env = {
   LATCHKEY_TEST_ROUNDS: String(rounds),
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url)),
   ...(postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }),
+  ...(programs === undefined ? {} : { LATCHKEY_TEST_PROGRAMS: programs }),
+  ...(programs === undefined ? {} : { LATCHKEY_TEST_STARTED: join(programs, 'started') }),
   ...process.env,
 }
 try {
-  const lanes = kinds.flatMap(({ files, shards }) => lanesOf(files, shards))
+  // The longest first, so that no process is left alone at the end.
+  const lanes = kinds
+    .flatMap(({ files, shards }) => lanesOf(files, shards))
+    .toSorted((a, b) => secondsOf(b) - secondsOf(a))
   await runLanes(lanes, { atOnce: AT_ONCE, extra, env, progress })
+  if (names.includes('process') && extra.length === 0) await checkStarts()
 } finally {
   await postgres?.stop()
 }
 if (!progress.close()) process.exitCode = 1
 
-/** The files of each process. */
+/** The files of each process, so that those of a kind take about the same time. */
 function lanesOf(files, shards) {
-  const isolated = files.filter((file) => /^\/\/ Isolated: \S/m.test(texts.get(file)))
-  const shared = files.filter((file) => !isolated.includes(file))
-  const lanes = Array.from({ length: shards }, (_, lane) =>
-    shared.filter((_, index) => index % shards === lane),
-  )
-  return [...lanes.filter((lane) => lane.length > 0), ...isolated.map((file) => [file])]
+  const isIsolated = (file) => /^\/\/ Isolated: \S/m.test(texts.get(file))
+  const lanes = Array.from({ length: shards }, () => [])
+  for (const file of files.filter((file) => !isIsolated(file)).toSorted(bySeconds)) {
+    const [shortest] = lanes.toSorted((a, b) => secondsOf(a) - secondsOf(b))
+    shortest.push(file)
+  }
+  return [
+    // In the order in which node --test runs them.
+    ...lanes.filter((lane) => lane.length > 0).map((lane) => lane.toSorted()),
+    ...files.filter(isIsolated).map((file) => [file]),
+  ]
+}
+
+function bySeconds(a, b) {
+  return secondsOf([b]) - secondsOf([a]) || (a < b ? -1 : 1)
+}
+
+function secondsOf(lane) {
+  return lane.reduce((sum, file) => sum + (SECONDS[file] ?? 1), 0)
+}
+
+/** Every command was started once as the shipped program (test/support/process/shipped-program.ts). */
+async function checkStarts() {
+  const { COMMANDS } = await import('../src/cli/table/commands.ts')
+  const started = new Set(readFileSync(env.LATCHKEY_TEST_STARTED, 'utf8').split('\n'))
+  const never = COMMANDS.map(({ words }) => words).filter((words) => !started.has(words))
+  if (never.length > 0) progress.fail(`no test started as a process: ${never.join(', ')}`)
 }
 
 function split(args) {

@@ -17,6 +17,7 @@ import { addBoundApis, type HttpPorts } from '../http/bound-apis.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
+import { reshapedFailure } from '../http/openziti/reshaped.ts'
 import type { OutcomeCounters, RequestObserver } from '../http/request-observer.ts'
 import type { Route } from '../http/route.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
@@ -145,6 +146,7 @@ async function openListener(
       log,
       trustedProxies: config.limits.trustedProxies,
       observer: deps.observer,
+      reshapeFailure: config.compatibility === 'openziti' ? reshapedFailure : undefined,
       strictTransportSecurity: () => isStrict,
     },
     (router) =>
@@ -153,8 +155,9 @@ async function openListener(
         totpHostname: (head) => config.totp.hostname ?? addresses.hostnameOf(head),
         checkHealth: deps.checkHealth,
         addresses: () => addresses,
+        compatibility: config.compatibility,
         serverCasPem: () => [...new Set(all().flatMap(({ caPem }) => caPem() ?? []))],
-        version: () => describeVersion(deps.build, all()),
+        version: () => describeVersion(deps.build, all(), config.compatibility),
         metrics: deps.metrics,
         counters: deps.metrics,
         stopping: deps.stopping,

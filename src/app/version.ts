@@ -1,5 +1,5 @@
 /** What `GET /version` says: the build, and which APIs are at which addresses. API 3.1. */
-import type { Listener } from '../config/config.ts'
+import type { Compatibility, Listener } from '../config/config.ts'
 import { APIS } from '../http/edge-api/api.ts'
 import { PROVIDER_PREFIX } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
@@ -10,7 +10,11 @@ interface Opened {
 }
 
 /** Reads the set of listeners at each call: the first one is open before the last one exists. */
-export function describeVersion(build: BuildInfo, opened: readonly Opened[]) {
+export function describeVersion(
+  build: BuildInfo,
+  opened: readonly Opened[],
+  compatibility: Compatibility,
+) {
   const paths = {
     'edge-client': APIS['edge-client'].prefix,
     'edge-management': APIS['edge-management'].prefix,
@@ -22,12 +26,16 @@ export function describeVersion(build: BuildInfo, opened: readonly Opened[]) {
       .flatMap(({ baseUrls }) => baseUrls.map((base) => `${base}${path}`))
     return apiBaseUrls.length === 0 ? [] : [[binding, { v1: { path, apiBaseUrls } }] as const]
   })
+  const isForOpenZiti = compatibility === 'openziti'
+  const client = apiVersions.find(([binding]) => binding === 'edge-client')
+  const hasOidc = apiVersions.some(([binding]) => binding === 'edge-oidc')
+  // The older name of the client API, by which existing clients find it.
+  const older = isForOpenZiti && client !== undefined ? [['edge', client[1]] as const] : []
   return {
     ...build,
     runtimeVersion: `node ${process.version}`,
-    apiVersions: Object.fromEntries(apiVersions),
-    capabilities: apiVersions.some(([binding]) => binding === 'edge-oidc')
-      ? (['OIDC_AUTH'] as const).slice()
-      : [],
+    apiVersions: Object.fromEntries([...apiVersions, ...older]),
+    // D-319: the clients that read it log in over the addresses of the compatibility layer.
+    capabilities: isForOpenZiti && hasOidc ? (['OIDC_AUTH'] as const).slice() : [],
   }
 }

@@ -21,6 +21,8 @@ export interface Config {
   readonly workers: number | 'auto'
   /** D-1: client id, audience, provider and the prefix of the realms. */
   readonly brand: string
+  /** D-314: whose existing clients the compatibility layer is for. */
+  readonly compatibility: Compatibility
   /** SPIFFE trust domain of the certificates that we issue (D-40). */
   readonly trustDomain: string
   readonly api: {
@@ -145,6 +147,9 @@ export type Api =
       readonly redirectPatterns: readonly RedirectPattern[]
       readonly postLogoutPatterns: readonly RedirectPattern[]
     }
+
+export const COMPATIBILITIES = ['openziti', 'none'] as const
+export type Compatibility = (typeof COMPATIBILITIES)[number]
 
 export const STRICT_TRANSPORT = ['auto', 'always', 'never'] as const
 export type StrictTransport = (typeof STRICT_TRANSPORT)[number]

@@ -50,6 +50,7 @@ test('the keys are those of D-46 whose features exist', () => {
       'web[].apis[].options.redirectURIs',
       'web[].apis[].options.postLogoutURIs',
       'edge.brand',
+      'edge.compatibility',
       'edge.api.address',
       'edge.api.disableOidcAutoBinding',
       'edge.api.corsOrigins',

@@ -31,6 +31,7 @@ test('a file with only what is required gets every default', async (t) => {
     db: { kind: 'sqlite', path: join(home, 'latchkey.db') },
     workers: 'auto',
     secret: { kind: 'file', path: join(home, 'secret') },
+    compatibility: 'none',
     listeners: [
       {
         name: 'one',
@@ -421,4 +422,20 @@ test('the examples in docs/configuration.md load without problems and adjustment
   const examples = readFileSync(PAGE, 'utf8').match(/(?<=```yaml\n)[\s\S]*?(?=```)/g) ?? []
   assert.equal(examples.length, 2)
   for (const example of examples) assert.deepEqual((await loadFile(t, example)).adjustments, [])
+})
+
+test('D-314: the compatibility layer follows the brand unless it is named', async (t) => {
+  const cases = [
+    [{}, 'none'],
+    [{ brand: 'openziti' }, 'openziti'],
+    [{ brand: 'openziti', compatibility: 'none' }, 'none'],
+    [{ brand: 'acme', compatibility: 'openziti' }, 'openziti'],
+  ] as const
+  for (const [edge, expected] of cases) {
+    assert.equal(
+      (await loadFile(t, { ...FILE, edge })).config.compatibility,
+      expected,
+      JSON.stringify(edge),
+    )
+  }
 })

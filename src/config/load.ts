@@ -25,6 +25,9 @@ import { readYamlFile, type Tree } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
+/** D-314: with this brand the layer is on unless it is switched off. */
+const OPENZITI = 'openziti'
+
 /** The file in the home that is read by default. */
 export const CONFIG_FILE = 'controller.yml'
 
@@ -125,6 +128,7 @@ function build(
     secret: secretSource(file.secret, home, variable),
     listeners: nonEmpty(listeners),
     brand: edge.brand,
+    compatibility: edge.compatibility ?? (edge.brand === OPENZITI ? OPENZITI : 'none'),
     trustDomain: file.trustDomain,
     api: { ...api, address: api.address },
     tokens,

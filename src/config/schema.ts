@@ -9,7 +9,7 @@
 import { z } from 'zod'
 import { days, formatDuration, hours, minutes, seconds } from '../base/time/duration.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
-import { BINDINGS, LOG_FORMATS, LOG_LEVELS, STRICT_TRANSPORT } from './config.ts'
+import { BINDINGS, COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS, STRICT_TRANSPORT } from './config.ts'
 import {
   auditOutput,
   collectorUrl,
@@ -171,6 +171,12 @@ const edge = section('The service itself.', {
     'OIDC client id, audience, provider of authentication queries and prefix of the realms, ' +
       'for clients built for a branded controller.',
   ).prefault('service'),
+  compatibility: oneOf(
+    COMPATIBILITIES,
+    'Whether unmodified clients of OpenZiti controllers can log in: see docs/clients.md. Default: ' +
+      '`openziti` with the brand `openziti`, `none` with any other.',
+    'openziti',
+  ).optional(),
   api: section('The client and management APIs.', {
     address: hostPort(
       'address',

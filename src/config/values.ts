@@ -125,10 +125,12 @@ export function ratio(rule: string, example: number) {
 export function oneOf<const Words extends readonly [string, ...string[]]>(
   words: Words,
   rule: string,
+  example?: Words[number],
 ) {
   const quoted = words.map((word) => `\`${word}\``)
   const type = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
-  return z.enum(words).register(keyFacts, { type, rule, isChoice: true })
+  const shown = example === undefined ? {} : { example }
+  return z.enum(words).register(keyFacts, { type, rule, isChoice: true, ...shown })
 }
 
 /** A short name that is safe in headers, URLs and logs. */

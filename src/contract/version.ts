@@ -11,7 +11,9 @@ export const Version = z.object({
     z.string(),
     z.object({ v1: z.object({ path: z.string(), apiBaseUrls: z.array(z.url()) }) }),
   ),
-  capabilities: z.array(z.enum(['OIDC_AUTH'])).describe('`OIDC_AUTH` where OIDC is bound.'),
+  capabilities: z
+    .array(z.enum(['OIDC_AUTH']))
+    .describe('`OIDC_AUTH` where the clients that read it can log in that way.'),
 })
 export type Version = z.infer<typeof Version>
 

@@ -52,6 +52,8 @@ export const ENROLLMENT = {
   },
   tags: TAGS,
   tokenHash: { type: 'text', of: as<SecretHash>() },
+  /** D-317: the JWT while it is unused, sealed with the id as context; only with the compatibility layer. */
+  sealedJwt: { type: 'text', isOptional: true },
 } as const satisfies Fields
 
 const { method, username, caId, ...common } = ENROLLMENT

@@ -39,6 +39,7 @@ import { addTotpEnroll } from './oidc/login/totp-enroll.ts'
 import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
+import { openZitiLayer } from './openziti/openziti.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
@@ -53,11 +54,14 @@ export type BoundApi =
     }
 
 export function addBoundApis(
-  router: Router,
+  plain: Router,
   apis: readonly BoundApi[],
   ports: HttpPorts,
   listener: ListenerParts,
 ): void {
+  const layer =
+    listener.compatibility === 'openziti' ? openZitiLayer(plain, ports, listener) : undefined
+  const router = layer?.router ?? plain
   if (apis.some(({ binding }) => binding.startsWith('edge-'))) {
     const root = apiAt(router, '')
     addVersion(root, listener)
@@ -69,7 +73,7 @@ export function addBoundApis(
     else if (api.binding === 'edge-oidc') {
       const provider = atBindPoints(router, listener)
       const { redirectPatterns, postLogoutPatterns } = api
-      addDiscovery(provider, ports, listener)
+      addDiscovery(provider, ports, listener, layer?.endpoints)
       addAuthorization(provider, ports, { ...listener, allowedRedirects: redirectPatterns })
       addLoginUsername(provider, ports, listener)
       addLoginCert(provider, ports, listener)
@@ -84,6 +88,7 @@ export function addBoundApis(
       addIntrospect(provider, ports)
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
+      layer?.addProvider(provider, redirectPatterns)
     } else {
       const { binding } = api
       const edge = apiAt(router, APIS[binding].prefix)
@@ -103,6 +108,7 @@ export function addBoundApis(
         addRouterFeed(edge, ports, listener)
         addRouterChecks(edge, ports)
       } else addManagementApi(edge, ports)
+      layer?.addApi(binding, APIS[binding].prefix)
     }
   }
 }

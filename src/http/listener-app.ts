@@ -9,6 +9,7 @@ import type { Random } from '../base/secrets/random.ts'
 import { Failure } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
 
+import type { Answer } from './answer.ts'
 import { addBodyParsers } from './reading/body.ts'
 import { rawValues } from './reading/header-fields.ts'
 import type { RequestObserver } from './request-observer.ts'
@@ -36,6 +37,8 @@ export function createListenerApp(
     /** R111: the proxies whose `X-Forwarded-For` is trusted. */
     readonly trustedProxies: readonly Network[]
     readonly observer: RequestObserver
+    /** D-318: what existing clients expect in an error. */
+    readonly reshapeFailure?: ((answer: Answer) => Answer) | undefined
     /**
      * D-200: whether responses tell browsers to use only https. Checked for each response, because certificates are
      * replaced.
@@ -44,7 +47,7 @@ export function createListenerApp(
   },
   addRoutes: (router: ReturnType<typeof createRouter>) => void,
 ): ListenerApp {
-  const { ports, log, random, observer } = use
+  const { ports, log, random, observer, reshapeFailure: reshape } = use
   const { clock, brand } = ports
   const app = Fastify({
     logger: false,
@@ -62,7 +65,7 @@ export function createListenerApp(
     // Raised before the hooks run, so do their work here.
     frameworkErrors: (error, request, reply) => {
       addGeneralHeaders(request, reply)
-      answerError(error, request, reply, { brand, log })
+      answerError(error, request, reply, { brand, log, reshape })
       finish(request, reply.statusCode, 0)
     },
   })
@@ -91,7 +94,9 @@ export function createListenerApp(
   app.addHook('onResponse', async (request, reply) => {
     finish(request, reply.statusCode, clock.uptime() - (recordOf(request).begunAt ?? 0))
   })
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { brand, log }))
+  app.setErrorHandler((error, request, reply) =>
+    answerError(error, request, reply, { brand, log, reshape }),
+  )
 
   function addGeneralHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header(REQUEST_ID_HEADER, request.id)

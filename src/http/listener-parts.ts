@@ -12,6 +12,8 @@ export interface ListenerParts {
   /** D-19: the issuer name that an authenticator app shows. */
   readonly totpHostname: (head: RequestHead) => string
   readonly corsOrigins: readonly string[]
+  /** D-314. */
+  readonly compatibility: 'openziti' | 'none'
   /** D-312: the CAs of configured server certificates (`identity.ca`), of every listener. */
   readonly serverCasPem: () => readonly string[]
   readonly version: () => Version

@@ -238,7 +238,11 @@ export function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  use: { readonly brand: string; readonly log: Log },
+  use: {
+    readonly brand: string
+    readonly log: Log
+    readonly reshape?: ((answer: Answer) => Answer) | undefined
+  },
 ): FastifyReply {
   const failure = asFailure(error, request.raw)
   const record = recordOf(request)
@@ -256,7 +260,7 @@ export function answerError(
     requestId: request.id,
     brand: use.brand,
   })
-  return sendAnswer(reply, answer)
+  return sendAnswer(reply, use.reshape?.(answer) ?? answer)
 }
 
 declare module 'fastify' {

@@ -12,6 +12,7 @@ import { voidedLogins } from './migrations/0004-voided-logins.ts'
 import { tokensEnd } from './migrations/0005-tokens-end.ts'
 import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'
 import { lastLogin } from './migrations/0007-last-login.ts'
+import { enrollmentJwt } from './migrations/0008-enrollment-jwt.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly Migration[] = [
   tokensEnd,
   enrollmentOwner,
   lastLogin,
+  enrollmentJwt,
 ]
 
 /** The schema version that this program knows. */

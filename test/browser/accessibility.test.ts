@@ -6,12 +6,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { html } from '../../src/web/login/html.ts'
 import { accountPages } from '../support/browser/account-pages.ts'
 import { checkWithAxe } from '../support/browser/axe.ts'
 import { complaintsOf } from '../support/browser/browser-complaints.ts'
-import { launchChromium } from '../support/browser/chromium.ts'
+import { launchChromium, type TestBrowser } from '../support/browser/chromium.ts'
 import { loginPages } from '../support/browser/login-pages.ts'
 import { watchPages } from '../support/browser/page-coverage.ts'
 import { startSite } from '../support/browser/site.ts'
@@ -119,7 +119,7 @@ test('accessibility', async (t) => {
   /** With JavaScript, which axe needs. The one script of the pages is left out, so that the form_post page stays. */
   async function newPage(
     t: TestContext,
-    from: Browser,
+    from: TestBrowser,
     options: BrowserContextOptions,
   ): Promise<Page> {
     const context = await from.newContext({ ignoreHTTPSErrors: true, ...options })

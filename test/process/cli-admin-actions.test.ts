@@ -124,7 +124,76 @@ test('what administrators do, on the command line', async (t) => {
       66,
       /no event has the request id "nonsense/,
     )
-    await refused(cli, ['explain'], 64, /"explain" needs a REQUEST-ID/)
+    await refused(cli, ['explain'], 64, /"explain" needs a REQUEST-ID or --last/)
+  })
+
+  await t.test(
+    'explain --last finds the newest refusal, of everybody or of one identity',
+    async () => {
+      await admin.createIdentity({ name: 'della', password: PASSWORD })
+      await admin.createIdentity({ name: 'doris', password: PASSWORD })
+      await failToLogIn('della', 'wrong')
+      await failToLogIn('doris', 'wrong')
+      assert.match(await done(cli, ['explain', '--last'], /^The password is wrong/), /"doris"/)
+      const ofDella = ['explain', '--last', '--identity', 'della']
+      assert.match(await done(cli, ofDella, /^The password is wrong/), /"della"/)
+      const { id } = await admin.createIdentity({ name: 'dora', password: PASSWORD })
+      await refused(cli, ['explain', '--last', '--identity', id], 66, /no refused request is known/)
+      await refused(
+        cli,
+        ['explain', 'x', '--last'],
+        64,
+        /needs a REQUEST-ID or --last, one of them/,
+      )
+      await refused(cli, ['explain', 'x', '--identity', 'dora'], 64, /--identity is for --last/)
+    },
+  )
+
+  await t.test(
+    'several names are one command, and a name that is unknown changes nothing',
+    async () => {
+      const names = ['gus', 'gwen', 'gina']
+      for (const name of names) await admin.createIdentity({ name, password: PASSWORD })
+      await refused(
+        cli,
+        ['disable', 'identity', 'gus', 'nobody'],
+        66,
+        /there is no identity "nobody"/,
+      )
+      await failToLogIn('gus', 'wrong')
+      await logInAs(service, { username: 'gus', password: PASSWORD })
+      const lines = await done(cli, ['disable', 'identity', ...names], /^The identity "gus" /)
+      assert.equal(lines.trimEnd().split('\n').length, 3)
+      await done(
+        cli,
+        ['enable', 'identity', 'gus', 'gus'],
+        /^The identity "gus" \(\w+\) is enabled\.\n$/,
+      )
+      const { code, stdout } = await cli.run('delete', 'identity', ...names, '--yes', '--json')
+      assert.equal(code, 0)
+      assert.equal(JSON.parse(stdout).length, 3)
+      await refused(cli, ['get', 'identity', 'gwen'], 66, /there is no identity "gwen"/)
+    },
+  )
+
+  await t.test('describe shows an identity with its credentials, sessions and events', async () => {
+    const person = { name: 'hanna', username: 'hanna', password: PASSWORD }
+    await admin.createIdentity(person)
+    await logInAs(service, person)
+    const request = await failToLogIn('hanna', 'wrong')
+    const told = await done(cli, ['describe', 'identity', 'hanna'], /^id +\w+$/m)
+    for (const part of ['Authenticators', 'Enrollments: none', 'Sessions', 'Events']) {
+      assert.match(told, new RegExp(`^${part}$`, 'm'))
+    }
+    for (const word of ['updb', 'login.succeeded', 'wrong-password', request]) {
+      assert.ok(told.includes(word), word)
+    }
+    const { stdout } = await cli.run('describe', 'identity', 'hanna', '--json')
+    const { identity, authenticators, enrollments, sessions, events } = JSON.parse(stdout)
+    assert.equal(identity.name, 'hanna')
+    assert.deepEqual([authenticators.length, enrollments.length, sessions.length], [1, 0, 1])
+    assert.ok(events.length >= 3)
+    await refused(cli, ['describe', 'identity', 'nobody'], 66, /there is no identity "nobody"/)
   })
 
   await t.test('events are those of an identity, a type and a request', async () => {

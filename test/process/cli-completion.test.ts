@@ -10,7 +10,7 @@ import { shellWord } from '../../src/base/shell-word.ts'
 import { COMMANDS } from '../../src/cli/table/commands.ts'
 import { EXIT, EXIT_MEANINGS } from '../../src/cli/terminal/io.ts'
 import { freshCli, openTerminal } from '../support/process/cli.ts'
-import { childEnvironment, PROGRAM } from '../support/process/program.ts'
+import { childEnvironment, FAST_PROGRAM } from '../support/process/program.ts'
 
 const run = promisify(execFile)
 
@@ -98,7 +98,7 @@ async function shellHome(t: TestContext, shell: string) {
   const url = 'https://auth.example.com'
   const contexts = { current: 'work', contexts: { default: { url }, work: { url } } }
   await writeFile(join(folder, 'contexts.json'), JSON.stringify(contexts))
-  const program = [process.execPath, PROGRAM].map(shellWord).join(' ')
+  const program = [process.execPath, FAST_PROGRAM].map(shellWord).join(' ')
   const stub = `#!/bin/sh
 case "$*" in "context list"*) exec ${program} "$@" ;; esac
 printf 'CALLED[%s]\\n' "$*"

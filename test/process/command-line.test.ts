@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { changeConfig } from '../support/process/child-home.ts'
 import { spawnLatchkey } from '../support/process/child-service.ts'
+import { PROGRAM } from '../support/process/program.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -26,21 +27,37 @@ test('--help names every command and every option', async (t) => {
   }
 })
 
+test('no argument, help and help for a command show what there is', async (t) => {
+  const { stdout: whole } = await runLatchkey(t, ['--help'])
+  for (const args of [[], ['help'], ['help', '--json']]) {
+    const { code, stdout } = await runLatchkey(t, args)
+    assert.deepEqual({ code, stdout }, { code: 0, stdout: whole }, args.join(' '))
+  }
+  const { stdout: login } = await runLatchkey(t, ['login', '--help'])
+  assert.equal((await runLatchkey(t, ['help', 'login'])).stdout, login)
+})
+
 test('--version is the version of the package', async (t) => {
   const manifest = JSON.parse(
     await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
   )
-  const { code, stdout } = await runLatchkey(t, ['--version'])
-  assert.deepEqual({ code, stdout }, { code: 0, stdout: `${manifest.version}\n` })
+  for (const word of ['--version', 'version']) {
+    const { code, stdout } = await runLatchkey(t, [word])
+    assert.deepEqual({ code, stdout }, { code: 0, stdout: `${manifest.version}\n` })
+  }
 })
 
 test('what the command line does not know is named, with exit code 64', async (t) => {
   const cases: readonly (readonly [args: string[], complaint: string])[] = [
-    [[], 'a command is missing'],
-    [['start'], 'there is no command "start"'],
+    [['--home', 'x'], 'a command is missing'],
+    [['start'], 'there is no command "start". Did you mean "run"?'],
+    [['frobnicate'], 'there is no command "frobnicate"'],
+    [['help', 'frobnicate'], 'there is no command "frobnicate"'],
+    [['idenity', 'list'], 'there is no command "idenity list". Did you mean "list identities"?'],
     [['keys'], 'there is no command "keys"; there is "keys list"; there is "keys rotate"'],
     [['run', 'fast'], 'there is no command "run fast"'],
-    [['run', '--hom', 'x'], "Unknown option '--hom'"],
+    [['run', '--hom', 'x'], `Unknown option '--hom'. Did you mean "--home"?`],
+    [['run', '--username', 'x'], '"run" takes no --username'],
     [['run', '--home'], "Option '--home <value>' argument missing"],
     [['run', '--home', ''], '--home is empty'],
     [['run', '--config='], '--config is empty'],
@@ -174,8 +191,8 @@ test('a Node that is too old gets one sentence that says what to do', async (t) 
   )
   const started =
     old === undefined
-      ? await runLatchkey(t, ['run'], { nodeArguments: ['--require', shim] })
-      : await runLatchkey(t, ['run'], { node: old })
+      ? await runLatchkey(t, ['run'], { nodeArguments: ['--require', shim], program: PROGRAM })
+      : await runLatchkey(t, ['run'], { node: old, program: PROGRAM })
   assert.equal(started.code, 1)
   assert.equal(started.stdout, '')
   assert.match(

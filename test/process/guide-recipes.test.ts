@@ -14,12 +14,12 @@ import { enrolledCertificate, inviteNew } from '../support/certificates/enrollme
 import { TestClock } from '../support/clocks/clock.ts'
 import { runGuide } from '../support/guides/guide.ts'
 import { newIdpKey, signJwt } from '../support/idp/external-idp.ts'
+import { copyInstalledHome } from '../support/installed-home.ts'
 import { enrolledPerson } from '../support/login/authenticator-app.ts'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
 import { changeConfig } from '../support/process/child-home.ts'
 import { type ChildService, startChild } from '../support/process/child-service.ts'
-import { copyPreparedHome } from '../support/process/prepared-home.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 
 const AUDIT_LOG = '/var/log/latchkey/audit.log'
@@ -29,7 +29,7 @@ test('the lines of docs/recipes.md do what they say', async (t) => {
   const folder = await temporaryFolder(t)
   const home = join(folder, 'latchkey-data')
   const log = join(folder, 'audit.log')
-  await copyPreparedHome(home)
+  await copyInstalledHome(home)
   const { edge } = await configuredBy('docs/recipes.md')
   assert.equal(edge.audit.output, AUDIT_LOG)
   await changeConfig(home, (config) => {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { copyInstalledHome } from '../support/installed-home.ts'
 import { bearer, logIn } from '../support/login/login.ts'
 import { startChild, waitFor } from '../support/process/child-service.ts'
-import { copyPreparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -97,7 +97,7 @@ test('where nothing is installed, keys rotate says so and makes nothing', async 
   }
   assert.deepEqual(await rotate(), refusal)
 
-  await copyPreparedHome(home)
+  await copyInstalledHome(home)
   await rm(join(home, 'latchkey.db'))
   const before = await readdir(home)
   // D-252: there was an installation here.

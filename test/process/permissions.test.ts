@@ -7,8 +7,8 @@ import { execFileSync } from 'node:child_process'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { copyInstalledHome } from '../support/installed-home.ts'
 import { startChild } from '../support/process/child-service.ts'
-import { copyPreparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -17,7 +17,7 @@ const FILES = ['controller.yml', 'secret', 'latchkey.db', 'pki/server.key']
 test('R063: a start refuses what the world can get at', async (t) => {
   // Attack: another user of the machine reads the secret, or writes one that he knows.
   const home = join(await temporaryFolder(t), 'a home')
-  await copyPreparedHome(home)
+  await copyInstalledHome(home)
 
   const cases = [
     ...FILES.map((file) => [join(home, file), 0o644, '600'] as const),

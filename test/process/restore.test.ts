@@ -13,6 +13,7 @@ import { TestClock } from '../support/clocks/clock.ts'
 import { legacySession, oidcSession } from '../support/edge/live-session.ts'
 import { openTunnel, pass, startRealEdge, travellerOf } from '../support/edge/real-edge.ts'
 import { eventually } from '../support/eventually.ts'
+import { copyInstalledHome } from '../support/installed-home.ts'
 import { authenticatorApp, enrolledPerson } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
 import { bearer, beginLogin, exchange, obtainCode, submitPassword } from '../support/login/login.ts'
@@ -29,7 +30,7 @@ import {
   startAt,
 } from '../support/process/backups.ts'
 import { type ChildService, startChild } from '../support/process/child-service.ts'
-import { copyPreparedHome, preparedHome } from '../support/process/prepared-home.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -323,7 +324,7 @@ suite('a file is refused, with a sentence that says why, by --verify and by a re
       })()
       const { home: secret, text } = await prepared
       const home = join(await temporaryFolder(t), 'home')
-      await copyPreparedHome(home)
+      await copyInstalledHome(home)
       await rm(join(home, 'latchkey.db'))
       await writeFile(join(home, 'secret'), secret)
       const path = join(await temporaryFolder(t), 'spoilt.lkb')

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { TestClock } from '../support/clocks/clock.ts'
+import { copyInstalledHome } from '../support/installed-home.ts'
 import { STEPS } from '../support/kills/kill-rotation.ts'
 import { type EnrolledPerson, enrolledPerson } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
@@ -16,7 +17,7 @@ import { logInOffline, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
 import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, spawnLatchkey, startChild } from '../support/process/child-service.ts'
-import { copyPreparedHome, preparedHome } from '../support/process/prepared-home.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -172,7 +173,7 @@ Running instances stop now with exit code 75; start them again.
 
 test('of two rotations at once one is made, the other says so, and the home starts', async (t) => {
   const home = join(await temporaryFolder(t), 'home')
-  await copyPreparedHome(home)
+  await copyInstalledHome(home)
   const rotateApart = () => spawnLatchkey(t, ['secret', 'rotate', '--home', home]).finished
   const outcomes = await Promise.all([rotateApart(), rotateApart(), rotateApart()])
   const made = outcomes.filter(({ code }) => code === 0)
@@ -238,7 +239,7 @@ test('R063: the new secret is for the same eyes as the old one, whoever rotates'
   skip: process.getuid?.() !== 0 && 'only root can give files away',
 }, async (t) => {
   const home = join(await temporaryFolder(t), 'home')
-  await copyPreparedHome(home)
+  await copyInstalledHome(home)
   const secret = join(home, 'secret')
   await chown(secret, 65_534, 65_533)
   await chmod(secret, 0o640)
@@ -256,7 +257,7 @@ test('where nothing is installed, or the secret cannot be written, nothing chang
     stdout: '',
     stderr: `latchkey: nothing is installed in ${home} yet; run: latchkey init\n`,
   })
-  await copyPreparedHome(home)
+  await copyInstalledHome(home)
   await chmod(join(home, 'secret'), 0o644)
   const before = await secretOf(home)
   const open = await rotate(t, home)

@@ -179,7 +179,8 @@ for (const database of ALL) {
       ] as const) {
         assert.equal((await enrollments.take(token, method, now)).state, state)
       }
-      const used = { ...enrollment, usedAt: LAST, updatedAt: LAST }
+      // D-317: with its JWT gone.
+      const used = { ...enrollment, sealedJwt: undefined, usedAt: LAST, updatedAt: LAST }
       const taken = await enrollments.take(TOKEN, 'updb', LAST)
       assert.deepEqual(taken, { state: 'open', enrollment: used })
       assert.deepEqual(await enrollments.find(enrollment.id), used)
@@ -241,14 +242,18 @@ for (const database of ALL) {
       const { enrollments } = await openWithIdentity(t)
       const enrollment = anInvitation({}, OTT)
       await enrollments.insert(enrollment)
-      const next = { tokenHash: hash('next'), expiresAt: after(200_000_000) }
+      const next = {
+        tokenHash: hash('next'),
+        expiresAt: after(200_000_000),
+        sealedJwt: 'sealed-jwt-2',
+      }
       assert.equal(await enrollments.replaceToken(enrollment.id, next, after(7)), true)
       const refreshed = { ...enrollment, ...next, updatedAt: after(7) }
       assert.deepEqual(await enrollments.find(enrollment.id), refreshed)
       assert.deepEqual(await enrollments.take(TOKEN, 'ott', NOON), { state: 'unknown' })
       assert.equal((await enrollments.take(next.tokenHash, 'ott', NOON)).state, 'open')
       // A used one is not refreshed, and neither is one that does not exist.
-      const third = { tokenHash: hash('third'), expiresAt: END }
+      const third = { tokenHash: hash('third'), expiresAt: END, sealedJwt: undefined }
       assert.equal(await enrollments.replaceToken(enrollment.id, third, NOON), false)
       assert.equal(await enrollments.replaceToken(id('another'), third, NOON), false)
       assert.deepEqual(await enrollments.take(third.tokenHash, 'ott', NOON), { state: 'unknown' })

@@ -199,6 +199,7 @@ export function anInvitation(
     id: 'invitation-1' as EnrollmentId,
     identityId: anIdentity().id,
     tokenHash: hash('invitation-token-1'),
+    sealedJwt: 'sealed-jwt-1',
     expiresAt: after(86_400_000),
     usedAt: undefined,
     tags: { desk: 9 },

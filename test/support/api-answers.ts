@@ -42,6 +42,7 @@ interface Checker {
   readonly routes: readonly { readonly route: Route; readonly pattern: RegExp }[]
   readonly document: OpenApiDocument
   readonly ajv: Ajv2020
+  /** By the place in the document, and by the text of the schema: most places hold one of a few schemas. */
   readonly compiled: Map<string, ValidateFunction>
 }
 
@@ -51,7 +52,9 @@ function checkerOf(binding: ApiBinding): Checker {
   const known = checkers.get(binding)
   if (known !== undefined) return known
   const document = closedDocument(binding)
-  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  // A validator runs a few hundred times at most, so that better code for it is not worth its time.
+  const code = { optimize: false }
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false, code })
   ajv.addSchema({ ...document, $id: binding })
   const routes = apiRoutes(binding).map((route) => ({
     route,
@@ -76,10 +79,9 @@ export function checkApiAnswer(method: string, url: string, answer: SeenAnswer):
   const binding = BINDINGS.find((one) => pathname.startsWith(`${APIS[one].prefix}/`))
   if (binding === undefined || method === 'HEAD') return
   const checker = checkerOf(binding)
-  const matches = checker.routes.filter(({ pattern }) => pattern.test(pathname))
   // As a router does: what is written out goes before what is a parameter.
-  const [found] = matches
-    .filter(({ route }) => route.method === method)
+  const [found] = checker.routes
+    .filter(({ route, pattern }) => route.method === method && pattern.test(pathname))
     .toSorted((a, b) => parametersIn(a.route) - parametersIn(b.route))
   if (found === undefined) return
   const where = `${method} ${found.route.url} → ${answer.status}`
@@ -145,7 +147,8 @@ function validator(
   if (known !== undefined) return known
   const schema = place.reduce<unknown>((at, part) => Reflect.get(at ?? {}, part), document)
   if (schema === undefined) return undefined
-  const made = ajv.compile({ $ref: `${binding}#/${encodeURI(pointer)}` })
-  compiled.set(pointer, made)
+  const text = JSON.stringify(schema)
+  const made = compiled.get(text) ?? ajv.compile({ $ref: `${binding}#/${encodeURI(pointer)}` })
+  compiled.set(pointer, made).set(text, made)
   return made
 }

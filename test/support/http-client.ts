@@ -39,7 +39,8 @@ interface FetchInit {
   readonly body?: unknown
 }
 
-export function httpClient(ca: string): HttpClient {
+/** `described`: answers of the APIs fit the OpenAPI documents; those of the compatibility layer do not (D-318). */
+export function httpClient(ca: string, answers: 'described' | 'other' = 'described'): HttpClient {
   // A handshake for each call would be most of what a call costs.
   const keptAlive = new https.Agent({ ca, keepAlive: true })
 
@@ -75,7 +76,9 @@ export function httpClient(ca: string): HttpClient {
             const status = response.statusCode ?? 0
             const contentType = response.headers['content-type']
             try {
-              checkApiAnswer(method, url, { sent: json, status, contentType, text })
+              if (answers === 'described') {
+                checkApiAnswer(method, url, { sent: json, status, contentType, text })
+              }
             } catch (error) {
               reject(error)
             }

@@ -21,9 +21,10 @@ import { UNDECLARED } from '../../src/http/router.ts'
 import { openStore } from '../../src/store/open.ts'
 import { TestClock } from './clocks/clock.ts'
 import { type CallOptions, type HttpClient, httpClient, type Reply } from './http-client.ts'
+import { ADMIN, copyInstalledHome } from './installed-home.ts'
 import { CHEAP } from './login/cheap-hashing.ts'
 
-export const ADMIN = { username: 'admin', password: 'correct horse battery' } as const
+export { ADMIN }
 
 export interface ServiceOptions {
   /** Merged into the default `controller.yml`, or into that of the given home; a list replaces the list. */
@@ -34,6 +35,8 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Passwords are hashed with the strength that is shipped: where the time that it takes is what is tested. */
   readonly hashing?: 'as shipped'
+  /** The start that makes the installation, instead of one in a copy of an installed home. */
+  readonly isFirstStart?: boolean
 }
 
 export interface Service {
@@ -58,6 +61,7 @@ export interface Service {
 export async function startService(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
   const clock = options.clock ?? new TestClock()
   const home = options.home ?? (await temporaryFolder(t))
+  if (canStartInCopy(t, options)) await copyInstalledHome(home)
   await configure(home, options.config)
   const environment = readEnvironment({
     LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
@@ -91,7 +95,7 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   t.after(stop)
 
   const ca = instance.caFile === undefined ? '' : await readFile(instance.caFile, 'utf8')
-  const client = httpClient(ca)
+  const client = httpClient(ca, config.compatibility === 'openziti' ? 'other' : 'described')
   const baseUrl = instance.listeners[0]?.baseUrls[0] ?? ''
   return {
     home,
@@ -110,6 +114,27 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
     },
     stop,
   }
+}
+
+/** The tests that have a service in a copy: a second one in the same test must be another installation. */
+const servedTests = new Set<string>()
+
+/**
+ * Whether the installation in the copy is what this start would make: not if the options choose database, keys,
+ * password or time.
+ */
+function canStartInCopy(t: TestContext, options: ServiceOptions): boolean {
+  const { config = {}, home, clock, environment, hashing, isFirstStart = false } = options
+  const given = [home, clock, environment, hashing]
+  if (isFirstStart || given.some((option) => option !== undefined)) return false
+  if (
+    /"(db|secret|trustDomain|identity|signingAlgorithm|keyRotation)":/.test(JSON.stringify(config))
+  )
+    return false
+  const test = `${t.filePath} ${t.fullName.split(' > ')[0]}`
+  if (servedTests.has(test)) return false
+  servedTests.add(test)
+  return true
 }
 
 /** Writes `controller.yml` into a home that has none, and changes into one that has. */

@@ -57,10 +57,14 @@ export interface Parts {
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
 
+/** D-314: the client ids that existing clients have built in. */
+const OPENZITI_CLIENT_IDS = ['openziti', 'native']
+
 export function compose(parts: Parts) {
   const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { limits = createLimits(config, clock), others, processes = 1 } = parts
   const { brand, tokens } = config
+  const isForOpenZiti = config.compatibility === 'openziti'
 
   // In-memory copies of the store (D-34).
   const rules = createRules({ ...store.aside, clock })
@@ -105,6 +109,8 @@ export function compose(parts: Parts) {
     foldRepeats: createFoldRepeats({ clock, processes }),
     brand,
     clientId: brand,
+    otherClientIds: isForOpenZiti ? OPENZITI_CLIENT_IDS.filter((id) => id !== brand) : [],
+    keepsEnrollmentJwt: isForOpenZiti,
     audience: brand,
     trustDomain: config.trustDomain,
     issuers,

@@ -26,12 +26,15 @@ export type Purpose =
   | 'authorization-code'
   | 'backup'
   | 'browser'
+  | 'enrollment-jwt'
   | 'enrollment-token'
   | 'idp-round-trip'
   | 'idp-state'
   | 'kept-primary'
   | 'known-device'
   | 'recovery-code'
+  | 'openziti-callback'
+  | 'refresh-pair'
   | 'refresh-token'
   | 'refresh-successor'
   | 'session-token'
@@ -61,6 +64,7 @@ const STORED_NOWHERE: readonly Purpose[] = [
   'idp-round-trip',
   'kept-primary',
   'known-device',
+  'openziti-callback',
 ]
 
 const NONCE_BYTES = 12

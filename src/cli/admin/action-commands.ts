@@ -5,42 +5,54 @@ import { YES } from './entities/entity-commands.ts'
 
 export const ACTION_COMMANDS: readonly Command[] = [
   command({
-    words: 'disable identity',
-    what: 'disable an identity: refuse its logins and end its sessions',
+    words: 'describe identity',
+    what: 'show an identity with its credentials, sessions and newest events',
     audience: 'administrator',
     operands: [{ name: 'NAME' }],
+    options: SESSION_OPTIONS,
+    examples: ['latchkey describe identity alice'],
+    load: async () => {
+      const { describeIdentity } = await import('./describe-identity.ts')
+      return (values, io, [name = '']) => describeIdentity(name, values, io)
+    },
+  }),
+  command({
+    words: 'disable identity',
+    what: 'disable identities: refuse their logins and end their sessions',
+    audience: 'administrator',
+    operands: [{ name: 'NAME', isList: true }],
     options: {
       minutes: { value: 'N', what: 'for how long; default: until it is enabled' },
       ...SESSION_OPTIONS,
     },
     examples: ['latchkey disable identity alice', 'latchkey disable identity alice --minutes 60'],
     load: async () => {
-      const { disableIdentity } = await import('./identity-actions.ts')
-      return (values, io, [name = '']) => disableIdentity(name, values, io)
+      const { disableIdentities } = await import('./identity-actions.ts')
+      return (values, io, names) => disableIdentities(names, values, io)
     },
   }),
   command({
     words: 'enable identity',
-    what: 'enable a disabled identity',
+    what: 'enable disabled identities',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', isList: true }],
     options: SESSION_OPTIONS,
-    examples: ['latchkey enable identity alice'],
+    examples: ['latchkey enable identity alice bob'],
     load: async () => {
-      const { enableIdentity } = await import('./identity-actions.ts')
-      return (values, io, [name = '']) => enableIdentity(name, values, io)
+      const { enableIdentities } = await import('./identity-actions.ts')
+      return (values, io, names) => enableIdentities(names, values, io)
     },
   }),
   command({
     words: 'unlock',
     what: 'unlock a password that is locked after too many failures',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', isList: true }],
     options: SESSION_OPTIONS,
     examples: ['latchkey unlock alice'],
     load: async () => {
       const { unlock } = await import('./identity-actions.ts')
-      return (values, io, [name = '']) => unlock(name, values, io)
+      return (values, io, names) => unlock(names, values, io)
     },
   }),
   command({
@@ -71,12 +83,12 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'mfa remove',
     what: 'remove the TOTP of an identity and its recovery codes, for a lost phone',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', isList: true }],
     options: { ...YES, ...SESSION_OPTIONS },
     examples: ['latchkey mfa remove alice'],
     load: async () => {
       const { removeMfa } = await import('./identity-actions.ts')
-      return (values, io, [name = '']) => removeMfa(name, values, io)
+      return (values, io, names) => removeMfa(names, values, io)
     },
   }),
   command({
@@ -183,12 +195,20 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'explain',
     what: 'explain why a request was refused, and what to do',
     audience: 'administrator',
-    operands: [{ name: 'REQUEST-ID' }],
-    options: SESSION_OPTIONS,
-    examples: ['latchkey explain 2q6k1p8w0c3r9t5y7u4'],
+    operands: [{ name: 'REQUEST-ID', isOptional: true }],
+    options: {
+      last: { what: 'the newest request that was refused, instead of an id' },
+      identity: { value: 'NAME', what: 'with --last: of this identity' },
+      ...SESSION_OPTIONS,
+    },
+    examples: [
+      'latchkey explain 2q6k1p8w0c3r9t5y7u4',
+      'latchkey explain --last',
+      'latchkey explain --last --identity alice',
+    ],
     load: async () => {
       const { explain } = await import('./events/explain.ts')
-      return (values, io, [id = '']) => explain(id, values, io)
+      return (values, io, [id]) => explain(id, values, io)
     },
   }),
 ]

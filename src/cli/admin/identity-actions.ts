@@ -4,17 +4,17 @@ import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { plain, printJson } from '../terminal/output.ts'
 import type { Row } from './entities/columns.ts'
-import { type ConfirmedValues, confirm } from './entities/delete-entity.ts'
+import { type ConfirmedValues, confirm, forEach } from './entities/delete-entity.ts'
 import { numberOf } from './entities/fields.ts'
-import { findNamed, idOf } from './entities/names.ts'
+import { findAllNamed, findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
 import { titleOf } from './entities/write-entity.ts'
 
 const IDENTITIES = resourceOf('identity')
 const AUTHENTICATORS = resourceOf('authenticator')
 
-export async function disableIdentity(
-  name: string,
+export async function disableIdentities(
+  names: readonly string[],
   values: SessionValues & { readonly minutes?: string },
   io: Io,
 ): Promise<ExitCode> {
@@ -23,37 +23,55 @@ export async function disableIdentity(
   if (minutes !== undefined && durationMinutes === 0) {
     throw new Misuse('--minutes must be 1 or more; without it, it is until it is enabled')
   }
-  const { api, identity } = await openIdentity(name, values, io)
-  await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'disable'), { durationMinutes })
   const until = minutes === undefined ? 'until it is enabled' : `for ${durationMinutes} minutes`
-  return said(identity, `is disabled ${until}; its sessions have ended`, values, io)
+  const { api, identities } = await openIdentities(names, values, io)
+  return forEach(identities, values, io, async (identity) => {
+    await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'disable'), { durationMinutes })
+    return sentence(identity, `is disabled ${until}; its sessions have ended`)
+  })
 }
 
-export async function enableIdentity(
-  name: string,
+export async function enableIdentities(
+  names: readonly string[],
   values: SessionValues,
   io: Io,
 ): Promise<ExitCode> {
-  const { api, identity } = await openIdentity(name, values, io)
-  await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'enable'), {})
-  return said(identity, 'is enabled', values, io)
+  const { api, identities } = await openIdentities(names, values, io)
+  return forEach(identities, values, io, async (identity) => {
+    await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'enable'), {})
+    return sentence(identity, 'is enabled')
+  })
 }
 
 /** By username, by the id of the authenticator, or by the identity. */
-export async function unlock(name: string, values: SessionValues, io: Io): Promise<ExitCode> {
+export async function unlock(
+  names: readonly string[],
+  values: SessionValues,
+  io: Io,
+): Promise<ExitCode> {
   const api = await openApi(values, io)
-  const password = await findNamed(api, AUTHENTICATORS, name, 'method = "updb"')
-  await api.send('POST', pathOf(AUTHENTICATORS.path, idOf(password), 'unlock'), {})
-  if (values.json === true) printJson(io, { id: idOf(password) })
-  else io.out(plain(`The password of ${titleOf(password)} is unlocked.`))
-  return EXIT.ok
+  const passwords: Row[] = []
+  for (const name of names) {
+    passwords.push(await findNamed(api, AUTHENTICATORS, name, 'method = "updb"'))
+  }
+  return forEach(passwords, values, io, async (password) => {
+    await api.send('POST', pathOf(AUTHENTICATORS.path, idOf(password), 'unlock'), {})
+    return plain(`The password of ${titleOf(password)} is unlocked.`)
+  })
 }
 
-export async function removeMfa(name: string, values: ConfirmedValues, io: Io): Promise<ExitCode> {
-  const { api, identity } = await openIdentity(name, values, io)
-  await confirm(plain(`Remove the TOTP of ${titleOf(identity)}?`), values, io)
-  await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'mfa'))
-  return said(identity, 'has no TOTP any more', values, io)
+export async function removeMfa(
+  names: readonly string[],
+  values: ConfirmedValues,
+  io: Io,
+): Promise<ExitCode> {
+  const { api, identities } = await openIdentities(names, values, io)
+  const titles = identities.map(titleOf).join(', ')
+  await confirm(plain(`Remove the TOTP of ${titles}?`), values, io)
+  return forEach(identities, values, io, async (identity) => {
+    await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'mfa'))
+    return sentence(identity, 'has no TOTP any more')
+  })
 }
 
 export async function endSessions(
@@ -72,19 +90,19 @@ export async function endSessions(
     else io.out('All sessions have ended. Log in again.')
     return EXIT.ok
   }
-  const { api, identity } = await openIdentity(name, values, io)
-  await confirm(plain(`End all sessions of ${titleOf(identity)}?`), values, io)
-  await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'api-sessions'))
-  return said(identity, 'has no session any more', values, io)
+  const { api, identities } = await openIdentities([name], values, io)
+  await confirm(plain(`End all sessions of ${identities.map(titleOf).join()}?`), values, io)
+  return forEach(identities, values, io, async (identity) => {
+    await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'api-sessions'))
+    return sentence(identity, 'has no session any more')
+  })
 }
 
-async function openIdentity(name: string, values: SessionValues, io: Io) {
+async function openIdentities(names: readonly string[], values: SessionValues, io: Io) {
   const api = await openApi(values, io)
-  return { api, identity: await findNamed(api, IDENTITIES, name) }
+  return { api, identities: await findAllNamed(api, IDENTITIES, names) }
 }
 
-function said(identity: Row, what: string, { json }: SessionValues, io: Io): ExitCode {
-  if (json === true) printJson(io, { id: idOf(identity) })
-  else io.out(plain(`The identity ${titleOf(identity)} ${what}.`))
-  return EXIT.ok
+function sentence(identity: Row, what: string): string {
+  return plain(`The identity ${titleOf(identity)} ${what}.`)
 }

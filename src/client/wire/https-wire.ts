@@ -84,7 +84,7 @@ export function createWire(options: {
       return await readAnswer(response, asked.mostBytes ?? MOST_BYTES)
     } catch (error) {
       asked.signal?.throwIfAborted()
-      throw explain(error, progress, patience.aborted)
+      throw explain(error, new URL(asked.url).host, progress, patience.aborted)
     }
   }
 
@@ -180,11 +180,23 @@ async function readAnswer(response: IncomingMessage, mostBytes: number): Promise
 /** Returns the cause of an error on a reused connection. */
 class StaleConnection extends Error {}
 
-function explain(error: unknown, progress: Progress, isTooLate: boolean): unknown {
+/** What the codes of the system mean for somebody who gave an address. */
+const CAUSES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no host of that name',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ETIMEDOUT: 'it does not answer',
+  ECONNRESET: 'it closed the connection',
+  EPROTO: 'it does not speak HTTPS',
+}
+
+function explain(error: unknown, host: string, progress: Progress, isTooLate: boolean): unknown {
   if (error instanceof UnexpectedAnswer) return error
   const { code } = error as { readonly code?: unknown }
   if (progress.isUntrusted) {
-    return new UntrustedServer(String(code), `the server is not trusted (${code})`, {
+    return new UntrustedServer(String(code), `${host} is not trusted (${code})`, {
       cause: error,
     })
   }
@@ -192,7 +204,7 @@ function explain(error: unknown, progress: Progress, isTooLate: boolean): unknow
   if (error instanceof TypeError) return error
   const mayHaveHappened = progress.isConnected
   if (isTooLate) {
-    const message = 'the server did not answer in time'
+    const message = `${host} did not answer in time`
     return new ServerUnavailable('TIMED_OUT', message, { mayHaveHappened, cause: error })
   }
   // llhttp's own codes: the response is not HTTP.
@@ -200,7 +212,11 @@ function explain(error: unknown, progress: Progress, isTooLate: boolean): unknow
     return new UnexpectedAnswer('the answer is not HTTP', { cause: error })
   }
   const isStale = progress.isReused && code === 'ECONNRESET'
-  const message = mayHaveHappened ? 'the answer of the server was lost' : 'no connection'
+  const { [String(code)]: known } = CAUSES
+  const cause = known === undefined ? String(code ?? 'lost') : `${known} (${code})`
+  const message = mayHaveHappened
+    ? `the answer of ${host} was lost (${code ?? 'cut'})`
+    : `no connection to ${host}: ${cause}`
   return new ServerUnavailable('NO_ANSWER', message, {
     mayHaveHappened,
     cause: isStale ? new StaleConnection('', { cause: error }) : error,

@@ -36,6 +36,14 @@ export const EnrollmentEnd = z.strictObject({ expiresAt: ExpiresAt })
 
 const ENDS = { expiresAt: Timestamp }
 
+/** D-317. */
+const KEPT = {
+  jwt: z
+    .string()
+    .optional()
+    .describe('While it is unused; only with `edge.compatibility: openziti`, in the detail.'),
+}
+
 export const Invitation = z.object({
   id: z.string(),
   _links: Links,
@@ -56,12 +64,12 @@ export type Enrollment = z.infer<typeof Enrollment>
 
 /** The open enrollments of an identity, by method. */
 export const OpenEnrollments = z.object({
-  ott: z.object({ id: z.string(), method: z.literal('ott'), ...ENDS }).optional(),
+  ott: z.object({ id: z.string(), method: z.literal('ott'), ...ENDS, ...KEPT }).optional(),
   updb: z
-    .object({ id: z.string(), method: z.literal('updb'), ...ENDS, username: z.string() })
+    .object({ id: z.string(), method: z.literal('updb'), ...ENDS, ...KEPT, username: z.string() })
     .optional(),
   ottca: z
-    .object({ id: z.string(), method: z.literal('ottca'), ...ENDS, caId: z.string() })
+    .object({ id: z.string(), method: z.literal('ottca'), ...ENDS, ...KEPT, caId: z.string() })
     .optional(),
 })
 export type OpenEnrollments = z.infer<typeof OpenEnrollments>

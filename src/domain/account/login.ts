@@ -67,7 +67,7 @@ interface Kept {
 }
 
 export function beginAccountLogin(
-  ports: Pick<AccountPorts, 'clientId' | 'vault' | 'random' | 'clock'>,
+  ports: Pick<AccountPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'>,
   { issuer, callback, hasCertificate, to }: AccountWish,
 ): BegunAccountLogin {
   const { clientId, vault, random, clock } = ports

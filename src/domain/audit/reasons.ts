@@ -84,6 +84,7 @@ export const TOKEN_REFUSALS = {
     'all sessions of the identity were ended after the login and before its code was exchanged',
   'code-expired': 'the code is older than a minute',
   'code-spent': 'the code was exchanged, or tried, before',
+  'client-mismatch': 'the client is another one than at the authorization',
   'redirect-uri-mismatch': 'the redirect URI is another one than at the authorization',
   'verifier-mismatch': 'the PKCE verifier is missing or does not fit',
   // Refresh tokens: D-27.

@@ -3,7 +3,7 @@
  * hash of the token is stored. Expiry is not a state, it is `expiresAt <= now`. A used enrollment is kept for a while,
  * so that its token can be told apart from one that was never issued.
  */
-import { base64url } from '../../base/encoding.ts'
+import { base64url, fromUtf8 } from '../../base/encoding.ts'
 import type { CaId } from '../../base/ids.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
@@ -36,6 +36,16 @@ export function authenticatorMethodOf(method: EnrollmentMethod): Authenticator['
 
 export function isOpen({ usedAt, expiresAt }: Enrollment, now: Instant): boolean {
   return usedAt === undefined && expiresAt > now
+}
+
+/** Returns the JWT that an unused enrollment keeps (D-317); undefined if it keeps none. */
+export function keptJwt(
+  vault: Pick<Vault, 'open'>,
+  { id, sealedJwt }: Enrollment,
+): Secret | undefined {
+  const opened = sealedJwt === undefined ? undefined : vault.open('enrollment-jwt', sealedJwt, id)
+  const text = opened && fromUtf8(opened)
+  return text === undefined ? undefined : new Secret(text)
 }
 
 /** 256 bits cannot be guessed. The prefix lets secret scanners recognize a leaked token. */

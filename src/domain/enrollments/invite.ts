@@ -4,6 +4,7 @@
  * (creates an identity, removes an authenticator) does both in one transaction.
  */
 
+import { utf8 } from '../../base/encoding.ts'
 import { type CaId, type EnrollmentId, type IdentityId, newId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { type Duration, days } from '../../base/time/duration.ts'
@@ -26,7 +27,7 @@ import {
 import { signEnrollmentJwt } from './enrollment-jwt.ts'
 import type { EnrollmentPorts } from './ports.ts'
 
-/** Token and JWT are shown once and never stored. */
+/** Token and JWT are shown once and not stored, except for D-317. */
 export interface Invitation {
   readonly enrollment: Enrollment
   readonly token: Secret
@@ -48,7 +49,7 @@ const LONGEST: Duration = days(365)
 
 type InvitePorts = Pick<
   EnrollmentPorts,
-  'enrollmentDuration' | 'clientApi' | 'vault' | 'clock' | 'random'
+  'enrollmentDuration' | 'clientApi' | 'keepsEnrollmentJwt' | 'vault' | 'clock' | 'random'
 >
 
 /** Call it before the transaction. Throws COULD_NOT_VALIDATE. */
@@ -59,7 +60,7 @@ export async function prepareInvitation(
   if (wanted.method === 'updb') refuseLongUsername(wanted.username)
   const now = ports.clock.now()
   const id = newId<EnrollmentId>(ports.random)
-  const made = { id, usedAt: undefined, createdAt: now, updatedAt: now }
+  const made = { id, usedAt: undefined, sealedJwt: undefined, createdAt: now, updatedAt: now }
   return withToken(ports, (token) => ({ ...wanted, ...made, ...token }), expiresAt)
 }
 
@@ -129,7 +130,11 @@ async function withToken(
   const enrollment = finish({ tokenHash: enrollmentTokenHash(ports.vault, token), expiresAt })
   const { method, identityId } = enrollment
   const jwt = await signEnrollmentJwt(ports, { method, identityId, token, expiresAt })
-  return { enrollment, token, jwt }
+  if (jwt === undefined || !ports.keepsEnrollmentJwt) {
+    return { enrollment: { ...enrollment, sealedJwt: undefined }, token, jwt }
+  }
+  const sealedJwt = ports.vault.seal('enrollment-jwt', utf8(jwt.reveal()), enrollment.id)
+  return { enrollment: { ...enrollment, sealedJwt }, token, jwt }
 }
 
 async function refuseCa(tx: Pick<Stores, 'cas'>, caId: CaId): Promise<void> {

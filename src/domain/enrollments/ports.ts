@@ -17,6 +17,8 @@ export interface EnrollmentPorts
     Pick<Stores, 'enrollments' | 'authPolicies'> {
   /** `edge.enrollment.duration`. */
   readonly enrollmentDuration: Duration
+  /** D-317: unused enrollments keep their JWT, sealed. */
+  readonly keepsEnrollmentJwt: boolean
   /** Counts only wrong tokens (D-22). */
   readonly enrollmentFailures: AddressFailures
   /** Records the refusals of one network one at a time. */

@@ -38,7 +38,7 @@ export interface Enrollments {
   /** Replaces token and expiry of an unused enrollment; from then on the old token is unknown. */
   replaceToken(
     id: EnrollmentId,
-    next: Pick<Enrollment, 'tokenHash' | 'expiresAt'>,
+    next: Pick<Enrollment, 'tokenHash' | 'expiresAt' | 'sealedJwt'>,
     at: Instant,
   ): Promise<boolean>
   /** Spends it in one statement: of several concurrent calls, one succeeds and the others get `used`. */

@@ -39,7 +39,7 @@ export interface Epochs {
 
 /** One text sealed under the installation secret, in any table. */
 export interface SealedValue {
-  readonly purpose: 'totp-secret' | 'signing-key' | 'authority-key'
+  readonly purpose: 'enrollment-jwt' | 'totp-secret' | 'signing-key' | 'authority-key'
   /** Its row. */
   readonly key: string
   /** The context that it was sealed with. */

@@ -11,6 +11,8 @@ export interface LoginPorts
   extends FactorPorts,
     Pick<Stores, 'authRequests' | 'spentStates' | 'events'> {
   readonly clientId: string
+  /** D-314: accepted besides it; empty without the compatibility layer. */
+  readonly otherClientIds: readonly string[]
   /** Counts wrong passwords only (D-22). */
   readonly addressFailures: AddressFailures
   /** D-155: limits how many returns contact their IdP at the same time. */

@@ -13,6 +13,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
+import { isKnownClient } from './known-client.ts'
 import type { LoginPorts } from './ports.ts'
 import type { AuthRequestId, AuthRequestKey, AwaitingPrimary } from './request/auth-request.ts'
 import { bindBrowser } from './request/browser-binding.ts'
@@ -51,11 +52,12 @@ export type StartedLogin =
 
 /** Throws INVALID_CLIENT, INVALID_REDIRECT_URI. */
 export function startLogin(
-  { clientId, vault, random, clock }: Pick<LoginPorts, 'clientId' | 'vault' | 'random' | 'clock'>,
+  ports: Pick<LoginPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'>,
   { issuer, allowedRedirects, parameters, isBrowser, hasCertificate }: AuthorizationCall,
 ): StartedLogin {
-  const clientIds = parameters.get('client_id') ?? []
-  if (clientIds.length !== 1 || clientIds[0] !== clientId) throw new Failure('INVALID_CLIENT')
+  const { vault, random, clock } = ports
+  const [clientId, ...otherIds] = parameters.get('client_id') ?? []
+  if (otherIds.length > 0 || !isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
   const [redirect, ...others] = parameters.get('redirect_uri') ?? []
   const redirectUri =
     redirect === undefined || others.length > 0

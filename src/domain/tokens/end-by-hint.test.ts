@@ -67,6 +67,7 @@ function world() {
   const ports = fakePorts<TokenPorts>({
     ...auditPorts({ clock: new ManualClock(), random: systemRandom }),
     clientId: 'service',
+    otherClientIds: [],
     audience: 'service',
     issuers: () => [],
     signingKeys: { verify },

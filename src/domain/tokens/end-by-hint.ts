@@ -6,6 +6,7 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { matchesRedirect, type RedirectPattern } from '../../protocol/redirect-uri.ts'
 import type { Caller } from '../audit/events.ts'
+import { isKnownClient } from '../login/known-client.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import { readOwnAccessToken, readOwnIdToken } from './own-token.ts'
@@ -30,13 +31,19 @@ export interface HintedEnd {
 
 type HintPorts = Pick<
   TokenPorts,
-  keyof EndingPorts | 'transaction' | 'clientId' | 'audience' | 'issuers' | 'signingKeys'
+  | keyof EndingPorts
+  | 'transaction'
+  | 'clientId'
+  | 'otherClientIds'
+  | 'audience'
+  | 'issuers'
+  | 'signingKeys'
 >
 
 /** Throws INVALID_CLIENT, INVALID_POST_LOGOUT_URI, INVALID_ID_TOKEN_HINT. */
 export async function endByHint(ports: HintPorts, call: LogoutCall): Promise<HintedEnd> {
   const { postLogoutRedirectUri: redirect, allowedRedirects, caller } = call
-  if (call.clientId !== undefined && call.clientId !== ports.clientId) {
+  if (call.clientId !== undefined && !isKnownClient(ports, call.clientId)) {
     throw new Failure('INVALID_CLIENT')
   }
   if (redirect !== undefined && !allowedRedirects.some((one) => matchesRedirect(one, redirect))) {

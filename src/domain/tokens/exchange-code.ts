@@ -14,6 +14,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
+import { isKnownClient } from '../login/known-client.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import { type IssuedTokens, issueTokens } from './issue.ts'
 import type { TokenPorts } from './ports.ts'
@@ -37,7 +38,7 @@ export async function exchangeCode(
 ): Promise<IssuedTokens> {
   const { vault, random, clock, authRequests } = ports
   // R031: another client is refused before the code is touched.
-  if (clientId !== ports.clientId) throw new Failure('INVALID_CLIENT')
+  if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
 
   const now = clock.now()
   const codeHash = vault.hash('authorization-code', code.reveal())
@@ -62,6 +63,10 @@ export async function exchangeCode(
     return refuse(detail)
   }
   if (request.codeExpiresAt <= now) throw await refuseAs('code-expired', 'the code has expired')
+  // RFC 6749 §4.1.3: a code is for the client that asked for it.
+  if (clientId !== request.ask.clientId) {
+    throw await refuseAs('client-mismatch', 'the client is another one')
+  }
   // R012: the same text as in the authorization request, port included.
   if (redirectUri !== request.ask.redirectUri) {
     throw await refuseAs('redirect-uri-mismatch', 'the redirect_uri is another one')

@@ -21,13 +21,14 @@ export interface IdTokenGrant {
   readonly authTime: Instant
   readonly nonce: string | undefined
   readonly life: Duration
-  /** The access token issued with it, for `at_hash`, and the algorithm that signs both. */
-  readonly accessToken: string
-  readonly algorithm: SigningAlgorithm
+  /** The access token issued with it, for `at_hash`, and the algorithm that signs both; undefined if it comes alone. */
+  readonly issuedWith:
+    | { readonly accessToken: string; readonly algorithm: SigningAlgorithm }
+    | undefined
 }
 
 export function idTokenClaims(grant: IdTokenGrant, now: Instant): Record<string, unknown> {
-  const { session, identity, username, authTime, nonce, life, accessToken, algorithm } = grant
+  const { session, identity, username, authTime, nonce, life, issuedWith } = grant
   const iat = epochSeconds(now)
   return {
     iss: session.issuer,
@@ -39,7 +40,9 @@ export function idTokenClaims(grant: IdTokenGrant, now: Instant): Record<string,
     auth_time: epochSeconds(authTime),
     ...(nonce === undefined ? {} : { nonce }), // R016
     amr: session.amr,
-    at_hash: accessTokenHash(accessToken, algorithm),
+    ...(issuedWith === undefined
+      ? {}
+      : { at_hash: accessTokenHash(issuedWith.accessToken, issuedWith.algorithm) }),
     sid: session.id,
     name: identity.name,
     preferred_username: username,

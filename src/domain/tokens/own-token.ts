@@ -21,9 +21,11 @@ export async function readOwnAccessToken(
 
 /** Returns the session of one of our ID tokens, even if the token has expired (D-30). */
 export async function readOwnIdToken(
-  { audience, issuers, signingKeys }: OwnTokenPorts,
+  ports: OwnTokenPorts & Pick<TokenPorts, 'clientId' | 'otherClientIds'>,
   token: Secret,
 ): Promise<NamedSession | undefined> {
+  const { issuers, signingKeys, clientId, otherClientIds } = ports
+  const audience = [clientId, ...otherClientIds]
   const options = { typ: ID_TOKEN_TYP, audience, issuers: issuers() }
   const verified = await signingKeys.verify(token.reveal(), options)
   return verified.outcome === 'invalid' ? undefined : readIdTokenSession(verified.payload)

@@ -100,6 +100,7 @@ async function world(t: TestContext, options: Options = {}) {
       return fold(event)
     },
     clientId: 'service',
+    otherClientIds: [],
     audience: 'service',
     signingKeys: {
       async sign(typ, claims) {

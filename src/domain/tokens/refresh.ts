@@ -20,6 +20,7 @@ import {
 } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { holdOwner } from '../login/hold-owner.ts'
+import { isKnownClient } from '../login/known-client.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
@@ -46,9 +47,9 @@ export async function refresh(
   ports: TokenPorts,
   { clientId, refreshToken, scope, caller }: Refresh,
 ): Promise<RefreshedTokens> {
-  const { vault, random, clock, refreshTokens, apiSessions, refreshRetryWindow } = ports
+  const { vault, random, clock, refreshTokens, apiSessions } = ports
   // R031: another client is refused before the token is touched.
-  if (clientId !== ports.clientId) throw new Failure('INVALID_CLIENT')
+  if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
   const now = clock.now()
   const found = await refreshTokens.find(refreshTokenHash(vault, refreshToken))
   if (found === undefined) throw refuse('unknown')
@@ -57,9 +58,10 @@ export async function refresh(
     refuseRecorded(ports, found.sessionId, session?.identityId, reason, caller)
   if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
   if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
+  // RFC 6749 §6: a refresh token is for the client that it was issued to.
+  if (session.clientId !== clientId) throw await refuseAs('client-mismatch')
 
-  const successor =
-    refreshRetryWindow > 0 ? derivedSuccessor(vault, refreshToken) : newRefreshToken(random)
+  const successor = derivedOrNone(ports, refreshToken) ?? newRefreshToken(random)
   const isRepeat = found.spent !== undefined
   if (isRepeat && !(await mayRepeat(ports, found, successor))) {
     throw await refuseSpent(ports, found, session, now, caller)
@@ -90,7 +92,7 @@ export async function refresh(
 }
 
 /** The response gives no reason (D-28); the event does. */
-async function refuseRecorded(
+export async function refuseRecorded(
   ports: TokenPorts,
   sessionId: OidcSession['id'],
   identityId: OidcSession['identityId'] | undefined,
@@ -134,8 +136,16 @@ async function spend(
   })
 }
 
+/** The successor that a repeat gets; undefined where there are no repeats. */
+export function derivedOrNone(
+  { vault, refreshRetryWindow }: Pick<TokenPorts, 'vault' | 'refreshRetryWindow'>,
+  refreshToken: Secret,
+): Secret | undefined {
+  return refreshRetryWindow > 0 ? derivedSuccessor(vault, refreshToken) : undefined
+}
+
 /** `refreshRetryWindow`, D-115: returns the same successor again, until it is used. */
-async function mayRepeat(
+export async function mayRepeat(
   { vault, clock, refreshTokens, refreshRetryWindow }: TokenPorts,
   { spent }: RefreshToken,
   successor: Secret,
@@ -147,7 +157,8 @@ async function mayRepeat(
   return stored !== undefined && stored.spent === undefined
 }
 
-async function refuseSpent(
+/** Decides whether a spent token that comes again is a lost answer or a theft (D-27), and acts on it. */
+export async function refuseSpent(
   ports: TokenPorts,
   { spent }: RefreshToken,
   { id: sessionId, identityId }: OidcSession,

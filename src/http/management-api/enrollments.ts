@@ -3,6 +3,7 @@
  * only once, in the response that creates them.
  */
 import type { AuthenticatorId, CaId, EnrollmentId, IdentityId } from '../../base/ids.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
 import { fromRfc3339, type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import { DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/enrollments.ts'
@@ -10,6 +11,7 @@ import {
   type Enrollment,
   type EnrollmentKind,
   isOpen,
+  keptJwt,
 } from '../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../domain/enrollments/invite.ts'
 import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
@@ -210,15 +212,21 @@ function enrollmentBody({ enrollment, identity }: EnrollmentDetail): contract.En
   }
 }
 
-/** The enrollments shown with an identity: only the open ones, never a token. */
+/** The enrollments shown with an identity: only the open ones. With a vault, also the JWT that they keep (D-317). */
 export function openEnrollments(
   own: readonly Enrollment[],
   now: Instant,
+  vault?: Pick<Vault, 'open'>,
 ): contract.OpenEnrollments {
   const open = own.filter((enrollment) => isOpen(enrollment, now))
   const entries = open.map((enrollment) => {
     const { id, method, expiresAt } = enrollment
-    return [method, { id, expiresAt: toRfc3339(expiresAt), ...kindOf(enrollment) }] as const
+    const jwt = vault && keptJwt(vault, enrollment)?.reveal()
+    const kept = jwt === undefined ? {} : { jwt }
+    return [
+      method,
+      { id, expiresAt: toRfc3339(expiresAt), ...kindOf(enrollment), ...kept },
+    ] as const
   })
   return Object.fromEntries(entries)
 }

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { DoneReply } from '../../contract/envelope.ts'
 import { AuthenticatorListReply } from '../../contract/management/authenticators.ts'
@@ -96,7 +97,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       answers: { 200: IdentityReply },
     },
     async ({ path }) =>
-      found(identityBody(await findIdentity(ports, idIn(path)), ports.clock.now())),
+      found(identityBody(await findIdentity(ports, idIn(path)), ports.clock.now(), ports.vault)),
   )
 
   api.add(
@@ -225,7 +226,8 @@ function chosenOf({ externalId, authPolicyId, ...rest }: z.output<typeof ChosenI
   }
 }
 
-function identityBody(detail: IdentityDetail, now: Instant): Identity {
+/** `vault`: for the detail of one identity, which shows the JWTs that open enrollments keep (D-317). */
+function identityBody(detail: IdentityDetail, now: Instant, vault?: Vault): Identity {
   const { identity, authenticators, enrollments, hasApiSession } = detail
   return {
     ...managedFields(IDENTITY, identity),
@@ -233,7 +235,7 @@ function identityBody(detail: IdentityDetail, now: Instant): Identity {
     _links: selfLink(`identities/${identity.id}`),
     hasApiSession,
     authenticators: Object.assign({}, ...authenticators.map(summary)),
-    enrollment: openEnrollments(enrollments, now),
+    enrollment: openEnrollments(enrollments, now, vault),
   }
 }
 

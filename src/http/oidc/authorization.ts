@@ -21,19 +21,23 @@ interface AtListener extends Pick<ListenerParts, 'addresses'> {
 }
 
 const ROUTE = {
-  url: PATHS.authorization,
   access: 'public',
   face: { json: 'oauth', pages: true },
   cors: 'none',
   replies: [200, 302],
 } as const satisfies Partial<Route>
 
-export function addAuthorization(router: Router, ports: LoginPorts, listener: AtListener): void {
-  router.add({ ...ROUTE, method: 'GET', reads: [] }, (call) =>
+export function addAuthorization(
+  router: Router,
+  ports: LoginPorts,
+  listener: AtListener,
+  url: string = PATHS.authorization,
+): void {
+  router.add({ ...ROUTE, url, method: 'GET', reads: [] }, (call) =>
     authorize(ports, call, call.query, listener),
   )
   // OIDC Core §3.1.2.1: POST takes the same parameters, as a form. Some clients send them in the query (D-311).
-  router.add({ ...ROUTE, method: 'POST', reads: ['form'] }, (call) =>
+  router.add({ ...ROUTE, url, method: 'POST', reads: ['form'] }, (call) =>
     authorize(ports, call, inQueryOrBody(call), listener),
   )
 }

@@ -26,12 +26,20 @@ const CLAIMS = [
   'is_admin',
 ]
 
+/** What the compatibility layer names in another way (D-314). */
+export interface Endpoints {
+  readonly authorization: string
+  readonly token: string
+  readonly otherGrants?: readonly string[]
+}
+
 type DiscoveryPorts = Pick<TokenPorts, 'brand' | 'signingKeys'>
 
 export function addDiscovery(
   router: Router,
   ports: DiscoveryPorts,
   { addresses }: Pick<ListenerParts, 'addresses'>,
+  endpoints: Endpoints = PATHS,
 ): void {
   for (const url of DISCOVERY_PATHS) {
     router.add(
@@ -46,17 +54,23 @@ export function addDiscovery(
       },
       (call) => {
         const base = addresses().baseUrlOf(call)
-        return json(200, discoveryDocument(base, ports), { 'cache-control': 'public, max-age=300' })
+        return json(200, discoveryDocument(base, ports, endpoints), {
+          'cache-control': 'public, max-age=300',
+        })
       },
     )
   }
 }
 
-function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryPorts): object {
+function discoveryDocument(
+  base: string,
+  { brand, signingKeys }: DiscoveryPorts,
+  endpoints: Endpoints,
+): object {
   return {
     issuer: issuerAt(base),
-    authorization_endpoint: `${base}${PATHS.authorization}`,
-    token_endpoint: `${base}${PATHS.token}`,
+    authorization_endpoint: `${base}${endpoints.authorization}`,
+    token_endpoint: `${base}${endpoints.token}`,
     userinfo_endpoint: `${base}${PATHS.userinfo}`,
     end_session_endpoint: `${base}${PATHS.endSession}`,
     revocation_endpoint: `${base}${PATHS.revoke}`,
@@ -64,7 +78,7 @@ function discoveryDocument(base: string, { brand, signingKeys }: DiscoveryPorts)
     jwks_uri: `${base}${PATHS.keys}`,
     response_types_supported: ['code'],
     response_modes_supported: RESPONSE_MODES,
-    grant_types_supported: GRANT_TYPES,
+    grant_types_supported: [...GRANT_TYPES, ...(endpoints.otherGrants ?? [])],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: signingKeys.algorithms(),
     token_endpoint_auth_methods_supported: ['none'],

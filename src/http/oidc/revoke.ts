@@ -1,5 +1,6 @@
 /** POST /oidc/revoke: RFC 7009, D-31. The response is the same for a revoked token and for one that never existed. */
 import { Secret } from '../../base/secrets/secret.ts'
+import { isKnownClient } from '../../domain/login/known-client.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { revokeToken } from '../../domain/tokens/revoke.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -23,7 +24,7 @@ export function addRevoke(router: Router, ports: TokenPorts): void {
     async (call) => {
       const one = singleFields(call.body)
       const clientId = readClientId(call, one('client_id'), one('client_secret'))
-      if (clientId !== ports.brand) throw new Failure('INVALID_CLIENT')
+      if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
       const token = one('token')
       if (token === undefined) throw invalid('token', 'is missing')
       await revokeToken(ports, new Secret(token), call.caller)

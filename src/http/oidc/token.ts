@@ -2,6 +2,7 @@
  * POST /oidc/token: SPEC Token, D-28. Only reads the parameters; the use case of each grant validates them.
  */
 import type { FormFields } from '../../base/form.ts'
+import type { IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../../domain/audit/events.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
@@ -20,11 +21,27 @@ import { PATHS } from './paths.ts'
 
 type Counters = Pick<ListenerParts, 'counters'>
 
-export function addToken(router: Router, ports: TokenPorts, listener: Counters): void {
+/** A grant that only some installations have: returns the whole response. */
+export type OtherGrant = (ports: TokenPorts, asked: Asked, listener: Counters) => Promise<Granted>
+
+export interface Granted {
+  readonly identityId: IdentityId
+  readonly body: object
+}
+
+export function addToken(
+  router: Router,
+  ports: TokenPorts,
+  listener: Counters,
+  also: {
+    readonly url?: string
+    readonly grants?: Readonly<Record<string, OtherGrant>>
+  } = {},
+): void {
   router.add(
     {
       method: 'POST',
-      url: PATHS.token,
+      url: also.url ?? PATHS.token,
       access: 'login',
       face: { json: 'oauth', pages: false },
       cors: 'listed',
@@ -36,9 +53,20 @@ export function addToken(router: Router, ports: TokenPorts, listener: Counters):
       const grantType = one('grant_type')
       if (grantType === undefined) throw invalid('grant_type', 'is missing')
       const known = GRANT_TYPES.find((type) => type === grantType)
-      if (known === undefined) throw new Failure('UNSUPPORTED_GRANT_TYPE')
+      const grants = new Map(Object.entries(also.grants ?? {}))
+      const other = grants.get(grantType)
+      if (known === undefined && other === undefined) throw new Failure('UNSUPPORTED_GRANT_TYPE')
       const clientId = readClientId(call, one('client_id'), one('client_secret'))
-      const tokens = await GRANTS[known](ports, { one, clientId, caller: call.caller }, listener)
+      if (other !== undefined) {
+        const granted = await other(ports, { one, clientId, caller: call.caller }, listener)
+        call.isFrom(granted)
+        return json(200, granted.body)
+      }
+      const tokens = await GRANTS[known as GrantType](
+        ports,
+        { one, clientId, caller: call.caller },
+        listener,
+      )
       call.isFrom(tokens)
       const { refreshToken } = tokens
       return json(200, {
@@ -57,7 +85,7 @@ export function addToken(router: Router, ports: TokenPorts, listener: Counters):
 
 type One = (name: string) => string | undefined
 
-interface Asked {
+export interface Asked {
   readonly one: One
   readonly clientId: string
   readonly caller: Caller

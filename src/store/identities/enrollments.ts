@@ -115,10 +115,15 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
       return rows.map((row) => ({ id: row.id, identityId: row.identity_id }))
     },
 
-    async replaceToken(id, { tokenHash, expiresAt }, at) {
+    async replaceToken(id, { tokenHash, expiresAt, sealedJwt }, at) {
       const { numUpdatedRows } = await db
         .updateTable('enrollments')
-        .set({ token_hash: tokenHash, expires_at: expiresAt, updated_at: at })
+        .set({
+          token_hash: tokenHash,
+          expires_at: expiresAt,
+          sealed_jwt: sealedJwt ?? null,
+          updated_at: at,
+        })
         .where('id', '=', id)
         .where('used_at', 'is', null)
         .executeTakeFirst()
@@ -129,7 +134,7 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
       // One statement finds the enrollment and uses it up: of several concurrent calls, only one gets the row.
       const row = await db
         .updateTable('enrollments')
-        .set({ used_at: now, updated_at: now })
+        .set({ used_at: now, updated_at: now, sealed_jwt: null })
         .where('token_hash', '=', tokenHash)
         .where('method', '=', method)
         .where('used_at', 'is', null)

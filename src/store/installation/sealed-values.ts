@@ -24,7 +24,15 @@ export function sqlSealedValues(db: Kysely<Tables>): SealedValues {
         .selectFrom('authorities')
         .select(['role', 'generation', 'sealed_key as sealed'])
         .execute()
+      const jwts = await db
+        .selectFrom('enrollments')
+        .select(['id as key', 'id as context', 'sealed_jwt as sealed'])
+        .where('sealed_jwt', 'is not', null)
+        .execute()
       return [
+        ...jwts.flatMap(({ sealed, ...row }) =>
+          sealed === null ? [] : [{ purpose: 'enrollment-jwt' as const, ...row, sealed }],
+        ),
         ...totp.map((row) => ({ purpose: 'totp-secret' as const, ...row })),
         ...keys.map((row) => ({ purpose: 'signing-key' as const, ...row })),
         ...authorities.map(({ role, generation, sealed }) => {
@@ -36,7 +44,7 @@ export function sqlSealedValues(db: Kysely<Tables>): SealedValues {
 
     async replace(values) {
       let count = 0n
-      for (const purpose of ['totp-secret', 'signing-key', 'authority-key'] as const) {
+      for (const purpose of Object.keys(COLUMNS) as SealedValue['purpose'][]) {
         const rows = values.filter((value) => value.purpose === purpose)
         for (let from = 0; from < rows.length; from += BATCH) {
           const update = updateOf(purpose, rows.slice(from, from + BATCH))
@@ -49,6 +57,7 @@ export function sqlSealedValues(db: Kysely<Tables>): SealedValues {
 }
 
 const COLUMNS = {
+  'enrollment-jwt': ['enrollments', 'sealed_jwt', sql`id`],
   'totp-secret': ['totp_enrollments', 'sealed_secret', sql`identity_id`],
   'signing-key': ['signing_keys', 'sealed_private_jwk', sql`kid`],
   'authority-key': ['authorities', 'sealed_key', sql`(role || '/' || generation)`],

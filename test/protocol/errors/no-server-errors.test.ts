@@ -128,8 +128,11 @@ for (const [name, prepare] of Object.entries(DATABASES)) {
   test(`on ${name} the content of a request never causes a server error`, async (t) => {
     const everything = await startWithEverything(t, { config: await prepare() })
     await t.test('whatever the path', () => oddPaths(everything))
-    await t.test('whatever the header fields', (t) => oddFields(t, everything))
-    await t.test('whatever the target', (t) => oddTargets(t, everything))
+    // Of header fields and targets only texts reach the database, and SQLite accepts every text that PostgreSQL does.
+    if (name === 'PostgreSQL') {
+      await t.test('whatever the header fields', (t) => oddFields(t, everything))
+      await t.test('whatever the target', (t) => oddTargets(t, everything))
+    }
     await t.test('whatever the fields of a query, a form or JSON', (t) => oddValues(t, everything))
     await t.test('and the log has no error', () => {
       // The clock of this test is ahead of the database on purpose, and the service says so (D-230).

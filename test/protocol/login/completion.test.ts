@@ -26,7 +26,7 @@ test('a login up to its code', async (t) => {
     const reply = await submitPassword(service, authRequestId)
     const location = new URL(reply.headers.location ?? '')
     assert.equal(`${location.origin}${location.pathname}`, REDIRECT_URI)
-    assert.deepEqual([...location.searchParams.keys()], ['code', 'state', 'iss'])
+    assert.deepEqual([...location.searchParams.keys()], ['state', 'iss', 'code'])
     assert.equal(location.searchParams.get('state'), 'some state')
     assert.equal(location.searchParams.get('iss'), `${service.baseUrl}/oidc`)
     assert.equal(reply.headers['cache-control'], 'no-store')

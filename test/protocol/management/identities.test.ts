@@ -177,7 +177,7 @@ test('identities', async (t) => {
 
   await t.test('a duration must be a whole number of minutes', async () => {
     const { id } = await admin.createIdentity()
-    for (const durationMinutes of [-1, 0.5, '5', null, 5_256_001, 1e300]) {
+    for (const durationMinutes of [-1, 0.5, '5', 5_256_001, 1e300]) {
       const reply = await admin.call('POST', `/identities/${id}/disable`, { durationMinutes })
       assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'durationMinutes')
     }

@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { ClientApp, PreparedLogin } from '../client/client-app.ts'
 import type { Tokens } from '../login/login.ts'
 import { complaintsOf } from './browser-complaints.ts'
+import type { TestBrowser } from './chromium.ts'
 
 export interface BrowserLogin {
   readonly context: BrowserContext
@@ -24,7 +25,7 @@ export interface BrowserLogin {
 /** From the page of the application to the first page of the login. The profile ends with the test. */
 export async function openLogin(
   t: TestContext,
-  browser: Browser,
+  browser: TestBrowser,
   app: ClientApp,
   {
     profile = {},

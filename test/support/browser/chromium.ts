@@ -7,12 +7,43 @@ import { execFile } from 'node:child_process'
 import { lstat, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { promisify } from 'node:util'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { sqliteStub } from '../stores/sqlite-stub.ts'
 
-/** Starts a headless browser; whoever calls it closes it. */
-export async function launchChromium(): Promise<Browser> {
+/** What tests need of a browser; `Browser` of the library has it too. */
+export type TestBrowser = Pick<Browser, 'newContext' | 'newPage' | 'close'>
+
+let running: Promise<Browser> | undefined
+after(async () => (await running?.catch(() => undefined))?.close())
+
+/**
+ * A headless browser; the caller closes it. All tests of a process share one Chromium, since a start takes longer than
+ * most tests. Cookies, storage, cache and certificates belong to a context, and `close` ends the contexts of the caller.
+ */
+export async function launchChromium(): Promise<TestBrowser> {
+  if (running === undefined || !(await running).isConnected()) running = startChromium()
+  const browser = await running
+  const contexts = new Set<BrowserContext>()
+  return {
+    async newContext(options) {
+      const context = await browser.newContext(options)
+      contexts.add(context)
+      return context
+    },
+    async newPage(options) {
+      const page = await browser.newPage(options)
+      contexts.add(page.context())
+      return page
+    },
+    async close() {
+      await Promise.all([...contexts].map((context) => context.close()))
+    },
+  }
+}
+
+async function startChromium(): Promise<Browser> {
   const folder = await unpackedChromium()
   return chromium.launch({
     executablePath: join(folder, 'chromium'),

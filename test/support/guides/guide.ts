@@ -10,7 +10,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { childEnvironment, PROGRAM } from '../process/program.ts'
+import { childEnvironment, FAST_PROGRAM } from '../process/program.ts'
 import { temporaryFolder } from '../service.ts'
 import { type Promised, promiseOf } from './guide-answer.ts'
 
@@ -145,7 +145,7 @@ async function commandFolder(folder: string): Promise<string> {
   const bin = join(folder, '.bin')
   await mkdir(bin)
   const command = join(bin, 'latchkey')
-  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`)
+  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${FAST_PROGRAM}' "$@"\n`)
   await chmod(command, 0o755)
   return bin
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { defaultConfigFile } from '../../../src/config/default-file.ts'
+import { useWorkers } from '../installed-home.ts'
 import { freePort } from '../ports.ts'
 import { temporaryFolder } from '../service.ts'
 
@@ -23,12 +24,7 @@ export async function changeConfig(
   await writeFile(join(home, 'controller.yml'), stringify(config))
 }
 
-/** How many processes answer requests from the next start on. The comments of the file stay. */
-export async function useWorkers(home: string, workers: number): Promise<void> {
-  const path = join(home, 'controller.yml')
-  const text = await readFile(path, 'utf8')
-  await writeFile(path, `${text.replace(/^workers: .*\n/m, '')}workers: ${workers}\n`)
-}
+export { useWorkers }
 
 /** The home drops its installation, and the next start creates a new one in another database (D-252). */
 export async function installAnewIn(home: string, db: string): Promise<void> {

@@ -6,14 +6,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { type CallOptions, httpClient, type Reply } from '../http-client.ts'
 import { ADMIN } from '../service.ts'
 import { preparedHome } from './prepared-home.ts'
-import { childEnvironment, type Finished, PROGRAM } from './program.ts'
-
-/** `latchkey` with cheap password hashing. */
-const CHEAP_PROGRAM = fileURLToPath(new URL('./cheap-latchkey.ts', import.meta.url))
+import { CHEAP_PROGRAM, childEnvironment, type Finished } from './program.ts'
+import { programFor } from './shipped-program.ts'
 
 /** Generous: a busy machine is no reason to fail. */
 const PATIENCE_MILLISECONDS = 60_000
@@ -42,7 +39,7 @@ export function spawnLatchkey(
   args: readonly string[],
   options: ChildOptions = {},
 ): Child {
-  const { node = process.execPath, nodeArguments = [], program = PROGRAM } = options
+  const { node = process.execPath, nodeArguments = [], program = programFor(t, args) } = options
   const child = spawn(node, [...nodeArguments, program, ...args], {
     env: childEnvironment(options.environment),
     stdio: ['ignore', 'pipe', 'pipe'],

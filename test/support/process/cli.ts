@@ -10,8 +10,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
 import { temporaryFolder } from '../service.ts'
 import { waitFor } from './child-service.ts'
-import { childEnvironment, type Finished, PROGRAM } from './program.ts'
+import { childEnvironment, type Finished } from './program.ts'
 import { runCommand, runProcess } from './run-command.ts'
+import { programFor } from './shipped-program.ts'
 
 export interface Terminal {
   /** Everything that was on it, without colours. */
@@ -74,7 +75,11 @@ export async function freshCli(
     succeedApart: async (args) =>
       succeeded(args, await runProcess(t, args, { cwd: home, environment })),
     open: (args, { columns = 100 } = {}) =>
-      openTerminal(t, [process.execPath, PROGRAM, ...args], { columns, cwd: home, environment }),
+      openTerminal(t, [process.execPath, programFor(t, args), ...args], {
+        columns,
+        cwd: home,
+        environment,
+      }),
     credentials: async (context = 'default') =>
       JSON.parse(await readFile(fileOf(context), 'utf8')) as SavedCredentials,
     keepCredentials: (credentials, context = 'default') =>

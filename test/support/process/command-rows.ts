@@ -139,6 +139,10 @@ export const ROWS: Readonly<Record<string, Row>> = {
     mistaken: [ENTITIES, 'a session is shown by whoever has one'],
   },
 
+  'describe identity': both(
+    ACTIONS,
+    'describe shows an identity with its credentials, sessions and events',
+  ),
   'disable identity': both(ACTIONS, 'an identity is disabled for some minutes, and enabled'),
   'enable identity': both(ACTIONS, 'an identity is disabled for some minutes, and enabled'),
   unlock: both(ACTIONS, 'a locked password is unlocked by username or by identity'),

@@ -1,7 +1,21 @@
-/** The command as it is shipped, and what its process gets. */
+/** The command that tests start as a process, and what its process gets. */
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** The command as it is shipped. */
 export const PROGRAM = fileURLToPath(new URL('../../../bin/latchkey.js', import.meta.url))
+
+/** Where scripts/test-programs.mjs has put bundles, in which the same code starts faster (D-259). */
+const { LATCHKEY_TEST_PROGRAMS: bundles } = process.env
+
+/** The same command, for tests of what it does rather than of how it starts. A file that runs by itself has no bundle. */
+export const FAST_PROGRAM = bundles === undefined ? PROGRAM : join(bundles, 'latchkey.mjs')
+
+/** The same with cheap password hashing. */
+export const CHEAP_PROGRAM =
+  bundles === undefined
+    ? fileURLToPath(new URL('./cheap-latchkey.ts', import.meta.url))
+    : join(bundles, 'cheap-latchkey.mjs')
 
 export interface Finished {
   readonly code: number | null

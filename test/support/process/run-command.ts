@@ -1,21 +1,19 @@
 /**
  * Runs a command to its end, in this process: `runCli` gets streams, environment and working directory of its own. A
- * process for each would take ten times as long. The first run of a command in the file that command-rows.ts names for
- * it is a process, which shows that the command needs nothing of ours and ends by itself.
+ * process for each would take ten times as long. The first run of a command is a process (shipped-program.ts).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { runCli } from '../../../src/cli/run.ts'
-import { COMMANDS } from '../../../src/cli/table/commands.ts'
 import { createInterrupts } from '../../../src/cli/terminal/interrupts.ts'
 import { createStreamIo } from '../../../src/cli/terminal/stream-io.ts'
 import { type ChildOptions, spawnLatchkey } from './child-service.ts'
-import { ROWS } from './command-rows.ts'
-import { childEnvironment, type Finished, PROGRAM } from './program.ts'
+import { childEnvironment, type Finished } from './program.ts'
+import { isFirstRun, programFor, wordsIn } from './shipped-program.ts'
 
 export interface Surroundings {
   readonly cwd: string
@@ -26,19 +24,14 @@ export interface Surroundings {
 
 /** These serve until a signal comes, or write a log to the standard error of their process. */
 const PROCESSES = new Set(['run', 'demo', 'gateway', 'init'])
-const spawned = new Set<string>()
 
 export function runCommand(
   t: TestContext,
   args: readonly string[],
   surroundings: Surroundings,
 ): Promise<Finished> {
-  const words = wordsIn(args)
-  const isFirst =
-    !spawned.has(words) && basename(t.filePath ?? '') === `${ROWS[words]?.done[0]}.test.ts`
-  if (!isFirst && !PROCESSES.has(words)) return runHere(args, surroundings)
-  spawned.add(words)
-  return runProcess(t, args, surroundings)
+  const isProcess = isFirstRun(t, args) || PROCESSES.has(wordsIn(args))
+  return isProcess ? runProcess(t, args, surroundings) : runHere(args, surroundings)
 }
 
 /** The same without standard input, in the surroundings of a test. What changes Node or the program is a process. */
@@ -56,21 +49,12 @@ export function runLatchkey(
 /** The driver reads these from the process. */
 const isForPostgres = (name: string) => name.startsWith('PG')
 
-/** The words of the command; empty for what is no command. */
-function wordsIn(args: readonly string[]): string {
-  const typed = `${args.join(' ')} `
-  const matches = COMMANDS.map(({ words }) => words).filter((words) =>
-    typed.startsWith(`${words} `),
-  )
-  return matches.sort((a, b) => b.length - a.length)[0] ?? ''
-}
-
 export async function runProcess(
   t: TestContext,
   args: readonly string[],
   { cwd, environment, input = '' }: Surroundings,
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: environment, cwd })
+  const child = spawn(process.execPath, [programFor(t, args), ...args], { env: environment, cwd })
   t.after(() => void child.kill('SIGKILL'))
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

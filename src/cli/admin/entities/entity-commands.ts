@@ -162,18 +162,18 @@ function updateCommand(resource: Resource): readonly Command[] {
 }
 
 function deleteCommand(resource: Resource): Command {
-  const { one, remove } = resource
+  const { one, many, remove } = resource
   return command({
     words: `delete ${one}`,
     family: FAMILIES.delete,
-    what: `${remove.toLowerCase()} one ${one}`,
+    what: `${remove.toLowerCase()} one or several ${many}`,
     audience: 'administrator',
-    operands: [operandOf(resource)],
+    operands: [{ ...operandOf(resource), isList: true }],
     options: { ...YES, ...SESSION_OPTIONS },
     examples: [`latchkey delete ${one} ${exampleOf(resource)} --yes`],
     load: async () => {
       const { deleteEntity } = await import('./delete-entity.ts')
-      return (values, io, [name = '']) => deleteEntity(resource, name, values, io)
+      return (values, io, names) => deleteEntity(resource, names, values, io)
     },
   })
 }

@@ -37,6 +37,20 @@ export async function findNamed(
   return only(resource, name, await ofIdentity(api, resource, name, filter))
 }
 
+/** Finds all of them before anything is done with the first. A name that is given twice counts once. */
+export async function findAllNamed(
+  api: Api,
+  resource: Resource,
+  names: readonly string[],
+): Promise<readonly Row[]> {
+  const rows = new Map<string, Row>()
+  for (const name of names) {
+    const row = await findNamed(api, resource, name)
+    rows.set(idOf(row), row)
+  }
+  return [...rows.values()]
+}
+
 export async function idOfNamed(api: Api, resource: ResourceName, name: string): Promise<string> {
   return idOf(await findNamed(api, resourceOf(resource), name))
 }

@@ -38,7 +38,7 @@ const DEFAULT_LIMIT = 20
 const OVERLAP: Duration = seconds(30)
 const PAUSE_MILLISECONDS = 1_000
 
-const COLUMNS = [
+export const EVENT_COLUMNS = [
   { title: 'AT', path: 'at' },
   { title: 'TYPE', path: 'type' },
   { title: 'REASON', path: 'reason' },
@@ -56,7 +56,7 @@ export async function showEvents(values: EventValues, io: Io): Promise<ExitCode>
     const { rows } = await api.list(PATH, { filter, limit, sort: 'at desc' })
     const events = [...rows].reverse()
     if (values.json === true) printJson(io, events)
-    else printRows(io, events, COLUMNS)
+    else printRows(io, events, EVENT_COLUMNS)
     return EXIT.ok
   }
   const stop = new AbortController()
@@ -124,7 +124,9 @@ async function filterOf(api: Api, values: EventValues): Promise<string | undefin
   const { type, identity, request, filter } = values
   const parts = [
     ...(type === undefined ? [] : [`type = ${quoted(type)}`]),
-    ...(identity === undefined ? [] : [`identityId = ${quoted(await identityOf(api, identity))}`]),
+    ...(identity === undefined
+      ? []
+      : [`identityId = ${quoted(await identityIdOf(api, identity))}`]),
     ...(request === undefined ? [] : [`requestId = ${quoted(request)}`]),
   ]
   // Without other conditions, the filter may contain its own order.
@@ -135,7 +137,7 @@ async function filterOf(api: Api, values: EventValues): Promise<string | undefin
 const ID = /^[a-z0-9]{19}$/
 
 /** The events of a deleted identity still exist, under its id. */
-async function identityOf(api: Api, name: string): Promise<string> {
+export async function identityIdOf(api: Api, name: string): Promise<string> {
   try {
     return await idOfNamed(api, 'identity', name)
   } catch (error) {

@@ -6,13 +6,32 @@ import { shellWord } from '../../../base/shell-word.ts'
 import { LARGEST_PAGE } from '../../../contract/lists.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
-import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
+import { identityIdOf } from './events.ts'
 import { type Meaning, meaningOf } from './reasons.ts'
 
-export async function explain(requestId: string, values: SessionValues, io: Io): Promise<ExitCode> {
+/** Events of requests that were refused. */
+const REFUSALS = ['login.failed', 'token.refused', 'token.reused', 'enrollment.refused']
+
+export interface ExplainValues extends SessionValues {
+  readonly last?: boolean
+  readonly identity?: string
+}
+
+export async function explain(
+  given: string | undefined,
+  values: ExplainValues,
+  io: Io,
+): Promise<ExitCode> {
+  const { last, identity } = values
+  if ((given === undefined) !== (last === true)) {
+    throw new Misuse('"explain" needs a REQUEST-ID or --last, one of them')
+  }
+  if (identity !== undefined && last !== true) throw new Misuse('--identity is for --last')
   const api = await openApi(values, io)
+  const requestId = given ?? (await lastRefused(api, identity))
   const filter = `requestId = ${quoted(requestId)}`
   const { rows } = await api.list('/events', { filter, limit: LARGEST_PAGE, sort: 'at' })
   if (rows.length === 0) throw nothingKnown(requestId)
@@ -24,6 +43,19 @@ export async function explain(requestId: string, values: SessionValues, io: Io):
     )
   } else for (const event of rows) for (const line of explainedLines(event, names)) io.out(line)
   return EXIT.ok
+}
+
+/** The request of the newest refusal. */
+async function lastRefused(
+  api: Pick<EdgeApi, 'list'>,
+  identity: string | undefined,
+): Promise<string> {
+  const whose =
+    identity === undefined ? '' : ` and identityId = ${quoted(await identityIdOf(api, identity))}`
+  const filter = `type in [${REFUSALS.map(quoted).join(', ')}] and requestId != null${whose}`
+  const [newest] = (await api.list('/events', { filter, limit: 1, sort: 'at desc' })).rows
+  if (newest === undefined) throw new CommandFailed('no refused request is known', EXIT.missing)
+  return String(newest['requestId'])
 }
 
 type Names = ReadonlyMap<unknown, string>

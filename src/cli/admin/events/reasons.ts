@@ -193,6 +193,10 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
       what: 'The code of the login was exchanged, or tried, before.',
       todo: 'The client must exchange it once. If it does: somebody has seen the code.',
     },
+    'client-mismatch': {
+      what: 'The client id is another one than at the authorization.',
+      todo: 'The client must send the same client id in both calls.',
+    },
     'redirect-uri-mismatch': {
       what: 'The redirect URI is another one than at the authorization.',
       todo: 'The client must send the same in both calls, the port included.',

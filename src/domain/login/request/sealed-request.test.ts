@@ -123,3 +123,36 @@ test('D-7: the longest id that is sealed also opens, and a longer text is not lo
   )
   assert.equal(openRequest(vault, beyond), undefined)
 })
+
+test('D-313: a request such as the C SDK sends has an id of at most 232 characters', () => {
+  const address = `${'c'.repeat(15)}.controllers.example.com:1280`
+  assert.equal(address.length, 44)
+  for (const clientId of ['service', 'openziti', 'native']) {
+    const request: AwaitingPrimary = {
+      ...aRequest(),
+      key: base64url(systemRandom.bytes(16)) as AuthRequestKey,
+      ask: {
+        ...ASK,
+        clientId,
+        redirectUri: 'http://localhost:20314/auth/callback' as VerifiedRedirect,
+        responseMode: 'query',
+        issuer: `https://${address}/oidc` as Issuer,
+        scopes: ['openid', 'offline_access'],
+        codeChallenge: base64url(systemRandom.bytes(32)),
+        state: base64url(systemRandom.bytes(30)),
+        nonce: undefined,
+        prompt: undefined,
+        maxAge: undefined,
+        configTypes: [],
+      },
+    }
+    const id = seal(request)
+    assert.ok(id.length <= 232, `${id.length}`)
+    assert.deepEqual(openRequest(vault, id), request)
+  }
+})
+
+test('D-313: what is sealed in another format is not one of ours', () => {
+  const older = vault.seal('auth-request', utf8(JSON.stringify(aRequest())))
+  assert.equal(openRequest(vault, older), undefined)
+})

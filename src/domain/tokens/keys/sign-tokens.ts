@@ -59,8 +59,7 @@ export async function signTokens(
       authTime,
       nonce,
       life: idTokenLife,
-      accessToken: signed.token,
-      algorithm: signed.algorithm,
+      issuedWith: { accessToken: signed.token, algorithm: signed.algorithm },
     },
     now,
   )

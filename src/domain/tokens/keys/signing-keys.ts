@@ -47,7 +47,7 @@ export interface SignedToken {
 
 export interface VerifyOptions {
   readonly typ: string
-  readonly audience: string
+  readonly audience: string | string[]
   readonly issuers: readonly Issuer[]
 }
 

@@ -1,0 +1,82 @@
+/**
+ * The second half of a refresh by token exchange (RFC 8693), as existing clients do it: the refresh token that has just
+ * been spent is presented once more, for an ID token. D-315. That is not a reuse; anything beyond it is judged like any
+ * other spent token (D-27).
+ */
+import type { IdentityId } from '../../base/ids.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import { type Duration, inSeconds, seconds } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import { refreshTokenHash } from '../factors/refresh-token.ts'
+import { checkFinished } from '../login/again/check-finished.ts'
+import { isKnownClient } from '../login/known-client.ts'
+import { ID_TOKEN_TYP, idTokenClaims } from './id-token.ts'
+import type { TokenPorts } from './ports.ts'
+import { derivedOrNone, mayRepeat, refuseRecorded, refuseSpent } from './refresh.ts'
+
+/** The client gives itself this long for both calls together. */
+const PAIR: Duration = seconds(30)
+
+export interface IdTokenOfPair {
+  readonly identityId: IdentityId
+  readonly idToken: string
+  readonly expiresInSeconds: number
+}
+
+/**
+ * Throws INVALID_CLIENT, INVALID_REFRESH_TOKEN; COULD_NOT_VALIDATE if the token has not been refreshed first, which costs
+ * the client nothing.
+ */
+export async function idTokenOfPair(
+  ports: TokenPorts,
+  asked: { readonly clientId: string; readonly refreshToken: Secret; readonly caller: Caller },
+): Promise<IdTokenOfPair> {
+  const { vault, clock, refreshTokens, apiSessions, signingKeys, idTokenLife } = ports
+  const { clientId, refreshToken, caller } = asked
+  if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
+  const now = clock.now()
+  const hash = refreshTokenHash(vault, refreshToken)
+  const found = await refreshTokens.find(hash)
+  if (found === undefined) throw new Failure('INVALID_REFRESH_TOKEN', { detail: 'unknown' })
+  const session = await apiSessions.find(found.sessionId)
+  const refuseAs = (reason: Parameters<typeof refuseRecorded>[3]) =>
+    refuseRecorded(ports, found.sessionId, session?.identityId, reason, caller)
+  if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
+  if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
+  if (session.clientId !== clientId) throw await refuseAs('client-mismatch')
+  const { spent } = found
+  if (spent === undefined) {
+    const field = { field: 'requested_token_type', reason: 'must first be that of a refresh token' }
+    throw new Failure('COULD_NOT_VALIDATE', { field })
+  }
+  const successor = await refreshTokens.find(spent.successor)
+  // A successor that was used means that the client has this answer behind it.
+  const isOpen = now < plus(spent.at, PAIR) && successor !== undefined && !successor.spent
+  if (!isOpen) throw await refuseSpent(ports, found, session, now, caller)
+  const owner = await checkFinished(ports, session, 'session')
+  if ('refusal' in owner) throw await refuseAs(owner.refusal)
+  const { identity, username } = owner
+  const claims = idTokenClaims(
+    {
+      session,
+      identity,
+      username,
+      authTime: session.primary.at,
+      nonce: undefined,
+      life: idTokenLife,
+      issuedWith: undefined,
+    },
+    now,
+  )
+  const { token: idToken } = await signingKeys.sign(ID_TOKEN_TYP, claims)
+  // One statement: of several of these calls, one is the second of the pair.
+  const taken = { hash: vault.hash('refresh-pair', hash), expiresAt: found.expiresAt }
+  if (!(await ports.spentStates.insert(taken))) {
+    const again = derivedOrNone(ports, refreshToken)
+    const isRetry = again !== undefined && (await mayRepeat(ports, found, again))
+    if (!isRetry) throw await refuseSpent(ports, found, session, now, caller)
+  }
+  return { identityId: identity.id, idToken, expiresInSeconds: inSeconds(idTokenLife) }
+}
