@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret } from '../base/secrets/secret.ts'
-import { createLog, type LogSettings } from './logging.ts'
+import { createLog, inBatches, type LogSettings } from './logging.ts'
 
 function logInto(settings: LogSettings) {
   const lines: string[] = []
@@ -64,4 +64,27 @@ test('nothing from outside can forge a text line or speak to the terminal', () =
     assert.match(line, /\/x\\u\{1b\}\[2Jy\\u\{9b\}1my\\u\{202e\}z\\u\{2028\}w/)
     assert.doesNotMatch(line.replaceAll('\n', ''), /[\p{C}\p{Zl}]/u)
   }
+})
+
+test('D-285: the lines of one turn are written together, and an error at once with those before it', async () => {
+  const writes: string[] = []
+  const log = createLog(
+    { level: 'info', format: 'json' },
+    inBatches({ write: (text) => writes.push(text) }),
+  )
+  const messages = () =>
+    writes.map((text) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).msg),
+    )
+  log.info({}, 'one')
+  log.info({}, 'two')
+  assert.deepEqual(messages(), [])
+  await new Promise(setImmediate)
+  assert.deepEqual(messages(), [['one', 'two']])
+  log.info({}, 'three')
+  log.error({}, 'four')
+  assert.deepEqual(messages().at(-1), ['three', 'four'])
 })

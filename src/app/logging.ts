@@ -41,7 +41,7 @@ const LARGEST_WRITE_BYTES = 4096
 
 /**
  * Collects the lines of one turn of the event loop, so that a busy process writes once for several requests. Writes at
- * once what reports an error, and at the exit whatever is left.
+ * once what reports an error, and at the exit whatever is left (D-285).
  */
 export function inBatches(stream: DestinationStream): DestinationStream {
   let lines: string[] = []

@@ -24,7 +24,7 @@ const ID_LENGTH = 19
 
 /** Returns a new identifier: random, never derived from what it names (API 1). Lower-case letters and digits. */
 export function newId<Id extends Brand<string, string>>(random: Random): Id {
-  const number = random.bytes(ID_BYTES).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+  const number = BigInt(`0x${Buffer.from(random.bytes(ID_BYTES)).toString('hex')}`)
   // No leading dash, which a command line would parse as an option, and no upper case to get wrong.
   return number.toString(36).padStart(ID_LENGTH, '0') as string as Id
 }

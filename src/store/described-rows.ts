@@ -48,8 +48,9 @@ export function describedRows<F extends Fields>(table: keyof Tables, fields: F):
   return {
     fromRow(row) {
       const read = reading<Record<string, unknown>>(table, row.id, row)
-      const entries = stored.map(({ name, column, shape }) => [name, read(column, shape)])
-      return Object.fromEntries(entries) as EntityOf<F>
+      const entity: Record<string, unknown> = {}
+      for (const { name, column, shape } of stored) entity[name] = read(column, shape)
+      return entity as EntityOf<F>
     },
     toRow: (entity) => toChanges(entity) as RowOf<F>,
     toChanges: (changed) => toChanges(changed) as Partial<RowOf<F>>,

@@ -6,6 +6,7 @@ import { type RecordedEvent, recorded } from '../domain/audit/recorded-event.ts'
 import type { Events } from '../domain/audit/stores.ts'
 import type { EVENT_FIELDS } from '../domain/lists/fields.ts'
 import type { ListFacts } from './dialects/list-facts.ts'
+import { insertRow } from './fixed-query.ts'
 import { type Listed, listRows } from './lists/list-rows.ts'
 import { json, mapOf, optional, reading } from './reading.ts'
 import { removeBefore } from './remove-before.ts'
@@ -49,7 +50,7 @@ export function sqlEvents(
         return onInserted({ event, kept: fold })
       }
       if (fold === undefined) {
-        await db.insertInto('events').values(row).execute()
+        await insertRow(db, 'events', row)
         onInserted({ event, kept: 'row' })
         return
       }

@@ -79,10 +79,9 @@ export async function openStore(
     },
     async transaction(work) {
       const events: KeptEvent[] = []
-      const outcome = await db.transaction().execute((transaction) => {
-        const stores = storesOn(transaction, database, (event) => events.push(event))
-        return runAsWhole(stores, work)
-      })
+      const outcome = await db
+        .transaction()
+        .execute((tx) => within(tx, database, (event) => events.push(event), work))
       if (events.length > 0) onEvents(events)
       return outcome
     },
@@ -187,11 +186,24 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
 }
 const NAMES = Object.keys(MAKERS) as (keyof Stores)[]
 
+const storesWhenUsed = madeWhenUsed<Stores>(NAMES)
+
+/** Runs `work` with the stores of this transaction, as a whole. */
+export function within<T>(
+  db: Kysely<Tables>,
+  { lists }: Pick<Database, 'lists'>,
+  onEvent: (event: KeptEvent) => void,
+  work: (tx: Stores) => Promise<T>,
+): Promise<T> {
+  const ground = { db, lists, onEvent }
+  return runAsWhole(({ watch }) => work(storesWhenUsed((name) => watch(MAKERS[name](ground)))))
+}
+
 export function storesOn(
   db: Kysely<Tables>,
   { lists }: Pick<Database, 'lists'>,
   onEvent: (event: KeptEvent) => void,
 ): Stores {
   const ground = { db, lists, onEvent }
-  return madeWhenUsed<Stores>(NAMES, (name) => MAKERS[name](ground))
+  return Object.fromEntries(NAMES.map((name) => [name, MAKERS[name](ground)])) as never
 }

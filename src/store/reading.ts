@@ -58,10 +58,12 @@ export function mapOf<T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
 export function object<Members extends Record<string, Shape<unknown>>>(
   members: Members,
 ): Shape<{ readonly [Name in keyof Members]: ReturnType<Members[Name]> }> {
+  const shapes = Object.entries(members)
   return (value) => {
     const given = plainObject(value)
-    const entries = Object.entries(members).map(([name, shape]) => [name, shape(given[name])])
-    return Object.fromEntries(entries)
+    const checked: Record<string, unknown> = {}
+    for (const [name, shape] of shapes) checked[name] = shape(given[name])
+    return checked as { readonly [Name in keyof Members]: ReturnType<Members[Name]> }
   }
 }
 

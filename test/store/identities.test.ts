@@ -367,8 +367,8 @@ for (const database of SHARED) {
       await whileHeld(
         t,
         (tx) => tx.identities.remove(anIdentity().id),
-        async ({ identities }) => {
-          held = await identities.hold(anIdentity().id)
+        async ({ transaction }) => {
+          held = await transaction((tx) => tx.identities.hold(anIdentity().id))
         },
       )
       assert.equal(held, undefined)

@@ -25,6 +25,7 @@ import {
 } from '../../domain/sessions/legacy-session-cache.ts'
 import type { Store } from '../../domain/stores.ts'
 import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
+import { createVerifiedTokens } from '../../domain/tokens/keys/verified-tokens.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
@@ -135,6 +136,7 @@ export function compose(parts: Parts) {
     countRenewal: limits.countRenewal,
     legacySessionCache: forgetEverywhere(createLegacySessionCache({ clock }), others),
     provenRouters: createProvenRouters({ clock }),
+    verifiedTokens: createVerifiedTokens(),
     rejectsCommonPasswords: config.passwords.rejectCommon,
     sessionTimeout: config.api.sessionTimeout,
     sessionCertificateDuration: config.api.sessionCertificateDuration,

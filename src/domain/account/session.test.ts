@@ -13,6 +13,7 @@ import type { Issuer } from '../../protocol/oidc.ts'
 import { ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
 import type { ApiSession } from '../sessions/api-session.ts'
 import type { CallSession } from '../sessions/call-session.ts'
+import { createVerifiedTokens } from '../tokens/keys/verified-tokens.ts'
 import type { AccountPorts } from './ports.ts'
 import {
   authenticateAccount,
@@ -68,9 +69,10 @@ function world() {
     signingKeys: {
       verify: async (token) => {
         shown.push(token)
-        return { outcome: 'good', payload: claimsOf(session) }
+        return { outcome: 'good', kid: 'key-1', payload: claimsOf(session) }
       },
     },
+    verifiedTokens: createVerifiedTokens(),
     endedSessions: { has: () => false, isStale: () => false },
     rules: { ...rulesOf({ policies: [aPolicy()] }), isStale: () => false },
     apiSessions: { find: async (id) => stored.get(id) },

@@ -31,6 +31,7 @@ import { createLegacySessionCache } from '../sessions/legacy-session-cache.ts'
 import { certificateThumbprint } from '../tokens/access-token.ts'
 import type { StoredSigningKey } from '../tokens/keys/signing-key.ts'
 import { createSigningKeys } from '../tokens/keys/signing-keys.ts'
+import { createVerifiedTokens } from '../tokens/keys/verified-tokens.ts'
 import { authenticateCall, type CallCredentials } from './authenticate-call.ts'
 import type { CallPorts } from './ports.ts'
 
@@ -108,6 +109,7 @@ async function world(copy: Copies = {}) {
     clock,
     issuers: () => [ISSUER],
     signingKeys,
+    verifiedTokens: createVerifiedTokens(),
     signerKeys,
     endedSessions: {
       has: (id) => id === copy.ended,

@@ -1,7 +1,7 @@
 /**
  * Decides whether a credential is valid for an API call; every route uses this one function. SPEC Authentication 1 and
- * 401 challenges; D-35, D-36, D-52. A bearer call needs no look-up: only the signature, the times, and the copies of
- * ended sessions, policies and signers.
+ * 401 challenges; D-35, D-36, D-52. A bearer call needs no look-up: only the signature, which is checked once for each
+ * token (D-279), the times, and the copies of ended sessions, policies and signers.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -20,6 +20,7 @@ import { demandSecondaryJwt } from '../sessions/demand-secondary-jwt.ts'
 import { authenticateLegacySession, type LegacyCallPorts } from '../sessions/legacy-sessions.ts'
 import { type AccessToken, certificateThumbprint, readAccessToken } from '../tokens/access-token.ts'
 import { tokenEnd, unmetDemandOf } from '../tokens/judge-token.ts'
+import type { VerifiedToken } from '../tokens/keys/verified-tokens.ts'
 import type { CallPorts } from './ports.ts'
 
 export interface CallCredentials {
@@ -43,12 +44,12 @@ export async function authenticateCall(
     return authenticateLegacySession(ports, ztSession, bearers, needs)
   }
   const own = ownToken(ports, bearers)
-  const token = await verify(ports, own)
+  const token = own.known === undefined ? await verify(ports, own.bearer) : recall(ports, own.known)
   refuseStale(ports)
   const ended = tokenEnd(ports, token)
   if (ended !== undefined) throw invalid(ports, ended)
   if (needs !== 'logout') {
-    const others = bearers.filter((bearer) => bearer !== own)
+    const others = bearers.filter((bearer) => bearer !== own.bearer)
     await checkPolicy(ports, token, others, credentials.certificate)
   }
   return {
@@ -63,7 +64,8 @@ export async function authenticateCall(
   }
 }
 
-type AuthenticationPorts = LegacyCallPorts & Pick<CallPorts, 'issuers' | 'signingKeys'>
+type AuthenticationPorts = LegacyCallPorts &
+  Pick<CallPorts, 'issuers' | 'signingKeys' | 'verifiedTokens'>
 
 /** D-34: an instance that may have missed an ending refuses the call. */
 function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
@@ -72,19 +74,27 @@ function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
   }
 }
 
-async function verify(ports: AuthenticationPorts, token: Secret): Promise<AccessToken> {
-  const verification = await ports.signingKeys.verify(token.reveal(), {
+async function verify(ports: AuthenticationPorts, bearer: Secret): Promise<AccessToken> {
+  const verification = await ports.signingKeys.verify(bearer.reveal(), {
     typ: ACCESS_TOKEN_TYP,
     audience: ports.brand,
     issuers: ports.issuers(),
   })
-  if (verification.outcome === 'expired') {
-    throw unauthorized([bearerExpired(ports.brand)], 'the access token has expired')
-  }
+  if (verification.outcome === 'expired') throw expired(ports)
   if (verification.outcome === 'invalid') throw invalid(ports, verification.why)
-  const read = readAccessToken(verification.payload)
-  if (read === undefined) throw invalid(ports, 'not the claims of an access token')
-  return read
+  const { payload, kid } = verification
+  const token = readAccessToken(payload)
+  if (token === undefined) throw invalid(ports, 'not the claims of an access token')
+  // We sign no `nbf`, so it is not among what `recall` checks again.
+  if (payload.nbf === undefined) ports.verifiedTokens.add(bearer, { kid, token })
+  return token
+}
+
+/** Checks again what may have changed since the token was verified (D-279). `ownToken` has checked its issuer. */
+function recall(ports: AuthenticationPorts, { kid, token }: VerifiedToken): AccessToken {
+  if (!ports.signingKeys.isPublished(kid)) throw invalid(ports, 'its key is not published any more')
+  if (token.expiresAt <= ports.clock.now()) throw expired(ports)
+  return token
 }
 
 /** What the policy demands now, which may be more than the login had to prove (D-52). */
@@ -112,19 +122,36 @@ async function checkPolicy(
   await demandSecondaryJwt(ports, policy, token, others, [])
 }
 
+interface OwnToken {
+  readonly bearer: Secret
+  /** If it was verified before. */
+  readonly known: VerifiedToken | undefined
+}
+
 /** Returns the bearer token that claims to be ours. If there is none, D-35 decides which challenge is thrown. */
-function ownToken(ports: AuthenticationPorts, bearers: readonly Secret[]): Secret {
+function ownToken(ports: AuthenticationPorts, bearers: readonly Secret[]): OwnToken {
   if (bearers.length > MOST_BEARERS) throw invalid(ports, 'too many bearer tokens')
   const issuers: readonly string[] = ports.issuers()
-  const claims = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
+  const claims = bearers.map((bearer) => {
+    const known = ports.verifiedTokens.find(bearer)
+    return {
+      bearer,
+      known,
+      issuer: known === undefined ? claimedIssuer(bearer) : known.token.issuer,
+    }
+  })
   const ours = claims.filter(({ issuer }) => typeof issuer === 'string' && issuers.includes(issuer))
   const [first, ...others] = ours
   if (others.length > 0) throw invalid(ports, 'two tokens of our own')
-  if (first !== undefined) return first.token
+  if (first !== undefined) return first
   if (claims.some(({ issuer }) => typeof issuer !== 'string')) {
     throw invalid(ports, 'no readable JWT')
   }
   throw unauthorized(missingToken(ports.brand), 'no token of ours')
+}
+
+function expired({ brand }: AuthenticationPorts): Failure {
+  return unauthorized([bearerExpired(brand)], 'the access token has expired')
 }
 
 function invalid({ brand }: AuthenticationPorts, detail: string): Failure {

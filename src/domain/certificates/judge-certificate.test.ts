@@ -17,9 +17,10 @@ import { systemClock } from '../../base/time/clock.ts'
 import { days } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
-import { judgeCertificate, type TrustedCertificate } from './judge-certificate.ts'
+import { judgeCertificate } from './judge-certificate.ts'
 import type { PresentedChain } from './presented-chain.ts'
 import type { Ca } from './third-party/ca.ts'
+import type { TrustedCertificate } from './verdict.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())

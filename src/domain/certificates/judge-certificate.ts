@@ -8,15 +8,14 @@ import {
   fingerprintOf,
   isInDate,
   isSignedBy,
-  readCertificates,
   readDerCertificate,
   validity,
   writeCertificates,
 } from '../../base/certificates.ts'
-import type { CaId } from '../../base/ids.ts'
 import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import { PURPOSE } from '../../protocol/x509.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
+import { type Anchor, groundOf, type ReadChain } from './grounds-of-trust.ts'
 import type { LeafFacts } from './paths/content.ts'
 import { type CertificatePath, findPaths } from './paths/find-paths.ts'
 import { type InvalidPath, type ValidPath, validatePath } from './paths/validate-path.ts'
@@ -24,55 +23,38 @@ import type { CertificatePorts } from './ports.ts'
 import { LARGEST_CHAIN_BYTES, MOST_CERTIFICATES, type PresentedChain } from './presented-chain.ts'
 import type { Ca } from './third-party/ca.ts'
 import { externalId } from './third-party/external-id.ts'
+import type {
+  CaTrust,
+  CertificateVerdict,
+  RejectedCertificate,
+  TrustedCertificate,
+} from './verdict.ts'
 
-export type CertificateVerdict = TrustedCertificate | RejectedCertificate
-
-export interface TrustedCertificate {
-  readonly verdict: 'trusted'
-  /** SHA-256 of the leaf in DER, lower-case hex. */
-  readonly fingerprint: string
-  readonly pem: string
-  readonly anchor: { readonly kind: 'network' } | { readonly kind: 'ca'; readonly ca: Ca }
-  /**
-   * Why the certificate is accepted, so that this can be checked again later (D-225); undefined for one of our own PKI.
-   */
-  readonly trust: CaTrust | undefined
-  readonly notAfter: Instant
-  /** The policy decides whether to accept it (`allowExpiredCerts`); the CAs above it have not expired. */
-  readonly isExpired: boolean
-  /** By the `externalIdClaim` of its CA. */
-  readonly externalId: string | undefined
-}
-
-/** Why a certificate of a third-party CA was accepted, so that this can be checked again (D-225). */
-export interface CaTrust {
-  /** The CA at the end of its path. */
-  readonly caId: CaId
-  /** Registered CAs between the two: each can be disabled separately (D-21). */
-  readonly throughCaIds: readonly CaId[]
-  /** When the first CA of the path expires. No policy accepts an expired CA. */
-  readonly casEndAt: Instant
-}
-
-export interface RejectedCertificate {
-  readonly verdict: 'rejected'
-  readonly reason: LoginFailureReason
-  readonly why: string
-}
-
-type Anchor = TrustedCertificate['anchor'] & { readonly certificate: X509Certificate }
-
-/** Returns a verdict for any input; never throws because of a certificate. */
+/**
+ * Returns a verdict for any input; never throws because of a certificate. A chain that was trusted before is not
+ * validated again while nothing that decides it has changed (D-283).
+ */
 export async function judgeCertificate(
   { ownAnchors, clock }: Pick<CertificatePorts, 'ownAnchors' | 'clock'>,
   chain: PresentedChain,
   cas: readonly Ca[],
 ): Promise<CertificateVerdict> {
   const now = clock.now()
+  const ground = groundOf(cas, ownAnchors())
+  const remembered = ground.recall(chain, now)
+  if (remembered !== undefined) return remembered
   const read = readChain(chain)
   if (typeof read === 'string') return reject('certificate-untrusted', read)
-  const { leaf, others } = read
-  const anchors = [...ownAnchors().flatMap(networkAnchors), ...cas.flatMap(caAnchors)]
+  const verdict = await judge(read, ground.anchors, now)
+  if (verdict.verdict === 'trusted') ground.remember(chain, read, verdict, now)
+  return verdict
+}
+
+async function judge(
+  { leaf, others }: ReadChain,
+  anchors: readonly Anchor[],
+  now: Instant,
+): Promise<CertificateVerdict> {
   if (anchors.some(({ certificate }) => certificate.fingerprint256 === leaf.fingerprint256)) {
     return reject('certificate-is-ca', 'it is the certificate of a CA that is known here')
   }
@@ -100,11 +82,6 @@ function reject(reason: LoginFailureReason, why: string): RejectedCertificate {
   return { verdict: 'rejected', reason, why }
 }
 
-interface ReadChain {
-  readonly leaf: X509Certificate
-  readonly others: readonly X509Certificate[]
-}
-
 function readChain({ leaf: first, others: rest }: PresentedChain): ReadChain | string {
   const all = [first, ...rest]
   if (all.length > MOST_CERTIFICATES) return 'there are too many certificates in the chain'
@@ -115,36 +92,6 @@ function readChain({ leaf: first, others: rest }: PresentedChain): ReadChain | s
   const readable = others.filter((other) => other !== undefined)
   if (readable.length < others.length) return 'a certificate of the chain cannot be read'
   return { leaf, others: readable }
-}
-
-/** Far more than ever exist at the same time, because our own CAs succeed each other over years. */
-const MOST_OWN_ANCHORS = 64
-
-const anchorsByPem = new Map<string, readonly Anchor[]>()
-
-/** Each of our CAs is parsed once. */
-function networkAnchors(pem: string): readonly Anchor[] {
-  const before = anchorsByPem.get(pem)
-  if (before !== undefined) return before
-  const anchors = readCertificates(pem)
-    .filter((certificate) => certificate !== undefined)
-    .map((certificate) => ({ kind: 'network', certificate }) as const)
-  if (anchorsByPem.size >= MOST_OWN_ANCHORS) anchorsByPem.clear()
-  anchorsByPem.set(pem, anchors)
-  return anchors
-}
-
-/** There may be a thousand CAs, so each is parsed once for as long as its record is held. */
-const anchorsByCa = new WeakMap<Ca, readonly Anchor[]>()
-
-function caAnchors(ca: Ca): readonly Anchor[] {
-  const before = anchorsByCa.get(ca)
-  if (before !== undefined) return before
-  const [certificate] = readCertificates(ca.certPem)
-  const anchors: readonly Anchor[] =
-    certificate === undefined ? [] : [{ kind: 'ca', ca, certificate }]
-  anchorsByCa.set(ca, anchors)
-  return anchors
 }
 
 /** CAs that may log in come first, so that a second registration of a CA takes no access away. */

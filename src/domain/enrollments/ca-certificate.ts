@@ -5,9 +5,10 @@
  */
 import type { CaId } from '../../base/ids.ts'
 import { ENROLLMENT_REFUSALS, type EnrollmentRefusalReason } from '../audit/reasons.ts'
-import { judgeCertificate, type TrustedCertificate } from '../certificates/judge-certificate.ts'
+import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
+import type { TrustedCertificate } from '../certificates/verdict.ts'
 import type { EnrollmentPorts } from './ports.ts'
 
 export type CaCertificateVerdict =

@@ -3,12 +3,9 @@
  * certificates/ decides whether it is trusted; this file finds its identity.
  */
 import type { LoginFailureReason } from '../audit/events.ts'
-import {
-  type CertificateVerdict,
-  judgeCertificate,
-  type TrustedCertificate,
-} from '../certificates/judge-certificate.ts'
+import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
+import type { CertificateVerdict, TrustedCertificate } from '../certificates/verdict.ts'
 import type { FactorPorts } from './ports.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { PrimaryVerdict, Rejected } from './verdict.ts'

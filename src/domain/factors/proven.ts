@@ -9,7 +9,7 @@ import {
   SECOND_FACTOR_IDS,
   type SecondFactorId,
 } from '../../protocol/factors/second-factors.ts'
-import type { CaTrust } from '../certificates/judge-certificate.ts'
+import type { CaTrust } from '../certificates/verdict.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 
 export { eachDemand, SECOND_FACTOR_IDS, type SecondFactorId }

@@ -20,6 +20,8 @@ export interface AuthRequests {
    * revision: a wrong code must not block a correct one.
    */
   addWrongCode(key: AuthRequestKey, most: number): Promise<{ readonly isEnded: boolean }>
+  /** Finds a login whose code is issued and not spent. */
+  findByCode(codeHash: SecretHash): Promise<CodeIssued | undefined>
   /**
    * Spends the code in one statement. Returns the request as it was, with the redemption recorded, or undefined if no
    * request has that code unspent. An expired code is spent like any other: the caller checks `codeExpiresAt`.

@@ -30,7 +30,7 @@ const verify: SigningKeys['verify'] = async (token, { typ }) => {
     return { outcome: 'expired', payload: { sid: idOf, sub: identityId } }
   }
   if (accessOf !== undefined && typ === ACCESS_TOKEN_TYP) {
-    return { outcome: 'good', payload: accessTo(accessOf) }
+    return { outcome: 'good', kid: 'key-1', payload: accessTo(accessOf) }
   }
   return { outcome: 'invalid', why: 'not signed by us' }
 }

@@ -1,15 +1,16 @@
 /**
  * `grant_type=authorization_code`: exchanges a code for tokens, once. SPEC Token; D-7; RFC 6749 §4.1.3, RFC 7636 §4.6.
  *
- * The code is spent first, and that is committed before anything can fail: after a wrong verifier, the right one fails
- * too. If a code is presented again more than 2 s after its exchange, one of the two callers stole it, and its session
+ * The code is spent in the commit that begins the session, so that of several exchanges one gets tokens (D-282). If a
+ * check fails, the code is spent before the refusal is sent: after a wrong verifier, the right one fails too. If a code is presented again more than 2 s after its exchange, one of the two callers stole it, and its session
  * ends.
  */
 
 import { type ApiSessionId, newId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
-import { plus } from '../../base/time/instant.ts'
+import { type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
@@ -42,23 +43,14 @@ export async function exchangeCode(
 
   const now = clock.now()
   const codeHash = vault.hash('authorization-code', code.reveal())
-  const sessionId = newId<ApiSessionId>(random)
-  const request = await authRequests.takeByCode(codeHash, { at: now, sessionId })
-  if (request === undefined) {
-    const earlier = await authRequests.findRedeemed(codeHash)
-    if (earlier === undefined) throw refuse('the code is unknown')
-    const { identityId } = earlier.primary
-    const { at, sessionId } = earlier.redemption
-    if (plus(at, DOUBLE_ASK) < now) {
-      await endSession(ports, { sessionId, identityId, reason: 'code-reused', caller })
-    }
-    await recordRefusal(ports, { identityId, sessionId, reason: 'code-spent', caller })
-    throw refuse('the code was spent before')
-  }
-  const { primary } = request
-  // Each of these refusals can happen only once, because the code is spent.
+  const redemption = { at: now, sessionId: newId<ApiSessionId>(random) }
+  const request = await authRequests.findByCode(codeHash)
+  if (request === undefined) throw await refuseSpent(ports, codeHash, now, caller)
+  // Each of these refusals spends the code, so it can happen only once.
   const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
-    const { identityId } = primary
+    const { identityId } = request.primary
+    const spent = await authRequests.takeByCode(codeHash, redemption)
+    if (spent === undefined) return refuseSpent(ports, codeHash, now, caller)
     await recordRefusal(ports, { identityId, sessionId: undefined, reason, caller })
     return refuse(detail)
   }
@@ -81,8 +73,28 @@ export async function exchangeCode(
   // Take changes since the code was issued into account: to a policy, a credential, or the end of all sessions.
   const owner = await checkFinished(ports, request, 'login')
   if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
-  const { identity, username } = owner
-  return issueTokens(ports, { request, sessionId, identity, username, caller })
+  const issued = await issueTokens(ports, { request, ...redemption, ...owner, caller })
+  // Another exchange was faster.
+  if (issued === 'spent') throw await refuseSpent(ports, codeHash, now, caller)
+  return issued
+}
+
+/** For a code that is unknown, or that another exchange has spent. */
+async function refuseSpent(
+  ports: TokenPorts,
+  codeHash: SecretHash,
+  now: Instant,
+  caller: Caller,
+): Promise<Failure> {
+  const earlier = await ports.authRequests.findRedeemed(codeHash)
+  if (earlier === undefined) return refuse('the code is unknown')
+  const { identityId } = earlier.primary
+  const { at, sessionId } = earlier.redemption
+  if (plus(at, DOUBLE_ASK) < now) {
+    await endSession(ports, { sessionId, identityId, reason: 'code-reused', caller })
+  }
+  await recordRefusal(ports, { identityId, sessionId, reason: 'code-spent', caller })
+  return refuse('the code was spent before')
 }
 
 function refuse(detail: string): Failure {

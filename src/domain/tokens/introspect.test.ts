@@ -128,7 +128,7 @@ async function world(t: TestContext, policy = aPolicy()) {
     signingKeys: {
       verify: async (token, { typ }) =>
         token === GOOD_ACCESS.reveal() && typ === ACCESS_TOKEN_TYP
-          ? { outcome: 'good', payload: CLAIMS }
+          ? { outcome: 'good', kid: 'key-1', payload: CLAIMS }
           : { outcome: 'invalid', why: 'not signed by us' },
     },
     endedSessions: { has: (subject) => ended.has(subject) },

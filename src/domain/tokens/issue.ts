@@ -4,7 +4,7 @@
 
 import type { ApiSessionId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import { earlier, later, plus } from '../../base/time/instant.ts'
+import { earlier, type Instant, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
@@ -19,6 +19,8 @@ import type { TokenPorts } from './ports.ts'
 
 export interface FinishedAuthentication {
   readonly request: CodeIssued
+  /** When the code is exchanged. */
+  readonly at: Instant
   readonly sessionId: ApiSessionId
   readonly identity: Identity
   readonly username: string
@@ -30,12 +32,15 @@ export interface IssuedTokens extends SignedTokens {
   readonly refreshToken: Secret | undefined
 }
 
-/** Throws INVALID_GRANT if the login may no longer begin a session. */
+/**
+ * Spends the code and begins the session in one commit. Returns `spent` if another exchange was faster. Throws
+ * INVALID_GRANT if the login may no longer begin a session; the code is spent then too.
+ */
 export async function issueTokens(
   ports: TokenPorts,
-  { request, sessionId, identity, username, caller }: FinishedAuthentication,
-): Promise<IssuedTokens> {
-  const { ask, primary, secondary } = request
+  { request, at, sessionId, identity, username, caller }: FinishedAuthentication,
+): Promise<IssuedTokens | 'spent'> {
+  const { ask, primary, secondary, codeHash } = request
   const now = ports.clock.now()
   const scope = ask.scopes.join(' ')
   const session: Omit<OidcSession, 'expiresAt'> = {
@@ -66,8 +71,12 @@ export async function issueTokens(
     details: { scope },
   })
   // Sign before the transaction begins; the response is sent after it has committed.
-  const isAlive = await ports.transaction(async (tx) => {
-    if ((await holdLogin(tx, { primary, identity }, now)) === undefined) return false
+  const outcome = await ports.transaction(async (tx) => {
+    // The identity first, as whoever deletes it with its logins does; the opposite order could deadlock.
+    const holder = await holdLogin(tx, { primary, identity }, now)
+    if ((await tx.authRequests.takeByCode(codeHash, { at, sessionId })) === undefined)
+      return 'spent'
+    if (holder === undefined) return 'gone'
     await tx.identities.markLogin(identity.id, now)
     // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
     const { accessTokenExpiresAt: tokenEnd } = tokens
@@ -75,9 +84,10 @@ export async function issueTokens(
     await tx.apiSessions.insert({ ...session, expiresAt, tokensEndAt: tokenEnd })
     if (stored !== undefined) await tx.refreshTokens.insert(stored)
     await tx.events.insert(issued)
-    return true
+    return 'begun'
   })
-  if (!isAlive)
+  if (outcome === 'spent') return 'spent'
+  if (outcome === 'gone')
     throw new Failure('INVALID_GRANT', {
       detail: 'the identity or its authenticator is gone or another one',
     })

@@ -4,7 +4,12 @@
  * An acknowledged commit survives a crash and a power cut (`wal-sync.ts`). Transactions begin as writers, because one
  * that becomes a writer later fails immediately if another process has written since.
  */
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import {
+  type SelectModifierNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite-driver.ts'
@@ -36,6 +41,13 @@ class Adapter extends SqliteAdapter {
   }
 }
 
+/** Row locks are left out: a transaction is the only writer from its beginning. */
+class QueryCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier !== 'ForNoKeyUpdate') super.visitSelectModifier(node)
+  }
+}
+
 /** `syncFile` replaces the system's, for tests. */
 export function sqlite(path: string, syncFile?: SyncFile): Database {
   return {
@@ -44,7 +56,7 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
       createAdapter: () => new Adapter(),
       createDriver: () => new SqliteDriver(path, syncFile),
       createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createQueryCompiler: () => new QueryCompiler(),
     },
     sequenceKey: 'integer primary key autoincrement',
     sortedText: 'text',

@@ -3,7 +3,9 @@
  * identity. A username is found by its folded form, a certificate by its fingerprint; both are unique.
  */
 import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import {
   type Authenticator,
   type CertAuthenticator,
@@ -20,6 +22,7 @@ import {
 import { atomically } from '../atomically.ts'
 import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
+import { fixedQuery } from '../fixed-query.ts'
 import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { oneOf, reading, text } from '../reading.ts'
@@ -36,37 +39,58 @@ const LIST: Listed<'authenticators', typeof AUTHENTICATOR_FIELDS> = {
   order: { field: 'createdAt', direction: 'asc' },
 }
 
+const select = (db: Kysely<Tables>) => db.selectFrom('authenticators').selectAll()
+const FIND = fixedQuery((db, { id }: { id: AuthenticatorId }) => select(db).where('id', '=', id))
+const FIND_UPDB = fixedQuery((db, { key }: { key: string }) =>
+  select(db).where('username_key', '=', key),
+)
+const FIND_CERT = fixedQuery((db, { fingerprint }: { fingerprint: string }) =>
+  select(db).where('fingerprint', '=', fingerprint),
+)
+const FIND_RENEWED_CERT = fixedQuery((db, { fingerprint }: { fingerprint: string }) =>
+  select(db).where('renewal_fingerprint', '=', fingerprint),
+)
+const LIST_OF = fixedQuery((db, { identityId }: { identityId: IdentityId }) =>
+  select(db).where('identity_id', '=', identityId).orderBy('created_at').orderBy('id'),
+)
+const MARK_USED = fixedQuery(
+  (db, { id, version, at }: { id: AuthenticatorId; version: number; at: Instant }) =>
+    db
+      .updateTable('authenticators')
+      .set({ last_used_at: at })
+      .where('id', '=', id)
+      .where('credential_version', '=', version),
+)
+
 export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authenticators {
-  const select = db.selectFrom('authenticators').selectAll()
   return {
     async find(id) {
       if (!isStorable(id)) return undefined
-      const row = await select.where('id', '=', id).executeTakeFirst()
+      const row = await FIND.first(db, { id })
       return row && fromRow(row)
     },
 
     async findUpdb(key) {
       if (!isStorable(key)) return undefined
-      const row = await select.where('username_key', '=', key).executeTakeFirst()
+      const row = await FIND_UPDB.first(db, { key })
       return row && UPDB.fromRow(row)
     },
 
     async findCert(fingerprint) {
       if (!isStorable(fingerprint)) return undefined
       const row =
-        (await select.where('fingerprint', '=', fingerprint).executeTakeFirst()) ??
-        (await select.where('renewal_fingerprint', '=', fingerprint).executeTakeFirst())
+        (await FIND_CERT.first(db, { fingerprint })) ??
+        (await FIND_RENEWED_CERT.first(db, { fingerprint }))
       return row && cert(row)
     },
 
     async listOf(identityId) {
-      const query = select.where('identity_id', '=', identityId).orderBy('created_at').orderBy('id')
-      return (await query.execute()).map(fromRow)
+      return (await LIST_OF.run(db, { identityId })).rows.map(fromRow)
     },
 
     async listOfMany(identityIds) {
       if (identityIds.length === 0) return []
-      const query = select.where('identity_id', 'in', identityIds)
+      const query = select(db).where('identity_id', 'in', identityIds)
       return (await query.orderBy('created_at').orderBy('id').execute()).map(fromRow)
     },
 
@@ -137,13 +161,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
     },
 
     async markUsed(id, version, at) {
-      const { numUpdatedRows } = await db
-        .updateTable('authenticators')
-        .set({ last_used_at: at })
-        .where('id', '=', id)
-        .where('credential_version', '=', version)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
+      return (await MARK_USED.count(db, { id, version, at })) === 1
     },
 
     async replacePasswordHash(id, previous, next, at) {

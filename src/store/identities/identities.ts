@@ -1,5 +1,6 @@
 /** Identities. Names are unique, and so are external ids if set. */
 import { type Kysely, sql } from 'kysely'
+import type { IdentityId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { FreshIdentity, Identity } from '../../domain/identities/identity.ts'
@@ -9,6 +10,7 @@ import { writableNames } from '../../entities/field.ts'
 import { IDENTITY } from '../../entities/identity.ts'
 import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
+import { fixedQuery } from '../fixed-query.ts'
 import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import type { Tables } from '../tables.ts'
@@ -18,8 +20,24 @@ const { fromRow, toRow, toChanges } = describedRows('identities', IDENTITY)
 
 const CHOSEN = writableNames(IDENTITY)
 
-/** A write that changes nothing: PostgreSQL locks the row, SQLite has one writer anyway. */
-const HOLD = { updated_at: sql.ref<Instant>('updated_at') }
+const FIND = fixedQuery((db, { id }: { id: IdentityId }) =>
+  db.selectFrom('identities').selectAll().where('id', '=', id),
+)
+const FIND_BY_EXTERNAL_ID = fixedQuery((db, { externalId }: { externalId: string }) =>
+  db.selectFrom('identities').selectAll().where('external_id', '=', externalId),
+)
+/** Locks the row on PostgreSQL. A transaction on SQLite is the only writer anyway (`dialects/sqlite.ts`). */
+const HOLD = fixedQuery((db, { id }: { id: IdentityId }) =>
+  db.selectFrom('identities').selectAll().where('id', '=', id).forNoKeyUpdate(),
+)
+const MARK_LOGIN = fixedQuery((db, { id, at }: { id: IdentityId; at: Instant }) =>
+  db
+    .updateTable('identities')
+    .set({ last_login_at: at })
+    .where('id', '=', id)
+    // The clock of another instance may be ahead.
+    .where(({ or, eb }) => or([eb('last_login_at', 'is', null), eb('last_login_at', '<', at)])),
+)
 
 const VOID_LOGINS = { voided_logins: sql<number>`voided_logins + 1` }
 
@@ -30,30 +48,28 @@ const LIST: Listed<'identities', typeof IDENTITY_FIELDS> = {
 }
 
 export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities {
-  const select = db.selectFrom('identities').selectAll()
   return {
     async find(id) {
       if (!isStorable(id)) return undefined
-      const row = await select.where('id', '=', id).executeTakeFirst()
+      const row = await FIND.first(db, { id })
       return row && fromRow(row)
     },
 
     async findMany(ids) {
       if (ids.length === 0) return new Map()
-      const rows = await select.where('id', 'in', ids).execute()
+      const rows = await db.selectFrom('identities').selectAll().where('id', 'in', ids).execute()
       return new Map(rows.map((row) => [row.id, fromRow(row)]))
     },
 
     async findByExternalId(externalId) {
       if (!isStorable(externalId)) return undefined
-      const row = await select.where('external_id', '=', externalId).executeTakeFirst()
+      const row = await FIND_BY_EXTERNAL_ID.first(db, { externalId })
       return row && fromRow(row)
     },
 
     async hold(id) {
       if (!isStorable(id)) return undefined
-      const query = db.updateTable('identities').set(HOLD).where('id', '=', id).returningAll()
-      const row = await query.executeTakeFirst()
+      const row = await HOLD.first(db, { id })
       return row && fromRow(row)
     },
 
@@ -109,13 +125,7 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
     },
 
     async markLogin(id, at) {
-      await db
-        .updateTable('identities')
-        .set({ last_login_at: at })
-        .where('id', '=', id)
-        // The clock of another instance may be ahead.
-        .where(({ or, eb }) => or([eb('last_login_at', 'is', null), eb('last_login_at', '<', at)]))
-        .execute()
+      await MARK_LOGIN.run(db, { id, at })
     },
 
     async voidLogins(id) {
@@ -147,11 +157,12 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       // Lock `than` together with the others: a concurrent call about another administrator waits here, and not in the
       // middle of its deletion, where the two would deadlock. The condition is the opposite of `isDisabled`.
       const held = await db
-        .updateTable('identities')
-        .set(HOLD)
+        .selectFrom('identities')
+        .select('id')
         .where('is_admin', '=', 1)
         .where(({ or, eb }) => or([eb('disabled_at', 'is', null), eb('disabled_until', '<=', now)]))
-        .returning('id')
+        .orderBy('id')
+        .forNoKeyUpdate()
         .execute()
       return held.some(({ id }) => id !== than)
     },

@@ -11,6 +11,7 @@ import type { AuthenticatorId } from '../../base/ids.ts'
 import { type Instant, later, plus } from '../../base/time/instant.ts'
 import type { GuessOrigin, LockRule, PasswordFailures } from '../../domain/factors/stores.ts'
 import { atomically } from '../atomically.ts'
+import { fixedQuery } from '../fixed-query.ts'
 import type { PasswordFailuresRow, Tables } from '../tables.ts'
 
 type Kind = 'network' | 'device'
@@ -21,6 +22,22 @@ type Row = Selectable<PasswordFailuresRow>
  * locks the password long before that many networks can be locked out.
  */
 export const MOST_ORIGINS = 100
+
+const total = (db: Kysely<Tables>, id: AuthenticatorId) =>
+  db
+    .selectFrom('authenticators')
+    .select(['failed_attempts', 'closed_until', 'locked_until'])
+    .where('id', '=', id)
+const TOTAL = fixedQuery((db, { id }: { id: AuthenticatorId }) => total(db, id))
+const HOLD = fixedQuery((db, { id }: { id: AuthenticatorId }) => total(db, id).forNoKeyUpdate())
+const LIST_OF = fixedQuery((db, { id }: { id: AuthenticatorId }) =>
+  db
+    .selectFrom('password_failures')
+    .selectAll()
+    .where('authenticator_id', '=', id)
+    .orderBy('expires_at', 'desc')
+    .orderBy('origin'),
+)
 
 export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
   return {
@@ -118,12 +135,7 @@ async function hold(
   db: Kysely<Tables>,
   id: AuthenticatorId,
 ): Promise<Total & { readonly isThere: boolean }> {
-  const row = await db
-    .updateTable('authenticators')
-    .set({ failed_attempts: sql`failed_attempts` })
-    .where('id', '=', id)
-    .returning(['failed_attempts', 'closed_until', 'locked_until'])
-    .executeTakeFirst()
+  const row = await HOLD.first(db, { id })
   const nothing = { failed_attempts: 0, closed_until: null, locked_until: null }
   return { ...(row ?? nothing), isThere: row !== undefined }
 }
@@ -132,23 +144,13 @@ type Standing = Total & { readonly rows: readonly Row[] }
 
 /** Reads without a lock. */
 async function read(db: Kysely<Tables>, id: AuthenticatorId): Promise<Standing | undefined> {
-  const total = await db
-    .selectFrom('authenticators')
-    .select(['failed_attempts', 'closed_until', 'locked_until'])
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const total = await TOTAL.first(db, { id })
   return total && { ...total, rows: await listOf(db, id) }
 }
 
 /** Their number is bounded (`MOST_ORIGINS`). */
-function listOf(db: Kysely<Tables>, id: AuthenticatorId): Promise<readonly Row[]> {
-  return db
-    .selectFrom('password_failures')
-    .selectAll()
-    .where('authenticator_id', '=', id)
-    .orderBy('expires_at', 'desc')
-    .orderBy('origin')
-    .execute()
+async function listOf(db: Kysely<Tables>, id: AuthenticatorId): Promise<readonly Row[]> {
+  return (await LIST_OF.run(db, { id })).rows
 }
 
 function rowOf(rows: readonly Row[], kind: Kind, origin: string | undefined): Row | undefined {

@@ -3,20 +3,22 @@
  * statement.
  */
 import type { Kysely, Selectable } from 'kysely'
+import type { IdentityId } from '../../base/ids.ts'
 import type { TotpEnrollments } from '../../domain/factors/stores.ts'
 import type { TotpEnrollment } from '../../domain/factors/totp/totp-enrollment.ts'
 import { atomically } from '../atomically.ts'
+import { fixedQuery } from '../fixed-query.ts'
 import type { Tables, TotpEnrollmentRow } from '../tables.ts'
 import { replaceCodes } from './recovery-codes.ts'
+
+const FIND = fixedQuery((db, { identityId }: { identityId: IdentityId }) =>
+  db.selectFrom('totp_enrollments').selectAll().where('identity_id', '=', identityId),
+)
 
 export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
   return {
     async find(identityId) {
-      const row = await db
-        .selectFrom('totp_enrollments')
-        .selectAll()
-        .where('identity_id', '=', identityId)
-        .executeTakeFirst()
+      const row = await FIND.first(db, { identityId })
       return row && fromRow(row)
     },
 

@@ -1,8 +1,7 @@
 /** Authentication policies. The requirements are one JSON column, because nothing searches in them. */
-import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
-import type { Instant } from '../../base/time/instant.ts'
 import { eachDemand } from '../../domain/factors/proven.ts'
 import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import type { AuthPolicies } from '../../domain/policies/stores.ts'
@@ -50,12 +49,12 @@ export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
 
     async hold(id) {
       if (!isStorable(id)) return undefined
-      // Writes the existing value, which locks the row on PostgreSQL.
+      // Locks the row on PostgreSQL.
       const row = await db
-        .updateTable('auth_policies')
-        .set({ updated_at: sql.ref<Instant>('updated_at') })
+        .selectFrom('auth_policies')
+        .selectAll()
         .where('id', '=', id)
-        .returningAll()
+        .forNoKeyUpdate()
         .executeTakeFirst()
       return row && fromRow(row)
     },

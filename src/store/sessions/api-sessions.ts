@@ -3,6 +3,7 @@
  * expires.
  */
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { ApiSessionId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -13,6 +14,7 @@ import type { ApiSessions } from '../../domain/sessions/stores.ts'
 import { API_SESSION } from '../../entities/api-session.ts'
 import { listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
+import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { integer, json, listOf, oneOf, optional, reading, text, truth } from '../reading.ts'
 import type { ApiSessionRow, Tables } from '../tables.ts'
@@ -25,34 +27,55 @@ const LIST: Listed<'api_sessions', typeof API_SESSION_FIELDS> = {
   order: { field: 'createdAt', direction: 'desc' },
 }
 
+const FIND = fixedQuery((db, { id }: { id: ApiSessionId }) =>
+  db.selectFrom('api_sessions').selectAll().where('id', '=', id),
+)
+/** Locks the row on PostgreSQL. */
+const HOLD = fixedQuery((db, { id }: { id: ApiSessionId }) =>
+  db.selectFrom('api_sessions').selectAll().where('id', '=', id).forNoKeyUpdate(),
+)
+const FIND_LEGACY = fixedQuery((db, { tokenHash }: { tokenHash: SecretHash }) =>
+  db.selectFrom('api_sessions').selectAll().where('token_hash', '=', tokenHash),
+)
+const RENEW_OIDC = fixedQuery((db, { id, expiresAt, tokensEndAt }: OidcRenewal) =>
+  db
+    .updateTable('api_sessions')
+    .set({
+      expires_at: later('expires_at', expiresAt),
+      // If the end of the earlier tokens was not recorded, it stays unknown.
+      tokens_end_at: later('tokens_end_at', tokensEndAt),
+    })
+    .where('id', '=', id)
+    .where('kind', '=', 'oidc'),
+)
+interface OidcRenewal {
+  readonly id: ApiSessionId
+  readonly expiresAt: Instant
+  readonly tokensEndAt: Instant
+}
+
 export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSessions {
-  const select = db.selectFrom('api_sessions').selectAll()
-  const oldestFirst = select.orderBy('created_at').orderBy('id')
+  const oldestFirst = () =>
+    db.selectFrom('api_sessions').selectAll().orderBy('created_at').orderBy('id')
   return {
     async find(id) {
       if (!isStorable(id)) return undefined
-      const row = await select.where('id', '=', id).executeTakeFirst()
+      const row = await FIND.first(db, { id })
       return row && fromRow(row)
     },
 
     async hold(id) {
-      // Writes the existing value, which locks the row on PostgreSQL.
-      const row = await db
-        .updateTable('api_sessions')
-        .set({ created_at: sql.ref('created_at') })
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirst()
+      const row = await HOLD.first(db, { id })
       return row && fromRow(row)
     },
 
     async findLegacy(tokenHash) {
-      const row = await select.where('token_hash', '=', tokenHash).executeTakeFirst()
+      const row = await FIND_LEGACY.first(db, { tokenHash })
       return row && legacy(row)
     },
 
     async listOf(identityId) {
-      const rows = await oldestFirst.where('identity_id', '=', identityId).execute()
+      const rows = await oldestFirst().where('identity_id', '=', identityId).execute()
       return rows.map(fromRow)
     },
 
@@ -100,26 +123,16 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     },
 
     async listByAuthenticator(id) {
-      const rows = await oldestFirst.where('authenticator_id', '=', id).execute()
+      const rows = await oldestFirst().where('authenticator_id', '=', id).execute()
       return rows.map(fromRow)
     },
 
     async insert(session) {
-      await db.insertInto('api_sessions').values(toRow(session)).execute()
+      await insertRow(db, 'api_sessions', toRow(session))
     },
 
     async renewOidc(id, expiresAt, tokensEndAt) {
-      const { numUpdatedRows } = await db
-        .updateTable('api_sessions')
-        .set({
-          expires_at: later('expires_at', expiresAt),
-          // If the end of the earlier tokens was not recorded, it stays unknown.
-          tokens_end_at: later('tokens_end_at', tokensEndAt),
-        })
-        .where('id', '=', id)
-        .where('kind', '=', 'oidc')
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
+      return (await RENEW_OIDC.count(db, { id, expiresAt, tokensEndAt })) === 1
     },
 
     async renewLegacy(id, lastActivityAt, expiresAt) {

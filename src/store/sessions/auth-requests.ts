@@ -15,6 +15,7 @@ import type {
   TokensIssued,
 } from '../../domain/login/request/auth-request.ts'
 import type { AuthRequests } from '../../domain/login/stores.ts'
+import { fixedQuery, insertRow } from '../fixed-query.ts'
 import {
   boolean,
   integer,
@@ -60,22 +61,40 @@ const BODY = object({
 const OPEN_STATES = ['partially-authenticated', 'code-issued'] as const
 const STATES = [...OPEN_STATES, 'tokens-issued', 'ended'] as const
 
+const FIND = fixedQuery((db, { key }: { key: CodeIssued['key'] }) =>
+  db.selectFrom('auth_requests').selectAll().where('key', '=', key),
+)
+const FIND_BY_CODE = fixedQuery((db, { codeHash }: { codeHash: SecretHash }) =>
+  db
+    .selectFrom('auth_requests')
+    .selectAll()
+    .where('code_hash', '=', codeHash)
+    .where('state', '=', 'code-issued'),
+)
+/** One statement finds the code and uses it up: of several concurrent calls, only one gets the row. */
+const TAKE_BY_CODE = fixedQuery((db, { codeHash, at, sessionId }: CodeRedemption) =>
+  db
+    .updateTable('auth_requests')
+    .set({ state: 'tokens-issued', session_id: sessionId, redeemed_at: at })
+    .where('code_hash', '=', codeHash)
+    .where('state', '=', 'code-issued')
+    .returningAll(),
+)
+interface CodeRedemption {
+  readonly codeHash: SecretHash
+  readonly at: Instant
+  readonly sessionId: ApiSessionId
+}
+
 export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
-  const select = db.selectFrom('auth_requests').selectAll()
   return {
     async find(key) {
-      const row = await select.where('key', '=', key).executeTakeFirst()
+      const row = await FIND.first(db, { key })
       return row && fromRow(row)
     },
 
-    async insert(request) {
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('auth_requests')
-        .values({ key: request.key, ...columns(request) })
-        .onConflict((conflict) => conflict.column('key').doNothing())
-        .executeTakeFirstOrThrow()
-      return numInsertedOrUpdatedRows === 1n
-    },
+    insert: (request) =>
+      insertRow(db, 'auth_requests', { key: request.key, ...columns(request) }, 'key'),
 
     async replace(previous, next) {
       const { numUpdatedRows } = await db
@@ -99,28 +118,24 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
         .where('state', 'in', OPEN_STATES)
         .returning('state')
         .executeTakeFirst()
-      const current = row ?? (await select.where('key', '=', key).executeTakeFirst())
+      const current = row ?? (await FIND.first(db, { key }))
       return { isEnded: current?.state === 'ended' }
     },
 
+    async findByCode(codeHash) {
+      const row = await FIND_BY_CODE.first(db, { codeHash })
+      return row && codeIssued(row)
+    },
+
     async takeByCode(codeHash, redemption) {
-      // One statement finds the code and uses it up: of several concurrent calls, only one gets the row.
-      const row = await db
-        .updateTable('auth_requests')
-        .set({
-          state: 'tokens-issued',
-          session_id: redemption.sessionId,
-          redeemed_at: redemption.at,
-        })
-        .where('code_hash', '=', codeHash)
-        .where('state', '=', 'code-issued')
-        .returningAll()
-        .executeTakeFirst()
+      const row = await TAKE_BY_CODE.first(db, { codeHash, ...redemption })
       return row && codeIssued(row)
     },
 
     async findRedeemed(codeHash) {
-      const row = await select
+      const row = await db
+        .selectFrom('auth_requests')
+        .selectAll()
         .where('code_hash', '=', codeHash)
         .where('state', '=', 'tokens-issued')
         .executeTakeFirst()

@@ -1,32 +1,39 @@
 /** Refresh tokens by their hash. Used ones are kept until they would have expired (D-27). */
 import type { Kysely, Selectable } from 'kysely'
 import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { RefreshToken } from '../../domain/factors/refresh-token.ts'
 import type { RefreshTokens } from '../../domain/tokens/stores.ts'
+import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { RefreshTokenRow, Tables } from '../tables.ts'
 
+const FIND = fixedQuery((db, { hash }: { hash: SecretHash }) =>
+  db.selectFrom('refresh_tokens').selectAll().where('hash', '=', hash),
+)
+const TAKE = fixedQuery(
+  (db, { hash, at, successor }: { hash: SecretHash; at: Instant; successor: SecretHash }) =>
+    db
+      .updateTable('refresh_tokens')
+      .set({ spent_at: at, successor })
+      .where('hash', '=', hash)
+      .where('spent_at', 'is', null),
+)
+
 export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
   return {
     async find(hash) {
-      const query = db.selectFrom('refresh_tokens').selectAll().where('hash', '=', hash)
-      const row = await query.executeTakeFirst()
+      const row = await FIND.first(db, { hash })
       return row && fromRow(row)
     },
 
     async insert(token) {
-      await db.insertInto('refresh_tokens').values(toRow(token)).execute()
+      await insertRow(db, 'refresh_tokens', toRow(token))
     },
 
     async take(hash, { at, successor }) {
-      const { numUpdatedRows } = await db
-        .updateTable('refresh_tokens')
-        .set({ spent_at: at, successor })
-        .where('hash', '=', hash)
-        .where('spent_at', 'is', null)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
+      return (await TAKE.count(db, { hash, at, successor })) === 1
     },
 
     async removeOf(sessionId) {

@@ -1,15 +1,23 @@
 /** API session certificates: one row each, deleted with the session or some time after they expire (D-41). */
 import type { Kysely, Selectable } from 'kysely'
+import type { ApiSessionId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { SessionCertificate } from '../../domain/certificates/session/session-certificate.ts'
 import type { SessionCertificates } from '../../domain/certificates/stores.ts'
+import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { SessionCertificateRow, Tables } from '../tables.ts'
 
-export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates {
-  const count = db
+const COUNT_LIVE = fixedQuery((db, { sessionId, now }: { sessionId: ApiSessionId; now: Instant }) =>
+  db
     .selectFrom('session_certificates')
     .select((select) => select.fn.countAll<number>().as('count'))
+    .where('session_id', '=', sessionId)
+    .where('valid_to', '>', now),
+)
+
+export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates {
   return {
     async find(id, sessionId) {
       if (!isStorable(id)) return undefined
@@ -41,20 +49,21 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
         .limit(limit)
         .offset(offset)
         .execute()
-      const all = await count.where('session_id', '=', sessionId).executeTakeFirstOrThrow()
+      const all = await db
+        .selectFrom('session_certificates')
+        .select((select) => select.fn.countAll<number>().as('count'))
+        .where('session_id', '=', sessionId)
+        .executeTakeFirstOrThrow()
       return { rows: rows.map(fromRow), totalCount: Number(all.count) }
     },
 
     async countLive(sessionId, now) {
-      const live = await count
-        .where('session_id', '=', sessionId)
-        .where('valid_to', '>', now)
-        .executeTakeFirstOrThrow()
-      return Number(live.count)
+      const live = await COUNT_LIVE.first(db, { sessionId, now })
+      return Number(live?.count)
     },
 
     async insert(certificate) {
-      await db.insertInto('session_certificates').values(toRow(certificate)).execute()
+      await insertRow(db, 'session_certificates', toRow(certificate))
     },
 
     async remove(id, sessionId) {

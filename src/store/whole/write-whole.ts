@@ -7,9 +7,8 @@ import type { Epochs } from '../../domain/installation/stores.ts'
 import type { Stores } from '../../domain/stores.ts'
 import type { Database } from '../dialects/database.ts'
 import type { Row } from '../dialects/whole-facts.ts'
-import { openMigrated, type StoreAddress, storesOn, unavailable } from '../open.ts'
+import { openMigrated, type StoreAddress, unavailable, within } from '../open.ts'
 import type { Tables } from '../tables.ts'
-import { runAsWhole } from '../transaction.ts'
 import { sqlEpochs } from './epochs.ts'
 import { type WholeDatabase, wholeOn } from './read-whole.ts'
 import { NUMBERED, TABLES, type TableName } from './table-order.ts'
@@ -55,8 +54,12 @@ export async function writeWhole<T>(
       }
       await keepEndings(tx, endings)
       const besides = { epochs: sqlEpochs(tx), written: wholeOn(tx, database) }
-      const stores = storesOn(tx, database, () => {})
-      return runAsWhole(stores, (within) => finish(within, besides))
+      return within(
+        tx,
+        database,
+        () => {},
+        (stores) => finish(stores, besides),
+      )
     })
   } catch (error) {
     if (isOfDriver(error)) throw unavailable(database, error)

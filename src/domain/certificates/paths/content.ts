@@ -12,6 +12,7 @@ import type {
   NameConstraints,
 } from 'pkijs'
 import { validity } from '../../../base/certificates.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { ATTRIBUTE, EXTENSION } from '../../../protocol/x509.ts'
 import type { CertificateNames } from '../third-party/external-id.ts'
 
@@ -48,6 +49,19 @@ const alreadyRead = new WeakMap<X509Certificate, Certificate | string>()
 export function readContent(library: Library, original: X509Certificate): Certificate | string {
   const content = alreadyRead.get(original) ?? readNow(library, original)
   alreadyRead.set(original, content)
+  return content
+}
+
+/** A parsed certificate takes some tens of kilobytes; these are the few CAs between leaves and trust anchors. */
+const MOST_ISSUERS = 64
+
+const issuersRead = new BoundedMap<string, Certificate | string>(MOST_ISSUERS)
+
+/** The same for a CA of a path. Every client sends a copy of it, so it is recognized by its fingerprint (D-283). */
+export function readIssuer(library: Library, original: X509Certificate): Certificate | string {
+  const { fingerprint256 } = original
+  const content = issuersRead.get(fingerprint256) ?? readContent(library, original)
+  issuersRead.set(fingerprint256, content)
   return content
 }
 

@@ -16,6 +16,7 @@ import {
   nameConstraintsOf,
   purposesOf,
   readContent,
+  readIssuer,
 } from './content.ts'
 import type { CertificatePath } from './find-paths.ts'
 import { keyFault } from './key-strength.ts'
@@ -49,7 +50,8 @@ async function validate(path: CertificatePath, at: Instant): Promise<ValidPath |
   const library = await import('pkijs')
   const certificates: Certificate[] = []
   for (const [i, certificate] of path.entries()) {
-    const read = keyFault(certificate) ?? readContent(library, certificate)
+    const content = i === 0 ? readContent : readIssuer
+    const read = keyFault(certificate) ?? content(library, certificate)
     if (typeof read === 'string') return invalid(`certificate ${i + 1} of the path: ${read}`)
     certificates.push(read)
   }

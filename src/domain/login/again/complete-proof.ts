@@ -4,8 +4,8 @@
  * refused. For a login that has the fields, nothing is read.
  */
 import { isSignedBy, readCertificates, validity } from '../../../base/certificates.ts'
-import type { CaTrust } from '../../certificates/judge-certificate.ts'
 import type { Ca } from '../../certificates/third-party/ca.ts'
+import type { CaTrust } from '../../certificates/verdict.ts'
 import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { Authenticators } from '../../identities/stores.ts'
 import type { Rules } from '../../policies/rules.ts'

@@ -2,6 +2,7 @@
  * The keys that sign our tokens: only this file creates, rotates, publishes and uses them, and private keys never leave
  * it. D-23, D-32. The key set is a copy of the store's, updated by `refresh`.
  */
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import {
   type CryptoKey,
   calculateJwkThumbprint,
@@ -13,7 +14,6 @@ import {
   type JWK,
   type JWTPayload,
   jwtVerify,
-  SignJWT,
 } from 'jose'
 import { fromUtf8, utf8 } from '../../../base/encoding.ts'
 import type { Vault } from '../../../base/secrets/vault.ts'
@@ -31,11 +31,12 @@ import {
   publishedKeys,
   signingKey,
 } from './key-schedule.ts'
+import { signJwt } from './sign-jwt.ts'
 import type { SigningAlgorithm, StoredSigningKey } from './signing-key.ts'
 
 /** What a verified token says; authorization is decided elsewhere. */
 export type Verification =
-  | { readonly outcome: 'good'; readonly payload: JWTPayload }
+  | { readonly outcome: 'good'; readonly payload: JWTPayload; readonly kid: string }
   /** Valid except for its time. */
   | { readonly outcome: 'expired'; readonly payload: JWTPayload }
   | { readonly outcome: 'invalid'; readonly why: string }
@@ -66,6 +67,8 @@ export interface SigningKeys {
   isUsable(): Promise<boolean>
   sign(typ: string, claims: Readonly<Record<string, unknown>>): Promise<SignedToken>
   verify(token: string, options: VerifyOptions): Promise<Verification>
+  /** Whether tokens that this key signed are still accepted. */
+  isPublished(kid: string): boolean
   /** Every published key, oldest first. */
   published(): readonly PublishedKey[]
   /** The public keys, as `/oidc/keys` returns them. */
@@ -84,7 +87,7 @@ interface UsableKey {
   readonly stored: StoredSigningKey
   readonly publicKey: CryptoKey
   /** Opened when it first signs: a retired key is never opened again. */
-  privateKey: Promise<CryptoKey> | undefined
+  privateKey: KeyObject | undefined
 }
 
 export function createSigningKeys(deps: {
@@ -164,7 +167,13 @@ export function createSigningKeys(deps: {
     if (usable === undefined) throw new Error('there is no signing key')
     usable.privateKey ??= openPrivateKey(vault, usable.stored)
     const { kid, algorithm } = usable.stored
-    return { kid, algorithm, privateKey: await usable.privateKey }
+    return { kid, algorithm, privateKey: usable.privateKey }
+  }
+
+  /** D-135: a withdrawn key is refused even while it has not been removed from the copy. */
+  function isPublished(kid: string): boolean {
+    const isKnown = publishedKeys(stored(), clock.now()).some((key) => key.kid === kid)
+    return isKnown && !isWithdrawn(kid)
   }
 
   return {
@@ -212,35 +221,31 @@ export function createSigningKeys(deps: {
       ),
 
     async sign(typ, claims) {
-      const { kid, algorithm, privateKey } = await signer(clock.now())
-      const token = await new SignJWT(claims)
-        .setProtectedHeader({ alg: algorithm, typ, kid })
-        .sign(privateKey)
-      return { token, algorithm }
+      const key = await signer(clock.now())
+      return { token: await signJwt(key, typ, claims), algorithm: key.algorithm }
     },
 
     async verify(token, { typ, audience, issuers }) {
-      const now = clock.now()
-      const published = publishedKeys(stored(), now)
       try {
+        let signedBy = ''
         const { payload } = await jwtVerify(
           token,
-          ({ kid, alg }) => {
+          ({ kid = '', alg }) => {
             // Only our own keys, each only for its own algorithm; jku, x5u, jwk and x5c are never read (R053, R054).
-            const key = published.find((one) => one.kid === kid && one.algorithm === alg)
-            const usable = key && keys.get(key.kid)
-            if (usable === undefined) throw new errors.JWKSNoMatchingKey()
-            return usable.publicKey
+            const key = isPublished(kid) ? keys.get(kid) : undefined
+            if (key?.stored.algorithm !== alg) throw new errors.JWKSNoMatchingKey()
+            signedBy = kid
+            return key.publicKey
           },
           {
             typ,
             audience,
             issuer: [...issuers],
-            currentDate: new Date(now),
+            currentDate: new Date(clock.now()),
             requiredClaims: ['exp', 'iat', 'sub'],
           },
         )
-        return { outcome: 'good', payload }
+        return { outcome: 'good', payload, kid: signedBy }
       } catch (error) {
         // jose checks the times last, so an expired token is otherwise valid (D-35).
         if (error instanceof errors.JWTExpired) {
@@ -253,6 +258,8 @@ export function createSigningKeys(deps: {
       }
     },
 
+    isPublished,
+
     published: () => describeKeys(stored(), clock.now()),
 
     keySet: () => ({ keys: publishedKeys(stored(), clock.now()).map((key) => key.publicJwk) }),
@@ -263,13 +270,13 @@ export function createSigningKeys(deps: {
   }
 }
 
-async function openPrivateKey(vault: Vault, key: StoredSigningKey): Promise<CryptoKey> {
+function openPrivateKey(vault: Vault, key: StoredSigningKey): KeyObject {
   const opened = vault.open('signing-key', key.sealedPrivateJwk, key.kid)
   const text = opened && fromUtf8(opened)
   if (text === undefined) {
     throw new Error(`signing key ${key.kid} does not open with this installation secret`)
   }
-  return importKey(JSON.parse(text), key.algorithm)
+  return createPrivateKey({ key: JSON.parse(text), format: 'jwk' })
 }
 
 /** RFC 7518 §6: lists the public members by name, so that a private one can never be included (R061). */
