@@ -70,9 +70,7 @@ const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined
 const startsPrograms = [...texts.values()].some((text) => text.includes('/process/'))
-const programs = startsPrograms
-  ? await (await import('./test-programs.mjs')).bundlePrograms()
-  : undefined
+const programs = startsPrograms ? await bundle() : undefined
 // So that what runs at the exit of this process runs after Ctrl-C, too.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 const progress = createProgress({ kinds })
@@ -91,7 +89,7 @@ try {
     .flatMap(({ files, shards }) => lanesOf(files, shards))
     .toSorted((a, b) => secondsOf(b) - secondsOf(a))
   await runLanes(lanes, { atOnce: AT_ONCE, extra, env, progress })
-  if (names.includes('process') && extra.length === 0) await checkStarts()
+  if (names.includes('process') && extra.length === 0 && programs !== undefined) await checkStarts()
 } finally {
   await postgres?.stop()
 }
@@ -120,7 +118,18 @@ function secondsOf(lane) {
   return lane.reduce((sum, file) => sum + (SECONDS[file] ?? 1), 0)
 }
 
-/** Every command was started once as the shipped program (test/support/process/shipped-program.ts). */
+/** Undefined in a checkout whose packages are older than its sources. */
+async function bundle() {
+  try {
+    return await (await import('./test-programs.mjs')).bundlePrograms()
+  } catch (error) {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+    console.warn('esbuild is missing, so child processes start slowly from the sources: run npm ci')
+    return undefined
+  }
+}
+
+/** Every command was started once as the shipped program (test/support/programs/shipped-program.ts). */
 async function checkStarts() {
   const { COMMANDS } = await import('../src/cli/table/commands.ts')
   const started = new Set(readFileSync(env.LATCHKEY_TEST_STARTED, 'utf8').split('\n'))

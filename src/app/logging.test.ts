@@ -66,6 +66,29 @@ test('nothing from outside can forge a text line or speak to the terminal', () =
   }
 })
 
+test('D-293: the lines of one turn are one write, and no write is larger than a pipe takes as a whole', async () => {
+  const writes: string[] = []
+  const stream = inBatches({ write: (text) => writes.push(text) })
+  const line = `${'x'.repeat(999)}\n`
+  for (let i = 0; i < 9; i++) stream.write(line)
+  await new Promise(setImmediate)
+  assert.deepEqual(
+    writes.map((text) => text.length),
+    [4_000, 4_000, 1_000],
+  )
+})
+
+test('an error is written at once, behind what came before it', () => {
+  for (const error of ['{"level":50,"msg":"bad"}\n', '12:00:01.123 error bad\n']) {
+    const writes: string[] = []
+    const stream = inBatches({ write: (text) => writes.push(text) })
+    stream.write('{"level":30,"msg":"request"}\n')
+    assert.deepEqual(writes, [])
+    stream.write(error)
+    assert.deepEqual(writes, [`{"level":30,"msg":"request"}\n${error}`])
+  }
+})
+
 test('D-285: the lines of one turn are written together, and an error at once with those before it', async () => {
   const writes: string[] = []
   const log = createLog(

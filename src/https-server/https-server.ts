@@ -101,6 +101,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   const sockets = new Map<Socket, Place>()
   const connections = new Map<Duplex, Connection>()
   let isDraining = false
+  let onEmpty = () => {}
 
   const connectionOptions = {
     isDraining: () => isDraining,
@@ -160,7 +161,8 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   }, CHECK_MILLISECONDS).unref()
 
   function accept(socket: Socket): void {
-    const place = limit.take(() => socket.destroy())
+    // One that another process accepted may come after the drain has begun.
+    const place = isDraining ? undefined : limit.take(() => socket.destroy())
     if (place === undefined) {
       socket.destroy()
       return
@@ -169,6 +171,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     socket.once('close', () => {
       sockets.delete(socket)
       place.giveBack()
+      if (sockets.size === 0) onEmpty()
     })
     const { proxyProtocol, timeouts } = options
     if (proxyProtocol === undefined) {
@@ -215,6 +218,11 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       const closed = Promise.all(
         listeners.map((listener) => new Promise((resolve) => listener.close(resolve))),
       )
+      // Not all sockets come from listeners of this process.
+      const empty = new Promise<void>((resolve) => {
+        onEmpty = resolve
+        if (sockets.size === 0) resolve()
+      })
       for (const connection of connections.values()) connection.drain()
       const cut = new AbortController()
       const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
@@ -230,7 +238,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       // Repeatedly, because a connection becomes idle when it finishes its last request. Not immediately, because a
       // request may have arrived that is not read yet.
       const sweeping = setInterval(sweep, SWEEP_MILLISECONDS)
-      await closed
+      await Promise.all([closed, empty])
       clearInterval(sweeping)
       clearInterval(checking)
       cut.abort()

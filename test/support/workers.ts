@@ -21,7 +21,14 @@ export async function startWorkers(
   const home = given.home ?? (await preparedHome(t))
   await fixPort(home)
   await useWorkers(home, workers)
-  return startChild(t, { home })
+  const service = await startChild(t, { home })
+  // The log may be behind what the service has printed.
+  await waitFor(
+    () => workers === 1 || workerPids(service).size === workers,
+    () => 'a line for each worker',
+    service,
+  )
+  return service
 }
 
 /** The processes of the workers that were ready last, by their number. */

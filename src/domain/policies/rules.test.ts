@@ -203,3 +203,16 @@ test('D-34: a reading that fails is told to its caller, keeps the copy, and does
   assert.equal(rules.policy(ONE), undefined, 'it recovers by itself')
   assert.equal(rules.isStale(), false)
 })
+
+test('D-289: a version that another process saw keeps the copy fresh, and another version is read', async () => {
+  const { rules, change, clock, reads } = world()
+  await rules.refresh()
+  const before = reads.length
+  clock.pass(seconds(4))
+  await rules.confirm({ version: 0, age: milliseconds(300) })
+  assert.deepEqual(rules.state(), { version: 0, age: 300 })
+  assert.equal(reads.length, before, 'nothing was read')
+  change({ policies: [] })
+  await rules.confirm({ version: 1, age: milliseconds(0) })
+  assert.equal(rules.policy(ONE), undefined)
+})

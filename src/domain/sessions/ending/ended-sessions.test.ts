@@ -372,3 +372,40 @@ test('D-34: no ending ever shows up at or below a cursor that was given out', as
   )
   assert.ok((given.at(-1) ?? 0) > 300, 'and it moves')
 })
+
+test('D-289: what another process has read replaces a read, and keeps the copy as fresh as its own', async () => {
+  const { ended, has, pass, readFrom } = world()
+  await ended.refresh()
+  pass(seconds(4))
+  ended.learn([{ ...ending('one'), sequence: 1 }], milliseconds(300))
+  assert.ok(has('one'))
+  assert.equal(ended.age(), 300)
+  assert.equal(ended.latest(), 1)
+  // Older than what is known already: nothing becomes less fresh.
+  ended.learn([], seconds(60))
+  assert.equal(ended.age(), 300)
+  assert.deepEqual(readFrom, [0], 'the store was not read again')
+})
+
+test('D-289: what arrives before the first read is kept, and does not count as one', async () => {
+  const { ended, has } = world()
+  ended.learn([{ ...ending('one'), sequence: 1 }], milliseconds(0))
+  assert.ok(has('one'))
+  assert.ok(ended.isStale())
+  assert.equal(ended.cursor(), undefined)
+})
+
+test('D-289: an ending that commits late is not missed by a reader whose copy only learns', async () => {
+  const { ended, pass } = world()
+  await ended.refresh()
+  ended.learn([{ ...ending('two'), sequence: 2 }], milliseconds(0))
+  pass(LONGEST_TRANSACTION)
+  ended.learn([{ ...ending('one'), sequence: 1 }], milliseconds(0))
+  // A router that has seen 2 asks again from the cursor, which is still before 1.
+  assert.ok((ended.cursor() ?? Number.NaN) < 1)
+  pass(minutes(3))
+  ended.learn([], milliseconds(0))
+  pass(minutes(3))
+  ended.learn([], milliseconds(0))
+  assert.equal(ended.cursor(), 2)
+})

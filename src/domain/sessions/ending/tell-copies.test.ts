@@ -7,7 +7,7 @@ import { minutes } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
 import { openStore } from '../../../store/open.ts'
 import { endingOf } from '../api-session.ts'
-import { tellCopies } from './tell-copies.ts'
+import { type News, tellCopies } from './tell-copies.ts'
 
 const ENDING = endingOf('session-1' as ApiSessionId, NOON, plus(NOON, minutes(30)))
 
@@ -69,4 +69,31 @@ test('tells nothing of a transaction that ends no session and changes no rule', 
   const { told, transaction } = await world(t)
   assert.equal(await transaction((tx) => tx.ruleVersions.current()), 0)
   assert.deepEqual(told, [])
+})
+
+test('D-289: tells the other processes what was committed, and resolves when they know it', async (t) => {
+  const { store } = await world(t)
+  const heard: News[] = []
+  const known = Promise.withResolvers<void>()
+  const transaction = tellCopies(store.transaction, {
+    endedSessions: { add() {} },
+    rules: { async refresh() {} },
+    others: {
+      async tell(news) {
+        heard.push(news)
+        await known.promise
+      },
+    },
+  })
+  await transaction(async () => 'nothing new')
+  assert.deepEqual(heard, [])
+  let isResolved = false
+  const ending = transaction((tx) => tx.sessionEndings.insert(ENDING)).then(() => {
+    isResolved = true
+  })
+  while (heard.length === 0) await new Promise(setImmediate)
+  assert.deepEqual(heard, [{ endings: [ENDING], hasNewRules: false, hasNewKeys: false }])
+  assert.ok(!isResolved)
+  known.resolve()
+  await ending
 })

@@ -1,0 +1,76 @@
+/** Signals reach every worker through the supervisor: a drain of all of them, and certificates that are read again. D-288. */
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connectRaw } from '../support/edge/raw-connection.ts'
+import { beginLogin } from '../support/login/login.ts'
+import { isRefused } from '../support/ports.ts'
+import { type ChildService, waitFor } from '../support/process/child-service.ts'
+import { ADMIN } from '../support/service.ts'
+import { startWorkers } from '../support/workers.ts'
+
+/** A login whose password is on its way: everything is sent but the end of the body. */
+async function beginSlowLogin(t: TestContext, service: ChildService) {
+  const { authRequestId } = await beginLogin(service)
+  const body = JSON.stringify({ authRequestId, ...ADMIN })
+  const connection = await connectRaw(service)
+  t.after(() => connection.socket.destroy())
+  const head = [
+    'POST /oidc/login/username HTTP/1.1',
+    `host: ${new URL(service.baseUrl).host}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ]
+  connection.send(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -10)}`)
+  return { connection, finish: () => connection.send(body.slice(-10)) }
+}
+
+test('SIGTERM lets the running requests of every worker finish', async (t) => {
+  const service = await startWorkers(t, 2)
+  const logins = [await beginSlowLogin(t, service), await beginSlowLogin(t, service)]
+  service.process.kill('SIGTERM')
+  await waitFor(
+    () => isRefused(service.port),
+    () => 'a refused connection',
+  )
+  assert.equal(service.process.exitCode, null, 'it waits for the requests')
+  const requestIds: (string | undefined)[] = []
+  for (const { connection, finish } of logins) {
+    finish()
+    const reply = await connection.reply()
+    assert.equal(reply?.status, 302, service.output.stderr)
+    requestIds.push(reply.header('x-request-id'))
+  }
+  assert.equal((await service.finished).code, 0)
+  const answered = service.logLines().filter(({ requestId }) => requestIds.includes(requestId))
+  assert.deepEqual(answered.map(({ worker }) => worker).sort(), [1, 2])
+})
+
+test('SIGHUP makes every worker show a new certificate', async (t) => {
+  const service = await startWorkers(t, 2)
+  const files = ['server.pem', 'server.key'].map((name) => join(service.home, 'pki', name))
+  const [certificate = ''] = files
+  const before = new X509Certificate(await readFile(certificate)).fingerprint256
+  for (const file of files) await rm(file)
+  service.process.kill('SIGHUP')
+
+  /** The certificate of the next connection, which the next worker gets. */
+  const shown = async () => {
+    const { socket } = await connectRaw(service)
+    const { fingerprint256 } = socket.getPeerCertificate()
+    socket.destroy()
+    return fingerprint256
+  }
+  await waitFor(
+    async () => {
+      const both = [await shown(), await shown()]
+      return both[0] !== before && both[1] === both[0]
+    },
+    () => 'a new certificate from both workers',
+    service,
+  )
+  assert.equal(new X509Certificate(await readFile(certificate)).fingerprint256, await shown())
+  assert.equal((await service.stop()).code, 0)
+})
