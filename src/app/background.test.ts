@@ -62,9 +62,9 @@ test('trouble is logged when it begins and when it ends, and the work goes on', 
   assert.deepEqual(
     lines.map(({ msg, work, err }) => [msg, work, err?.message]),
     [
-      ['background work fails; trying again', 'sweep', 'the disk is full'],
-      ['background work is well again', 'sweep', undefined],
-      ['background work fails; trying again', 'sweep', 'the disk is full'],
+      ['background work failed; retrying', 'sweep', 'the disk is full'],
+      ['background work succeeds again', 'sweep', undefined],
+      ['background work failed; retrying', 'sweep', 'the disk is full'],
     ],
   )
 })

@@ -68,10 +68,10 @@ function repeat(
     isDue = false
     try {
       await round()
-      if (isFailing) log.info({ work: name }, 'background work is well again')
+      if (isFailing) log.info({ work: name }, 'background work succeeds again')
       isFailing = false
     } catch (error) {
-      if (!isFailing) log.error({ work: name, err: error }, 'background work fails; trying again')
+      if (!isFailing) log.error({ work: name, err: error }, 'background work failed; retrying')
       isFailing = true
     }
     isRunning = false

@@ -183,7 +183,7 @@ const LEAST_CONNECTIONS = 4
 export async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {
   const key = await rotateKeysIfDue(ports)
   if (key === undefined) return
-  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was made')
+  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was created')
 }
 
 export const DRAIN: Duration = seconds(10)

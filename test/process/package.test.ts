@@ -33,7 +33,7 @@ test('the published package', async (t) => {
   const { installed: folder } = consumer
   const program = join(folder, 'bin', 'latchkey.js')
 
-  await t.test('has what it runs and what people read, and neither sources nor tests', async () => {
+  await t.test('has what it runs and what users read, and neither sources nor tests', async () => {
     for (const name of ['bin', 'dist', 'docs', 'LICENSE', 'README.md', 'CHANGELOG.md']) {
       assert.ok(existsSync(join(folder, name)), name)
     }
@@ -143,22 +143,19 @@ test('the published package', async (t) => {
     assert.equal((await service.stop()).code, 0)
   })
 
-  await t.test(
-    'runs the command on Node 24 and newer, and is told so on an older one',
-    async () => {
-      for (const node of [{ major: '26', path: process.execPath }, ...OTHER_NODES]) {
-        const result = await run(node.path, [program, '--version']).then(
-          ({ stderr }) => ({ code: 0, stderr }),
-          ({ code, stderr }) => ({ code, stderr }),
-        )
-        if (Number(node.major) >= 24) assert.deepEqual(result, { code: 0, stderr: '' }, node.major)
-        else {
-          assert.equal(result.code, 1)
-          assert.match(result.stderr, /^latchkey needs Node 24 or newer and was started by v2\d/)
-        }
+  await t.test('runs the command on Node 24 and newer, and says so on an older one', async () => {
+    for (const node of [{ major: '26', path: process.execPath }, ...OTHER_NODES]) {
+      const result = await run(node.path, [program, '--version']).then(
+        ({ stderr }) => ({ code: 0, stderr }),
+        ({ code, stderr }) => ({ code, stderr }),
+      )
+      if (Number(node.major) >= 24) assert.deepEqual(result, { code: 0, stderr: '' }, node.major)
+      else {
+        assert.equal(result.code, 1)
+        assert.match(result.stderr, /^latchkey needs Node 24 or newer and was started by v2\d/)
       }
-    },
-  )
+    }
+  })
 
   await t.test('has types that need no skipLibCheck, for ES modules and CommonJS', async () => {
     const compilerOptions = {

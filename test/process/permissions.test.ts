@@ -35,7 +35,7 @@ test('R063: a start refuses what the world can get at', async (t) => {
         const complaint = stderr.trimEnd().split('\n').at(-1) ?? ''
         assert.equal(
           complaint,
-          `latchkey: everybody on this machine can get at ${path}; run: chmod ${remedy} '${path}'`,
+          `latchkey: every user of this machine can access ${path}; run: chmod ${remedy} '${path}'`,
         )
         const line = complaint.slice(complaint.indexOf('chmod'))
         execFileSync('sh', ['-c', line])

@@ -244,7 +244,7 @@ for (const database of [...ALL, inEnglish]) {
       assert.equal(await find('anyOf(roleAttributes) = null or anyOf(roleAttributes) != null'), all)
     })
 
-    test('a value that no database can hold is found nowhere, and is no error', async (t) => {
+    test('a value that no database can store finds nothing, and is not an error', async (t) => {
       const store = await fill(await (await database.create(t)).open())
       for (const [text, count] of [
         ['name = "\0"', 0],

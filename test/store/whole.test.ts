@@ -31,7 +31,7 @@ const SECRET = { secretFingerprint: hash('secret'), sealedHashingSecret: 'sealed
 for (const kind of SHARED) {
   const name = kind.name as keyof typeof LISTS
   suite(kind.name, () => {
-    test('every table is in the list, and whoever is referred to comes before whoever refers', async (t) => {
+    test('every table is in the list, and referenced tables come before those that refer to them', async (t) => {
       const database = await kind.create(t)
       await database.open()
       const found = (await database.query(LISTS[name])).map((row) => row['name'])
@@ -49,7 +49,7 @@ for (const kind of SHARED) {
       for (const { table } of NUMBERED) assert.ok(TABLES.includes(table))
     })
 
-    test('a snapshot does not see what is written meanwhile, and keeps nobody from writing', async (t) => {
+    test('a snapshot does not see concurrent writes, and does not block them', async (t) => {
       const database = await kind.create(t)
       const store = await database.open()
       for (let i = 0; i < 1_200; i++) await store.sessionEndings.insert(anEnding(`before-${i}`))

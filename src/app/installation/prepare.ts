@@ -96,7 +96,7 @@ export async function prepare(deps: {
       // Read again, even if this instance created it: another instance may have been faster.
       installation = await inspect(config, { ...opened, secret }, random)
     }
-    if (installation === undefined) throw new Error('the installation was removed meanwhile')
+    if (installation === undefined) throw new Error('the installation was removed in the meantime')
     const { vault, fingerprint, sealedHashingSecret } = installation
     const store = keepSealed(opened.store, fingerprint)
     const { home } = config
@@ -155,7 +155,10 @@ function withTimeline(db: StoreAddress, { home }: Pick<Config, 'home'>): StoreAd
 async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {
   const outcome = await refusing(checkForDamage(db))
   if (outcome === 'sound') return
-  log?.warn({}, 'the database was only partly checked for damage: the time was up; starting anyway')
+  log?.warn(
+    {},
+    'the database was only partly checked for damage, because the time limit was reached; starting anyway',
+  )
 }
 
 /** The service does not start without a database. */

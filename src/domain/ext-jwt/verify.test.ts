@@ -53,9 +53,9 @@ const part = (text: string) => Buffer.from(text).toString('base64url')
 const invalid = (why: string) => ({ verdict: 'invalid', why })
 const ACCEPTED = { verdict: 'accepted', subject: 'alice', authenticatedAt: CLAIMS.iat }
 const EXPIRED = { verdict: 'expired', why: 'the token has expired' }
-const UNREADABLE = 'the token is no JWT that can be read'
-const NO_KEY = 'no key of the signer fits the token'
-const NO_CLAIM = "the signer's claim is missing or names nobody"
+const UNREADABLE = 'the token is not a readable JWT'
+const NO_KEY = 'no key of the signer matches the token'
+const NO_CLAIM = "the signer's claim is missing or does not name an identity"
 
 /** Signed by the right key, whatever the text of the claims is. */
 function signedText(claims: string, header: object = {}): Promise<string> {
@@ -247,10 +247,10 @@ test('R054: a token that demands an extension is refused', async () => {
   }
 })
 
-test('a kid that is no text, or of no key, is refused', async () => {
+test('a kid that is not text, or that no key has, is refused', async () => {
   for (const kid of [7, null, ['key-1'], { key: 1 }]) {
     const token = `${part(JSON.stringify({ alg: 'ES256', kid }))}.${part(JSON.stringify(CLAIMS))}.c2ln`
-    assert.deepEqual(await judge(token), invalid('the kid is no text'))
+    assert.deepEqual(await judge(token), invalid('the kid is not text'))
   }
   assert.deepEqual(await judge(await signed({}, { kid: MARK })), invalid(NO_KEY))
 })
@@ -261,7 +261,7 @@ test('a token without a kid is accepted when one key of the signer fits', async 
   const keys = [KEY, await newIdpKey('key-2')]
   assert.deepEqual(
     await judge(token, { keys }),
-    invalid('several keys of the signer fit the token'),
+    invalid('several keys of the signer match the token'),
   )
 })
 
@@ -287,7 +287,7 @@ const NO_JWT: readonly [string, string][] = [
 ]
 
 for (const [what, token] of NO_JWT) {
-  test(`R059: ${what} is no JWT`, async () => {
+  test(`R059: ${what} is not a JWT`, async () => {
     assert.deepEqual(await judge(token), invalid(UNREADABLE))
   })
 }

@@ -87,7 +87,7 @@ export async function verifyExternalJwt(
 export function readIssuer(token: Secret): string | null | { readonly why: string } {
   if (token.reveal().length > MOST_CHARACTERS) return { why: 'the token is too long' }
   const issuer = claimedIssuer(token)
-  return issuer === undefined ? { why: 'the token is no JWT that can be read' } : issuer
+  return issuer === undefined ? { why: 'the token is not a readable JWT' } : issuer
 }
 
 function invalid(why: string): ExternalJwtVerdict {
@@ -103,7 +103,7 @@ export function readHeader(text: string): WantedKey | { readonly why: string } {
   const { alg, kid, crit } = header
   if (crit !== undefined) return { why: 'the header demands an extension (crit)' }
   if (!isAllowed(alg)) return { why: 'the algorithm is not allowed' }
-  if (kid !== undefined && typeof kid !== 'string') return { why: 'the kid is no text' }
+  if (kid !== undefined && typeof kid !== 'string') return { why: 'the kid is not text' }
   return { alg, kid }
 }
 
@@ -120,7 +120,8 @@ function judgeClaims(
   const refused = refusedTime(claims, now)
   if (refused !== undefined) return invalid(`the claim ${refused} is refused`)
   const subject = claimedSubject(claims, signer.claimsProperty)
-  if (subject === undefined) return invalid("the signer's claim is missing or names nobody")
+  if (subject === undefined)
+    return invalid("the signer's claim is missing or does not name an identity")
   const { auth_time: authTime = claims.iat } = claims
   return {
     verdict: 'accepted',

@@ -212,7 +212,7 @@ for (const [what, [reason, world, identityId]] of Object.entries(REFUSED)) {
   })
 }
 
-test('D-12: a certificate that is not trusted is refused as it was judged, and nobody is looked up for it', async () => {
+test('D-12: an untrusted certificate is refused as it was judged, and no identity is looked up', async () => {
   const judged = { verdict: 'rejected', reason: 'certificate-wrong-usage', why: 'no EKU' } as const
   const nobody = fakePorts<FactorPorts>({ clock: new ManualClock() })
   assert.deepEqual(await proveByJudged(nobody, judged), {

@@ -84,7 +84,7 @@ test('R072: tokens that are bound to a certificate', async (t) => {
     },
   )
 
-  await t.test('userinfo is no exception', async () => {
+  await t.test('userinfo is not an exception', async () => {
     assert.equal((await client.call('/oidc/userinfo', bearer(access_token))).status, 200)
     const refused = await service.call('/oidc/userinfo', bearer(access_token))
     assert.equal(refused.status, 401)

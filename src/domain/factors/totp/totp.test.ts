@@ -153,7 +153,7 @@ test('R085: after a code, those of earlier steps are spent too', async () => {
   assert.equal(await accept(await use.check(ADA, codeAt(30)), use), true)
 })
 
-test('a code that nobody took is not spent', async () => {
+test('a code that was not taken is not spent', async () => {
   const use = await world()
   assert.equal((await use.check(ADA, codeAt(0))).verdict, 'matches')
   assert.equal(await accept(await use.check(ADA, codeAt(0)), use), true)
@@ -187,7 +187,7 @@ test('R087: a recovery code of digits alone works too', async () => {
   assert.equal(await accept(await use.check(ADA, '222222'), use), true)
 })
 
-test("R087: somebody else's recovery code is not accepted", async () => {
+test('R087: the recovery code of another identity is not accepted', async () => {
   const use = await world()
   await use.totpEnrollments.replacePending(enrollmentOf(BOB), [])
   assert.equal(await accept(await use.check(BOB, RECOVERY_CODE), use), false)
@@ -206,7 +206,7 @@ for (const [what, enrollment] of [
   })
 }
 
-test("a secret that was moved from somebody else's enrollment is not used", async () => {
+test('a secret that was moved from the enrollment of another identity is not used', async () => {
   // Attack: who can write to the table puts the sealed secret of his own app into another row.
   const { sealedSecret } = enrollmentOf(BOB)
   const { check } = await world({ enrollment: enrollmentOf(ADA, { sealedSecret }) })
@@ -269,7 +269,7 @@ test('R086: a hundred guesses at once count as a hundred', async () => {
   assert.equal(count('blocked'), 90)
 })
 
-test("D-18: somebody's wrong codes are nobody else's", async () => {
+test('D-18: the wrong codes of one identity do not count for another', async () => {
   const use = await world()
   for (let guess = 1; guess <= 11; guess += 1) await use.check(BOB, WRONG)
   assert.equal((await use.check(BOB, WRONG)).verdict, 'blocked')
