@@ -36,6 +36,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         onDatabaseRestored: databaseRestored.resolve,
       }),
       log,
+      core.store.changes,
     )
     return {
       listeners: open.listeners,

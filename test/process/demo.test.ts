@@ -13,8 +13,8 @@ import { httpClient } from '../support/http-client.ts'
 import { freePort, isRefused } from '../support/ports.ts'
 import { waitFor } from '../support/process/child-service.ts'
 import { type DemoProcess, spawnDemo, startDemoProcess } from '../support/process/demo.ts'
-import { openShell, type Talk } from '../support/process/shell.ts'
 import { temporaryFolder } from '../support/service.ts'
+import { openShell, type Talk } from '../support/terminal/shell.ts'
 
 /** How each line of the walk-through begins, and what a person sees then. In the order in which they are printed. */
 function expectations(demo: DemoProcess): readonly Expectation[] {

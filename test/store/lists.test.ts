@@ -25,7 +25,7 @@ import type { ApiSession } from '../../src/domain/sessions/api-session.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { openStore } from '../../src/store/open.ts'
 import { rounds } from '../support/chance/rounds.ts'
-import { anyFilter, anySort, NUMBERS, TAGS, TEXTS, TIMES } from '../support/filters.ts'
+import { anyFilter, anySort, NUMBERS, TAGS, TEXTS, TIMES } from '../support/stores/filters.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, postgresql } from './databases.ts'
 import {

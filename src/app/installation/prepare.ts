@@ -38,6 +38,7 @@ import {
 } from '../../store/open.ts'
 import { createHashingTurns } from '../compose/limits.ts'
 import { openAuthorities } from '../compose/own-authorities.ts'
+import { homeFiles } from './home.ts'
 import { emptyBelowUsedHome, isFileMissing, isHomeUsed, nothingInstalled } from './home-in-use.ts'
 import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
 import { exists, RefusedStart, refuseWorldReadable } from './private-files.ts'
@@ -144,7 +145,11 @@ export async function openPrepared(config: Config, random: Random): Promise<Open
 async function openDatabase(config: Config, onEvents?: OnEvents, db: StoreAddress = config.db) {
   if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
   const secret = await readInstallationSecret(config.secret)
-  return { secret, store: await refusing(openStore(db, onEvents)) }
+  return { secret, store: await refusing(openStore(withTimeline(db, config), onEvents)) }
+}
+
+function withTimeline(db: StoreAddress, { home }: Pick<Config, 'home'>): StoreAddress {
+  return db.kind === 'postgres' ? { ...db, timelineFile: homeFiles(home).databaseTimeline } : db
 }
 
 async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {
