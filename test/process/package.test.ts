@@ -67,6 +67,15 @@ test('the published package', async (t) => {
     assert.equal(stdout, 'function\n')
   })
 
+  await t.test('has a fake server for tests of clients as an entry of its own', async () => {
+    const script =
+      "const { SCENARIO_NAMES } = await import('latchkey/testing'); console.log(SCENARIO_NAMES[0])"
+    const args = ['--input-type=module', '-e', script]
+    const { stdout } = await run(process.execPath, args, { cwd: folder })
+    assert.equal(stdout, 'lost-refresh\n')
+    assert.ok(existsSync(join(folder, 'dist', 'testing', 'testing.d.ts')))
+  })
+
   await t.test('has the client library as an entry of its own, and it logs in', async () => {
     const service = await startChild(t, { program, cwd: folder, home: await missingHome(t) })
     const script = `

@@ -33,7 +33,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   'login.failed': {
     what: 'A credential, a second factor or a code was refused.',
     reasons: LOGIN_FAILURES,
-    details: { method: 'always', username: 'sometimes', why: 'sometimes' },
+    details: { method: 'always', username: 'sometimes', why: 'sometimes', clock: 'sometimes' },
   },
   'login.locked': {
     what: 'Too many wrong passwords in a row: the network of `address` is blocked from the password until `until`, or after a hundred every network. Known devices can still sign in.',
@@ -136,7 +136,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   'enrollment.refused': {
     what: 'An enrollment was refused.',
     reasons: ENROLLMENT_REFUSALS,
-    details: { method: 'always', why: 'sometimes' },
+    details: { method: 'always', why: 'sometimes', clock: 'sometimes' },
   },
   'policy.created': { what: 'A policy was created.', ...ENTITY },
   'policy.updated': { what: 'A policy was changed.', ...CHANGED },

@@ -243,6 +243,25 @@ test('R095: a certificate is refused before its time', async () => {
   assert.equal((await judge(chainOf(early), [], days(1.1))).verdict, 'trusted')
 })
 
+test('D-325: a path that only time makes invalid says by how much, and an invalid one does not', async () => {
+  const early = await judge(
+    chainOf(await makeLeaf(issuing, { notBefore: days(1), notAfter: days(2) })),
+  )
+  assert.ok(early.verdict === 'rejected' && early.clock?.of === 'notBefore')
+  assert.ok(Math.abs(early.clock.aheadSeconds - 86_400) < 120, String(early.clock.aheadSeconds))
+
+  const dates = { notBefore: days(-1.5), notAfter: days(-1) }
+  const old = await makeCa({ subject: '/CN=Old', issuer: root, ...dates })
+  const under = await makeLeaf(old, { notBefore: days(-1.4), notAfter: days(1) })
+  const late = await judge(chainOf(under, old))
+  assert.ok(late.verdict === 'rejected' && late.clock?.of === 'notAfter')
+  assert.ok(Math.abs(late.clock.aheadSeconds + 86_400) < 120, String(late.clock.aheadSeconds))
+
+  const stranger = await makeCa({ subject: '/CN=Stranger', ...dates })
+  const unknown = await judge(chainOf(await makeLeaf(stranger, dates), stranger))
+  assert.equal(unknown.verdict === 'rejected' && unknown.clock, undefined)
+})
+
 test('no path leads through an expired CA, also for an expired certificate', async () => {
   const why = /^certificate 2 of the path is not in date/
   const old = await makeCa({

@@ -171,6 +171,13 @@ export const ROWS: Readonly<Record<string, Row>> = {
     done: ['demo', 'every line that the demo prints does what is said beside it'],
     mistaken: ['demo', 'a port that is taken is refused, and leaves nothing'],
   },
+  'fake-server': {
+    done: ['guide-testing-clients', 'the lines of docs/testing-clients.md do what they say'],
+    mistaken: [
+      'guide-testing-clients',
+      'a scenario that does not exist is refused, and nothing starts',
+    ],
+  },
   init: {
     done: ['first-start', 'init prepares everything and starts nothing'],
     mistaken: [

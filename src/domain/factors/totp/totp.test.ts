@@ -90,12 +90,27 @@ for (const [what, ahead] of [
   })
 }
 
-for (const ahead of [-31, -60, 60, 90]) {
-  test(`R084: a code of ${ahead} seconds from now is wrong`, async () => {
+for (const [ahead, aheadSeconds] of [
+  [-31, -60],
+  [-60, -60],
+  [60, 60],
+  [90, 90],
+  [-600, -600],
+  [629, 600],
+] as const) {
+  test(`R084, D-325: a code of ${ahead} seconds from now is wrong, and its event can say by how much`, async () => {
     const { check } = await world()
-    assert.deepEqual(await check(ADA, codeAt(ahead)), { verdict: 'wrong' })
+    const clock = { of: 'totp', aheadSeconds }
+    assert.deepEqual(await check(ADA, codeAt(ahead)), { verdict: 'wrong', clock })
   })
 }
+
+test('D-325: the search for the clock of an app ends after ten minutes either way', async () => {
+  for (const ahead of [-630, 630]) {
+    const { check } = await world()
+    assert.deepEqual(await check(ADA, codeAt(ahead)), { verdict: 'wrong' })
+  }
+})
 
 test('spaces in a code do not count', async () => {
   const { check } = await world()
