@@ -42,6 +42,7 @@ const mayImport = {
     'http',
   ],
   demo: ['base', 'protocol', 'app', 'router', 'gateway', 'client', 'web/login'],
+  testing: ['base', 'protocol', 'errors', 'domain', 'https-server', 'http', 'app', 'client'],
   cli: [
     'base',
     'errors',
@@ -53,6 +54,7 @@ const mayImport = {
     'gateway',
     'client',
     'demo',
+    'testing',
     'web/login',
   ],
 }
@@ -165,6 +167,12 @@ module.exports = {
       'the IdP of the demo believes everybody: there is one way to it, and that is `latchkey demo`',
       { path: '^src/', pathNot: '^src/(cli/commands/demo[.]ts$|demo/)' },
       { path: '^src/demo/' },
+    ),
+    rule(
+      'testing-by-its-command',
+      'a fake server has accounts for everybody and loses answers: no part of the service may reach it',
+      { path: '^src/', pathNot: '^src/(cli/commands/fake-server[.]ts$|testing/)' },
+      { path: '^src/testing/', pathNot: '^src/testing/bad-days[.]ts$' },
     ),
     rule('src-not-to-test', 'shipped code never imports test code', shipped, {
       path: '^test/|[.]test[.]ts$',

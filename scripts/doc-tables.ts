@@ -9,9 +9,11 @@ import { ERROR_GROUPS } from '../src/errors/catalogue.ts'
 import type { ErrorEntry } from '../src/errors/entry.ts'
 import { NEXT_ACTION_NAMES, NEXT_ACTIONS } from '../src/errors/next-actions.ts'
 import { AUTHORIZATION_ERRORS } from '../src/protocol/oauth.ts'
+import { BAD_DAYS } from '../src/testing/bad-days.ts'
 
 export const ERRORS_PAGE = new URL('../docs/errors.md', import.meta.url)
 export const SDK_PAGE = new URL('../docs/sdk-authors.md', import.meta.url)
+export const TESTING_PAGE = new URL('../docs/testing-clients.md', import.meta.url)
 export const AUDIT_PAGE = new URL('../docs/audit.md', import.meta.url)
 
 /** Returns docs/errors.md with fresh tables. Throws if a mark is missing. */
@@ -35,6 +37,17 @@ export function withActionTable(page: string): string {
     return [`<a id="next-${action}"></a>${code(action)}`, NEXT_ACTIONS[action], named.join(', ')]
   })
   return replace(page, 'actions', 'src/errors', table(['`next`', 'What to do', 'Codes'], rows))
+}
+
+/** Returns docs/testing-clients.md with a fresh table of the scenarios. Throws if a mark is missing. */
+export function withScenarioTable(page: string): string {
+  const rows = Object.entries(BAD_DAYS).map(([name, { what, goodClient }]) => [
+    code(name),
+    what,
+    goodClient,
+  ])
+  const head = ['Scenario', 'What happens', 'What a good client does']
+  return replace(page, 'scenarios', 'src/testing/bad-days.ts', table(head, rows))
 }
 
 /** Returns docs/audit.md with fresh tables. Throws if a mark is missing. */
@@ -115,6 +128,7 @@ function replace(page: string, name: string, source: string, text: string): stri
 export function writeDocTables(): void {
   writeFileSync(ERRORS_PAGE, withErrorTables(readFileSync(ERRORS_PAGE, 'utf8')))
   writeFileSync(SDK_PAGE, withActionTable(readFileSync(SDK_PAGE, 'utf8')))
+  writeFileSync(TESTING_PAGE, withScenarioTable(readFileSync(TESTING_PAGE, 'utf8')))
   writeFileSync(AUDIT_PAGE, withAuditTables(readFileSync(AUDIT_PAGE, 'utf8')))
 }
 

@@ -13,7 +13,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PROGRAMS = {
   latchkey: 'src/main.ts',
   'cheap-latchkey': 'test/support/process/cheap-latchkey.ts',
+  // Started by the service itself, from beside the source that starts it.
+  'worker-process': 'src/app/workers/worker-process.ts',
 }
+/** This source starts the bundle of the worker instead of its source. */
+const STARTS_WORKERS = join(ROOT, 'src/app/workers/pool.ts')
 
 /** Returns the folder, which is removed at the end of the process. It is inside node_modules, so that packages with native code are found. */
 export async function bundlePrograms() {
@@ -26,7 +30,6 @@ export async function bundlePrograms() {
       Object.entries(PROGRAMS).map(([name, source]) => [`${name}.bundle`, join(ROOT, source)]),
     ),
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -39,14 +42,14 @@ export async function bundlePrograms() {
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
-    plugins: [keepAddresses],
+    plugins: [keepAddresses(folder)],
     logLevel: 'warning',
   })
   await stop()
   // Tests add the commands that they start as the shipped program.
   await writeFile(join(folder, 'started'), '')
-  for (const name of Object.keys(PROGRAMS))
-    await writeFile(join(folder, `${name}.mjs`), start(name))
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  for (const name of Object.keys(PROGRAMS)) await writeFile(join(folder, `${name}.js`), start(name))
   return folder
 }
 
@@ -55,18 +58,21 @@ function start(name) {
   return `import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 enableCompileCache(fileURLToPath(new URL('./cache', import.meta.url)))
-await import('./${name}.bundle.mjs')
+await import('./${name}.bundle.js')
 `
 }
 
 /** A source that looks for files beside itself finds them where the source is. */
-const keepAddresses = {
-  name: 'keep addresses',
-  setup({ onLoad }) {
-    onLoad({ filter: /[/\\](src|test)[/\\].*\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8')
-      const address = JSON.stringify(pathToFileURL(path).href)
-      return { loader: 'ts', contents: text.replaceAll('import.meta.url', address) }
-    })
-  },
+function keepAddresses(folder) {
+  return {
+    name: 'keep addresses',
+    setup({ onLoad }) {
+      onLoad({ filter: /[/\\](src|test)[/\\].*\.ts$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8')
+        const at = path === STARTS_WORKERS ? join(folder, 'pool.js') : path
+        const address = JSON.stringify(pathToFileURL(at).href)
+        return { loader: 'ts', contents: text.replaceAll('import.meta.url', address) }
+      })
+    },
+  }
 }

@@ -5,8 +5,9 @@
 // long-lived processes (shards). A file that needs its own process says so, with the reason, in a comment that begins
 // with `// Isolated:`.
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createComplianceRecorder, writeCompliance } from './compliance.ts'
 import { createProgress } from './test-progress.mjs'
 import { runLanes } from './test-shard.mjs'
 
@@ -70,12 +71,11 @@ const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
   : undefined
 const startsPrograms = [...texts.values()].some((text) => text.includes('/process/'))
-const programs = startsPrograms
-  ? await (await import('./test-programs.mjs')).bundlePrograms()
-  : undefined
+const programs = startsPrograms ? await bundle() : undefined
 // So that what runs at the exit of this process runs after Ctrl-C, too.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-const progress = createProgress({ kinds })
+const compliance = createComplianceRecorder()
+const progress = recorded(createProgress({ kinds }))
 const rounds = Math.max(...names.map((kind) => KINDS[kind].rounds ?? 1))
 const env = {
   LATCHKEY_TEST_ROUNDS: String(rounds),
@@ -91,11 +91,33 @@ try {
     .flatMap(({ files, shards }) => lanesOf(files, shards))
     .toSorted((a, b) => secondsOf(b) - secondsOf(a))
   await runLanes(lanes, { atOnce: AT_ONCE, extra, env, progress })
-  if (names.includes('process') && extra.length === 0) await checkStarts()
+  if (names.includes('process') && extra.length === 0 && programs !== undefined) await checkStarts()
 } finally {
   await postgres?.stop()
 }
 if (!progress.close()) process.exitCode = 1
+writeCompliance(compliance.results)
+// With a pattern for names, most tests of a file do not run.
+const missing = extra.length > 0 ? [] : compliance.missing()
+for (const test of missing) {
+  console.error(`✖ docs/compliance.md names a test that did not run: ${test}`)
+  process.exitCode = 1
+}
+
+/** Every outcome is also a result for docs/compliance.md (D-327). */
+function recorded(progress) {
+  return {
+    ...progress,
+    add(outcome, suspects) {
+      compliance.add(relative(process.cwd(), outcome.file ?? ''), outcome)
+      progress.add(outcome, suspects)
+    },
+    repeat(file) {
+      compliance.repeat(file)
+      progress.repeat(file)
+    },
+  }
+}
 
 /** The files of each process, so that those of a kind take about the same time. */
 function lanesOf(files, shards) {
@@ -120,7 +142,18 @@ function secondsOf(lane) {
   return lane.reduce((sum, file) => sum + (SECONDS[file] ?? 1), 0)
 }
 
-/** Every command was started once as the shipped program (test/support/process/shipped-program.ts). */
+/** Undefined in a checkout whose packages are older than its sources. */
+async function bundle() {
+  try {
+    return await (await import('./test-programs.mjs')).bundlePrograms()
+  } catch (error) {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+    console.warn('esbuild is missing, so child processes start slowly from the sources: run npm ci')
+    return undefined
+  }
+}
+
+/** Every command was started once as the shipped program (test/support/programs/shipped-program.ts). */
 async function checkStarts() {
   const { COMMANDS } = await import('../src/cli/table/commands.ts')
   const started = new Set(readFileSync(env.LATCHKEY_TEST_STARTED, 'utf8').split('\n'))

@@ -6,6 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { VARIABLES } from '../src/config/environment.ts'
 import { allKeys, KEYS, type Key } from '../src/config/keys.ts'
+import { writeCompliance } from './compliance.ts'
 import { writeDecisionIndex } from './decision-index.ts'
 import { row, writeDocTables } from './doc-tables.ts'
 
@@ -105,5 +106,6 @@ function usualOf({ usual, mayBeLeftOut, children }: Key): string {
 if (import.meta.main) {
   writeFileSync(PAGE, configurationPage())
   writeDocTables()
+  writeCompliance()
   writeDecisionIndex()
 }

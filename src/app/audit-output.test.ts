@@ -191,7 +191,7 @@ test('what waits is bounded: more than that is lost, and counted', async (t) => 
   assert.ok((await stat(place)).size <= 8 * 1024 * 1024)
 })
 
-test('standard output that nobody reads, or that is closed, holds nobody up', async (t) => {
+test('standard output that is closed or never read delays nothing', async (t) => {
   const { clock, log, said } = await surroundings(t)
   const written: string[] = []
   let isReading = true

@@ -185,7 +185,7 @@ function toStream(stream: Writable, trouble: Trouble): AuditOutput {
           continue
         }
         trouble.lose()
-        trouble.tell(new Error(stream.writable ? 'nobody reads it' : 'it is closed'))
+        trouble.tell(new Error(stream.writable ? 'its reader has closed it' : 'it is closed'))
       }
       if (stream.writable && stream.writableLength === 0) trouble.isOver()
     },

@@ -62,9 +62,9 @@ test('trouble is logged when it begins and when it ends, and the work goes on', 
   assert.deepEqual(
     lines.map(({ msg, work, err }) => [msg, work, err?.message]),
     [
-      ['background work fails; trying again', 'sweep', 'the disk is full'],
-      ['background work is well again', 'sweep', undefined],
-      ['background work fails; trying again', 'sweep', 'the disk is full'],
+      ['background work failed; retrying', 'sweep', 'the disk is full'],
+      ['background work succeeds again', 'sweep', undefined],
+      ['background work failed; retrying', 'sweep', 'the disk is full'],
     ],
   )
 })
@@ -92,4 +92,62 @@ test('stopping waits for the round under way, and none begins after it', async (
   await stopped
   await tick(t, 100)
   assert.deepEqual(events, ['begun', 'ended', 'stopped'])
+})
+
+test('D-298: work that follows changes runs when it is told of one, once for a burst', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const rounds = { following: 0, other: 0 }
+  let tell = () => {}
+  const changes = {
+    isPushed: () => true,
+    follow(listener: () => void) {
+      tell = listener
+    },
+  }
+  const work = (name: keyof typeof rounds) => ({
+    name,
+    every: milliseconds(60_000),
+    round: async () => {
+      rounds[name] += 1
+    },
+  })
+  const works = [{ ...work('following'), follows: true as const }, work('other')]
+  const background = runInBackground(works, logged().log, changes)
+  for (let i = 0; i < 10; i++) tell()
+  await tick(t, 50)
+  assert.deepEqual(rounds, { following: 1, other: 0 })
+  // While changes are told, a copy is still compared every second.
+  await tick(t, 1_000)
+  assert.deepEqual(rounds, { following: 2, other: 0 })
+  await background.stop()
+})
+
+test('D-298: a change that is told during a round is followed by another round', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let begun = 0
+  let end = () => {}
+  let tell = () => {}
+  const changes = {
+    isPushed: () => true,
+    follow(listener: () => void) {
+      tell = listener
+    },
+  }
+  const round = () => {
+    begun += 1
+    return new Promise<void>((resolve) => {
+      end = resolve
+    })
+  }
+  const works = [{ name: 'work', every: milliseconds(60_000), round, follows: true as const }]
+  const background = runInBackground(works, logged().log, changes)
+  tell()
+  await tick(t, 50)
+  tell()
+  end()
+  await settle()
+  await tick(t, 50)
+  assert.equal(begun, 2)
+  end()
+  await background.stop()
 })

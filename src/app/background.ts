@@ -4,58 +4,106 @@
  */
 
 import type { Log } from '../base/log.ts'
-import type { Duration } from '../base/time/duration.ts'
+import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
+import type { Store } from '../domain/stores.ts'
 
 export interface RepeatedWork {
   readonly name: string
   readonly every: Duration
   readonly round: () => Promise<unknown>
+  /**
+   * Compares a copy in memory with the database: runs as soon as the database tells of a change, and less often than
+   * `every` while it does (D-298).
+   */
+  readonly follows?: true
 }
+
+type Changes = Store['changes']
+
+/**
+ * How often copies are compared while the database tells of changes. Far less than a copy may be old (D-34), also after
+ * the way to a worker (D-289).
+ */
+const WHILE_PUSHED: Duration = seconds(1)
+/** Between two rounds that were told, so that a burst of changes is read together. */
+const LEAST_PAUSE: Duration = milliseconds(50)
 
 export interface Background {
   /** Waits for running rounds; no new round begins after this. */
   stop(): Promise<void>
 }
 
-export function runInBackground(works: readonly RepeatedWork[], log: Log): Background {
-  const stops = works.map((work) => repeat(work, log))
+/** Without `changes`, nothing tells of changes. */
+export function runInBackground(
+  works: readonly RepeatedWork[],
+  log: Log,
+  changes?: Changes,
+): Background {
+  const repeated = works.map((work) => ({ work, ...repeat(work, log, changes) }))
+  changes?.follow(() => {
+    for (const { work, soon } of repeated) if (work.follows) soon()
+  })
   return {
     async stop() {
-      await Promise.all(stops.map((stop) => stop()))
+      await Promise.all(repeated.map(({ stop }) => stop()))
     },
   }
 }
 
-function repeat({ name, every, round }: RepeatedWork, log: Log): () => Promise<void> {
+function repeat(
+  { name, every, round, follows }: RepeatedWork,
+  log: Log,
+  changes: Changes | undefined,
+): { readonly stop: () => Promise<void>; readonly soon: () => void } {
   let isStopped = false
+  let isRunning = false
+  /** Told of a change while a round was running. */
+  let isDue = false
   let isFailing = false
   let running: Promise<void> = Promise.resolve()
-  let timer: NodeJS.Timeout
+  let timer: NodeJS.Timeout | undefined
 
   async function once(): Promise<void> {
+    isRunning = true
+    isDue = false
     try {
       await round()
-      if (isFailing) log.info({ work: name }, 'background work is well again')
+      if (isFailing) log.info({ work: name }, 'background work succeeds again')
       isFailing = false
     } catch (error) {
-      if (!isFailing) log.error({ work: name, err: error }, 'background work fails; trying again')
+      if (!isFailing) log.error({ work: name, err: error }, 'background work failed; retrying')
       isFailing = true
     }
-    schedule()
+    isRunning = false
+    schedule(isDue ? LEAST_PAUSE : pause())
   }
 
-  function schedule(): void {
+  function pause(): Duration {
+    if (!follows) return every
+    const interval = !isFailing && changes?.isPushed() ? WHILE_PUSHED : every
+    // On common beats, so that those who follow ask the database together.
+    return milliseconds(interval - (performance.now() % interval))
+  }
+
+  function schedule(after: Duration): void {
     if (isStopped) return
+    clearTimeout(timer)
     timer = setTimeout(() => {
       running = once()
-    }, every)
+    }, after)
     timer.unref()
   }
 
-  schedule()
-  return async () => {
-    isStopped = true
-    clearTimeout(timer)
-    await running
+  schedule(pause())
+  return {
+    soon() {
+      if (isRunning) isDue = true
+      else schedule(LEAST_PAUSE)
+    },
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await running
+    },
   }
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { readBuildInfo } from './build-info.ts'
 
-test('what runs from its sources has the version of the package and says that nobody built it', async () => {
+test('running from the sources reports the version of the package and no build', async () => {
   const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
   assert.deepEqual(await readBuildInfo(), {
     version: JSON.parse(manifest).version,

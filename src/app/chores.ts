@@ -49,10 +49,16 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
     {
       name: 'ended sessions',
       every: FOLLOW_ENDINGS,
+      follows: true,
       round: reading(() => endedSessions.refresh()),
     },
-    { name: 'rules', every: FOLLOW_RULES, round: reading(() => rules.refresh()) },
-    { name: 'signing keys', every: FOLLOW_KEYS, round: reading(() => signingKeys.refresh()) },
+    { name: 'rules', every: FOLLOW_RULES, follows: true, round: reading(() => rules.refresh()) },
+    {
+      name: 'signing keys',
+      every: FOLLOW_KEYS,
+      follows: true,
+      round: reading(() => signingKeys.refresh()),
+    },
     {
       name: 'key rotation',
       every: ROTATE_KEYS,
@@ -65,6 +71,7 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
     {
       name: 'own CAs',
       every: FOLLOW_AUTHORITIES,
+      follows: true,
       round: reading(
         followAuthorities({
           home: config.home,
@@ -78,6 +85,7 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
     {
       name: 'installation secret',
       every: FOLLOW_SECRET,
+      follows: true,
       round: async () => {
         const found = await store.aside.installation.find()
         if (found?.secretFingerprint !== core.secretFingerprint) hooks.onSecretReplaced()

@@ -35,7 +35,7 @@ export function createClockWatch(deps: {
       const bySeconds = Math.round(inSeconds(by))
       log.warn(
         { bySeconds },
-        `the clock was set ${direction}, or this machine was asleep; nothing is ended or removed by it for an hour`,
+        `the clock was set ${direction}, or this machine was asleep; for an hour, nothing is ended or removed because of it`,
       )
     },
   })

@@ -24,6 +24,7 @@ import { compose } from './compose/compose.ts'
 import { createLimits, type Limits } from './compose/limits.ts'
 import { homeFiles } from './installation/home.ts'
 import { prepare } from './installation/prepare.ts'
+import type { Intercept } from './listeners.ts'
 import { createServiceMetrics } from './monitoring/service-metrics.ts'
 import { openTracing } from './monitoring/tracing.ts'
 
@@ -37,6 +38,8 @@ export interface InstanceOptions {
   readonly handOver: (password: Secret) => Promise<void>
   /** Overrides the default strength, for tests that log in thousands of times and protect nothing. */
   readonly hashStrength?: HashStrength | undefined
+  /** Wraps the handler of each listener, for `latchkey/testing`: no option or configuration key reaches it (D-326). */
+  readonly intercept?: Intercept | undefined
 }
 
 export interface NamedListener {
@@ -183,7 +186,7 @@ const LEAST_CONNECTIONS = 4
 export async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {
   const key = await rotateKeysIfDue(ports)
   if (key === undefined) return
-  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was made')
+  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was created')
 }
 
 export const DRAIN: Duration = seconds(10)

@@ -25,7 +25,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const auditOutput = await openAuditOutput(config.audit.output, { log, clock })
   const core = await openCore({ ...options, auditOutput, processes: 1, role: 'first' })
   try {
-    const open = await serve(core, { alone: true })
+    const open = await serve(core, { alone: true, intercept: options.intercept })
     const secretReplaced = Promise.withResolvers<void>()
     const databaseRestored = Promise.withResolvers<void>()
     const background = runInBackground(
@@ -36,6 +36,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         onDatabaseRestored: databaseRestored.resolve,
       }),
       log,
+      core.store.changes,
     )
     return {
       listeners: open.listeners,

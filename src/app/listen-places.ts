@@ -21,11 +21,11 @@ export function explainListenError(
   const { code, address: host = '', port = 0 } = error
   const where = formatHostPort({ host, port })
   if (code === 'EADDRINUSE') {
-    const message = `listener ${listener}: something listens at ${where} already; is this service running?`
+    const message = `listener ${listener}: ${where} is already in use; is the service already running?`
     return new RefusedStart(message, { cause: error })
   }
   if (code === 'EACCES') {
-    const message = `listener ${listener}: this user may not listen at ${where}; take a port above 1023`
+    const message = `listener ${listener}: this user may not listen on ${where}; use a port above 1023`
     return new RefusedStart(message, { cause: error })
   }
   return error

@@ -22,6 +22,7 @@ import type { OutcomeCounters, RequestObserver } from '../http/request-observer.
 import type { Route } from '../http/route.ts'
 import { openTlsListener, type TlsListener } from '../http/tls-listener.ts'
 import type { ConnectionLimit } from '../https-server/connection-limit.ts'
+import type { Handler } from '../https-server/https-server.ts'
 import type { Issuer } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
 import { distinctInterfaces, explainListenError } from './listen-places.ts'
@@ -63,6 +64,7 @@ export interface ListenerDependencies {
   readonly metrics: ShownMetrics & OutcomeCounters
   /** The limit for all listeners together. */
   readonly limit: ConnectionLimit
+  readonly intercept: Intercept
   readonly observer: RequestObserver
   /** The ports that the supervisor listens at, by listener; connections come to `accept`. */
   readonly openPorts?: readonly number[]
@@ -71,6 +73,9 @@ export interface ListenerDependencies {
   /** Called for every listener with the client API as soon as it is open, in the order of the file. */
   readonly addClientApi: (api: () => ClientApi) => void
 }
+
+/** Wraps the handler of a listener. */
+export type Intercept = (handler: Handler) => Handler
 
 interface Opened extends OpenListener {
   readonly listener: Listener
@@ -173,7 +178,7 @@ async function openListener(
     tls: listener.tls,
     timeouts: listener.timeouts,
     material: { ...shown, clientCasPem: authorities.caBundlePem },
-    handler: app.routing,
+    handler: deps.intercept(app.routing),
     limit: deps.limit,
     ...(listener.proxyProtocol === undefined ? {} : { proxyProtocol: listener.proxyProtocol }),
     log,

@@ -70,7 +70,7 @@ test('it is for the names of the bind points and for the local ones', async (t) 
   for (const address of ['192.0.2.7', '127.0.0.1', '::1']) assert.ok(leaf.checkIP(address), address)
 })
 
-test('it is issued anew when it has other names, when a file is gone, and when a third of its life is left', async (t) => {
+test('it is issued again when it has other names, when a file is missing, and when a third of its lifetime is left', async (t) => {
   const { home, own, lines, advance } = await setUp(t)
   await own(['localhost']).load()
   const source = own(['id.example.com'])

@@ -139,7 +139,7 @@ export function givenCertificate(
   function stay(problems: readonly string[]): undefined {
     if (trouble === problems.join('; ')) return
     trouble = problems.join('; ')
-    const message = 'the new certificate is not usable; the old one stays'
+    const message = 'the new certificate cannot be used; keeping the old one'
     log.error({ file: files.cert, problems }, message)
   }
 
@@ -165,7 +165,7 @@ export function givenCertificate(
         seen = now
         trouble = ''
         for (const note of reading.notes) log.warn({ file: files.cert }, note)
-        log.info({ file: files.cert }, 'a server certificate was read again')
+        log.info({ file: files.cert }, 'a server certificate was reloaded')
         return reading.identity
       } catch (error) {
         return stay([(error as Error).message])

@@ -8,7 +8,7 @@ import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import type { Core } from './core.ts'
-import { type OpenListeners, openListeners } from './listeners.ts'
+import { type Intercept, type OpenListeners, openListeners } from './listeners.ts'
 
 export interface Serving extends OpenListeners {
   /** Updates the CA names that handshakes show, after our own CAs have changed. */
@@ -26,6 +26,7 @@ export async function serve(
     readonly shownMetrics?: ShownMetrics
     /** Sources of metrics that only the process has that answers alone. */
     readonly alone: boolean
+    readonly intercept?: Intercept | undefined
   },
 ): Promise<Serving> {
   const { config, ports, metrics, tracing, authorities, build, clock, random, log } = core
@@ -53,6 +54,7 @@ export async function serve(
     checkHealth,
     metrics: { ...metrics, ...more.shownMetrics },
     limit,
+    intercept: more.intercept ?? ((handler) => handler),
     observer: {
       answered: metrics.countRequest,
       ...(tracing === undefined ? {} : { trace: tracing.trace }),

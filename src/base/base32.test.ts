@@ -33,7 +33,7 @@ test('160 bits are 32 characters', () => {
   assert.equal(base32(new Uint8Array(20).fill(0xff)), '7'.repeat(32))
 })
 
-test('a text that is no base32 is no bytes: other characters, padding, lengths and bits that nothing is encoded to', () => {
+test('a text that is not base32 has no bytes: other characters, padding, lengths and bits that no encoding produces', () => {
   for (const text of ['mzxw6', 'MZXW6===', 'MZX0', 'MZ XQ', 'M', 'MZX', 'MZ', 'ſ']) {
     assert.equal(fromBase32(text), undefined, text)
   }

@@ -59,7 +59,7 @@ const REFUSED: readonly [string, string][] = [
 ]
 
 for (const [what, text] of REFUSED) {
-  test(`${what} is no HOST:PORT`, () => {
+  test(`${what} is not HOST:PORT`, () => {
     assert.equal(parseHostPort(text), undefined)
   })
 }
@@ -96,7 +96,7 @@ test('names that only look local are not loopback', () => {
   }
 })
 
-test('only 0.0.0.0 and :: stand for every interface', () => {
+test('only 0.0.0.0 and :: stand forevery interface', () => {
   assert.equal(isWildcardHost('0.0.0.0'), true)
   assert.equal(isWildcardHost('::'), true)
   assert.equal(isWildcardHost('0.0.0.1'), false)

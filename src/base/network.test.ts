@@ -52,7 +52,7 @@ const NO_ADDRESS = [
 ]
 
 for (const text of NO_ADDRESS) {
-  test(`${JSON.stringify(text)} is no address`, () => {
+  test(`${JSON.stringify(text)} is not an address`, () => {
     assert.equal(parseAddress(text), undefined)
   })
 }
@@ -73,7 +73,7 @@ const NO_NETWORK = [
 ]
 
 for (const text of NO_NETWORK) {
-  test(`${JSON.stringify(text)} is no network`, () => {
+  test(`${JSON.stringify(text)} is not a network`, () => {
     assert.equal(parseNetwork(text), undefined)
   })
 }
@@ -99,7 +99,7 @@ for (const [text, inside, outside] of MEMBERS) {
   })
 }
 
-test('a host is told from an address, and has no port', () => {
+test('a host is distinguished from an address, and has no port', () => {
   assert.deepEqual(parseHostOrNetwork('IDP.example.com'), { kind: 'host', host: 'idp.example.com' })
   assert.deepEqual(parseHostOrNetwork('10.0.0.0/8'), {
     kind: 'network',

@@ -67,6 +67,6 @@ export function responseOf({ status, headers, body }: WireAnswer): Response {
       headers,
     })
   } catch {
-    throw new UnexpectedAnswer(`the status ${status} is none`)
+    throw new UnexpectedAnswer(`the status ${status} is not valid`)
   }
 }

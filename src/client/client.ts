@@ -101,7 +101,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   const origin = parseOrigin(options.url)
   const api = options.api === undefined ? origin : parseOrigin(options.api, 'api')
   if (/[?#\s]/.test(redirectUri) || !URL.canParse(redirectUri)) {
-    throw new TypeError('redirectUri is no URL without query and fragment')
+    throw new TypeError('redirectUri must be a URL without query and fragment')
   }
   const wires = new Set<Wire>()
   const openWire = (certificate?: ClientCertificate): Wire => {

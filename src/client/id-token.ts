@@ -99,7 +99,7 @@ function nameOfKey(idToken: string): string {
     const { kid, alg } = decodeProtectedHeader(idToken)
     return keyName(kid, alg)
   } catch {
-    throw new UnexpectedAnswer('the ID token is no JWT')
+    throw new UnexpectedAnswer('the ID token is not a JWT')
   }
 }
 
@@ -110,7 +110,7 @@ async function fetchKeys(
   const answer = await wire.send({ method: 'GET', url, headers: { accept: 'application/json' } })
   if (answer.status !== 200) throw refusalOf(answer, 'fetching the keys')
   const list = jsonOf(answer)?.['keys']
-  if (!Array.isArray(list)) throw new UnexpectedAnswer('the keys are no JWK set')
+  if (!Array.isArray(list)) throw new UnexpectedAnswer('the keys are not a JWK set')
   const keys = new Map<string, KeyObject>()
   for (const jwk of list) {
     const { kid, alg } = asObject(jwk) ?? {}
@@ -147,7 +147,7 @@ async function verified(
       throw new UnexpectedAnswer('the ID token has expired; is the clock of this machine right?')
     }
     if (error instanceof errors.JOSEError || error instanceof TypeError) {
-      throw new UnexpectedAnswer('the ID token is not good', { cause: error })
+      throw new UnexpectedAnswer('the ID token is not valid', { cause: error })
     }
     throw error
   }

@@ -62,7 +62,7 @@ for (const change of BROKEN) {
   })
 }
 
-test('what is no object is no saved session', () => {
+test('what is not an object is not a saved session', () => {
   for (const value of [undefined, null, 'text', 7, [], {}]) {
     assert.throws(() => readSavedSession(value), TypeError)
   }

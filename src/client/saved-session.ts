@@ -45,14 +45,14 @@ export function isFresh(
 /** Throws a TypeError that says which part is wrong, and never quotes it. */
 export function readSavedSession(value: unknown): SavedSession {
   const saved = asObject(value)
-  if (saved?.['version'] !== 1) throw new TypeError('this is no saved session')
+  if (saved?.['version'] !== 1) throw new TypeError('this is not a saved session')
   for (const name of ['url', 'api', 'clientId', 'accessToken', 'idToken']) {
     if (!isText(saved[name])) throw new TypeError(`the saved session has no ${name}`)
   }
   for (const name of ['ca', 'refreshToken']) {
     const part = saved[name]
     if (part !== undefined && !isText(part)) {
-      throw new TypeError(`the saved session has a ${name} that is no text`)
+      throw new TypeError(`the saved session has a ${name} that is not text`)
     }
   }
   for (const name of ['expiresAt', 'lifetimeMilliseconds']) {
@@ -60,7 +60,7 @@ export function readSavedSession(value: unknown): SavedSession {
   }
   const { refreshAt } = saved
   if (refreshAt !== undefined && !Number.isFinite(refreshAt)) {
-    throw new TypeError('the saved session has a refreshAt that is no number')
+    throw new TypeError('the saved session has a refreshAt that is not a number')
   }
   const { sub, sid } = asObject(saved['claims']) ?? {}
   if (!isText(sub) || !isText(sid)) throw new TypeError('the saved session has no claims')

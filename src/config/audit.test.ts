@@ -26,7 +26,7 @@ test('the audit output may be a file, counted from the home', async (t) => {
   assert.deepEqual(config.audit.output, { kind: 'file', path: '/var/log/a.log' })
 })
 
-test('an audit output that is no path is refused', async (t) => {
+test('an audit output that is not a path is refused', async (t) => {
   for (const output of ['', 'a\nb', 7, ['stdout']]) {
     const problems = await problemsOf(t, { ...FILE, edge: { audit: { output } } })
     assert.deepEqual(

@@ -73,7 +73,7 @@ function* apiAddressProblems(tree: unknown): Iterable<Problem> {
     ({ listener, value }) => clientApis.includes(listener) && value === formatHostPort(address),
   )
   if (isThere) return
-  yield problem(['edge', 'api', 'address'], 'is no address of a listener with edge-client')
+  yield problem(['edge', 'api', 'address'], 'is not an address of a listener with edge-client')
 }
 
 /** A credential in plain http to another machine can be read on the way (D-139). */

@@ -132,7 +132,7 @@ test('beside the longest access token the refresh token is a minute longer still
   assert.equal(durations.refreshTokenDuration, milliseconds(days(3650) + minutes(1)))
 })
 
-test('a negative retry window is none', () => {
+test('a negative retry window means none', () => {
   const { durations, adjustments } = adjust({ ...GOOD, refreshRetryWindow: seconds(-1) })
   assert.equal(durations.refreshRetryWindow, seconds(0))
   assert.deepEqual(adjustments, [

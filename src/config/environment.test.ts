@@ -33,7 +33,7 @@ test('other variables are looked up by name, empty ones included', () => {
   assert.equal(variable('UNSET'), undefined)
 })
 
-test('what every object inherits is no variable', () => {
+test('what every object inherits is not a variable', () => {
   const { variable } = readEnvironment({})
   assert.equal(variable('toString'), undefined)
   assert.equal(variable('__proto__'), undefined)

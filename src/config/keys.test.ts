@@ -110,7 +110,7 @@ for (const [path, suggestion] of SUGGESTIONS) {
   })
 }
 
-test('a path quotes and shortens names that are none of ours', () => {
+test('a path quotes and shortens unknown names', () => {
   // Attack: a key with terminal escapes or line breaks would rewrite what the operator sees.
   assert.equal(formatPath(['edge', 'a\n\u001b[2J']), 'edge."a\\n\\u001b[2J"')
   assert.equal(formatPath(['x'.repeat(10_000)]), 'x'.repeat(64))

@@ -35,12 +35,12 @@ testRefusals([
   [
     'an address of the API that no listener has',
     { v: 1, web: [LISTENER], edge: { api: { address: 'id.example.com:1280' } } },
-    ['edge.api.address', 'is no address of a listener with edge-client'],
+    ['edge.api.address', 'is not an address of a listener with edge-client'],
   ],
   [
     'an address of the API that a listener without it has',
     { v: 1, web: [LISTENER, OTHER], edge: { api: { address: 'localhost:1281' } } },
-    ['edge.api.address', 'is no address of a listener with edge-client'],
+    ['edge.api.address', 'is not an address of a listener with edge-client'],
   ],
   [
     'an address of the API that is none',

@@ -63,7 +63,7 @@ testRefusals([
     { ...FILE, db: 5 },
     ['db', 'must be a path or a `postgres://` URL'],
   ],
-  ['an empty database', { ...FILE, db: '' }, ['db', 'is no path']],
+  ['an empty database', { ...FILE, db: '' }, ['db', 'is not a path']],
   [
     'another database',
     { ...FILE, db: 'mysql://h/d' },
@@ -156,7 +156,7 @@ testRefusals([
   [
     'a wildcard in an origin',
     origins('https://*.example.com'),
-    ['edge.api.corsOrigins[0]', '"https://*.example.com" has a host that is no host name'],
+    ['edge.api.corsOrigins[0]', '"https://*.example.com" has a host that is not a host name'],
   ],
   [
     'an origin with a slash',

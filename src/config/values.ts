@@ -291,7 +291,7 @@ function quote(given: string): string {
 }
 
 function readPath(given: string): Reading<string> {
-  if (given === '') return { ok: false, problem: 'is no path' }
+  if (given === '') return { ok: false, problem: 'is not a path' }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in a path
   if (/[\u0000-\u001f\u007f]/.test(given)) {
     return { ok: false, problem: 'has a control character in it' }
@@ -312,7 +312,7 @@ function readOrigin(given: string): Reading<string> {
     return { ok: false, problem: `is not an exact origin; write ${quote(url.origin)}` }
   }
   const host = parseHostPort(url.host, 80)?.host
-  if (host === undefined) return { ok: false, problem: 'has a host that is no host name' }
+  if (host === undefined) return { ok: false, problem: 'has a host that is not a host name' }
   if (url.protocol === 'http:' && !isLoopbackHost(host)) {
     return { ok: false, problem: 'is plain http to another machine; use https' }
   }
@@ -344,7 +344,8 @@ function headerProblem(given: unknown): string | undefined {
   if (fields.length > MAX_HEADERS) return `has more than ${MAX_HEADERS} fields`
   for (const [name, value] of fields) {
     // RFC 9110 §5.1 and §5.5: a token, and text without control characters.
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(name)) return 'has a name that is no field name'
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(name))
+      return 'has a name that is not a valid field name'
     if (FRAMING.includes(name.toLowerCase())) return `${quote(name)} is a field that we set`
     if (typeof value !== 'string') return `${quote(name)} must be text`
     if (!/^[\x20-\x7e]{1,4096}$/.test(value)) return `${quote(name)} is not printable ASCII text`

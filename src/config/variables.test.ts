@@ -42,7 +42,7 @@ test('each unset variable of a value is a problem with the path of the value', (
 })
 
 for (const written of [`\${`, `\${HOST`, `\${}`, `\${1ST}`, `\${A-B}`, `\${ HOST }`]) {
-  test(`${written} is no variable and must be escaped`, () => {
+  test(`${written} is not a variable and must be escaped`, () => {
     assert.deepEqual(fillIn({ db: written }, variable).problems, [
       {
         path: 'db',

@@ -8,12 +8,18 @@ export const Authenticate = z.looseObject({
     .string()
     .optional()
     .describe(
-      'Of an earlier session of the same identity. It is not spent: it only shows that the device is known, so that ' +
-        'wrong passwords from elsewhere do not keep this one out.',
+      'The refresh token of an earlier session of the same identity. It is not used up: it only proves that the device is ' +
+        'known, so that wrong passwords from other networks do not lock it out.',
     ),
   configTypes: z.array(z.string()).optional(),
-  envInfo: z.unknown().optional().describe('Of the machine; what cannot be kept is left out.'),
-  sdkInfo: z.unknown().optional().describe('Of the SDK; what cannot be kept is left out.'),
+  envInfo: z
+    .unknown()
+    .optional()
+    .describe('About the machine. Members that cannot be stored are ignored.'),
+  sdkInfo: z
+    .unknown()
+    .optional()
+    .describe('About the SDK. Members that cannot be stored are ignored.'),
 })
 
 /** For calls that ignore their body, because some clients always send one. */

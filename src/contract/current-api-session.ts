@@ -6,7 +6,7 @@ import { ownShape } from './described.ts'
 import { detail } from './envelope.ts'
 
 export const CurrentApiSession = ownShape(API_SESSION).extend({
-  authQueries: z.array(AuthQuery).describe('What is still to be proven.'),
+  authQueries: z.array(AuthQuery).describe('What the caller must still prove.'),
   expirationSeconds: z.int().nonnegative(),
 })
 export type CurrentApiSession = z.infer<typeof CurrentApiSession>

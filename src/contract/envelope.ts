@@ -24,11 +24,11 @@ export const detail = <T extends z.ZodType>(data: T) => z.object({ data, meta: z
 export const ListMeta = z.object({
   filterableFields: z
     .array(z.string())
-    .describe('What `filter` and `sort` know; `tags` stands for every tag.'),
+    .describe('The fields that `filter` and `sort` accept; `tags` stands for every tag.'),
   pagination: z.object({
     limit: z.int().positive(),
     offset: z.int().nonnegative(),
-    totalCount: z.int().nonnegative().describe('How many rows the filter lets through.'),
+    totalCount: z.int().nonnegative().describe('The number of rows that match the filter.'),
   }),
 })
 
@@ -50,7 +50,7 @@ export const ApiError = z.object({
     next: z
       .enum(NEXT_ACTION_NAMES)
       .describe(
-        'What a client does next about it. New values may be added: handle an unknown one by the status.',
+        'What a client should do next. New values may be added: handle an unknown one by the status.',
       ),
     cause: z.object({ field: z.string(), reason: z.string() }).optional(),
   }),

@@ -8,13 +8,13 @@ export const MfaEnrollment = z.object({
   provisioningUrl: z
     .string()
     .optional()
-    .describe('For the authenticator app; only while it is not verified.'),
+    .describe('For the authenticator app; only until the enrollment is verified.'),
   _links: Links,
 })
 export type MfaEnrollment = z.infer<typeof MfaEnrollment>
 
 export const StartedMfaEnrollment = MfaEnrollment.extend({
-  recoveryCodes: z.array(z.string()).describe('Shown this once.'),
+  recoveryCodes: z.array(z.string()).describe('Returned only in this response.'),
 })
 export type StartedMfaEnrollment = z.infer<typeof StartedMfaEnrollment>
 

@@ -1,12 +1,13 @@
 /** GET /version: API 3.1. */
 import { z } from 'zod'
-import { detail } from './envelope.ts'
+import { detail, Timestamp } from './envelope.ts'
 
 export const Version = z.object({
   version: z.string(),
   revision: z.string(),
   buildDate: z.string(),
   runtimeVersion: z.string(),
+  time: Timestamp.describe("The server's clock, to compare yours with."),
   apiVersions: z.record(
     z.string(),
     z.object({ v1: z.object({ path: z.string(), apiBaseUrls: z.array(z.url()) }) }),

@@ -166,14 +166,14 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
           `latchkey login --context admin ${server} \\\n  --username admin < admin.password`,
           '"Logged in as admin", beside the other login.',
         ),
-        step('latchkey list identities', 'Everybody that you have been, and the gateway.'),
+        step('latchkey list identities', 'All the identities that you have used, and the gateway.'),
         step(
           `REQUEST=${authenticate('paula', 'wrong', 'requestId')}`,
           'Nothing: a login that fails, and the id of the request in $REQUEST.',
         ),
         step(
           'latchkey explain "$REQUEST"',
-          'What was wrong, in plain words. Whoever tried heard one dull sentence.',
+          'What was wrong, in plain words. The caller only got a generic error.',
         ),
         step('latchkey events', 'The newest of all this, as the audit log has it.'),
       ],

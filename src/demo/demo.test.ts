@@ -7,7 +7,7 @@ import { createEndings } from './endings.ts'
 import { drawPasswords, WITH_PASSWORD } from './people.ts'
 import { startPhone } from './phone.ts'
 
-test('everybody has a password of his own, and another one at the next start', () => {
+test('every user has their own password, and a new one at the next start', () => {
   const all = [drawPasswords(systemRandom), drawPasswords(systemRandom)].flatMap(Object.values)
   assert.equal(new Set(all).size, 2 * WITH_PASSWORD.length)
   for (const password of all) assert.match(password, /^[a-z2-7]{4}-[a-z2-7]{4}-[a-z2-7]{4}$/)

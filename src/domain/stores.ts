@@ -52,6 +52,13 @@ export interface Store extends Stores {
    * The same stores on connections that callers cannot exhaust, for health checks and for the copies in memory (D-297).
    */
   readonly aside: Stores
+  /** How this instance learns that another one has changed what copies in memory are made of (D-298). */
+  readonly changes: {
+    /** Whether the listener will be called at once; otherwise copies are compared with the database more often. */
+    isPushed(): boolean
+    /** Calls the listener after such a change, until the store is closed. At most one listener. */
+    follow(listener: () => void): void
+  }
   /** The current time of the database; undefined if it uses the clock of this machine (D-230). */
   databaseTime(): Promise<Instant | undefined>
   close(): Promise<void>

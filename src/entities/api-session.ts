@@ -18,7 +18,7 @@ export const API_SESSION = {
     of: as<AuthenticatorId>(),
     isOptional: true,
     ...OWN_LISTED,
-    description: 'Null where a claim named the identity, and no authenticator of its own.',
+    description: 'Null if a claim named the identity and no authenticator was used.',
   },
   kind: { type: 'text', choices: ['oidc', 'legacy'], ...OWN_LISTED, title: 'KIND' },
   clientId: {
@@ -35,7 +35,7 @@ export const API_SESSION = {
     type: 'boolean',
     isComputed: true,
     ...SHOWN,
-    description: 'Whether a TOTP code is asked for.',
+    description: 'Whether a TOTP code is required.',
   },
   isMfaComplete: {
     type: 'boolean',
@@ -47,6 +47,6 @@ export const API_SESSION = {
     type: 'time',
     isOptional: true,
     ...SHOWN,
-    description: 'Of a legacy session; null otherwise.',
+    description: 'Only for legacy sessions; null otherwise.',
   },
 } as const satisfies Fields

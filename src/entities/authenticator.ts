@@ -24,7 +24,7 @@ export const AUTHENTICATOR = {
       name: 'password-file',
       value: 'FILE',
       from: 'first-line',
-      what: 'its first line is the password; - is standard input',
+      what: 'a file whose first line is the password; - is standard input',
     },
   },
   /** argon2id, with its parameters. */
@@ -36,7 +36,7 @@ export const AUTHENTICATOR = {
     shownTo: 'self',
     title: 'LOCKED UNTIL',
     description:
-      'Until then the password is refused from at least one network that guessed too often; known devices get in.',
+      'Until then, the password is refused from at least one network with too many wrong guesses. Known devices can still log in.',
   },
   certPem: {
     type: 'text',

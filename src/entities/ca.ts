@@ -22,13 +22,13 @@ export const CA = {
     type: 'boolean',
     ...CHOSEN,
     title: 'AUTH',
-    option: { name: 'auth', what: 'its certificates log in' },
+    option: { name: 'auth', what: 'its certificates can log in' },
   },
   isOttCaEnrollmentEnabled: {
     type: 'boolean',
     ...CHOSEN,
     title: 'OTT',
-    option: { name: 'ott-enrollment', what: 'its certificates enroll with a token' },
+    option: { name: 'ott-enrollment', what: 'its certificates can enroll with a token' },
   },
   isAutoCaEnrollmentEnabled: {
     type: 'boolean',
@@ -36,7 +36,7 @@ export const CA = {
     title: 'AUTO',
     option: {
       name: 'auto-enrollment',
-      what: 'its certificates enroll by themselves, which makes identities',
+      what: 'its certificates can enroll without a token, which creates identities',
     },
   },
   identityRoles: {
@@ -46,13 +46,13 @@ export const CA = {
       name: 'role',
       value: 'ROLE',
       canClear: true,
-      what: 'of identities that enroll by themselves; repeat it. All are replaced',
+      what: 'a role of identities that enroll without a token; repeatable, replaces all',
     },
   },
   identityNameFormat: {
     type: 'text',
     ...CHOSEN,
-    option: { name: 'name-format', what: 'how they are called; [caName]-[commonName] without it' },
+    option: { name: 'name-format', what: 'how they are named; default: [caName]-[commonName]' },
   },
   tags: TAGS,
 } as const satisfies Fields

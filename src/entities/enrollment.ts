@@ -12,7 +12,7 @@ export const ENROLLMENT = {
     type: 'text',
     of: as<IdentityId>(),
     ...LISTED,
-    option: { name: 'identity', to: 'identity', what: 'who is invited' },
+    option: { name: 'identity', to: 'identity', what: 'the identity to invite' },
   },
   identity: { type: 'reference', isComputed: true, shownTo: 'administrator', title: 'IDENTITY' },
   method: {
@@ -22,7 +22,7 @@ export const ENROLLMENT = {
     title: 'METHOD',
     option: {
       name: 'method',
-      what: 'to a certificate (the default), a password, a certificate of a CA',
+      what: 'for a certificate (default), a password, or a certificate of a CA',
     },
   },
   username: {
@@ -41,14 +41,18 @@ export const ENROLLMENT = {
     type: 'time',
     ...LISTED,
     title: 'EXPIRES',
-    option: { name: 'expires-at', value: 'TIME', what: 'until when, such as 2026-12-24T18:00:00Z' },
+    option: {
+      name: 'expires-at',
+      value: 'TIME',
+      what: 'when it expires, such as 2026-12-24T18:00:00Z',
+    },
   },
   usedAt: {
     type: 'time',
     isOptional: true,
     ...LISTED,
     title: 'USED',
-    description: 'Null while nobody has used it.',
+    description: 'Null until it is used.',
   },
   tags: TAGS,
   tokenHash: { type: 'text', of: as<SecretHash>() },

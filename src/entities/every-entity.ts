@@ -23,6 +23,6 @@ export const TAGS = {
   option: {
     name: 'tag',
     canClear: true,
-    what: 'a tag, KEY:=3 for a number or a truth; repeat it. All tags are replaced',
+    what: 'a tag; KEY:=3 for a number or boolean; repeatable, replaces all',
   },
 } as const

@@ -15,13 +15,13 @@ export const EXTERNAL_JWT_SIGNER = {
     type: 'text',
     ...CHOSEN,
     title: 'ISSUER',
-    option: { name: 'issuer', what: 'iss of its JWTs, exactly' },
+    option: { name: 'issuer', what: 'the exact iss of its JWTs' },
   },
   audience: {
     type: 'text',
     ...CHOSEN,
     title: 'AUDIENCE',
-    option: { name: 'audience', what: 'aud of its JWTs' },
+    option: { name: 'audience', what: 'the aud of its JWTs' },
   },
   jwksEndpoint: {
     type: 'text',
@@ -30,7 +30,7 @@ export const EXTERNAL_JWT_SIGNER = {
       name: 'jwks-endpoint',
       value: 'URL',
       canClear: true,
-      what: 'where its keys are; this, or --cert',
+      what: 'the URL of its key set; give this or --cert',
     },
   },
   certPem: {
@@ -47,7 +47,7 @@ export const EXTERNAL_JWT_SIGNER = {
   kid: {
     type: 'text',
     ...COMPUTED_OR_NULL,
-    option: { name: 'kid', value: 'ID', canClear: true, what: 'of the key of --cert' },
+    option: { name: 'kid', value: 'ID', canClear: true, what: 'the id of the key in --cert' },
   },
   externalAuthUrl: {
     type: 'text',
@@ -57,14 +57,19 @@ export const EXTERNAL_JWT_SIGNER = {
       name: 'auth-url',
       value: 'URL',
       canClear: true,
-      what: 'where people log in to get a token',
+      what: 'where users log in to get a token',
     },
   },
   clientId: {
     type: 'text',
     isOptional: true,
     ...CHOSEN,
-    option: { name: 'client-id', value: 'ID', canClear: true, what: 'of this service, there' },
+    option: {
+      name: 'client-id',
+      value: 'ID',
+      canClear: true,
+      what: 'the client id of this service there',
+    },
   },
   scopes: {
     type: 'texts',
@@ -73,14 +78,14 @@ export const EXTERNAL_JWT_SIGNER = {
       name: 'scope',
       value: 'SCOPE',
       canClear: true,
-      what: 'to ask for there; repeat it. All are replaced',
+      what: 'a scope to request there; repeatable, replaces all',
     },
   },
   targetToken: {
     type: 'text',
     choices: ['ACCESS', 'ID'],
     ...CHOSEN,
-    option: { name: 'target-token', what: 'which of its tokens counts' },
+    option: { name: 'target-token', what: 'which of its tokens is used' },
   },
   enabled: {
     type: 'boolean',
@@ -95,7 +100,7 @@ export const EXTERNAL_JWT_SIGNER = {
     option: {
       name: 'claim',
       value: 'CLAIM',
-      what: 'which names the identity; a name or a JSON pointer',
+      what: 'the claim that names the identity: a name or a JSON pointer',
     },
   },
   useExternalId: {
@@ -103,13 +108,13 @@ export const EXTERNAL_JWT_SIGNER = {
     ...CHOSEN,
     option: {
       name: 'use-external-id',
-      what: 'the claim is an external id, and not the id of the identity',
+      what: 'the claim is an external id, not the id of the identity',
     },
   },
   fingerprint: {
     type: 'text',
     ...COMPUTED_OR_NULL,
-    description: 'Of the certificate, as the next three.',
+    description: 'Of the certificate, like the next three fields.',
   },
   commonName: { type: 'text', ...COMPUTED_OR_NULL },
   notBefore: { type: 'time', ...COMPUTED_OR_NULL },
@@ -117,7 +122,7 @@ export const EXTERNAL_JWT_SIGNER = {
   lastFetchedAt: {
     type: 'time',
     ...COMPUTED_OR_NULL,
-    description: 'Of the endpoint, as this instance sees it.',
+    description: 'When this instance last fetched the keys from the endpoint.',
   },
   lastError: { type: 'text', ...COMPUTED_OR_NULL, title: 'LAST ERROR' },
   tags: TAGS,

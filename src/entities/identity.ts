@@ -28,14 +28,14 @@ export const IDENTITY = {
       name: 'external-id',
       value: 'ID',
       canClear: true,
-      what: 'what JWTs and certificates of others call it',
+      what: 'the id that external JWTs and certificates use for it',
     },
   },
   authPolicyId: {
     type: 'text',
     of: as<AuthPolicyId>(),
     ...OWN_CHOSEN,
-    option: { name: 'policy', to: 'policy', what: 'its policy; without one: default' },
+    option: { name: 'policy', to: 'policy', what: 'its policy; default: default' },
   },
   authPolicy: { type: 'reference', isComputed: true, shownTo: 'self', title: 'POLICY' },
   roleAttributes: {
@@ -46,7 +46,7 @@ export const IDENTITY = {
       name: 'role',
       value: 'ROLE',
       canClear: true,
-      what: 'a role attribute; repeat it. All roles are replaced',
+      what: 'a role attribute; repeatable, replaces all',
     },
   },
   appData: {
@@ -77,13 +77,13 @@ export const IDENTITY = {
     type: 'text-map',
     isOptional: true,
     shownTo: 'administrator',
-    description: 'Of the machine of the last legacy login that told.',
+    description: 'About the machine of the last legacy login that reported it.',
   },
   sdkInfo: {
     type: 'text-map',
     isOptional: true,
     shownTo: 'administrator',
-    description: 'Of the SDK of the last legacy login that told.',
+    description: 'About the SDK of the last legacy login that reported it.',
   },
   /** Incremented when all sessions of the identity end: a login from before that cannot begin a session (D-226). */
   voidedLogins: { type: 'number' },

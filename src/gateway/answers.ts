@@ -22,17 +22,17 @@ const ANSWERS = {
   BAD_REQUEST: {
     status: 400,
     next: 'fix-client',
-    message: 'the request cannot be read in one way only',
+    message: 'the request is ambiguous',
   },
   UNAUTHORIZED: {
     status: 401,
     next: 'sign-in',
-    message: 'a session token that is good is required',
+    message: 'a valid session token is required',
   },
   FORBIDDEN: {
     status: 403,
     next: 'present-certificate',
-    message: 'the client certificate is not one for this session',
+    message: 'the client certificate does not belong to this session',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -53,7 +53,7 @@ const ANSWERS = {
   NOT_READY: {
     status: 503,
     next: 'wait',
-    message: 'the gateway does not hear its controller; try again',
+    message: 'the gateway has lost the connection to its controller; try again',
   },
   GATEWAY_TIMEOUT: {
     status: 504,

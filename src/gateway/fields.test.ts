@@ -28,7 +28,7 @@ function kept(...fields: readonly Field[]): readonly Field[] {
   )
 }
 
-test('the upstream is told who calls, once', () => {
+test('the upstream gets the identity of the caller, once', () => {
   assert.deepEqual(upstreamFields([], OWN), ADDED)
 })
 
@@ -98,7 +98,7 @@ test('what Connection names is removed, in whatever spelling', () => {
 })
 
 // A proxy that obeyed would take our own fields for the client's, and the upstream would not know who calls.
-test('Connection cannot take away what the gateway adds', () => {
+test('Connection cannot remove what the gateway adds', () => {
   const named = ADDED.map(([name]) => name).join(', ')
   assert.deepEqual(upstreamFields([['Connection', named]], OWN), ADDED)
 })

@@ -41,7 +41,10 @@ export function forward(
   const waitForAnswer = () =>
     setTimeout(() => giveUp('GATEWAY_TIMEOUT', new Error('no answer in time')), times.answer)
   const waitForBody = () =>
-    setTimeout(() => giveUp('REQUEST_TIMEOUT', new Error('the body stands still')), times.upload)
+    setTimeout(
+      () => giveUp('REQUEST_TIMEOUT', new Error('the body stopped arriving')),
+      times.upload,
+    )
   let timer = body.kind === 'none' ? waitForAnswer() : waitForBody()
 
   // The client is gone, or its connection was closed because its session ended.
@@ -56,7 +59,7 @@ export function forward(
   })
   call.once('upgrade', (_, socket) => {
     socket.destroy()
-    giveUp('BAD_GATEWAY', new Error('the upstream left HTTP, where nobody asked for it'))
+    giveUp('BAD_GATEWAY', new Error('the upstream switched protocols without a request'))
   })
   call.once('response', (answer) => {
     clearTimeout(timer)

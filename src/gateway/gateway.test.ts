@@ -1,4 +1,4 @@
-/** Requests through the gateway and back, and who is not let through. D-42; SPEC Other errors. */
+/** Requests through the gateway and back, and requests that are not let through. D-42; SPEC Other errors. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, describe, test } from 'node:test'
@@ -16,7 +16,7 @@ const HOST = 'host: gateway.example'
 const get = (token: string, target = '/') =>
   `GET ${target} HTTP/1.1\r\n${HOST}\r\nauthorization: Bearer ${token}\r\n\r\n`
 
-test('a request reaches the upstream with who calls and without a credential, and its answer comes back', async (t) => {
+test('a request reaches the upstream with the identity of the caller and without a credential, and its response comes back', async (t) => {
   const { connect, upstream } = await startEdge(t, pki, alice)
   const { send, reply } = await connect()
   const token = await pki.token()
@@ -142,7 +142,7 @@ test('HEAD and 304 pass without a body', async (t) => {
   assert.equal((await reply())?.status, 304)
 })
 
-describe('who is not let through', () => {
+describe('requests that are not let through', () => {
   interface Case {
     readonly shown?: () => Promise<MadeCertificate | 'nothing'>
     readonly token?: () => Promise<string | undefined>

@@ -55,7 +55,7 @@ async function echo({ socket, send }: RawConnection, text: string): Promise<void
 }
 
 describe('a WebSocket', () => {
-  test('passes both ways once the upstream has agreed, with who calls and without a credential', async (t) => {
+  test('passes both ways once the upstream has agreed, with the identity of the caller and without a credential', async (t) => {
     const edge = await startEdge(t, pki, alice)
     const token = await pki.token()
     const connection = await edge.connect()
@@ -114,7 +114,7 @@ describe('a WebSocket', () => {
     'to two protocols': HANDSHAKE.map((line) => line.replace('WebSocket', 'websocket, h2c')),
   }
   for (const [what, head] of Object.entries(broken)) {
-    test(`${what} is refused with 400 and reaches nobody`, async (t) => {
+    test(`${what} is refused with 400 and does not reach the upstream`, async (t) => {
       const { connect, upstream } = await startEdge(t, pki, alice)
       const { send, reply, closed } = await connect()
       send(`${lines(...head, `authorization: Bearer ${await pki.token()}`)}GET`)
@@ -237,7 +237,7 @@ test('a certificate that expires closes what is open', async (t) => {
   await connection.closed
 })
 
-test('a gateway that is cut off for 30 s closes what is open and answers with 503, until it hears again', async (t) => {
+test('a gateway that is cut off for 30 s closes its connections and answers with 503, until it is connected again', async (t) => {
   const edge = await startEdge(t, pki, alice)
   const connection = await openSocket(edge, await pki.token())
   edge.clock.pass(seconds(29))

@@ -38,7 +38,7 @@ export function readRequest(message: IncomingMessage): InboundRequest | { readon
   const hosts = valuesOf(fields, 'host')
   const [host = ''] = hosts
   if (hosts.length !== 1) return { fault: 'it does not have one Host' }
-  if (parseHostPort(host, DEFAULT_PORT) === undefined) return { fault: 'its Host is none' }
+  if (parseHostPort(host, DEFAULT_PORT) === undefined) return { fault: 'its Host is not valid' }
   const body = readBody(fields)
   if ('fault' in body) return body
   const token = readToken(fields)
@@ -51,9 +51,11 @@ function readBody(fields: readonly Field[]): Body | { readonly fault: string } {
   const codings = valuesOf(fields, 'transfer-encoding')
   const [length] = lengths
   const [coding] = codings
-  if (lengths.length + codings.length > 1) return { fault: 'its length is said twice' }
+  if (lengths.length + codings.length > 1) return { fault: 'its length is repeated' }
   if (length !== undefined) {
-    return /^\d{1,15}$/.test(length) ? { kind: 'length', length } : { fault: 'its length is none' }
+    return /^\d{1,15}$/.test(length)
+      ? { kind: 'length', length }
+      : { fault: 'its length is not valid' }
   }
   if (coding === undefined) return { kind: 'none' }
   return coding.toLowerCase() === 'chunked'

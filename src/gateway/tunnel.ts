@@ -89,7 +89,7 @@ export function tunnel(
     clearTimeout(timer)
     if (!isAgreed(inbound, answer)) {
       other.destroy()
-      giveUp('BAD_GATEWAY', new Error('the upstream agreed to something else'))
+      giveUp('BAD_GATEWAY', new Error('the upstream switched to another protocol'))
       return
     }
     isAnswered = true

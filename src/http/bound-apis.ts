@@ -64,7 +64,7 @@ export function addBoundApis(
   const router = layer?.router ?? plain
   if (apis.some(({ binding }) => binding.startsWith('edge-'))) {
     const root = apiAt(router, '')
-    addVersion(root, listener)
+    addVersion(root, ports, listener)
     addEstCaCerts(root, ports, listener)
   }
   for (const api of apis) {
@@ -92,7 +92,7 @@ export function addBoundApis(
     } else {
       const { binding } = api
       const edge = apiAt(router, APIS[binding].prefix)
-      addVersion(edge, listener)
+      addVersion(edge, ports, listener)
       addEstCaCerts(edge, ports, listener)
       addOpenApi(edge, binding, listener)
       addAuthenticate(edge, ports)

@@ -8,7 +8,7 @@ const from = (origin?: string) => ({ headers: origin === undefined ? {} : { orig
 const APP = 'https://app.example.com'
 const ALLOW_ORIGIN = 'access-control-allow-origin'
 
-test('an address without CORS says nothing, to anybody', () => {
+test('an address without CORS never sends CORS headers', () => {
   for (const origin of [undefined, APP, 'null']) {
     assert.deepEqual(corsHeaders(from(origin), 'none', [APP]), {})
     assert.deepEqual(preflightHeaders(from(origin), 'none', [APP], ['GET']), {})
@@ -70,7 +70,7 @@ const UNLISTED: Readonly<Record<string, string | undefined>> = {
 }
 
 for (const [what, origin] of Object.entries(UNLISTED)) {
-  test(`${what} is not the listed origin: nothing is allowed, and caches are told why`, () => {
+  test(`${what} is not the listed origin: nothing is allowed, and caches learn why`, () => {
     assert.deepEqual(corsHeaders(from(origin), 'listed', [APP]), { vary: 'Origin' })
     assert.deepEqual(preflightHeaders(from(origin), 'listed', [APP], ['GET']), { vary: 'Origin' })
   })

@@ -86,7 +86,7 @@ for (const host of ELSEWHERE) {
   })
 }
 
-test('D-2: a request without Host, or with two, is no request to anybody', () => {
+test('D-2: a request without Host, or with two, is refused', () => {
   assert.throws(() => addresses.issuerOf(to()), hasCode('BAD_REQUEST'))
   const two = to('id.example.com', 'evil.example')
   assert.throws(() => addresses.issuerOf(two), hasCode('BAD_REQUEST'))

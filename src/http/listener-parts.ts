@@ -16,7 +16,7 @@ export interface ListenerParts {
   readonly compatibility: 'openziti' | 'none'
   /** D-312: the CAs of configured server certificates (`identity.ca`), of every listener. */
   readonly serverCasPem: () => readonly string[]
-  readonly version: () => Version
+  readonly version: () => Omit<Version, 'time'>
   readonly checkHealth: CheckHealth
   readonly metrics: ShownMetrics
   readonly counters: OutcomeCounters

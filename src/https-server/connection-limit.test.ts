@@ -75,7 +75,7 @@ test('D-201: at the limit the longest silent makes way, and one that has asked f
   assert.equal(take('e'), undefined)
   assert.deepEqual(limit.load(), { open: 2, refused: 1, displaced: 2, most: 2 })
   t.mock.timers.tick(10_000)
-  const message = 'silent connections make way for new ones'
+  const message = 'idle connections are closed to make room for new ones'
   assert.deepEqual(
     said.filter((line) => 'displaced' in line),
     [1, 1].map((displaced) => ({ displaced, open: 2, most: 2, message })),

@@ -52,7 +52,10 @@ export function createConnectionLimit(most: number, log: Log): ConnectionLimit {
     log.warn({ ...why, refused: count, open, most }, 'connections are refused'),
   )
   const displacements = createTally((count) =>
-    log.warn({ displaced: count, open, most }, 'silent connections make way for new ones'),
+    log.warn(
+      { displaced: count, open, most },
+      'idle connections are closed to make room for new ones',
+    ),
   )
 
   /** D-201. */

@@ -60,7 +60,7 @@ test('a connection from a port that was used before ends with the others', async
 })
 
 // Attack: connections that say nothing take every place, again and again.
-test('D-201: at the limit a client is answered, and those who asked for something stay', async (t) => {
+test('D-201: at the limit a client is answered, and connections with a request stay open', async (t) => {
   const { connect, limit, port } = await startHttpsServer(t, ({ url = '' }, response) =>
     answer(response, url),
   )

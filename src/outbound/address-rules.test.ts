@@ -13,7 +13,7 @@ const HOST = 'idp.example.com'
 
 const METADATA = 'has an address of a cloud metadata service'
 const LINK_LOCAL = 'has a link-local address'
-const NO_HOST = 'has an address that belongs to no single host'
+const NO_HOST = 'has an address that does not belong to a single host'
 const PRIVATE = 'has a private address, and the configuration blocks those'
 const DENIED = 'is denied by the configuration'
 

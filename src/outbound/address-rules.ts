@@ -46,7 +46,7 @@ function judge(address: Address, host: string, rules: AddressRules): string | un
   if (isNamed(rules.denied)) return 'is denied by the configuration'
   if (isInAny(address, METADATA)) return 'has an address of a cloud metadata service'
   if (isInAny(address, LINK_LOCAL)) return 'has a link-local address'
-  if (isInAny(address, NO_HOST)) return 'has an address that belongs to no single host'
+  if (isInAny(address, NO_HOST)) return 'has an address that does not belong to a single host'
   const isPrivate = isInAny(address, LOOPBACK) || isInAny(address, PRIVATE)
   if (isPrivate && rules.blockPrivateAddresses && !isNamed(rules.allowed)) {
     return 'has a private address, and the configuration blocks those'
@@ -114,6 +114,6 @@ function networks(...texts: readonly string[]): readonly Network[] {
 
 function network(text: string): Network {
   const parsed = parseNetwork(text)
-  if (parsed === undefined) throw new Error(`${text} is no network`)
+  if (parsed === undefined) throw new Error(`${text} is not a network`)
   return parsed
 }

@@ -120,7 +120,7 @@ for (const status of [301, 302, 303, 304, 307, 308]) {
 }
 
 for (const status of [201, 204, 206, 400, 401, 404, 429, 500, 503]) {
-  test(`an answer with the status ${status} is none`, async (t) => {
+  test(`a response with the status ${status} is a failure`, async (t) => {
     const origin = await serve(t, (_request, response) => {
       response.writeHead(status).end(status === 204 ? undefined : '{"keys":[]}')
     })
@@ -216,7 +216,7 @@ test('R106: a host that accepts a connection and is silent in TLS is given up in
   assert.match(await failureOf(`https://127.0.0.1:${port}`, {}, SHORT), /^it took longer than /)
 })
 
-test('R106: a name that takes for ever to resolve is given up in time', async () => {
+test('R106: gives up in time on a name that takes forever to resolve', async () => {
   const resolve = () => new Promise<never>(() => undefined)
   const timer = setTimeout(() => undefined, 10_000)
   const failure = await failureOf('https://idp.example', {}, { ...SHORT, resolve })
@@ -227,7 +227,7 @@ test('R106: a name that takes for ever to resolve is given up in time', async ()
 test('a name that does not resolve is named by its code', async () => {
   const resolve = () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' }))
   const failure = await failureOf('https://idp.example', {}, { resolve })
-  assert.equal(failure, 'the host could not be asked (ENOTFOUND)')
+  assert.equal(failure, 'the host could not be reached (ENOTFOUND)')
   const nothing = await failureOf('https://idp.example', {}, { resolve: async () => [] })
   assert.equal(nothing, 'the host has no address')
 })
@@ -240,7 +240,7 @@ test('a host that is down is named by its code', async (t) => {
     })
     t.after(() => server.close())
   })
-  assert.equal(await failureOf(origin), 'the host could not be asked (ECONNREFUSED)')
+  assert.equal(await failureOf(origin), 'the host could not be reached (ECONNREFUSED)')
 })
 
 const BROKEN: readonly [string, string, string][] = [
@@ -253,7 +253,7 @@ for (const [what, answer, code] of BROKEN) {
   test(`a host that ${what} is named by the code of the fault`, async (t) => {
     const port = await listenRaw(t, (socket) => socket.once('data', () => socket.end(answer)))
     const failure = await failureOf(`http://127.0.0.1:${port}`)
-    assert.equal(failure, `the host could not be asked ${code}`)
+    assert.equal(failure, `the host could not be reached ${code}`)
   })
 }
 
@@ -261,7 +261,7 @@ test('a host that wants to change the protocol is refused', async (t) => {
   const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
   const port = await listenRaw(t, (socket) => socket.once('data', () => socket.write(answer)))
   const failure = await failureOf(`http://127.0.0.1:${port}`)
-  assert.match(failure, /^the (?:connection ended without an answer|host could not be asked)/)
+  assert.match(failure, /^the (?:connection ended without an answer|host could not be reached)/)
 })
 
 const BAD_URLS: readonly [string, string][] = [
@@ -281,12 +281,12 @@ const BAD_URLS: readonly [string, string][] = [
   ['https://0xa9fea9fe/', 'the host has an address of a cloud metadata service'],
   ['https://[::ffff:169.254.169.254]/', 'the host has an address of a cloud metadata service'],
   ['https://[fe80::1]/', 'the host has a link-local address'],
-  ['https://0/', 'the host has an address that belongs to no single host'],
+  ['https://0/', 'the host has an address that does not belong to a single host'],
   ['https://[fe80::1%25eth0]/', 'it is not a URL'],
 ]
 
 for (const [url, failure] of BAD_URLS) {
-  test(`R106: ${JSON.stringify(url)} is refused before anybody is asked`, async () => {
+  test(`R106: ${JSON.stringify(url)} is refused before any request`, async () => {
     const resolve = () => Promise.reject(new Error('nobody is resolved'))
     assert.equal(await failureOf(url, {}, { resolve }), failure)
   })
@@ -310,7 +310,7 @@ test('R106: a host is resolved once, and the connection goes to what was checked
   assert.deepEqual(answers, ['169.254.169.254'])
 })
 
-test('R106: one address that is refused refuses the host, and nobody is asked', async (t) => {
+test('R106: one refused address refuses the host, and no request is sent', async (t) => {
   let connections = 0
   const server = createServer(good).on('connection', () => (connections += 1))
   const { port } = await listen(t, server)
@@ -374,16 +374,16 @@ test('a document is fetched over TLS from a host whose certificate is trusted', 
   assert.deepEqual(await fetchJson(`https://idp.example:${port}/`), DOCUMENT)
 })
 
-test('R106: a certificate for another name, or of nobody we trust, is refused', async (t) => {
+test('R106: a certificate for another name, or of an untrusted CA, is refused', async (t) => {
   const { port, authority } = await serveTls(t, 'idp.example')
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
   assert.equal(
     await failureOf(`https://other.example:${port}/`, {}, { resolve, authorities: [authority] }),
-    'the host could not be asked (ERR_TLS_CERT_ALTNAME_INVALID)',
+    'the host could not be reached (ERR_TLS_CERT_ALTNAME_INVALID)',
   )
   assert.equal(
     await failureOf(`https://idp.example:${port}/`, {}, { resolve }),
-    'the host could not be asked (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
+    'the host could not be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
   )
 })
 
@@ -395,7 +395,7 @@ test('R106: no environment variable switches the verification off', async (t) =>
   t.after(() => delete env['NODE_TLS_REJECT_UNAUTHORIZED'])
   assert.equal(
     await failureOf(`https://idp.example:${port}/`, {}, { resolve }),
-    'the host could not be asked (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
+    'the host could not be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
   )
 })
 

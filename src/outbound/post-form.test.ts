@@ -20,7 +20,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('the fields go as a form, with nothing besides', async (t) => {
+test('the fields are sent as a form, with nothing else', async (t) => {
   const asked: unknown[] = []
   const origin = await serve(t, async (request, response) => {
     const { method, url, headers } = request
@@ -53,7 +53,7 @@ for (const status of [400, 401]) {
 }
 
 for (const status of [201, 204, 302, 307, 403, 404, 500, 503]) {
-  test(`an answer with ${status} is none, and is not followed`, async (t) => {
+  test(`a response with ${status} is a failure, and is not followed`, async (t) => {
     let asked = 0
     const origin = await serve(t, (_, response) => {
       asked += 1
@@ -80,7 +80,7 @@ test('R106: a private address is not posted to where those are blocked', async (
   assert.equal(asked, 0)
 })
 
-test('nobody waits for an answer that does not come', async (t) => {
+test('does not wait for a response that never comes', async (t) => {
   const origin = await serve(t, () => {})
   const post = createPostForm(RULES, { timeLimit: milliseconds(100) })
   await assert.rejects(post(origin, {}), /^Error: it took longer than /)

@@ -57,7 +57,7 @@ for (const status of [301, 307, 400, 429, 503]) {
   })
 }
 
-test('nobody waits for an answer that does not come, or does not end', async (t) => {
+test('does not wait for a response that never comes, or does not end', async (t) => {
   const silent = await serve(t, () => {})
   const endless = await serve(t, (_request, response) => void response.writeHead(200).write('…'))
   for (const endpoint of [silent, endless]) {
@@ -66,12 +66,12 @@ test('nobody waits for an answer that does not come, or does not end', async (t)
   }
 })
 
-test('a server that is not there is a failure with its code alone', async (t) => {
+test('an unreachable server is a failure with only its code', async (t) => {
   const endpoint = await serve(t, () => {})
   const gone = new URL(endpoint)
   gone.port = '1'
   const post = createPostJson({ endpoint: gone, headers: {} })
   await assert.rejects(post({}, seconds(5)), {
-    message: 'the host could not be asked (ECONNREFUSED)',
+    message: 'the host could not be reached (ECONNREFUSED)',
   })
 })

@@ -8,5 +8,5 @@ export function reasonOf(error: unknown): string {
   if (error instanceof Refusal) return error.message
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const named = typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : ''
-  return `the host could not be asked${named}`
+  return `the host could not be reached${named}`
 }

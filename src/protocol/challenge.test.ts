@@ -86,7 +86,7 @@ test('challenges of other servers are read as RFC 9110 writes them', () => {
   assert.deepEqual(parseChallenges(''), [])
 })
 
-test('a text that breaks the grammar is no list of challenges', () => {
+test('a text that breaks the grammar is not a list of challenges', () => {
   const broken = [
     'realm="x"',
     'Bearer realm="x',

@@ -26,7 +26,7 @@ export const AUTHORIZATION_ERRORS = {
     'A parameter is missing, repeated or malformed: the PKCE challenge is absent or not 43 base64url characters, its method is not `S256`, `method` or `response_mode` is unknown, or everything together is too long.',
   unsupported_response_type: '`response_type` is not `code`.',
   invalid_scope: '`scope` does not contain `openid`.',
-  login_required: '`prompt=none` asks for an answer without a login, and there never is one.',
+  login_required: '`prompt=none` asks for a response without a login, which is never given.',
   request_not_supported: 'The parameter `request` was sent.',
   request_uri_not_supported: 'The parameter `request_uri` was sent.',
 } as const

@@ -219,7 +219,7 @@ test('plain http to another machine is a problem (R011)', () => {
   }
 })
 
-test('schemes that run code, read files or could be anybody’s are a problem', () => {
+test('schemes that run code, read files or could belong to any program are a problem', () => {
   for (const entry of [
     'javascript:alert(1)',
     'data:text/html,x',
@@ -245,9 +245,12 @@ test('every other fault of an entry is named, with what to do', () => {
     ['https://user:*@app.example.com/', /has a \* outside the port position/],
     ['https://app.example.com/#', /has a fragment; remove it/],
     ['https://app.example.com/a%2fb', /has an encoded dot, slash or backslash in its path/],
-    ['https://app.example.com/a b', /has a character that no URI may have; percent-encode it/],
-    ['https://bücher.example/', /has a character that no URI may have; .* xn-- form/],
-    ['https://app;x.example.com/', /has a host that is no host name/],
+    [
+      'https://app.example.com/a b',
+      /has a character that is not allowed in a URI; percent-encode it/,
+    ],
+    ['https://bücher.example/', /has a character that is not allowed in a URI; .* xn-- form/],
+    ['https://app;x.example.com/', /has a host that is not a host name/],
     [
       'https://app.example.com:443/',
       /not in its normal form; write https:\/\/app\.example\.com\/$/,
@@ -275,6 +278,6 @@ test('an IPv6 callback, which CSP cannot write, is named by its scheme and port'
   assert.equal(formActionSource('http://[::1]/callback'), 'http://*')
 })
 
-test('a text that is no URI adds nothing to the content security policy', () => {
+test('a text that is not a URI adds nothing to the content security policy', () => {
   assert.equal(formActionSource('nowhere'), "'self'")
 })

@@ -78,7 +78,7 @@ export function parseRedirectPattern(text: string): PatternReading {
   }
   // URL keeps characters such as ; and , in a host name; in a Content-Security-Policy they end a source.
   if (!/^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])$/.test(url.hostname)) {
-    return refuse('has a host that is no host name; use letters, digits, dots and hyphens')
+    return refuse('has a host that is not a host name; use letters, digits, dots and hyphens')
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return refuse('is plain http to another machine; use https')
@@ -134,7 +134,7 @@ function readUri(text: string): Reading {
   // RFC 3986 §2. URL keeps some other characters, for example a backslash in a query, and browsers differ there.
   if (!/^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/.test(text)) {
     return refuse(
-      'has a character that no URI may have; percent-encode it, or use the xn-- form of a host',
+      'has a character that is not allowed in a URI; percent-encode it, or use the xn-- form of a host',
     )
   }
   if (text.includes('#')) return refuse('has a fragment; remove it, from the # on')

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import { base32 } from '../base/base32.ts'
 import { epochSeconds, type Instant } from '../base/time/instant.ts'
 
-const STEP_SECONDS = 30
+export const STEP_SECONDS = 30
 const DIGITS = 6
 
 /** RFC 6238 §4.2: returns the number of the time step of an instant. */

@@ -93,7 +93,7 @@ describe('accepted is', () => {
     })
   })
 
-  test('the certificate that the token is bound to, whoever issued it', async () => {
+  test('the certificate that the token is bound to, whichever CA issued it', async () => {
     const stranger = await pki.openssl.makeCa({ subject: '/CN=Some CA' })
     const bound = await pki.openssl.makeLeaf(stranger)
     const cnf = { 'x5t#S256': thumbprint(bound) }
@@ -232,7 +232,7 @@ describe('R102: refused is', () => {
   })
 
   // R093: Node reads a PEM block wherever it stands in the bytes, and would see a certificate that nobody proved.
-  test('bytes that hold the certificate of somebody else as text', async () => {
+  test('bytes that contain the certificate of another identity as text', async () => {
     const { check } = startCheck()
     const token = { bearer: await pki.token() }
     for (const der of [
@@ -310,7 +310,7 @@ describe('R101: refused from the moment it is known is', () => {
   })
 })
 
-describe('everybody is refused', () => {
+describe('every caller is refused', () => {
   test('before the controller was heard', async () => {
     const clock = new TestClock()
     const copy = createFeedCopy({ clock, onEnded: () => undefined })
@@ -393,7 +393,7 @@ describe('a zt-session', () => {
   })
 })
 
-test('a heartbeat that fails to come for 30 s refuses everybody', async () => {
+test('refuses every caller if no heartbeat arrives for 30 s', async () => {
   const clock = new TestClock()
   let passed = 0
   const copy = createFeedCopy({

@@ -111,7 +111,7 @@ test('after a cut it goes on behind the last cursor and keeps what it knew', asy
   assert.equal(third.since, 'c3')
 })
 
-test('a controller that does not know the cursor any more may send everything', async (t) => {
+test('a controller that no longer knows the cursor may send everything', async (t) => {
   const { controller, copy } = await startClient(t)
   const first = await controller.connection()
   first.greet([], 'c1')
@@ -156,7 +156,7 @@ test('a snapshot that is cut in the middle leaves everything as it was, and is a
   assert.equal(copy.known()?.brand, 'service')
 })
 
-test('a line that is cut in two by the network is one line; half a line at the end is none', async (t) => {
+test('a line that the network splits is one line; half a line at the end is ignored', async (t) => {
   const { controller, copy, told, knows } = await startClient(t)
   const first = await controller.connection()
   first.greet()
@@ -204,7 +204,7 @@ test('a controller that takes the connection and never answers is left', async (
   assert.equal(lines[0]?.err?.message, 'the controller does not answer')
 })
 
-test('hostile lines end the connection, change nothing, and the next one begins anew', async (t) => {
+test('hostile lines end the connection, change nothing, and the next one starts again', async (t) => {
   const { controller, copy, lines } = await startClient(t)
   const first = await controller.connection()
   first.greet(['s1'], 'c1')
@@ -257,7 +257,7 @@ test('a refusal by the controller is tried again, with one warning, until it is 
   assert.deepEqual(
     lines.map(({ level, message }) => [level, message]),
     [
-      ['warn', 'the feed of the controller is cut'],
+      ['warn', 'the feed of the controller was interrupted'],
       ['info', 'following the controller'],
     ],
   )
@@ -288,7 +288,7 @@ test('a stop ends the connection and opens no other', async (t) => {
   await client.stop()
 })
 
-test('a stop while the controller is not there ends the pause', async () => {
+test('a stop while the controller is unreachable ends the pause', async () => {
   const client = startFeedClient({
     controller: new URL('https://127.0.0.1:1'),
     identity: {

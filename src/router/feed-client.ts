@@ -55,7 +55,7 @@ export function startFeedClient(deps: {
         return error
       })
       if (signal.aborted) return
-      if (isWell !== false) log.warn({ err: why }, 'the feed of the controller is cut')
+      if (isWell !== false) log.warn({ err: why }, 'the feed of the controller was interrupted')
       isWell = false
       await sleep(shaken(pause), undefined, { signal }).catch(() => undefined)
       pause = milliseconds(Math.min(pause * 2, times.longestPause))

@@ -41,7 +41,7 @@ function startCopy() {
   return { clock, told, copy, feed }
 }
 
-test('D-159: a new epoch is told when the feed is ready with it; the same one, and the first, are not', () => {
+test('D-159: a new epoch is reported when the feed is ready with it; the same one, and the first, are not', () => {
   let epochs = 0
   const copy = createFeedCopy({
     clock: new ManualClock(),
@@ -118,7 +118,7 @@ describe('what has ended', () => {
     assert.deepEqual(told, ['s1'])
   })
 
-  test('is told once, however often it comes', () => {
+  test('is reported once, however often it comes', () => {
     const { feed, told } = startCopy()
     feed(hello(), keys, cas, ended('s1'), ended('s1'), ready(), ended('s1'))
     feed(hello({ isSnapshot: false }), keys, cas, ended('s1'), ended('s2'), ready())
@@ -170,7 +170,7 @@ describe('what has ended', () => {
     assert.equal(copy.hasEnded('s1'), true)
   })
 
-  test('is told even when its time is over already', () => {
+  test('is reported even if it has already expired', () => {
     const { feed, told } = startCopy()
     feed(hello(), ended('late', seconds(-5)))
     assert.deepEqual(told, ['late'])
@@ -224,7 +224,7 @@ describe('a feed is refused', () => {
     [
       'of news alone, where everything was asked for',
       () => [hello({ isSnapshot: false })],
-      'only news were sent, where everything was asked for',
+      'only changes were sent, but everything was requested',
     ],
   ]
   for (const [what, lines, complaint] of cases) {

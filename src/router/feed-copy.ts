@@ -165,7 +165,7 @@ function createReception(copy: Learned): Reception {
         case 'hello': {
           const { brand, trustDomain, issuers, isSnapshot, epoch } = line
           if (!isSnapshot && copy.cursor() === undefined) {
-            throw new FeedFault('only news were sent, where everything was asked for')
+            throw new FeedFault('only changes were sent, but everything was requested')
           }
           aside = { brand, trustDomain, issuers, epoch }
           return

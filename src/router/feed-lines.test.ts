@@ -63,8 +63,8 @@ describe('a line is refused', () => {
     [`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`, 'a line is not a JSON object'],
     ['{}', 'a line has no type'],
     ['{"type":7}', 'a line has no type'],
-    [JSON.stringify({ ...hello, version: 2 }), 'the feed is of a version other than 1'],
-    [JSON.stringify({ ...hello, version: '1' }), 'the feed is of a version other than 1'],
+    [JSON.stringify({ ...hello, version: 2 }), 'the version of the feed is not 1'],
+    [JSON.stringify({ ...hello, version: '1' }), 'the version of the feed is not 1'],
     [JSON.stringify({ ...hello, issuers: [] }), wrong('hello')],
     [JSON.stringify({ ...hello, issuers: [''] }), wrong('hello')],
     [JSON.stringify({ ...hello, issuers: 'https://i' }), wrong('hello')],
@@ -100,7 +100,7 @@ test('a line of a type that we do not know is passed over, also one named like w
 })
 
 function wrong(type: string): string {
-  return `a line of type ${type} is not as it should be`
+  return `a line of type ${type} is malformed`
 }
 
 function fault(message: string) {

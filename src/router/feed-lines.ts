@@ -88,14 +88,14 @@ export function readFeedLine(bytes: Uint8Array): FeedLine {
   const read = READERS[type as keyof typeof READERS]
   if (read === undefined || !Object.hasOwn(READERS, type)) return { type: 'other' }
   const line = read(value)
-  if (line === undefined) throw new FeedFault(`a line of type ${type} is not as it should be`)
+  if (line === undefined) throw new FeedFault(`a line of type ${type} is malformed`)
   return line
 }
 
 const READERS = {
   hello(members: JsonObject): FeedLine | undefined {
     const { version, brand, trustDomain, issuers, isSnapshot, epoch } = members
-    if (version !== VERSION) throw new FeedFault(`the feed is of a version other than ${VERSION}`)
+    if (version !== VERSION) throw new FeedFault(`the version of the feed is not ${VERSION}`)
     if (!isText(brand) || !isText(trustDomain) || typeof isSnapshot !== 'boolean') return undefined
     if (!areTexts(issuers) || issuers.length === 0) return undefined
     const hello = { type: 'hello', brand, trustDomain, issuers, isSnapshot } as const

@@ -19,8 +19,8 @@ export function identityFault({ cert, key, ca }: RouterIdentity): string | undef
   const certificate = attempt(() => new X509Certificate(cert))
   if (certificate === undefined) return 'has a cert that is not a certificate in PEM'
   const privateKey = attempt(() => createPrivateKey(key.reveal()))
-  if (privateKey === undefined) return 'has a key that is no private key in PEM'
-  if (!certificate.checkPrivateKey(privateKey)) return 'has a key that is not the key of its cert'
+  if (privateKey === undefined) return 'has a key that is not a private key in PEM'
+  if (!certificate.checkPrivateKey(privateKey)) return 'has a key that does not belong to its cert'
   if (attempt(() => new X509Certificate(ca)) === undefined) {
     return 'has a ca that is not a certificate in PEM'
   }

@@ -61,7 +61,7 @@ const FORGET_MILLISECONDS = 10_000
 export function startRouter(options: RouterOptions): Router {
   const { log = SILENT, clock = systemClock, random = systemRandom } = options
   const controller = parseControllerUrl(options.controller)
-  if (controller === undefined) throw new TypeError('the controller is not https://HOST:PORT')
+  if (controller === undefined) throw new TypeError('the controller must be https://HOST:PORT')
   const identity: RouterIdentity = { ...options.identity, key: new Secret(options.identity.key) }
   const fault = identityFault(identity)
   if (fault !== undefined) throw new TypeError(`the identity ${fault}`)
@@ -90,8 +90,8 @@ export function startRouter(options: RouterOptions): Router {
     const isCutOff = copy.isCutOff()
     if (!isCutOff) ready.resolve()
     if (isCutOff && !wasCutOff) {
-      log.error({}, 'cut off from the controller: everybody is refused, and what is open is closed')
-    } else if (!isCutOff && wasCutOff) log.info({}, 'the controller is heard')
+      log.error({}, 'lost the controller: every caller is refused, and open connections are closed')
+    } else if (!isCutOff && wasCutOff) log.info({}, 'connected to the controller again')
     wasCutOff = isCutOff
     watches.look()
   }, LOOK_MILLISECONDS)

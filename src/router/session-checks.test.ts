@@ -93,7 +93,7 @@ test('the second counts from the question, however long the answer took', async 
   assert.equal(controller.asked.length, 2)
 })
 
-test('many who ask about one token at once ask once', async (t) => {
+test('many concurrent checks of one token make one request', async (t) => {
   const { controller, checks } = await startChecks(t)
   controller.answerChecks(() => active)
   const answers = await Promise.all(Array.from({ length: 20 }, () => checks.ask(TOKEN)))
@@ -101,7 +101,7 @@ test('many who ask about one token at once ask once', async (t) => {
   assert.equal(controller.asked.length, 1)
 })
 
-test('what is no token at all is inactive without a question', async (t) => {
+test('what is not a token at all is inactive without a request', async (t) => {
   const { controller, checks } = await startChecks(t)
   for (const text of [
     '',
@@ -185,7 +185,7 @@ test('more than 256 questions at once do not wait for an answer', async (t) => {
   const first = Array.from({ length: 256 }, (_, i) => checks.ask(token(i)))
   assert.deepEqual(await checks.ask(token(256)), {
     outcome: 'unknown',
-    why: 'too many questions wait for an answer',
+    why: 'too many checks are waiting for a response',
   })
   gate.resolve()
   assert.ok((await Promise.all(first)).every(({ outcome }) => outcome === 'active'))

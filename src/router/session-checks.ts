@@ -112,7 +112,7 @@ export function createSessionChecks(deps: {
       const known = kept.get(key)
       if (known !== undefined) return known.answer
       if (asked >= MOST_ASKED_AT_ONCE) {
-        return { outcome: 'unknown', why: 'too many questions wait for an answer' }
+        return { outcome: 'unknown', why: 'too many checks are waiting for a response' }
       }
       const answer = askController(ztSession)
       // From when the request was sent: the controller's answer may be as old as that.

@@ -39,7 +39,7 @@ function startWatches() {
   return { clock, ended, state, notices, watch, watches }
 }
 
-test('everybody who relied on what has ended is told, once, and nobody else', () => {
+test('every watcher of what has ended is told, once, and no other', () => {
   const { notices, watch, watches } = startWatches()
   watch('a', ['s1', 't1'])
   watch('b', ['s1', 't2'])
@@ -77,7 +77,7 @@ test('D-232: notifies only the watchers whose login no longer satisfies a change
   assert.equal(notices.at(-1), 'too late: policy')
 })
 
-test('D-159: when everything has ended, everybody is told, once, and later ones are watched as before', () => {
+test('D-159: when everything has ended, every watcher is told, once, and later ones are watched as before', () => {
   const { notices, watch, watches } = startWatches()
   watch('a', ['s1'])
   watch('b', ['s2'])
@@ -91,7 +91,7 @@ test('D-159: when everything has ended, everybody is told, once, and later ones 
   assert.equal(notices.at(-1), 'c: ended')
 })
 
-test('who has stopped watching is not told, and may stop twice', () => {
+test('a watcher that has stopped is not told, and may stop twice', () => {
   const { notices, watch, watches } = startWatches()
   const stop = watch('a', ['s1'])
   stop()
@@ -100,7 +100,7 @@ test('who has stopped watching is not told, and may stop twice', () => {
   assert.deepEqual(notices, [])
 })
 
-test('what ended before the watch began is told at once', () => {
+test('what ended before the watch began is reported at once', () => {
   const { ended, notices, watch } = startWatches()
   ended.add('t1')
   watch('a', ['s1', 't1'])
@@ -132,7 +132,7 @@ test('a certificate that expires ends what relied on it, after its last moment',
   assert.deepEqual(notices, ['a: certificate-expired'])
 })
 
-test('one who is told may stop the others', () => {
+test('a watcher that is told may stop the others', () => {
   const { watches } = startWatches()
   const notices: string[] = []
   const accepted = { subjects: ['s1'], certificateExpiresAt: plus(NOON, seconds(60)) }

@@ -51,5 +51,6 @@ export function migrate(db: Kysely<Tables>, database: Database): Promise<void> {
       for (const statement of statements(database)) await sql.raw(statement).execute(transaction)
       await sql`insert into migrations (name) values (${name})`.execute(transaction)
     }
+    await database.completeSchema(transaction)
   })
 }

@@ -49,6 +49,8 @@ export type StoreAddress =
       readonly url: Secret
       /** Of this process; a few of them are kept aside (D-297). */
       readonly maxConnections?: number
+      /** Remembers the history of the server over restarts (D-296). */
+      readonly timelineFile?: string
     }
 
 /** Called with the events of one commit, in order, after the commit; never with events that were rolled back. */
@@ -60,7 +62,10 @@ export async function openStore(
   onEvents: OnEvents = () => {},
 ): Promise<Store> {
   const { db, database } = await openMigrated(address)
-  database.giveUpOnSilence()
+  await database.beginService().catch(async (error) => {
+    await db.destroy()
+    throw unavailable(database, error)
+  })
   const aside = openAside(db, database)
   const emit = (event: KeptEvent) => onEvents([event])
   const version = database.openVersion?.()
@@ -68,6 +73,10 @@ export async function openStore(
   return {
     ...storesOn(db, database, emit),
     aside: version === undefined ? followed : rememberReads(followed, () => version.current()),
+    changes: {
+      isPushed: () => database.changes?.isPushed() ?? false,
+      follow: (listener) => database.changes?.follow(listener),
+    },
     async transaction(work) {
       const events: KeptEvent[] = []
       const outcome = await db
@@ -138,7 +147,7 @@ async function databaseAt(address: StoreAddress): Promise<Database> {
     case 'postgres': {
       // Load this driver only when it is used, so that a start with SQLite does not wait for it.
       const { postgres } = await import('./dialects/postgres.ts')
-      return postgres(address.url, address.maxConnections)
+      return postgres(address.url, address)
     }
   }
 }

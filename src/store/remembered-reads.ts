@@ -4,7 +4,7 @@
  */
 import type { Stores } from '../domain/stores.ts'
 
-/** Changes whenever anything was committed; undefined if that is not known. */
+/** Changes whenever anything was committed; undefined if that is not known. May be a promise. */
 export type CurrentVersion = () => unknown
 
 export function rememberReads(stores: Stores, version: CurrentVersion): Stores {
@@ -33,7 +33,7 @@ export function remembered<Args extends readonly (string | number)[], Result>(
   let last: Remembered<Args, Result> | undefined
   return async (...args) => {
     // Before the read: what is committed during it is read again next time.
-    const now = version()
+    const now = await version()
     const isSame =
       last !== undefined &&
       now !== undefined &&

@@ -18,7 +18,7 @@ test('every command that a page names is there, and has the options', async () =
   assert.deepEqual(faults, [])
 })
 
-test('a command that nobody has is seen, and so is an option', () => {
+test('rejects an unknown command, and an unknown option', () => {
   assert.deepEqual(faultsOf('list identities --all'), [])
   assert.deepEqual(faultsOf('list horses'), ['list horses'])
   assert.deepEqual(faultsOf('unlock alice --gently'), ['--gently'])

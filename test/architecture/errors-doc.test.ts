@@ -71,7 +71,7 @@ test('a code whose status asks for patience says wait, and only those do', () =>
   }
 })
 
-test('docs/errors.md has an anchor for every code, and one code for each anchor', () => {
+test('docs/errors.md has an anchor forevery code, and one code for each anchor', () => {
   const anchors = PAGE.matchAll(/<a id="(\w+)"><\/a>`(\w+)`/g)
   assert.deepEqual(
     Array.from(anchors, ([, anchor, code]) => ({ anchor, code })),

@@ -99,7 +99,13 @@ test('an answer that does not fit its document is noticed', () => {
     error: { code, message: 'm', requestId: 'r', next },
     meta: { apiVersion: '1', apiEnrollmentVersion: '1' },
   })
-  const version = { version: '1', revision: 'r', buildDate: 'd', runtimeVersion: 'v' }
+  const version = {
+    version: '1',
+    revision: 'r',
+    buildDate: 'd',
+    runtimeVersion: 'v',
+    time: '2026-01-02T03:04:05.678Z',
+  }
   const whole = { ...version, apiVersions: {}, capabilities: [] }
   check(200, { data: whole, meta: {} })
   assert.throws(() => check(200, { data: version, meta: {} }), /required property 'apiVersions'/)

@@ -20,7 +20,7 @@ import { startService } from '../support/service.ts'
 
 const NEW_PASSWORD = 'quite another passphrase'
 
-test('the own account in a browser', async (t) => {
+test("a user's own account in a browser", async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const browser = await launchChromium()
@@ -50,7 +50,7 @@ test('the own account in a browser', async (t) => {
   const says = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor()
 
   // First: the clock of the provider stays behind when ours is moved.
-  await t.test('a person signs in through an identity provider, and confirms there', async (t) => {
+  await t.test('a user signs in through an identity provider, and confirms there', async (t) => {
     const redirectUris = [`${service.baseUrl}/oidc/login/ext-jwt/callback`]
     const idp = await startRealIdp(t, 'ES256', { redirectUris, hasPages: true })
     const { issuer, jwksEndpoint } = idp
@@ -81,7 +81,7 @@ test('the own account in a browser', async (t) => {
     )
   })
 
-  await t.test('a person changes the password and ends another session', async (t) => {
+  await t.test('a user changes the password and ends another session', async (t) => {
     const person = await someone()
     await logInAs(service, person)
     const page = await newPage(t)
@@ -109,7 +109,7 @@ test('the own account in a browser', async (t) => {
   })
 
   await t.test(
-    'a person sets an app up, renews the recovery codes and removes the app',
+    'a user sets an app up, renews the recovery codes and removes the app',
     async (t) => {
       const person = await someone()
       const page = await newPage(t)
@@ -201,7 +201,7 @@ test('the own account in a browser', async (t) => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
   })
 
-  await t.test('a person signs in with the certificate that the browser has', async (t) => {
+  await t.test('a user signs in with the certificate that the browser has', async (t) => {
     const openssl = await openOpenssl()
     t.after(() => openssl.close())
     const ca = await openssl.makeCa()
@@ -230,7 +230,7 @@ test('the own account in a browser', async (t) => {
     await page.getByRole('button', { name: 'Set up an app' }).waitFor()
   })
 
-  await t.test('a form that is sent twice is no fault to the person', async (t) => {
+  await t.test('a form that is sent twice is not an error for the user', async (t) => {
     const person = await someone()
     await logInAs(service, person)
     const page = await newPage(t)

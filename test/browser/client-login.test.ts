@@ -9,7 +9,7 @@ import { launchChromium } from '../support/browser/chromium.ts'
 import { connectTo, whoIs } from '../support/client/client-sessions.ts'
 import { ADMIN, startService } from '../support/service.ts'
 
-test('a person logs in to a program with a browser', async (t) => {
+test('a user logs in to a program with a browser', async (t) => {
   const service = await startService(t)
   const client = await connectTo(service)
   const browser = await launchChromium()

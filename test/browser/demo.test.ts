@@ -28,7 +28,7 @@ test('the identity provider of the demo, in a browser', async (t) => {
   }
   async function goToIdp(page: Page): Promise<void> {
     await page.getByRole('link', { name: 'Continue with the demo IdP' }).click()
-    await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor()
+    await page.getByRole('heading', { name: 'Who do you want to sign in as?' }).waitFor()
     assert.equal(new URL(page.url()).origin, demo.idpUrl)
   }
   const be = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -74,7 +74,7 @@ test('the identity provider of the demo, in a browser', async (t) => {
     await arrive('dora')
   })
 
-  await t.test('emil looks at his own account', async (t) => {
+  await t.test('emil sees his own account', async (t) => {
     const { page } = await openPage(t)
     await page.goto(`${demo.serviceUrl}/account`)
     await goToIdp(page)
@@ -83,17 +83,23 @@ test('the identity provider of the demo, in a browser', async (t) => {
     assert.match((await page.textContent('main')) ?? '', /\bemil\b/)
   })
 
-  await t.test('a stranger does not get in, and nobody comes back without a fault', async (t) => {
-    const { page } = await openPage(t)
-    const alert = page.getByRole('alert')
-    await page.goto(`${demo.serviceUrl}/account`)
-    await goToIdp(page)
-    await be(page, 'stranger')
-    await alert.waitFor()
-    assert.match((await alert.textContent()) ?? '', /^That account cannot be used to sign in here/)
-    await goToIdp(page)
-    await be(page, 'Nobody: go back')
-    await alert.waitFor()
-    assert.match((await alert.textContent()) ?? '', /^The identity provider did not sign you in/)
-  })
+  await t.test(
+    'an unknown user does not get in, and every return without a code is an error',
+    async (t) => {
+      const { page } = await openPage(t)
+      const alert = page.getByRole('alert')
+      await page.goto(`${demo.serviceUrl}/account`)
+      await goToIdp(page)
+      await be(page, 'stranger')
+      await alert.waitFor()
+      assert.match(
+        (await alert.textContent()) ?? '',
+        /^That account cannot be used to sign in here/,
+      )
+      await goToIdp(page)
+      await be(page, 'Cancel')
+      await alert.waitFor()
+      assert.match((await alert.textContent()) ?? '', /^The identity provider did not sign you in/)
+    },
+  )
 })

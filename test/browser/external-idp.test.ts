@@ -21,7 +21,7 @@ import { startService } from '../support/service.ts'
 const PASSWORD = 'a password of somebody'
 const NAME = 'Example & Sons'
 
-test('a person logs in through an identity provider', async (t) => {
+test('a user logs in through an identity provider', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const admin = await administrate(service)
@@ -83,7 +83,7 @@ test('a person logs in through an identity provider', async (t) => {
     assert.deepEqual(ours, [])
   })
 
-  await t.test('who cancels there is told so here, and can choose again', async (t) => {
+  await t.test('a user who cancels at the IdP sees that here and can choose again', async (t) => {
     const { id } = await admin.createIdentity({ externalId: 'carl' })
     const { page, arrive } = await open(t)
     await goThere(page)
@@ -97,7 +97,7 @@ test('a person logs in through an identity provider', async (t) => {
   })
 
   await t.test(
-    'somebody whom only the IdP knows does not get in, and may use a password',
+    'a user whom only the IdP knows does not get in, and may use a password',
     async (t) => {
       const person = await admin.createIdentity({ password: PASSWORD })
       const { page, arrive } = await open(t)
@@ -151,7 +151,7 @@ test('a person logs in through an identity provider', async (t) => {
   })
 
   await t.test(
-    'going back and there again is fine; the first answer is worth nothing',
+    'going back and leaving again works; the first response is not accepted',
     async (t) => {
       const { id } = await admin.createIdentity({ externalId: 'emil' })
       const { page, arrive } = await open(t)

@@ -46,7 +46,7 @@ test('the keyboard alone is enough', async (t) => {
     assert.equal(decodeJwt((await arrive()).access_token).sub, id)
   })
 
-  await t.test('through the own account: in, every kind of change, and out', async (t) => {
+  await t.test("through the user's own account: in, every kind of change, and out", async (t) => {
     const person = await admin.createIdentity({ password: PASSWORD })
     await logInAs(service, person)
     const page = await newPage(t)

@@ -22,7 +22,7 @@ const HOSTS: readonly SiteHost[] = [
   ...(hasIpv6 ? ['[::1]' as const] : []),
 ]
 
-test('a person logs in with a browser', async (t) => {
+test('a user logs in with a browser', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const browser = await launchChromium()

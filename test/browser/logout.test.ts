@@ -14,7 +14,7 @@ import { startClientApp } from '../support/client/client-app.ts'
 import { bearer, type Tokens } from '../support/login/login.ts'
 import { ADMIN, startService } from '../support/service.ts'
 
-test('a person logs out with a browser', async (t) => {
+test('a user logs out with a browser', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const left: URL[] = []

@@ -69,7 +69,7 @@ test('a browser application with oidc-client-ts', async (t) => {
   const statusOf = async (accessToken: string) =>
     (await service.call('/edge/client/v1/current-identity', bearer(accessToken))).status
 
-  await t.test('a person logs in, is refreshed, calls the API and logs out', async () => {
+  await t.test('a user logs in, is refreshed, calls the API and logs out', async () => {
     const { page, complaints } = await open(listed)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await sendPassword(page, ADMIN)
@@ -125,7 +125,7 @@ test('a browser application with oidc-client-ts', async (t) => {
     assert.deepEqual(complaints, [])
   })
 
-  await t.test('R038: a refresh token that was used is worth nothing to a thief', async () => {
+  await t.test('R038: a used refresh token is not accepted from a thief', async () => {
     const { page } = await open(listed)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await sendPassword(page, ADMIN)

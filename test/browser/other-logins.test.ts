@@ -25,7 +25,7 @@ import { ADMIN, startService } from '../support/service.ts'
 const NO_CERTIFICATE = /^Your browser did not send a certificate\./
 const REFUSED = 'This certificate cannot be used to sign in here.'
 
-test('a person logs in another way with a browser', async (t) => {
+test('a user logs in another way with a browser', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const admin = await administrate(service)
@@ -96,7 +96,7 @@ test('a person logs in another way with a browser', async (t) => {
     })
   }
 
-  await t.test('R096: somebody with a certificate may use the password all the same', async (t) => {
+  await t.test('R096: a user with a certificate may still use the password', async (t) => {
     const leaf = await openssl.makeLeaf(ca)
     await admin.createIdentity({ certPem: leaf.pem })
     const { page, arrive } = await open(t, having(leaf))
@@ -105,7 +105,7 @@ test('a person logs in another way with a browser', async (t) => {
     assertLogin(await arrive(), await administratorId(), ['pwd'])
   })
 
-  await t.test('D-12: a certificate that nobody has is refused in one sentence', async (t) => {
+  await t.test('D-12: an unknown certificate is refused with one sentence', async (t) => {
     const before = app.answers.length
     const { page, arrive } = await open(t, having(await openssl.makeLeaf(ca)))
     assert.equal(await press(page), 401)
@@ -130,15 +130,18 @@ test('a person logs in another way with a browser', async (t) => {
     },
   )
 
-  await t.test('R092: after the certificate comes the code, for who has an app', async (t) => {
-    const leaf = await openssl.makeLeaf(ca)
-    const person = await enrolledPerson(service, admin, { certPem: leaf.pem })
-    const { page, arrive } = await open(t, having(leaf))
-    await page.getByRole('button').click()
-    await codeField(page).waitFor()
-    await sendCode(page, person.app.nextCode())
-    assertLogin(await arrive(), person.id, ['swk', 'otp', 'mfa'])
-  })
+  await t.test(
+    'R092: after the certificate, a user with an app is asked for the code',
+    async (t) => {
+      const leaf = await openssl.makeLeaf(ca)
+      const person = await enrolledPerson(service, admin, { certPem: leaf.pem })
+      const { page, arrive } = await open(t, having(leaf))
+      await page.getByRole('button').click()
+      await codeField(page).waitFor()
+      await sendCode(page, person.app.nextCode())
+      assertLogin(await arrive(), person.id, ['swk', 'otp', 'mfa'])
+    },
+  )
 
   await t.test('the keyboard alone is enough', async (t) => {
     const leaf = await openssl.makeLeaf(ca)

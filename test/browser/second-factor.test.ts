@@ -27,7 +27,7 @@ import { startService } from '../support/service.ts'
 
 const WRONG_CODE = 'That code is incorrect. Wait for the next one and try again.'
 
-test('a person proves a second factor with a browser', async (t) => {
+test('a user proves a second factor with a browser', async (t) => {
   const service = await startService(t)
   const app = await startClientApp(t, service)
   const admin = await administrate(service)
@@ -217,7 +217,7 @@ test('a person proves a second factor with a browser', async (t) => {
     assert.deepEqual(complaints, [])
   })
 
-  await t.test('who missed the recovery codes starts over and gets new ones', async (t) => {
+  await t.test('a user who missed the recovery codes starts again and gets new ones', async (t) => {
     const person = await newPerson()
     const { page, arrive } = await openLogin(t, browser, app)
     await sendPassword(page, person)

@@ -39,7 +39,7 @@ const oddValue = fc.oneof(
   fc.constantFrom(null, 7, true, {}, [], ['a', 'b']),
 )
 
-test('strange enrollments', async (t) => {
+test('unusual enrollments', async (t) => {
   const service = await startService(t, {
     config: { edge: { limits: { failuresPerAddress: 0 } } },
   })

@@ -15,12 +15,12 @@ import { readSort } from '../../src/domain/lists/read-sort.ts'
 import { handMadeCsr } from '../support/certificates/csr.ts'
 import { inviteNew } from '../support/certificates/enrollment.ts'
 import { rounds } from '../support/chance/rounds.ts'
-import { anyFilter, anySort } from '../support/filters.ts'
 import { legacyToken } from '../support/login/legacy.ts'
 import { bearer } from '../support/login/login.ts'
 import { logInOffline } from '../support/login/refresh.ts'
 import { administrate, MANAGEMENT } from '../support/management.ts'
 import { startService } from '../support/service.ts'
+import { anyFilter, anySort } from '../support/stores/filters.ts'
 import { sql } from '../support/stores/sql.ts'
 
 const RUNS = rounds(1000)

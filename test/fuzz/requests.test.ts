@@ -79,7 +79,7 @@ interface Sent {
 
 const strange: fc.Arbitrary<Sent> = fc.record({ type: contentType, body: strangeBody })
 
-test('strange requests', async (t) => {
+test('unusual requests', async (t) => {
   const service = await startService(t)
   // One connection for all, so that a run costs a request and no handshake.
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 })

@@ -127,7 +127,7 @@ test('hashes of two purposes, values or secrets differ, and say nothing of the v
   )
 })
 
-test('no text of a stranger opens, and none makes the vault throw', () => {
+test('no forged text opens, and none makes the vault throw', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 200 }),
     fc.string({ unit: fc.constantFrom(...'abcXYZ019-_'), minLength: 38, maxLength: 200 }),
@@ -175,7 +175,7 @@ test('an auth request comes out of its id as it went in', () => {
   )
 })
 
-test('D-7: an id has at most 4 KiB, or there is none', () => {
+test('D-7: an id has at most 4 KiB, or is not issued', () => {
   const seen = { taken: 0, refused: 0 }
   fc.assert(
     fc.property(request, fc.integer({ min: 2_000, max: 4_000 }), (request, length) => {

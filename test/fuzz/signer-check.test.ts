@@ -158,7 +158,7 @@ test('D-136: check passes exactly for those tokens that a login accepts', async 
   assert.ok(counts.accepted > 20 && counts.refused > 20, JSON.stringify(counts))
 })
 
-test('R059: no text makes the check throw, and none that is no JWT passes', async () => {
+test('R059: no text makes the check throw, and none that is not a JWT passes', async () => {
   const { signer, ports } = surroundings({ enabled: true, identity: {}, extJwt: {} })
   const part = fc.jsonValue({ maxDepth: 2 }).map((value) => {
     return base64url(new TextEncoder().encode(JSON.stringify(value)))

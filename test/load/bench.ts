@@ -11,6 +11,7 @@ import { measureCpu } from './measures/cpu.ts'
 import { measureDelay } from './measures/delay.ts'
 import { type IdleRows, measureIdle } from './measures/idle.ts'
 import { measureStoreSize } from './measures/store-size.ts'
+import { measureWorkers } from './measures/workers.ts'
 import { isCpuOperation, type OperationName } from './operations.ts'
 import { writeProfile } from './profile.ts'
 import { describeMachine, savePage } from './report.ts'
@@ -79,6 +80,7 @@ async function measureAll(folder: string, options: BenchOptions): Promise<readon
       await provider.stop()
     }
   }
+  if (isAsked('workers')) rows.push(...(await measureWorkers(folder, { ...options, say })))
   if (isAsked('store-size')) rows.push(...(await measureStoreSize(folder, { ...options, say })))
   if (isAsked('idle', 'start')) {
     say('start and idle')

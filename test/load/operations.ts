@@ -8,6 +8,7 @@ export type OperationName =
   | 'session-cert'
   | 'login-password'
   | 'delay'
+  | 'workers'
   | 'store-size'
   | 'idle'
   | 'start'
@@ -28,6 +29,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   'session-cert': { title: 'API session certificate', hasProfile: true },
   'login-password': { title: 'whole login by password, one hash subtracted', hasProfile: true },
   delay: { title: '`current-identity` at 1 connection while 8 refresh, p50 against alone' },
+  workers: { title: 'two worker processes against one, throughput' },
   'store-size': {
     title: 'a store with 1,000,000 identities and sessions against 1,000',
     isLong: true,

@@ -1,6 +1,7 @@
 /** A CPU profile of Latchkey under one operation, taken over the inspector, without its start. */
 import { writeFile } from 'node:fs/promises'
 import { freePort } from '../support/ports.ts'
+import { useWorkers } from '../support/process/child-home.ts'
 import { runLoad } from './generator/load.ts'
 import { prepareWorks } from './generator/works.ts'
 import type { CpuOperation } from './operations.ts'
@@ -34,6 +35,9 @@ export async function writeProfile(
 ): Promise<void> {
   const port = await freePort()
   const home = await newHome(folder, 'home')
+  // One process has all the work, and the profile.
+  await (await startLatchkey(home)).stop()
+  await useWorkers(home.folder, 1)
   const latchkey = await startLatchkey(home, [`--inspect=127.0.0.1:${port}`])
   try {
     const filled = await fill(latchkey)

@@ -32,7 +32,7 @@ const passwordIn = async (home: string) =>
 
 for (const name of ['SQLite', 'PostgreSQL']) {
   suite(name, () => {
-    test('beside a running service, an administrator who cannot log in any more can, and whoever was logged in as him is out', async (t) => {
+    test('beside a running service, a locked-out administrator can log in again, and their earlier sessions end', async (t) => {
       const home = await preparedHome(t)
       if (name === 'PostgreSQL') {
         const db = await (await startPostgres()).freshDatabase()
@@ -135,7 +135,7 @@ test('with a default policy that forbids passwords the way back in is a policy o
   assert.match(stdout, /^Reset for "admin": password, policy\.$/m)
   assert.match(
     stdout,
-    /^The policy "default" lets nobody in by password alone and is as it was; this identity has the policy "recovery" now\.$/m,
+    /^The policy "default" does not allow logins with only a password and was not changed; this identity now has the policy "recovery" now\.$/m,
   )
   const again = await startChild(t, { home })
   const admin = await administrate(again, { username: 'admin', password: await passwordIn(home) })

@@ -135,7 +135,7 @@ test('a start whose file cannot be written is refused, and names the key', async
   assert.match(stderr, /^latchkey: events cannot be written \(edge\.audit\.output\): ENOENT.*\n$/)
 })
 
-test('a file that cannot be written any more is told in the log, and people log in', async (t) => {
+test('a file that can no longer be written to is reported in the log, and users can still log in', async (t) => {
   const home = await homeWith(t, 'logs/audit.log')
   await mkdir(join(home, 'logs'))
   const service = await startChild(t, { home })

@@ -156,7 +156,7 @@ test('the installation secret is left out, and the output says so; with a passph
   assert.equal(without.stderr, '')
   assert.match(
     without.stdout,
-    /^The backup \S+\/plain\.lkb is written \(\d+ rows\)\.\nThe installation secret is not in it; without that nobody can restore it\. Keep it elsewhere\.\n$/,
+    /^The backup \S+\/plain\.lkb is written \(\d+ rows\)\.\nThe installation secret is not in it, and the backup cannot be restored without it\. Keep the secret elsewhere\.\n$/,
   )
   assert.equal(JSON.parse((await readFile(plain, 'utf8')).split('\n')[0] ?? '').secret, undefined)
 
@@ -167,7 +167,7 @@ test('the installation secret is left out, and the output says so; with a passph
     [undefined, 0o600, /^latchkey: there is no file \S+\/passphrase\n$/],
     ['\nsecond line\n', 0o600, /^latchkey: the first line of \S+\/passphrase is empty\n$/],
     ['elevenchars\n', 0o600, /^latchkey: the passphrase has fewer than 12 characters\n$/],
-    ['correct horse battery staple\n', 0o644, /^latchkey: everybody on this machine can get at /],
+    ['correct horse battery staple\n', 0o644, /^latchkey: every user of this machine can access /],
   ]
   for (const [text, mode, complaint] of cases) {
     if (text !== undefined) await writeFile(file, text)
@@ -186,7 +186,7 @@ test('the installation secret is left out, and the output says so; with a passph
   assert.deepEqual((await readdir(folder)).sort(), ['passphrase', 'plain.lkb', 'with.lkb'])
 })
 
-test('a file that is there is replaced only with --force, and one that is being written is seen by nobody', async (t) => {
+test('an existing file is replaced only with --force, and other users cannot read one that is being written', async (t) => {
   const home = await preparedHome(t)
   const path = await backUp(t, home)
   const before = await readFile(path, 'utf8')
@@ -195,7 +195,7 @@ test('a file that is there is replaced only with --force, and one that is being 
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `latchkey: there is a file ${path} already; --force replaces it\n`,
+    stderr: `latchkey: ${path} already exists; pass --force to replace it\n`,
   })
   assert.equal(await readFile(path, 'utf8'), before)
   const forced = await runLatchkey(t, ['backup', '--home', home, '--out', path, '--force'])
@@ -239,7 +239,7 @@ test('where it cannot be taken or written, the command says why', async (t) => {
   assert.equal(foreign.code, 1)
   assert.equal(
     foreign.stderr,
-    'latchkey: this database was made with another installation secret\n',
+    'latchkey: this database was made with a different installation secret\n',
   )
   await changeConfig(home, (config) => {
     config.db = 'new.db'
@@ -254,7 +254,7 @@ test('where it cannot be taken or written, the command says why', async (t) => {
     [['backup', '--home', home], '"backup" needs --out'],
     [
       ['backup', '--home', home, '--out', 'b', '--passphrase-file', 'p'],
-      '--passphrase-file is for --with-secret: nothing else is encrypted with it',
+      '--passphrase-file needs --with-secret: only the secret is encrypted with it',
     ],
     [
       ['backup', '--home', other, '--out', join(home, 'b'), '--with-secret'],

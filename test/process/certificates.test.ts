@@ -90,12 +90,12 @@ test('a given certificate', async (t) => {
         service,
       )
       assert.equal((await service.call('/version')).status, 200)
-      assert.equal(messages('a server certificate was read again').length, 1)
+      assert.equal(messages('a server certificate was reloaded').length, 1)
     },
   )
 
   const second = await shownAt(service.port)
-  const refused = 'the new certificate is not usable; the old one stays'
+  const refused = 'the new certificate cannot be used; keeping the old one'
 
   await t.test('that cannot be used is logged once, and the old one stays', async () => {
     await put(join(home, 'given.pem'), 'nonsense')
@@ -185,7 +185,7 @@ test('a certificate of our own that nears its end is renewed on every listener, 
   assert.equal(kept.serialNumber, after[0])
 })
 
-test('files that were damaged while the service ran are made anew at the next look', async (t) => {
+test('files that were damaged while the service ran are created again at the next check', async (t) => {
   const service = await startService(t)
   const port = Number(new URL(service.baseUrl).port)
   const before = await shownAt(port)

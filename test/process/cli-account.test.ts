@@ -23,14 +23,14 @@ async function refused(
   assert.equal(code, expected, args.join(' '))
 }
 
-test('the own account on the command line', async (t) => {
+test("the user's own account on the command line", async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const person = await admin.createIdentity({ password: PASSWORD })
   const { username } = person
   const cli = await commandLineOf(t, service, person)
 
-  await t.test('the own password is changed by whoever knows it', async () => {
+  await t.test('a user who knows the current password changes it', async () => {
     const args = ['password']
     await refused(cli, args, `wrong one\n${NEXT}\n`, 65, /currentPassword \(the current one\) /)
     await refused(cli, args, `${PASSWORD}\nshort\n`, 65, /password \(the new one\) must have at /)
@@ -52,7 +52,7 @@ test('the own account on the command line', async (t) => {
     assert.equal((await cli.run('whoami')).code, 0)
   })
 
-  await t.test('whoever has no password is told so, and asked for nothing', async (t) => {
+  await t.test('a user without a password is told so, and is asked for nothing', async (t) => {
     const { jwt } = await inviteNew(admin, { ott: true })
     const device = await freshCli(t)
     await device.succeed(['enroll', '-', '--out', 'me.json'], jwt)

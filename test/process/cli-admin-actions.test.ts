@@ -96,7 +96,7 @@ test('what administrators do, on the command line', async (t) => {
     const person = { name: 'cora', password: PASSWORD }
     const { id } = await enrolledPerson({ ...service, clock } as unknown as Service, admin, person)
     assert.equal((await admin.get(`/identities/${id}`)).isMfaEnabled, true)
-    await done(cli, ['mfa', 'remove', 'cora', '--yes'], /"cora" \(\w+\) has no TOTP any more\.\n$/)
+    await done(cli, ['mfa', 'remove', 'cora', '--yes'], /"cora" \(\w+\) no longer has TOTP\.\n$/)
     assert.equal((await admin.get(`/identities/${id}`)).isMfaEnabled, false)
   })
 
@@ -302,13 +302,18 @@ test('what administrators do, on the command line', async (t) => {
     await refused(cli, ['ca', 'jwt', 'other'], 66, /no ca "other"/)
   })
 
-  await t.test('all sessions of an identity end, and of nobody by mistake', async () => {
+  await t.test('ends all sessions of one identity, and of no other by mistake', async () => {
     const gina = await admin.createIdentity({ name: 'gina', password: PASSWORD })
     await logInAs(service, gina)
-    await refused(cli, ['sessions', 'end-all', '--yes'], 64, /needs --identity or --everybody/)
+    await refused(
+      cli,
+      ['sessions', 'end-all', '--yes'],
+      64,
+      /needs either --identity or --everybody/,
+    )
     await refused(cli, ['sessions', 'end-all', '--identity', 'gina'], 64, /--yes/)
     const args = ['sessions', 'end-all', '--identity', 'gina', '--yes']
-    await done(cli, args, /"gina" \(\w+\) has no session any more\.\n$/)
+    await done(cli, args, /"gina" \(\w+\) no longer has a session\.\n$/)
     assert.deepEqual(await admin.get(`/identities/${gina.id}/api-sessions`), [])
   })
 

@@ -127,7 +127,7 @@ test('what administrators manage, on the command line', async (t) => {
     },
   )
 
-  await t.test('D-167: an id goes before a name, whoever has that name', async () => {
+  await t.test('D-167: an id takes precedence over a name', async () => {
     // Attack: somebody is called by the id of somebody else, so that a script with ids hits the wrong one.
     const victim = await admin.createIdentity({ name: 'victim' })
     const impostor = await admin.createIdentity({ name: victim.id })
@@ -150,7 +150,7 @@ test('what administrators manage, on the command line', async (t) => {
     )
   })
 
-  await t.test('a password is read from a file that is nobody else’s', async () => {
+  await t.test('reads a password from a file that other users cannot read', async () => {
     await admin.createIdentity({ name: 'bert' })
     const file = join(cli.folder, 'password')
     await writeFile(file, 'a long password of bert\nand no more\n', { mode: 0o644 })
@@ -216,7 +216,7 @@ test('what administrators manage, on the command line', async (t) => {
   })
 
   await t.test(
-    'a CA is registered from a file, with where its certificates name somebody',
+    'registers a CA from a file, with the field that contains the external id',
     async () => {
       const openssl = await openOpenssl()
       t.after(() => openssl.close())
@@ -333,7 +333,7 @@ test('what administrators manage, on the command line', async (t) => {
     assert.match(stdout, /Examples:\n {2}latchkey create identity alice/)
   })
 
-  await t.test('a server that does not answer is told from one that refuses', async () => {
+  await t.test('a server that does not answer is distinguished from one that refuses', async () => {
     await service.stop()
     const { code, stderr } = await cli.run('list', 'identities')
     assert.equal(code, 69, stderr)

@@ -58,7 +58,7 @@ test('docs/cli.md has every command for people, and every exit code', async () =
   }
 })
 
-test('completion for a shell that nobody knows is exit code 64', async (t) => {
+test('completion for an unknown shell is exit code 64', async (t) => {
   const cli = await freshCli(t)
   const { code, stderr } = await cli.run(['completion', 'cmd'])
   assert.equal(code, 64)

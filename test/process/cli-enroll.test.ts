@@ -104,7 +104,7 @@ test('an invitation', async (t) => {
     assert.deepEqual(await readdir(cli.home), ['first.json'])
   })
 
-  await t.test('that is none is named, and not repeated', async (t) => {
+  await t.test('names a token that is not valid, and does not repeat it', async (t) => {
     const cli = await freshCli(t)
     const wrong = await cli.run(['enroll', '-', '--out', 'me.json'], 'hunter2\n')
     assert.equal(wrong.code, 65)
@@ -167,28 +167,31 @@ test('an invitation', async (t) => {
     assert.equal(identity.id, identityId)
   })
 
-  await t.test('to a password takes a line for each question where nobody is', async (t) => {
-    const { jwt, identityId } = await inviteNew(admin, { updb: 'robot' })
-    const cli = await freshCli(t)
-    const weak = await cli.run(['enroll', '-'], `${jwt}\nrobot\npassword123\n`)
-    assert.equal(weak.code, 65)
-    assert.match(
-      weak.stderr,
-      /^latchkey: the new password is one of the most common passwords \(COULD_NOT_VALIDATE\) /,
-    )
-    const wrong = await cli.run(['enroll', '-', '--username', 'rob'], `${jwt}\n${PASSWORD}\n`)
-    assert.equal(wrong.code, 65)
-    assert.match(wrong.stderr, /this is not the username of the enrollment/)
-    const out = await cli.run(['enroll', '-', '--out', 'me.json'], jwt)
-    assert.equal(out.code, 64)
-    assert.match(out.stderr, /this enrollment is one with a password, which takes no --out/)
-    const args = ['enroll', '-', '--username', 'robot', '--json']
-    const { id, username } = JSON.parse(await cli.succeed(args, `${jwt}\n${PASSWORD}\n`))
-    assert.deepEqual([id, username], [identityId, 'robot'])
-    assert.deepEqual(await readdir(cli.home), [])
-  })
+  await t.test(
+    'for a password, reads one line for each question if there is no terminal',
+    async (t) => {
+      const { jwt, identityId } = await inviteNew(admin, { updb: 'robot' })
+      const cli = await freshCli(t)
+      const weak = await cli.run(['enroll', '-'], `${jwt}\nrobot\npassword123\n`)
+      assert.equal(weak.code, 65)
+      assert.match(
+        weak.stderr,
+        /^latchkey: the new password is one of the most common passwords \(COULD_NOT_VALIDATE\) /,
+      )
+      const wrong = await cli.run(['enroll', '-', '--username', 'rob'], `${jwt}\n${PASSWORD}\n`)
+      assert.equal(wrong.code, 65)
+      assert.match(wrong.stderr, /this is not the username of the enrollment/)
+      const out = await cli.run(['enroll', '-', '--out', 'me.json'], jwt)
+      assert.equal(out.code, 64)
+      assert.match(out.stderr, /this enrollment is one with a password, which takes no --out/)
+      const args = ['enroll', '-', '--username', 'robot', '--json']
+      const { id, username } = JSON.parse(await cli.succeed(args, `${jwt}\n${PASSWORD}\n`))
+      assert.deepEqual([id, username], [identityId, 'robot'])
+      assert.deepEqual(await readdir(cli.home), [])
+    },
+  )
 
-  await t.test('by somebody with a certificate of the CA becomes a login with it', async (t) => {
+  await t.test('with a certificate of the CA becomes a login with it', async (t) => {
     const ca = await openssl.makeCa({ subject: '/CN=Factory' })
     const caId = await registerCa(admin, openssl, ca, { isOttCaEnrollmentEnabled: true })
     const { jwt, identityId } = await inviteNew(admin, { ottca: caId })
@@ -208,7 +211,7 @@ test('an invitation', async (t) => {
     assert.match(mixed.stderr, /the certificate or its key cannot be used\n$/)
     const refused = await cli.run(['enroll', '-', ...files('stranger')], jwt)
     assert.equal(refused.code, 65)
-    assert.match(refused.stderr, /it is of another CA, or not good now \(CERT_FAILED_VALIDATION\)/)
+    assert.match(refused.stderr, /it is of another CA, or not valid now \(CERT_FAILED_VALIDATION\)/)
 
     await cli.succeed(['enroll', '-', ...files('leaf'), '--out', 'me.json'], jwt)
     await cli.succeed(['login', '--identity', 'me.json'])
@@ -221,7 +224,7 @@ test('an invitation', async (t) => {
     assert.match(taken.stderr, /^latchkey: the certificate belongs to an identity already /)
   })
 
-  await t.test('of a CA, to all who have a certificate, makes an identity', async (t) => {
+  await t.test('of a CA, for every holder of a certificate, creates an identity', async (t) => {
     const ca = await openssl.makeCa({ subject: '/CN=Open factory' })
     const caId = await registerCa(admin, openssl, ca, { isAutoCaEnrollmentEnabled: true })
     const jwt = (await admin.call('GET', `/cas/${caId}/jwt`)).text
@@ -239,7 +242,7 @@ test('an invitation', async (t) => {
   })
 })
 
-test('an identity file that is none is exit code 65', async (t) => {
+test('an invalid identity file is exit code 65', async (t) => {
   const cli = await freshCli(t)
   await writeFile(join(cli.home, 'me.json'), '{"id": "x"}', { mode: 0o600 })
   const { code, stderr } = await cli.run(['login', '--identity', 'me.json'])

@@ -47,7 +47,7 @@ test('every entity on the command line', async (t) => {
     await refused(['get', 'authenticator', 'nobody'], 66, /no authenticator "nobody"/)
   })
 
-  await t.test('an enrollment is made for somebody, shown and withdrawn', async () => {
+  await t.test('creates, shows and deletes an enrollment', async () => {
     const made = await json('create', 'enrollment', '--identity', 'hugo', '--method', 'ott')
     assert.match(made.token, /^lke_/)
     assert.equal((await json('get', 'enrollment', 'hugo')).id, made.id)
@@ -59,7 +59,7 @@ test('every entity on the command line', async (t) => {
     await refused(['update', 'enrollment', 'hugo'], 66, /no enrollment "hugo"/)
   })
 
-  await t.test('a session is shown by whoever has one', async () => {
+  await t.test('shows the session of an identity that has one', async () => {
     const { identityId } = await json('get', 'session', 'hugo')
     assert.equal(identityId, hugo.id)
     await refused(['delete', 'session', 'nobody', '--yes'], 66, /no session "nobody"/)
@@ -98,7 +98,7 @@ test('every entity on the command line', async (t) => {
     await refused([...lost, 'password', '--expires-at', 'soon'], 65, /expiresAt \(--expires-at\) /)
   })
 
-  await t.test('a credential that is deleted lets nobody in', async () => {
+  await t.test('a deleted credential no longer logs in', async () => {
     await done('delete', 'authenticator', 'hugo', '--yes')
     const { code, stderr } = await cli.run('delete', 'authenticator', 'hugo', '--yes')
     assert.deepEqual([code, /no authenticator "hugo"/.test(stderr)], [66, true])

@@ -67,13 +67,16 @@ test('a server that means ill', async (t) => {
     }
   })
 
-  await t.test('gets nobody to another address, and no token there', async () => {
-    const before = proxy.seen.length
-    answerWith(307, '', { location: `${proxy.url}/elsewhere` })
-    const { code, stderr } = await cli.run('list', 'identities')
-    assert.equal(code, 76, stderr)
-    assert.ok(!proxy.seen.slice(before).some((line) => line.includes('elsewhere')))
-  })
+  await t.test(
+    'does not follow a redirect to another address, and sends no token there',
+    async () => {
+      const before = proxy.seen.length
+      answerWith(307, '', { location: `${proxy.url}/elsewhere` })
+      const { code, stderr } = await cli.run('list', 'identities')
+      assert.equal(code, 76, stderr)
+      assert.ok(!proxy.seen.slice(before).some((line) => line.includes('elsewhere')))
+    },
+  )
 
   await t.test(
     'is not read to the end when it does not stop, nor when it nests too deeply',
@@ -89,7 +92,7 @@ test('a server that means ill', async (t) => {
     },
   )
 
-  await t.test('does not keep --all going with the same page for ever', async () => {
+  await t.test('does not keep --all going with the same page forever', async () => {
     const data = [{ id: 'one', name: 'one' }]
     answerWith(200, { data, meta: { pagination: { offset: 0, totalCount: 1e12 } } })
     const { code, stdout } = await cli.run('list', 'identities', '--all', '--json')
@@ -115,7 +118,7 @@ test('a server that means ill', async (t) => {
     assert.equal(late.stderr, 'latchkey: the enrollment has expired; ask for a new one\n')
   })
 
-  await t.test('and somebody with a link in the way: what it leads to is not written', async () => {
+  await t.test('a link in place of the file is not followed', async () => {
     // Attack: a link in a folder that others can write to, at the name that a file with a key will get.
     proxy.meddle(undefined)
     const folder = join(cli.folder, 'open')

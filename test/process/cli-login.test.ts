@@ -55,28 +55,31 @@ test('login with a password', async (t) => {
     assert.equal(stdout, `Logged in as admin at ${service.baseUrl}, context default.\n`)
   })
 
-  await t.test('R063: keeps what it got for nobody else, and no password at all', async (t) => {
-    const cli = await cliFor(t, service)
-    await cli.succeed([...to(service), '--username', 'admin'], ADMIN.password)
-    const folder = join(cli.configFolder, 'latchkey')
-    const modeOf = async (...path: string[]) => (await stat(join(folder, ...path))).mode & 0o777
-    assert.equal(await modeOf(), 0o700)
-    assert.equal(await modeOf('credentials'), 0o700)
-    assert.equal(await modeOf('credentials', 'default.json'), 0o600)
-    assert.equal(await modeOf('contexts.json'), 0o600)
-    const kept = await readFile(join(folder, 'credentials', 'default.json'), 'utf8')
-    assert.ok(!kept.includes(ADMIN.password))
-    const listed = await readFile(join(folder, 'contexts.json'), 'utf8')
-    const { session } = await cli.credentials()
-    assert.ok(!listed.includes(session.refreshToken) && !listed.includes(session.accessToken))
+  await t.test(
+    'R063: other users cannot read what it stored, and no password is stored',
+    async (t) => {
+      const cli = await cliFor(t, service)
+      await cli.succeed([...to(service), '--username', 'admin'], ADMIN.password)
+      const folder = join(cli.configFolder, 'latchkey')
+      const modeOf = async (...path: string[]) => (await stat(join(folder, ...path))).mode & 0o777
+      assert.equal(await modeOf(), 0o700)
+      assert.equal(await modeOf('credentials'), 0o700)
+      assert.equal(await modeOf('credentials', 'default.json'), 0o600)
+      assert.equal(await modeOf('contexts.json'), 0o600)
+      const kept = await readFile(join(folder, 'credentials', 'default.json'), 'utf8')
+      assert.ok(!kept.includes(ADMIN.password))
+      const listed = await readFile(join(folder, 'contexts.json'), 'utf8')
+      const { session } = await cli.credentials()
+      assert.ok(!listed.includes(session.refreshToken) && !listed.includes(session.accessToken))
 
-    await chmod(join(folder, 'credentials', 'default.json'), 0o644)
-    const { code, stdout, stderr } = await cli.run(['token'])
-    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
-    assert.match(stderr, /everybody on this machine can get at \S+default\.json; run: chmod 600/)
-  })
+      await chmod(join(folder, 'credentials', 'default.json'), 0o644)
+      const { code, stdout, stderr } = await cli.run(['token'])
+      assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+      assert.match(stderr, /every user of this machine can access \S+default\.json; run: chmod 600/)
+    },
+  )
 
-  await t.test('a wrong one is refused with exit code 77, and nobody is logged in', async (t) => {
+  await t.test('a wrong one is refused with exit code 77 and no login', async (t) => {
     const cli = await cliFor(t, service)
     const args = [...to(service), '--username', 'admin']
     const { code, stdout, stderr } = await cli.run(args, 'not the password\n')
@@ -116,7 +119,7 @@ test('login with a password', async (t) => {
   })
 })
 
-test('a server that nobody knows yet', async (t) => {
+test('a server that is not known yet', async (t) => {
   const service = await startService(t)
   const { fingerprint256 } = new X509Certificate(service.ca)
   const login = ['login', '--url', service.baseUrl, '--username', 'admin']
@@ -148,7 +151,7 @@ test('a server that nobody knows yet', async (t) => {
     assert.equal(await cli.succeed(['context', 'list', '--json']), '[]\n')
   })
 
-  await t.test('is not trusted where nobody can be asked', async (t) => {
+  await t.test('is not trusted without a terminal to ask on', async (t) => {
     const cli = await freshCli(t)
     const { code, stderr } = await cli.run(login, ADMIN.password)
     assert.equal(code, 76)
@@ -230,7 +233,7 @@ test('login with a second factor', async (t) => {
     },
   )
 
-  await t.test('enrolls nothing where nobody is looking', async (t) => {
+  await t.test('enrolls nothing without a terminal', async (t) => {
     const policy = await totpPolicy(admin)
     const person = await admin.createIdentity({ password: PASSWORD, policy })
     const cli = await cliFor(t, service)
@@ -287,7 +290,7 @@ test('login with a certificate, with an external JWT', async (t) => {
     await chmod(join(cli.home, 'key.pem'), 0o644)
     const refused = await cli.run(['login', '--cert', 'cert.pem', '--key', 'key.pem'])
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /everybody on this machine can get at \S+key\.pem/)
+    assert.match(refused.stderr, /every user of this machine can access \S+key\.pem/)
   })
 
   await t.test('a JWT comes from a file or from standard input', async (t) => {

@@ -101,20 +101,17 @@ test('a fresh token', async (t) => {
     },
   )
 
-  await t.test(
-    'credentials that cannot be read are said to be so, without what is in them',
-    async (t) => {
-      const cli = await loggedIn(t, service)
-      const file = join(cli.configFolder, 'latchkey', 'credentials', 'default.json')
-      await writeFile(file, '{"session": {"accessToken": "hunter2"}}')
-      const { code, stderr } = await cli.run(['token'])
-      assert.equal(code, 1)
-      assert.equal(
-        stderr,
-        `latchkey: ${file} cannot be read; fix it, or delete it and log in again\n`,
-      )
-    },
-  )
+  await t.test('unreadable credentials are reported, without their content', async (t) => {
+    const cli = await loggedIn(t, service)
+    const file = join(cli.configFolder, 'latchkey', 'credentials', 'default.json')
+    await writeFile(file, '{"session": {"accessToken": "hunter2"}}')
+    const { code, stderr } = await cli.run(['token'])
+    assert.equal(code, 1)
+    assert.equal(
+      stderr,
+      `latchkey: ${file} cannot be read; fix it, or delete it and log in again\n`,
+    )
+  })
 })
 
 test('before any login every command says what to do, with exit code 77', async (t) => {
@@ -163,7 +160,7 @@ test('logout', async (t) => {
 test('a session certificate', async (t) => {
   const service = await startService(t)
 
-  await t.test('is written with its key, which nobody else can read', async (t) => {
+  await t.test('is written with its key, which other users cannot read', async (t) => {
     const cli = await loggedIn(t, service)
     const files = JSON.parse(await cli.succeed(['cert', '--out', 'made/here', '--json']))
     const folder = join(cli.home, 'made', 'here')
@@ -210,20 +207,17 @@ test('contexts', async (t) => {
     assert.equal(await urlOf(), first.baseUrl)
   })
 
-  await t.test(
-    'a name that nobody has is exit code 64, and those that there are are named',
-    async () => {
-      for (const args of [
-        ['context', 'use', 'wrok'],
-        ['context', 'remove', 'wrok'],
-        ['token', '--context', 'constructor'],
-      ]) {
-        const { code, stderr } = await cli.run(args)
-        assert.equal(code, 64, args.join(' '))
-        assert.match(stderr, /^latchkey: there is no context "\w+"; there is default, work\n/)
-      }
-    },
-  )
+  await t.test('an unknown name is exit code 64, and the known ones are listed', async () => {
+    for (const args of [
+      ['context', 'use', 'wrok'],
+      ['context', 'remove', 'wrok'],
+      ['token', '--context', 'constructor'],
+    ]) {
+      const { code, stderr } = await cli.run(args)
+      assert.equal(code, 64, args.join(' '))
+      assert.match(stderr, /^latchkey: there is no context "\w+"; there is default, work\n/)
+    }
+  })
 
   await t.test('one that is removed takes its credentials along', async () => {
     await cli.succeed(['context', 'remove', 'work'])
@@ -244,7 +238,7 @@ test('contexts', async (t) => {
     )
   })
 
-  await t.test('whose file cannot be read are not taken for none', async () => {
+  await t.test('whose file cannot be read are not treated as missing', async () => {
     const file = join(cli.configFolder, 'latchkey', 'contexts.json')
     await writeFile(file, '{"contexts": {')
     for (const args of [['context', 'list'], ['whoami'], ['context', 'use', 'default']]) {

@@ -103,7 +103,7 @@ test('config check', async (t) => {
     const { code, stdout, stderr } = await check()
     assert.deepEqual(
       { code, stdout, stderr },
-      { code: 0, stdout: 'The configuration is good.\n', stderr: '' },
+      { code: 0, stdout: 'The configuration is valid.\n', stderr: '' },
     )
   })
 
@@ -116,7 +116,7 @@ test('config check', async (t) => {
     const [access, id, verdict] = stdout.split('\n')
     assert.match(access ?? '', /edge\.oidc\.accessTokenDuration.*5s.*1m/)
     assert.match(id ?? '', /edge\.oidc\.idTokenDuration.*0s.*1m/)
-    assert.equal(verdict, 'The configuration is good, adjusted as above.')
+    assert.equal(verdict, 'The configuration is valid, with the adjustments above.')
   })
 
   await t.test('prints every problem at once, with exit code 78', async () => {
@@ -168,7 +168,7 @@ test('--config names another file, which must exist', async (t) => {
   assert.match(wrong.stderr, /other\.yml has 2 problems:\n {2}v: .*\n {2}web: is missing/)
 })
 
-test('an address that nobody can connect to is refused before anything is made', async (t) => {
+test('an address that clients cannot connect to is refused before anything is created', async (t) => {
   const home = join(await temporaryFolder(t), 'home')
   const { code, stderr } = await runLatchkey(t, ['run', '--home', home], {
     environment: { LATCHKEY_ADDRESS: '0.0.0.0:1280' },
@@ -201,7 +201,7 @@ test('a Node that is too old gets one sentence that says what to do', async (t) 
   )
 })
 
-test('where nobody reads the output any more, a command ends without a word and with exit code 141', async (t) => {
+test('when the reader of the output is gone, a command ends silently with exit code 141', async (t) => {
   const child = spawnLatchkey(t, ['--help'])
   child.process.stdout?.destroy()
   const { code, stderr } = await child.finished

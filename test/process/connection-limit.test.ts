@@ -49,7 +49,7 @@ test('D-201: a client is answered while silent connections take every place', {
   assert.equal(metricOf(text, 'refused_total'), 0)
   // With that of the client.
   assert.equal(metricOf(text, 'displaced_total'), LIMIT - 20 + 1 - MOST_CONNECTIONS)
-  const lines = linesOf(service, 'silent connections make way for new ones')
+  const lines = linesOf(service, 'idle connections are closed to make room for new ones')
   assert.equal(lines[0].most, MOST_CONNECTIONS)
   assert.ok(lines.length < 5, 'few lines, however many connections')
   assert.equal((await service.stop()).code, 0)
@@ -117,7 +117,7 @@ test('the gateway closes silent connections, and SIGTERM stops it despite them',
   // More than the limit: each client connection may need a second one.
   await holdMany(t, port, 200)
   await eventually(
-    () => gateway.output.stderr.includes('silent connections make way') || undefined,
+    () => gateway.output.stderr.includes('idle connections are closed') || undefined,
     'the line about silent connections',
   )
   gateway.process.kill('SIGTERM')

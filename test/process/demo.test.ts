@@ -13,8 +13,8 @@ import { httpClient } from '../support/http-client.ts'
 import { freePort, isRefused } from '../support/ports.ts'
 import { waitFor } from '../support/process/child-service.ts'
 import { type DemoProcess, spawnDemo, startDemoProcess } from '../support/process/demo.ts'
-import { openShell, type Talk } from '../support/process/shell.ts'
 import { temporaryFolder } from '../support/service.ts'
+import { openShell, type Talk } from '../support/terminal/shell.ts'
 
 /** How each line of the walk-through begins, and what a person sees then. In the order in which they are printed. */
 function expectations(demo: DemoProcess): readonly Expectation[] {
@@ -106,12 +106,12 @@ test('every line that the demo prints does what is said beside it', async (t) =>
 
   await t.test('it says first what it is, and writes no complaint', () => {
     const [first = '', second = '', third = ''] = demo.output.stdout.split('\n')
-    assert.match(first, /to be tried/)
-    assert.match(`${second} ${third}`, /Only this machine.*made anew at each start.*gone when it/)
+    assert.match(first, /Latchkey demo/)
+    assert.match(`${second} ${third}`, /Only this machine.*new at each start.*deleted when it/)
     assert.equal(demo.output.stderr, '')
   })
 
-  await t.test('its folder and the files in it are nobody else’s', async () => {
+  await t.test('its folder and files cannot be read by other users', async () => {
     assert.equal((await stat(folder)).mode & 0o777, 0o700)
     for (const name of ['admin.password', 'carl.key', 'nora.jwt', 'env', 'service.log']) {
       assert.equal((await stat(join(folder, name))).mode & 0o077, 0, name)
@@ -138,7 +138,7 @@ test('every line that the demo prints does what is said beside it', async (t) =>
     }
   })
 
-  await t.test('the upstream learns who calls, and no credential', async () => {
+  await t.test('the upstream learns the identity of the caller, and no credential', async () => {
     const line = demo.chapters.flatMap(({ lines }) => lines).find((one) => one.includes('/hello'))
     await shell.run('latchkey login --context default --username paula < paula.password')
     await shell.run('latchkey cert --out .')
@@ -182,11 +182,11 @@ test('every line that the demo prints does what is said beside it', async (t) =>
     )
   })
 
-  await t.test('the contexts of whoever tries it are not touched', async () => {
+  await t.test('does not touch the contexts of the user who tries it', async () => {
     assert.deepEqual(await readdir(home), [])
   })
 
-  await t.test('nobody reaches it from another machine', async () => {
+  await t.test('cannot be reached from another machine', async () => {
     const elsewhere = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .filter(({ internal, scopeid }) => !internal && !scopeid)
@@ -237,7 +237,7 @@ test('several at once, ports that are taken, and other ends', async (t) => {
     assert.equal(code, 1)
     assert.equal(
       stderr,
-      `latchkey: listener default: something listens at 127.0.0.1:${port} already; is this service running?\n`,
+      `latchkey: listener default: 127.0.0.1:${port} is already in use; is the service already running?\n`,
     )
     assert.deepEqual(await readdir(temporary), before)
   })

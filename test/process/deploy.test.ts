@@ -84,7 +84,7 @@ test('the unit starts a command that exists, with options that it takes', async 
   assert.equal(home, `/var/lib/${await directive('StateDirectory')}`)
 })
 
-test('the unit is started again when that can help, and not when a person must look first', async () => {
+test('the unit is restarted when that can help, and not when an operator must look first', async () => {
   assert.equal(await directive('Restart'), 'on-failure')
   const prevented = (await directive('RestartPreventExitStatus')).split(' ').map(Number)
   assert.deepEqual(prevented, [EXIT.usage, EXIT.config])
@@ -187,7 +187,7 @@ test('what the image is built from is in the context, and nothing else is', asyn
   assert.deepEqual(rules.slice(1).sort(), [...new Set(sources)].map((one) => `!${one}`).sort())
 })
 
-test('the image runs as nobody in particular, stops by the signal that we listen for, and keeps its home in a volume', async () => {
+test('the image runs as an unprivileged user, stops on the signal that we handle, and keeps its home in a volume', async () => {
   const stage = await finalStage()
   const [user = ''] = textsOf(stage, 'USER')
   assert.match(user, /^[1-9]\d*:[1-9]\d*$/)

@@ -113,7 +113,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-test('a gateway whose controller is not there refuses everybody, says nothing of being ready, and can be stopped', async (t) => {
+test('a gateway without its controller refuses every caller, is not ready, and can be stopped', async (t) => {
   const service = await startChild(t)
   const { identity, gatewayCa } = await makeRouter(t, service)
   const traveller = await travellerOf(await oidcSession(service))
@@ -198,9 +198,9 @@ test('an identity file that cannot be used is named, with exit code 1', async (t
     [{ ...identity, id: undefined }, /is not JSON with the texts/],
     [{ ...identity, key: 7 }, /is not JSON with the texts/],
     [{ ...identity, cert: 'x' }, /has a cert that is not a certificate in PEM/],
-    [{ ...identity, key: 'x' }, /has a key that is no private key in PEM/],
+    [{ ...identity, key: 'x' }, /has a key that is not a private key in PEM/],
     [{ ...identity, ca: 'x' }, /has a ca that is not a certificate in PEM/],
-    [{ ...identity, key: otherKey }, /has a key that is not the key of its cert/],
+    [{ ...identity, key: otherKey }, /has a key that does not belong to its cert/],
   ]
   for (const [content, complaint] of cases) {
     const complained = await start(await writeIdentity(t, content))
@@ -210,6 +210,6 @@ test('an identity file that cannot be used is named, with exit code 1', async (t
   // R063
   assert.match(
     await start(await writeIdentity(t, identity, 0o644)),
-    /everybody on this machine can get at .*router\.json; run: chmod 600 /,
+    /every user of this machine can access .*router\.json; run: chmod 600 /,
   )
 })

@@ -7,7 +7,7 @@ import { runGuide } from '../support/guides/guide.ts'
 import { freePort } from '../support/ports.ts'
 import { operatorMachine } from '../support/process/operator-machine.ts'
 
-test('the lines of docs/operating.md run as they stand there, under a service that they start anew', async (t) => {
+test('the lines of docs/operating.md run as they are, under a service that they start', async (t) => {
   const machine = await operatorMachine(t)
   const address = `localhost:${await freePort()}`
   await runGuide(t, 'docs/operating.md', {

@@ -34,7 +34,7 @@ test('pages with a few lines for administrators', async (t) => {
     await runGuide(t, 'docs/audit.md', await paste(service))
   })
 
-  await t.test('docs/external-idp.md makes a signer that people log in through', async (t) => {
+  await t.test('docs/external-idp.md creates a signer that users log in through', async (t) => {
     const idp = await startLoginIdp(t, { clock: new TestClock() })
     const { replace, ...options } = await paste(service)
     const realm = 'https://login.example.com/realms/staff'

@@ -37,7 +37,7 @@ test('does not install again into a used home whose database file is missing', a
 
   const refusal = (what: string) =>
     `latchkey: the database ${db} is ${what}, but the home ${home} belongs to an installation; put the database back, ` +
-    'set "db" to the right one, or restore a backup with "latchkey restore"; to begin a new installation take another ' +
+    'set "db" to the right one, or restore a backup with "latchkey restore"; for a new installation use another ' +
     `home, or delete ${ca} first`
 
   await t.test('commands that would install, or that need an installation, fail', async () => {

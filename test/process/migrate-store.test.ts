@@ -32,7 +32,7 @@ function move(t: TestContext, from: string, to: string, options = {}) {
   return runLatchkey(t, ['migrate-store', '--from', from, '--to', to], options)
 }
 
-test('from SQLite to PostgreSQL and back, everything that people hold stays good, and what was spent stays spent (R042)', async (t) => {
+test('from SQLite to PostgreSQL and back, everything that users hold stays valid, and what was spent stays spent (R042)', async (t) => {
   const sqlite = PLACES[0] as (typeof PLACES)[number]
   let service = await startAt(t, sqlite)
   const { home } = service
@@ -59,7 +59,7 @@ test('from SQLite to PostgreSQL and back, everything that people hold stays good
     assert.equal(busy.code, 1)
     assert.match(
       busy.stderr,
-      /^latchkey: somebody else uses the database \S+; stop every instance, and whatever else is connected\n$/,
+      /^latchkey: another process uses the database \S+; stop every instance, and whatever else is connected\n$/,
     )
     assert.equal((await service.stop()).code, 0)
 
@@ -152,7 +152,7 @@ test('R114: a move that is killed between its two commits leaves both whole, and
   }
 })
 
-test('a target with an installation, a source without one and anything that is no database are refused, and nothing changes', async (t) => {
+test('a target with an installation, a source without one and anything that is not a database are refused, and nothing changes', async (t) => {
   const home = await preparedHome(t)
   const other = await makeHome(t)
   const folder = await temporaryFolder(t)
@@ -172,7 +172,7 @@ test('a target with an installation, a source without one and anything that is n
       `sqlite:${join(other, 'latchkey.db')}`,
       /there is an installation in the database \S+ already\n$/,
     ],
-    [`sqlite:${db}`, `sqlite:${home}/./latchkey.db`, /: both databases are the same one\n$/],
+    [`sqlite:${db}`, `sqlite:${home}/./latchkey.db`, /: both databases are the same\n$/],
     [
       `sqlite:${join(folder, 'no.db')}`,
       `sqlite:${join(folder, 'new.db')}`,
@@ -189,7 +189,7 @@ test('a target with an installation, a source without one and anything that is n
       `sqlite:${join(folder, 'new.db')}`,
       /text\.db is not a database of Latchkey\n$/,
     ],
-    [`sqlite:${db}`, `sqlite:${open}`, /: everybody on this machine can get at \S+open\.db/],
+    [`sqlite:${db}`, `sqlite:${open}`, /: every user of this machine can access \S+open\.db/],
     [
       `sqlite:${db}`,
       `sqlite:${join(folder, 'no', 'x.db')}`,

@@ -33,7 +33,7 @@ test('the published package', async (t) => {
   const { installed: folder } = consumer
   const program = join(folder, 'bin', 'latchkey.js')
 
-  await t.test('has what it runs and what people read, and neither sources nor tests', async () => {
+  await t.test('has what it runs and what users read, and neither sources nor tests', async () => {
     for (const name of ['bin', 'dist', 'docs', 'LICENSE', 'README.md', 'CHANGELOG.md']) {
       assert.ok(existsSync(join(folder, name)), name)
     }
@@ -65,6 +65,15 @@ test('the published package', async (t) => {
     const args = ['--input-type=module', '-e', script]
     const { stdout } = await run(process.execPath, args, { cwd: folder })
     assert.equal(stdout, 'function\n')
+  })
+
+  await t.test('has a fake server for tests of clients as an entry of its own', async () => {
+    const script =
+      "const { SCENARIO_NAMES } = await import('latchkey/testing'); console.log(SCENARIO_NAMES[0])"
+    const args = ['--input-type=module', '-e', script]
+    const { stdout } = await run(process.execPath, args, { cwd: folder })
+    assert.equal(stdout, 'lost-refresh\n')
+    assert.ok(existsSync(join(folder, 'dist', 'testing', 'testing.d.ts')))
   })
 
   await t.test('has the client library as an entry of its own, and it logs in', async () => {
@@ -143,22 +152,19 @@ test('the published package', async (t) => {
     assert.equal((await service.stop()).code, 0)
   })
 
-  await t.test(
-    'runs the command on Node 24 and newer, and is told so on an older one',
-    async () => {
-      for (const node of [{ major: '26', path: process.execPath }, ...OTHER_NODES]) {
-        const result = await run(node.path, [program, '--version']).then(
-          ({ stderr }) => ({ code: 0, stderr }),
-          ({ code, stderr }) => ({ code, stderr }),
-        )
-        if (Number(node.major) >= 24) assert.deepEqual(result, { code: 0, stderr: '' }, node.major)
-        else {
-          assert.equal(result.code, 1)
-          assert.match(result.stderr, /^latchkey needs Node 24 or newer and was started by v2\d/)
-        }
+  await t.test('runs the command on Node 24 and newer, and says so on an older one', async () => {
+    for (const node of [{ major: '26', path: process.execPath }, ...OTHER_NODES]) {
+      const result = await run(node.path, [program, '--version']).then(
+        ({ stderr }) => ({ code: 0, stderr }),
+        ({ code, stderr }) => ({ code, stderr }),
+      )
+      if (Number(node.major) >= 24) assert.deepEqual(result, { code: 0, stderr: '' }, node.major)
+      else {
+        assert.equal(result.code, 1)
+        assert.match(result.stderr, /^latchkey needs Node 24 or newer and was started by v2\d/)
       }
-    },
-  )
+    }
+  })
 
   await t.test('has types that need no skipLibCheck, for ES modules and CommonJS', async () => {
     const compilerOptions = {

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { copyInstalledHome } from '../support/installed-home.ts'
+import { copyInstalledHome } from '../support/homes/installed-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -35,7 +35,7 @@ test('R063: a start refuses what the world can get at', async (t) => {
         const complaint = stderr.trimEnd().split('\n').at(-1) ?? ''
         assert.equal(
           complaint,
-          `latchkey: everybody on this machine can get at ${path}; run: chmod ${remedy} '${path}'`,
+          `latchkey: every user of this machine can access ${path}; run: chmod ${remedy} '${path}'`,
         )
         const line = complaint.slice(complaint.indexOf('chmod'))
         execFileSync('sh', ['-c', line])

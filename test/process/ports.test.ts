@@ -19,7 +19,7 @@ test('a second instance on the same home is refused when it would use the same p
   const complaint = second.stderr.trimEnd().split('\n').at(-1)
   assert.equal(
     complaint,
-    `latchkey: listener default: something listens at 127.0.0.1:${port} already; is this service running?`,
+    `latchkey: listener default: 127.0.0.1:${port} is already in use; is the service already running?`,
   )
   assert.doesNotMatch(second.stderr, /"ready"/)
   assert.equal((await first.call('/version')).status, 200, 'the first one goes on')

@@ -11,7 +11,7 @@ import { rounds } from '../support/chance/rounds.ts'
 import { assertOver, checkChain, workUntilKilled } from '../support/kills/chains.ts'
 import { doomedHome } from '../support/kills/power-cut.ts'
 import type { OfflineTokens } from '../support/login/refresh.ts'
-import { fixPort } from '../support/process/child-home.ts'
+import { fixPort, useWorkers } from '../support/process/child-home.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 
 const ROUNDS = rounds(2)
@@ -24,6 +24,7 @@ test('what was answered before a power cut holds after the next start', async (t
   t.diagnostic(`KILL_SEED=${seed}`)
   const home = await preparedHome(t)
   await fixPort(home)
+  await useWorkers(home, 2)
   const doomed = doomedHome(t, home)
 
   const over: OfflineTokens[] = []

@@ -56,7 +56,7 @@ for (const shell of ['bash', 'zsh']) {
     })
 
     const [, loginUrl, tokens = '', identity = '', browserUrl = '', checked = ''] = outputs
-    assert.equal(checked, 'The configuration is good.\n')
+    assert.equal(checked, 'The configuration is valid.\n')
     assert.match(loginUrl ?? '', /\/oidc\/login\/username\?authRequestID=/)
     assert.equal(JSON.parse(tokens).token_type, 'Bearer')
     assert.equal(JSON.parse(identity).data.name, 'admin')

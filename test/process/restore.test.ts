@@ -13,7 +13,7 @@ import { TestClock } from '../support/clocks/clock.ts'
 import { legacySession, oidcSession } from '../support/edge/live-session.ts'
 import { openTunnel, pass, startRealEdge, travellerOf } from '../support/edge/real-edge.ts'
 import { eventually } from '../support/eventually.ts'
-import { copyInstalledHome } from '../support/installed-home.ts'
+import { copyInstalledHome } from '../support/homes/installed-home.ts'
 import { authenticatorApp, enrolledPerson } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
 import { bearer, beginLogin, exchange, obtainCode, submitPassword } from '../support/login/login.ts'
@@ -57,7 +57,7 @@ for (const place of PLACES) {
   suite(place.name, () => {
     // The attack of R042: something was used, or taken away, after the backup. Whoever has kept a copy of it shows it
     // again once the backup is in place, where nothing knows of its use.
-    test('R042: nothing that was spent or ended after a backup is good after its restore, and nobody is still in', async (t) => {
+    test('R042: nothing that was spent or ended after a backup is valid after its restore, and no session survives', async (t) => {
       const service = await startAt(t, place)
       const { home } = service
       const admin = await administrate(service)
@@ -189,7 +189,7 @@ for (const place of PLACES) {
       assert.deepEqual(await newAdmin.get('/enrollments'), [])
     })
 
-    test('a backup goes into an empty database of the same kind and of the other one, and people log in as before', async (t) => {
+    test('a backup goes into an empty database of the same kind and of the other one, and users log in as before', async (t) => {
       const service = await startAt(t, place)
       const admin = await administrate(service)
       const name = 'Zoë "quoted" \\ 🦊'
@@ -209,7 +209,7 @@ for (const place of PLACES) {
         assert.equal(occupied.code, 1)
         assert.match(
           occupied.stderr,
-          /^latchkey: there is an installation in the database \S+ already; --force replaces it\n$/,
+          /^latchkey: there is an installation in the database \S+ already; pass --force to replace it\n$/,
         )
         await (service.process.exitCode === null ? service.stop() : service.finished)
         const other = await startChild(t, { home })
@@ -279,14 +279,14 @@ suite('a file is refused, with a sentence that says why, by --verify and by a re
     ],
     'that has one letter altered': (text) => [
       text.replace('"admin","Default",1', '"Admin","Default",1'),
-      'is damaged or was altered: its SHA-256 is another one',
+      'is damaged or was altered: its SHA-256 does not match',
     ],
     'that has a row less': (text) => {
       const lines = text.split('\n')
       const at = lines.findIndex((line) => line.includes('"table":"events"')) + 1
       return [lines.toSpliced(at, 1).join('\n'), 'is damaged: a row of events cannot be read']
     },
-    'that goes on after its end': (text) => [`${text}[]\n`, 'goes on after its end'],
+    'that has data after its end': (text) => [`${text}[]\n`, 'has data after its end'],
     'that misses a table, and was hashed again': (text) => {
       const lines = text.trimEnd().split('\n').slice(0, -1)
       const at = lines.findIndex((line) => line.includes('"table":"events"'))
@@ -311,7 +311,7 @@ suite('a file is refused, with a sentence that says why, by --verify and by a re
         hashedAgain(
           lines.map((line) => line.replace('"admin","Default",1', '"Admin","Default",1')),
         ),
-        'was altered by somebody without the installation secret',
+        'was altered: the installation secret does not confirm its contents',
       ]
     },
   }
@@ -370,7 +370,7 @@ test('a missing file is named, and so is another installation secret', async (t)
     assert.equal(refused.code, 1)
     assert.equal(
       refused.stderr,
-      `latchkey: ${path} was made with another installation secret than the one in ${join(stranger, 'secret')}\n`,
+      `latchkey: ${path} was made with a different installation secret than the one in ${join(stranger, 'secret')}\n`,
     )
   }
   // Where there is none, it is said that not all was checked.

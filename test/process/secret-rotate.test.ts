@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { TestClock } from '../support/clocks/clock.ts'
-import { copyInstalledHome } from '../support/installed-home.ts'
+import { copyInstalledHome } from '../support/homes/installed-home.ts'
 import { STEPS } from '../support/kills/kill-rotation.ts'
 import { type EnrolledPerson, enrolledPerson } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
@@ -97,7 +97,7 @@ async function checkHeld(service: ChildService, held: Held, code: string): Promi
 
 for (const [name, prepare] of DATABASES) {
   suite(name, () => {
-    test('two running instances stop within seconds and ask to be started again; what people hold is good afterwards', async (t) => {
+    test('two running instances stop within seconds and ask to be started again; what users hold is valid afterwards', async (t) => {
       const service = await startPrepared(t, prepare)
       const { home } = service
       const held = await hold(service)
@@ -143,7 +143,7 @@ Running instances stop now with exit code 75; start them again.
       assert.deepEqual(events[0].details, { sealedAgain: 4 })
     })
 
-    test('a rotation that is killed at any step leaves a home that starts, with everything that people hold', async (t) => {
+    test('a rotation that is killed at any step leaves a home that starts, with everything that users hold', async (t) => {
       let service = await startPrepared(t, prepare)
       const { home } = service
       const held = await hold(service)
@@ -202,7 +202,7 @@ test('another home with the old secret is refused until it gets the new one', as
   assert.equal(refused.code, 1)
   assert.equal(
     refused.stderr,
-    `latchkey: this database was made with another installation secret than the one in ${join(other, 'secret')}; every instance needs the same one\n`,
+    `latchkey: this database was made with a different installation secret than the one in ${join(other, 'secret')}; every instance needs the same one\n`,
   )
   await copyFile(join(home, 'secret'), join(other, 'secret'))
   const service = await startChild(t, { home: other })
@@ -235,7 +235,7 @@ test('a secret in a variable is handed over in a 0600 file, and printed nowhere'
   assert.equal((await service.stop()).code, 0)
 })
 
-test('R063: the new secret is for the same eyes as the old one, whoever rotates', {
+test('R063: the new secret has the same permissions as the old one, whichever user rotates it', {
   skip: process.getuid?.() !== 0 && 'only root can give files away',
 }, async (t) => {
   const home = join(await temporaryFolder(t), 'home')
@@ -262,7 +262,7 @@ test('where nothing is installed, or the secret cannot be written, nothing chang
   const before = await secretOf(home)
   const open = await rotate(t, home)
   assert.equal(open.code, 1)
-  assert.match(open.stderr, /^latchkey: everybody on this machine can get at .*\/secret; run: /)
+  assert.match(open.stderr, /^latchkey: every user of this machine can access .*\/secret; run: /)
   assert.equal(await secretOf(home), before)
   assert.deepEqual(await waitingFiles(home), [])
 })

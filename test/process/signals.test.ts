@@ -114,7 +114,7 @@ test('signals that come while the service starts are neither lost nor deadly', a
   const home = await homeWithDatabase(t)
   const child = spawnLatchkey(t, ['run', '--home', home])
   await waitFor(
-    () => child.output.stderr.includes('a signing key was made'),
+    () => child.output.stderr.includes('a signing key was created'),
     () => 'the first work of a start',
     child,
   )

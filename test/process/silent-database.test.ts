@@ -80,7 +80,7 @@ test('drops silent connections, answers calls, recovers, and can be stopped', li
     const lines = service.logLines().filter(({ work }) => work === 'ended sessions')
     assert.deepEqual(
       lines.map(({ msg }) => msg),
-      ['background work fails; trying again', 'background work is well again'],
+      ['background work failed; retrying', 'background work succeeds again'],
     )
     assert.match(lines[0].err.message, /does not answer|waiting for a connection/)
   })

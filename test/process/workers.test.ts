@@ -215,7 +215,7 @@ test('a port that is in use refuses the start in the words of a single process',
   const service = await startOn(t, async () => {})
   await assert.rejects(
     startWorkersAgain(t, service),
-    /something listens at .* already; is this service running\?/,
+    / is already in use; is the service already running\?/,
   )
 })
 

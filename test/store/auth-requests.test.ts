@@ -141,8 +141,10 @@ for (const database of ALL) {
       assert.equal(await authRequests.findRedeemed(codeHash), undefined)
 
       const later = { at: after(8), sessionId: sessionId('session-2') }
+      assert.equal((await authRequests.findByCode(codeHash))?.codeHash, codeHash)
       const taken = await authRequests.takeByCode(codeHash, redemption)
       assert.deepEqual(taken, { ...rest, state, codeExpiresAt, byEnrollment })
+      assert.equal(await authRequests.findByCode(codeHash), undefined, 'a spent code is not found')
       assert.equal(await authRequests.takeByCode(codeHash, later), undefined)
 
       const redeemed = { ...rest, state: 'tokens-issued', redemption }

@@ -56,7 +56,7 @@ for (const database of ALL) {
       assert.equal(await authenticators.findCert('AB'.repeat(32)), undefined)
     })
 
-    test('a username, fingerprint or id that no database can hold is nobody', async (t) => {
+    test('a username, fingerprint or id that no database can store finds nothing', async (t) => {
       const { authenticators } = await open(t)
       const replaced = { id: authenticatorId('a2'), identityId: OTHER.id, username: 'zo\ufffdë' }
       await authenticators.insert(anAuthenticator(replaced))

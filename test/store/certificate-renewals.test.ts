@@ -69,7 +69,7 @@ for (const database of ALL) {
       assert.deepEqual(await found(store), AUTHENTICATOR)
     })
 
-    test('the pending one becomes the certificate, and the old one is nobody’s', async (t) => {
+    test('the pending one becomes the certificate, and the old one belongs to no identity', async (t) => {
       const store = await open(t)
       const { authenticators, certificateRenewals } = store
       await certificateRenewals.replacePending(id, fingerprint, pending('c'), NOON)

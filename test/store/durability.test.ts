@@ -131,7 +131,7 @@ test('a statement that changed nothing waits for the commit that it saw', async 
   assert.equal(held.length, 1)
 })
 
-test('a failed sync is an error for everyone who waits, and nothing is written after it', async (t) => {
+test('a failed sync is an error foreveryone who waits, and nothing is written after it', async (t) => {
   const { db, onSync, insert, committed } = await open(t)
   const { held, nth } = heldSyncs(onSync)
   const writing = [insert(1)]
@@ -154,7 +154,7 @@ test('a failed sync is an error for everyone who waits, and nothing is written a
   assert.equal((await db.selectFrom('rows').selectAll().execute()).length, 2)
 })
 
-test('a failed sync does not roll back the transaction of somebody else', async (t) => {
+test('a failed sync does not roll back the transaction of another caller', async (t) => {
   const { db, onSync } = await open(t)
   const { nth } = heldSyncs(onSync)
   const first = db.transaction().execute((tx) => tx.insertInto('rows').values({ n: 1 }).execute())

@@ -285,7 +285,7 @@ for (const database of ALL) {
       assert.deepEqual(await enrollments.listOf(anIdentity().id), [anInvitation()])
     })
 
-    test('nobody is invited who does not exist', async (t) => {
+    test('an identity that does not exist cannot be invited', async (t) => {
       const store = await (await database.create(t)).open()
       await store.authPolicies.insert(aPolicy())
       await assert.rejects(store.enrollments.insert(anInvitation()), /foreign key/i)

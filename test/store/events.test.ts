@@ -180,7 +180,7 @@ for (const kind of SHARED) {
       }
     })
 
-    test('D-134: who follows the events is told after the commit, in the order of the commits', async (t) => {
+    test('D-134: followers of the events are notified after the commit, in the order of the commits', async (t) => {
       const { address } = await kind.create(t)
       const told: string[][] = []
       const store = await openStore(address, (events) =>
@@ -244,7 +244,7 @@ for (const kind of SHARED) {
       assert.equal((await rows(database)).length, length)
     })
 
-    test('D-134: of what is rolled back nobody is told', async (t) => {
+    test('D-134: nothing is reported of what is rolled back', async (t) => {
       const { address } = await kind.create(t)
       const told: string[][] = []
       const store = await openStore(address, (events) =>

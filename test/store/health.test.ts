@@ -24,7 +24,7 @@ for (const database of ALL) {
       assert.deepEqual(await installation.find(), before)
     })
 
-    test('live sessions are counted by kind; those that have expired are none', async (t) => {
+    test('live sessions are counted by kind; expired ones are not', async (t) => {
       const { apiSessions } = await (await database.create(t)).open()
       assert.deepEqual(await apiSessions.countLive(NOON), { oidc: 0, legacy: 0 })
       const ends = [1_000, 2_000, 3_000]

@@ -71,7 +71,7 @@ for (const database of ALL) {
       }
     })
 
-    test('an id or external id that no database can hold is nobody', async (t) => {
+    test('an id or external id that no database can store finds nothing', async (t) => {
       // Attack: a claim of an external JWT or a name in a certificate holds what makes the database throw.
       const { identities } = await openWithIdentity(t)
       await identities.insert(plain('replaced', { externalId: 'a\ufffdb' }))
@@ -362,7 +362,7 @@ for (const database of SHARED) {
       assert.equal(await store.identities.find(anIdentity().id), undefined)
     })
 
-    test('whoever holds an identity after its removal finds nobody', async (t) => {
+    test('holding an identity after its removal finds nothing', async (t) => {
       let held: unknown = 'nothing yet'
       await whileHeld(
         t,

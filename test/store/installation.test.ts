@@ -67,7 +67,7 @@ for (const database of ALL) {
   suite(database.name, () => {
     const open = async (t: TestContext): Promise<Store> => (await database.create(t)).open()
 
-    test('of twenty who replace the secret at once, one does', async (t) => {
+    test('of twenty concurrent replacements of the secret, one succeeds', async (t) => {
       const [one, other] = await openTwo(await database.create(t))
       const first = { secretFingerprint: hash('first'), sealedHashingSecret: 'sealed' }
       await one.installation.insert({ ...first, createdAt: NOON })

@@ -25,7 +25,7 @@ import type { ApiSession } from '../../src/domain/sessions/api-session.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { openStore } from '../../src/store/open.ts'
 import { rounds } from '../support/chance/rounds.ts'
-import { anyFilter, anySort, NUMBERS, TAGS, TEXTS, TIMES } from '../support/filters.ts'
+import { anyFilter, anySort, NUMBERS, TAGS, TEXTS, TIMES } from '../support/stores/filters.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, postgresql } from './databases.ts'
 import {
@@ -244,7 +244,7 @@ for (const database of [...ALL, inEnglish]) {
       assert.equal(await find('anyOf(roleAttributes) = null or anyOf(roleAttributes) != null'), all)
     })
 
-    test('a value that no database can hold is found nowhere, and is no error', async (t) => {
+    test('a value that no database can store finds nothing, and is not an error', async (t) => {
       const store = await fill(await (await database.create(t)).open())
       for (const [text, count] of [
         ['name = "\0"', 0],

@@ -101,7 +101,9 @@ test('a prepared statement whose result a migration has changed fails as an unav
 /** One connection. */
 async function openPlain(t: TestContext) {
   const url = await (await startPostgres()).freshDatabase()
-  const db = new Kysely<unknown>({ dialect: postgres(new Secret(url), 1).dialect })
+  const db = new Kysely<unknown>({
+    dialect: postgres(new Secret(url), { maxConnections: 1 }).dialect,
+  })
   t.after(() => db.destroy())
   return { db }
 }

@@ -47,7 +47,7 @@ test('a database in a folder that does not exist is refused', async (t) => {
   })
 })
 
-test('a file that is no database is refused and left as it is', async (t) => {
+test('a file that is not a database is refused and left as it is', async (t) => {
   const { path, open } = await sqliteOnDisk.create(t)
   await writeFile(path, 'a letter to a friend, and certainly not a database'.repeat(100))
   const { size } = await stat(path)

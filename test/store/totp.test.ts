@@ -308,7 +308,7 @@ for (const database of ALL) {
       assert.deepEqual(await take(after(300)), { guesses: 1 })
     })
 
-    test('guesses at somebody who is gone count for nobody', async (t) => {
+    test('guesses at a deleted identity are not counted', async (t) => {
       const [{ codeGuesses }] = await openTwoFilled(t)
       const gone = 'another' as IdentityId
       for (let i = 0; i < 3; i++) {

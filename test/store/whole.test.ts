@@ -31,11 +31,14 @@ const SECRET = { secretFingerprint: hash('secret'), sealedHashingSecret: 'sealed
 for (const kind of SHARED) {
   const name = kind.name as keyof typeof LISTS
   suite(kind.name, () => {
-    test('every table is in the list, and whoever is referred to comes before whoever refers', async (t) => {
+    test('every table is in the list, and referenced tables come before those that refer to them', async (t) => {
       const database = await kind.create(t)
       await database.open()
       const found = (await database.query(LISTS[name])).map((row) => row['name'])
-      assert.deepEqual(found.filter((table) => table !== 'migrations').sort(), [...TABLES].sort())
+      // The second describes the server and not the installation (D-296).
+      const others = ['migrations', 'database_timelines']
+      const listed = found.filter((table) => !others.includes(String(table)))
+      assert.deepEqual(listed.sort(), [...TABLES].sort())
       const references = await database.query(REFERENCES[name])
       assert.ok(references.length >= 4, 'references are found')
       for (const { from, to } of references) {
@@ -46,7 +49,7 @@ for (const kind of SHARED) {
       for (const { table } of NUMBERED) assert.ok(TABLES.includes(table))
     })
 
-    test('a snapshot does not see what is written meanwhile, and keeps nobody from writing', async (t) => {
+    test('a snapshot does not see concurrent writes, and does not block them', async (t) => {
       const database = await kind.create(t)
       const store = await database.open()
       for (let i = 0; i < 1_200; i++) await store.sessionEndings.insert(anEnding(`before-${i}`))

@@ -20,8 +20,8 @@ import type { Store } from '../../src/domain/stores.ts'
 import { UNDECLARED } from '../../src/http/router.ts'
 import { openStore } from '../../src/store/open.ts'
 import { TestClock } from './clocks/clock.ts'
+import { ADMIN, copyInstalledHome } from './homes/installed-home.ts'
 import { type CallOptions, type HttpClient, httpClient, type Reply } from './http-client.ts'
-import { ADMIN, copyInstalledHome } from './installed-home.ts'
 import { CHEAP } from './login/cheap-hashing.ts'
 
 export { ADMIN }

@@ -101,7 +101,7 @@ async function refuseForeign(
       throw new RefusedStart(`this database was moved to ${row['moved_to']}; set "db" to that one`)
     }
     if (row?.['secret_fingerprint'] === fingerprint) return
-    throw new RefusedStart('this database was made with another installation secret')
+    throw new RefusedStart('this database was made with a different installation secret')
   }
   throw await nothingInstalled(config, 'empty')
 }

@@ -17,7 +17,7 @@ export async function moveStore(
   onRows: (done: number, total: number) => void,
 ): Promise<Moved> {
   if (addressOf(from) === addressOf(to)) {
-    throw new RefusedStart('both databases are the same one')
+    throw new RefusedStart('both databases are the same')
   }
   for (const address of [from, to]) {
     if (address.kind === 'sqlite') await refuseWorldReadable(address.path)

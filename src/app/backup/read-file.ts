@@ -44,7 +44,7 @@ export async function* readBackupFile(
   let done = 0
 
   for await (const line of linesOf(path, refuse)) {
-    if (ending !== undefined) throw refuse('goes on after its end')
+    if (ending !== undefined) throw refuse('has data after its end')
     const value = readLine(line)
     if (header === undefined) {
       header = readHeader(value, refuse)
@@ -62,14 +62,14 @@ export async function* readBackupFile(
     } else if (isJsonObject(value) && 'sha256' in value) {
       ending = readEnding(value)
       if (ending?.sha256 !== hash.digest('hex')) {
-        throw refuse('is damaged or was altered: its SHA-256 is another one')
+        throw refuse('is damaged or was altered: its SHA-256 does not match')
       }
       continue
     } else {
       open = readTable(value, open?.table)
       if (open === undefined) throw refuse('is damaged: a table was expected')
       if (open.missing !== header.counts[open.table]) {
-        throw refuse(`is damaged: the number of rows of ${open.table} is in doubt`)
+        throw refuse(`is damaged: the number of rows of ${open.table} does not match`)
       }
     }
     hash.update(line).update('\n')

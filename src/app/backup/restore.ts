@@ -92,7 +92,7 @@ export async function restoreBackup(
     const again = yield* readBackupFile(path, onRows)
     // It was checked before: what is written must be identical to that.
     if (again.ending.sha256 !== checked.ending.sha256) {
-      throw new RefusedStart(`${path} was changed meanwhile`)
+      throw new RefusedStart(`${path} was changed in the meantime`)
     }
   }
   try {
@@ -104,7 +104,7 @@ export async function restoreBackup(
     if (error instanceof OccupiedDatabase) {
       // Nothing was committed, so nothing needs the secret.
       if (found.isEnclosed && config.secret.kind === 'file') await rm(config.secret.path)
-      throw new RefusedStart(`${error.message}; --force replaces it`, { cause: error })
+      throw new RefusedStart(`${error.message}; pass --force to replace it`, { cause: error })
     }
     if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
     throw error
@@ -136,7 +136,9 @@ async function findSecret(
     secretFingerprint(secret, random) === header.secretFingerprint
   const refuseUnproven = (secret: Uint8Array) => {
     if (equalInConstantTime(proofOf(ending.sha256, secret, random), ending.proof)) return
-    throw new RefusedStart(`${path} was altered by somebody without the installation secret`)
+    throw new RefusedStart(
+      `${path} was altered: the installation secret does not confirm its contents`,
+    )
   }
 
   const { source } = keys
@@ -147,7 +149,7 @@ async function findSecret(
   }
   if (here !== undefined && source !== undefined) {
     throw new RefusedStart(
-      `${path} was made with another installation secret than the one in ${nameOf(source)}`,
+      `${path} was made with a different installation secret than the one in ${nameOf(source)}`,
     )
   }
   if (header.secret === undefined || keys.passphrase === undefined) return undefined
@@ -159,7 +161,7 @@ async function findSecret(
   if (opened === undefined) {
     throw new RefusedStart(`the passphrase does not open the installation secret in ${path}`)
   }
-  if (!isOfBackup(opened)) throw new RefusedStart(`${path} has another secret than its own in it`)
+  if (!isOfBackup(opened)) throw new RefusedStart(`${path} contains a secret that is not its own`)
   refuseUnproven(opened)
   return { secret: opened, isEnclosed: true }
 }
@@ -178,7 +180,7 @@ async function keepSecret(source: SecretSource, secret: Uint8Array): Promise<voi
   if (source.kind === 'environment') throw new Error('a secret in a variable is never missing')
   const text = `${base64url(secret)}\n`
   if (await createPrivateFile(source.path, text, { random: systemRandom })) return
-  throw new RefusedStart(`somebody else has made ${source.path} meanwhile; try again`)
+  throw new RefusedStart(`another process created ${source.path} in the meantime; try again`)
 }
 
 function nameOf(source: SecretSource): string {

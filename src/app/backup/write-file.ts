@@ -62,7 +62,7 @@ async function place(beside: string, path: string): Promise<void> {
 }
 
 export function alreadyThere(path: string): RefusedStart {
-  return new RefusedStart(`there is a file ${path} already; --force replaces it`)
+  return new RefusedStart(`${path} already exists; pass --force to replace it`)
 }
 
 async function writeLines(file: FileHandle, lines: AsyncIterable<object>): Promise<string> {

@@ -46,14 +46,17 @@ export function followAuthorities(deps: {
   let seen = authorities.caBundlePem
   return async () => {
     for (const { role, generation, notAfter } of await authorities.refresh()) {
-      log.warn({ role, generation, notAfter: toRfc3339(notAfter) }, 'a CA of our own was made')
+      log.warn(
+        { role, generation, notAfter: toRfc3339(notAfter) },
+        'the service created a CA of its own',
+      )
     }
     const { caBundlePem } = authorities
     if (caBundlePem === seen) return
     await writeCaFile(home, authorities, random)
     onChange()
     seen = caBundlePem
-    log.info({ file: homeFiles(home).ca }, 'the CAs that clients are given to trust have changed')
+    log.info({ file: homeFiles(home).ca }, 'the CAs that clients are told to trust have changed')
   }
 }
 

@@ -33,7 +33,7 @@ export function emptyBelowUsedHome(
   const database = db.kind === 'sqlite' ? `the database ${db.path}` : 'the database that "db" names'
   return new RefusedStart(
     `${database} is ${what}, but the home ${home} belongs to an installation; put the database back, set "db" to the ` +
-      'right one, or restore a backup with "latchkey restore"; to begin a new installation take another home, or delete ' +
+      'right one, or restore a backup with "latchkey restore"; for a new installation use another home, or delete ' +
       `${homeFiles(home).ca} first`,
   )
 }

@@ -58,6 +58,8 @@ export function homeFiles(home: string) {
     ca: join(pki, 'ca.pem'),
     serverCertificate: join(pki, 'server.pem'),
     serverKey: join(pki, 'server.key'),
+    /** Which history of a PostgreSQL server was used last (D-296). */
+    databaseTimeline: join(home, 'database-timeline'),
     /** D-49: the first password, if there was no terminal to print it on. */
     adminPassword: join(home, 'admin-password'),
   } as const

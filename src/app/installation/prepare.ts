@@ -38,6 +38,7 @@ import {
 } from '../../store/open.ts'
 import { createHashingTurns } from '../compose/limits.ts'
 import { openAuthorities } from '../compose/own-authorities.ts'
+import { homeFiles } from './home.ts'
 import { emptyBelowUsedHome, isFileMissing, isHomeUsed, nothingInstalled } from './home-in-use.ts'
 import { createInstallationSecret, readInstallationSecret } from './installation-secret.ts'
 import { exists, RefusedStart, refuseWorldReadable } from './private-files.ts'
@@ -95,7 +96,7 @@ export async function prepare(deps: {
       // Read again, even if this instance created it: another instance may have been faster.
       installation = await inspect(config, { ...opened, secret }, random)
     }
-    if (installation === undefined) throw new Error('the installation was removed meanwhile')
+    if (installation === undefined) throw new Error('the installation was removed in the meantime')
     const { vault, fingerprint, sealedHashingSecret } = installation
     const store = keepSealed(opened.store, fingerprint)
     const { home } = config
@@ -144,13 +145,20 @@ export async function openPrepared(config: Config, random: Random): Promise<Open
 async function openDatabase(config: Config, onEvents?: OnEvents, db: StoreAddress = config.db) {
   if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
   const secret = await readInstallationSecret(config.secret)
-  return { secret, store: await refusing(openStore(db, onEvents)) }
+  return { secret, store: await refusing(openStore(withTimeline(db, config), onEvents)) }
+}
+
+function withTimeline(db: StoreAddress, { home }: Pick<Config, 'home'>): StoreAddress {
+  return db.kind === 'postgres' ? { ...db, timelineFile: homeFiles(home).databaseTimeline } : db
 }
 
 async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {
   const outcome = await refusing(checkForDamage(db))
   if (outcome === 'sound') return
-  log?.warn({}, 'the database was only partly checked for damage: the time was up; starting anyway')
+  log?.warn(
+    {},
+    'the database was only partly checked for damage, because the time limit was reached; starting anyway',
+  )
 }
 
 /** The service does not start without a database. */

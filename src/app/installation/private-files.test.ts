@@ -42,7 +42,7 @@ test('a file that exists is not made again, and keeps its text', async (t) => {
   assert.deepEqual(await readdir(folder), ['secret'])
 })
 
-test('of twenty that make the same file at once one does, and everybody reads its text', async (t) => {
+test('of twenty processes that create the same file, one succeeds, and all read its text', async (t) => {
   const path = join(await folderFor(t), 'secret')
   const all = Array.from({ length: 20 }, async (_, i) => {
     const text = String(i).repeat(1_000)
@@ -105,12 +105,12 @@ test('R063: a file may be read by a group, and neither read nor changed by the w
     await chmod(path, mode)
     await assert.rejects(
       refuseWorldReadable(path),
-      new RefusedStart(`everybody on this machine can get at ${path}; run: chmod 600 '${path}'`),
+      new RefusedStart(`every user of this machine can access ${path}; run: chmod 600 '${path}'`),
     )
   }
 })
 
-test('R063: a folder is made with mode 0700, parents included, and refused when strangers can enter', {
+test('R063: a folder is created with mode 0700, parents included, and refused if other users can enter it', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const parent = join(await folderFor(t), 'parent')
@@ -124,7 +124,7 @@ test('R063: a folder is made with mode 0700, parents included, and refused when 
     await chmod(path, mode)
     await assert.rejects(
       makePrivateFolder(path),
-      new RefusedStart(`everybody on this machine can get at ${path}; run: chmod 700 ${path}`),
+      new RefusedStart(`every user of this machine can access ${path}; run: chmod 700 ${path}`),
     )
   }
 })

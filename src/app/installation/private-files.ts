@@ -57,7 +57,7 @@ async function refuseMode(path: string, forbidden: number, remedy: string): Prom
   const mode = await modeOf(path)
   if (mode !== undefined && (mode & forbidden) !== 0) {
     throw new RefusedStart(
-      `everybody on this machine can get at ${path}; run: chmod ${remedy} ${shellWord(path)}`,
+      `every user of this machine can access ${path}; run: chmod ${remedy} ${shellWord(path)}`,
     )
   }
 }

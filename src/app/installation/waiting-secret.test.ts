@@ -34,7 +34,7 @@ async function waiting(t: TestContext) {
   return { home, where, path, inUse, old }
 }
 
-test('R063: it is written 0600, and nobody reads it before it is whole', async (t) => {
+test('R063: it is written with mode 0600, and cannot be read before it is complete', async (t) => {
   const { path, inUse, old } = await waiting(t)
   assert.equal(await readFile(path, 'utf8'), text)
   assert.equal((await stat(path)).mode & 0o777, 0o600)

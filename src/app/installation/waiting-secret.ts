@@ -32,7 +32,7 @@ export async function writeWaitingSecret(
   random: Random,
 ): Promise<void> {
   const isNew = await createPrivateFile(path, `${base64url(secret)}\n`, { random })
-  if (!isNew) throw new RefusedStart(`there is a file ${path} already`)
+  if (!isNew) throw new RefusedStart(`${path} already exists`)
   if (source.kind !== 'file') return
   try {
     // An operator may rotate as root, but the service that must read it next runs as another user.

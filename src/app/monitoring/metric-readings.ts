@@ -34,13 +34,18 @@ export function addReadings(metrics: Metrics, sources: MetricSources, clock: Clo
   const { build, endedSessions, checkHealth, apiSessions, hashing, connections, workers, spans } =
     sources
   metrics.read(
-    { name: 'latchkey_build_info', help: 'What runs here; always 1.', type: 'gauge', over: 'max' },
+    {
+      name: 'latchkey_build_info',
+      help: 'The running version; always 1.',
+      type: 'gauge',
+      over: 'max',
+    },
     () => [{ labels: { version: build.version, revision: build.revision }, value: 1 }],
   )
   metrics.read(
     {
       name: 'latchkey_ended_sessions_age_seconds',
-      help: 'Age of the copy of ended sessions; above 5 calls are refused. With workers, the oldest one.',
+      help: 'Age of the in-memory copy of ended sessions; calls are refused when it is older than 5 seconds. With workers, the oldest one.',
       type: 'gauge',
       over: 'max',
     },
@@ -58,7 +63,7 @@ export function addReadings(metrics: Metrics, sources: MetricSources, clock: Clo
   metrics.read(
     {
       name: 'latchkey_trace_spans_total',
-      help: 'Spans by whether the collector got them.',
+      help: 'Spans by whether they reached the collector.',
       type: 'counter',
     },
     () => Object.entries(spans()).map(([outcome, value]) => ({ labels: { outcome }, value })),
@@ -123,7 +128,7 @@ function addHashing(metrics: Metrics, hashing: { load(): HashingLoad }): void {
   metrics.read(
     {
       name: 'latchkey_password_hashing_refused_total',
-      help: 'Passwords that were turned away because the queue was full.',
+      help: 'Passwords that were rejected because the queue was full.',
       type: 'counter',
     },
     () => [{ value: hashing.load().refused }],
@@ -134,7 +139,7 @@ function addConnections(metrics: Metrics, connections: Pick<ConnectionLimit, 'lo
   metrics.read(
     {
       name: 'latchkey_connections_open',
-      help: 'Connections of clients that are open, in their handshake included.',
+      help: 'Open connections of clients, including those in their handshake.',
       type: 'gauge',
       over: 'sum',
     },
@@ -143,7 +148,7 @@ function addConnections(metrics: Metrics, connections: Pick<ConnectionLimit, 'lo
   metrics.read(
     {
       name: 'latchkey_connections_limit',
-      help: 'How many connections may be open, by the limit of descriptors.',
+      help: 'How many connections may be open, given the limit of file descriptors.',
       type: 'gauge',
       over: 'sum',
     },
@@ -152,7 +157,7 @@ function addConnections(metrics: Metrics, connections: Pick<ConnectionLimit, 'lo
   metrics.read(
     {
       name: 'latchkey_connections_refused_total',
-      help: 'Connections that were closed at once because too many were open.',
+      help: 'Connections that were closed immediately because too many were open.',
       type: 'counter',
     },
     () => [{ value: connections.load().refused }],
@@ -160,7 +165,7 @@ function addConnections(metrics: Metrics, connections: Pick<ConnectionLimit, 'lo
   metrics.read(
     {
       name: 'latchkey_connections_displaced_total',
-      help: 'Connections without a request that were closed to make way for new ones.',
+      help: 'Connections without a request that were closed to make room for new ones.',
       type: 'counter',
     },
     () => [{ value: connections.load().displaced }],

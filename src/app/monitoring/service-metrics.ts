@@ -55,7 +55,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const locks = metrics.counter({
     name: 'latchkey_password_locks_total',
-    help: 'Passwords that were locked after failures in a row.',
+    help: 'Passwords that were locked after consecutive failures.',
     labels: {},
   })
   const refreshes = metrics.counter({
@@ -65,7 +65,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const reuses = metrics.counter({
     name: 'latchkey_refresh_token_reuses_total',
-    help: 'Spent refresh tokens that came again and ended their session.',
+    help: 'Spent refresh tokens that were used again, which ended their session.',
     labels: {},
   })
   const certificates = metrics.counter({
@@ -80,7 +80,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const dropped = metrics.counter({
     name: 'latchkey_audit_events_dropped_total',
-    help: 'Refusals of callers without a known identity that came too fast to be recorded, by type.',
+    help: 'Refusals of callers without a known identity that were too frequent to be recorded, by type.',
     labels: { type: FOLDED_TYPES },
   })
   const keyFetches = metrics.counter({
@@ -90,12 +90,12 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   })
   const clockJumps = metrics.counter({
     name: 'latchkey_clock_jumps_total',
-    help: 'Jumps of the time of day by five seconds or more.',
+    help: 'Jumps of the clock by five seconds or more.',
     labels: { direction: ['forward', 'back'] },
   })
   const durations = metrics.histogram({
     name: 'latchkey_request_duration_seconds',
-    help: 'Time from the header of a request to the end of its answer.',
+    help: 'Time from the headers of a request to the end of its response.',
     labels: ['route', 'method', 'status'],
     buckets: DURATIONS,
   })

@@ -139,6 +139,7 @@ function run(parts: {
       afterReading: () => reports.report(),
     }),
     core.log,
+    core.store.changes,
   )
   return {
     listeners,

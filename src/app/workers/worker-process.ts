@@ -3,7 +3,7 @@
  * be, and ends with the supervisor, so that no orphan keeps serving.
  */
 import process from 'node:process'
-import { type Handlers, openChannel } from './channel.ts'
+import { ChannelClosed, type Handlers, openChannel } from './channel.ts'
 import type { ToSupervisor, ToWorker } from './messages.ts'
 import { startWorker, type Worker } from './worker.ts'
 
@@ -45,8 +45,21 @@ const handlers: Handlers<ToWorker> = {
   },
 }
 
-const supervisor = openChannel<ToWorker, ToSupervisor>(process as never, handlers)
-void supervisor.closed.then(() => process.exit())
+const channel = openChannel<ToWorker, ToSupervisor>(process as never, handlers)
+void channel.closed.then(() => process.exit())
+
+/**
+ * A write to a dead supervisor fails before its end is announced. The worker ends here too: a request that waits for the
+ * supervisor would otherwise be answered with an internal error, although it may have been committed.
+ */
+const supervisor: typeof channel = {
+  ...channel,
+  ask: (name, body, socket) =>
+    channel.ask(name, body, socket).catch((error) => {
+      if (error instanceof ChannelClosed) process.exit()
+      throw error
+    }),
+}
 
 // A terminal and systemd send these to every process of the service; the supervisor decides what happens.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})

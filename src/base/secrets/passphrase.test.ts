@@ -10,7 +10,7 @@ import { Secret } from './secret.ts'
 const passphrase = new Secret('correct horse battery staple')
 const box = await sealWithPassphrase(passphrase, utf8('plain'), 'context', systemRandom)
 
-test('a box is opened by whoever knows the passphrase and how it was made', async () => {
+test('a box is opened with the passphrase and the way it was made', async () => {
   assert.deepEqual(await openWithPassphrase(passphrase, box, 'context'), utf8('plain'))
   const key = scryptSync('correct horse battery staple', Buffer.from(box.salt, 'base64url'), 32, {
     N: 131_072,

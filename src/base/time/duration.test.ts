@@ -62,7 +62,7 @@ const REFUSED = [
 ]
 
 for (const text of REFUSED) {
-  test(`${JSON.stringify(text).slice(0, 30)} is no duration`, () => {
+  test(`${JSON.stringify(text).slice(0, 30)} is not a duration`, () => {
     assert.equal(parseDuration(text), undefined)
   })
 }

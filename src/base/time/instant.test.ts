@@ -43,7 +43,7 @@ test('a time in RFC 3339 is read, in UTC and at any other offset', () => {
   assert.equal(fromRfc3339('2024-02-29T00:00:00Z'), Date.UTC(2024, 1, 29))
 })
 
-test('what is no time in RFC 3339 is not read', () => {
+test('what is not a time in RFC 3339 is not read', () => {
   for (const text of [
     '',
     'now',

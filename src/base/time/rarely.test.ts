@@ -17,7 +17,7 @@ test('however many ask, the question is asked once in an interval', async () => 
   assert.equal(await ask(), 2)
 })
 
-test('a failure is told to everybody who waits, and asked again by the next', async () => {
+test('a failure is reported to every waiting caller, and the next one tries again', async () => {
   const clock = new ManualClock()
   let isDown = true
   const ask = atMostEvery({ ...LIMITS, clock }, async () => {
@@ -29,7 +29,7 @@ test('a failure is told to everybody who waits, and asked again by the next', as
   assert.equal(await ask(), 'well')
 })
 
-test('nobody waits longer than the limit, and a question under way is not asked again', async () => {
+test('no caller waits longer than the limit, and a running query is not repeated', async () => {
   const clock = new ManualClock()
   let asked = 0
   let answer = (_: string) => {}

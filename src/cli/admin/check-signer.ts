@@ -17,7 +17,7 @@ export async function checkSigner(
 ): Promise<ExitCode> {
   if (values.jwt === undefined) throw new Misuse('"signer check" needs --jwt')
   const jwt = (await readGiven(values.jwt, io)).trim()
-  if (jwt === '') throw new Misuse('there is nothing in --jwt')
+  if (jwt === '') throw new Misuse('the input of --jwt is empty')
   const api = await openApi(values, io)
   const { path } = resourceOf('signer')
   const signer = await findNamed(api, resourceOf('signer'), name)

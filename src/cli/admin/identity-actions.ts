@@ -21,7 +21,9 @@ export async function disableIdentities(
   const { minutes } = values
   const durationMinutes = minutes === undefined ? 0 : numberOf('minutes', minutes)
   if (minutes !== undefined && durationMinutes === 0) {
-    throw new Misuse('--minutes must be 1 or more; without it, it is until it is enabled')
+    throw new Misuse(
+      '--minutes must be 1 or more; without it, the identity stays disabled until it is enabled',
+    )
   }
   const until = minutes === undefined ? 'until it is enabled' : `for ${durationMinutes} minutes`
   const { api, identities } = await openIdentities(names, values, io)
@@ -70,7 +72,7 @@ export async function removeMfa(
   await confirm(plain(`Remove the TOTP of ${titles}?`), values, io)
   return forEach(identities, values, io, async (identity) => {
     await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'mfa'))
-    return sentence(identity, 'has no TOTP any more')
+    return sentence(identity, 'no longer has TOTP')
   })
 }
 
@@ -80,11 +82,11 @@ export async function endSessions(
 ): Promise<ExitCode> {
   const { identity: name, everybody } = values
   if ((name === undefined) !== (everybody === true)) {
-    throw new Misuse('"sessions end-all" needs --identity or --everybody, one of them')
+    throw new Misuse('"sessions end-all" needs either --identity or --everybody')
   }
   if (name === undefined) {
     const api = await openApi(values, io)
-    await confirm('End the sessions of everybody, your own too?', values, io)
+    await confirm('End the sessions of all identities, including your own?', values, io)
     await api.send('POST', '/api-sessions/end-all', { confirm: true })
     if (values.json === true) printJson(io, {})
     else io.out('All sessions have ended. Log in again.')
@@ -94,7 +96,7 @@ export async function endSessions(
   await confirm(plain(`End all sessions of ${identities.map(titleOf).join()}?`), values, io)
   return forEach(identities, values, io, async (identity) => {
     await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'api-sessions'))
-    return sentence(identity, 'has no session any more')
+    return sentence(identity, 'no longer has a session')
   })
 }
 

@@ -28,7 +28,7 @@ export async function reEnroll(
   const among = method === undefined ? undefined : `method = "${METHODS[method]}"`
   const row = await findNamed(api, authenticators, name, among)
   const kind = row['method'] === 'cert' ? 'certificate' : 'password'
-  await confirm(plain(`Make the ${kind} of ${titleOf(row)} worthless?`), values, io)
+  await confirm(plain(`Invalidate the ${kind} of ${titleOf(row)}?`), values, io)
   const path = pathOf(authenticators.path, idOf(row), 're-enroll')
   const invited = await api.send('POST', path, expiresAt === undefined ? {} : { expiresAt })
   if (values.json === true) {

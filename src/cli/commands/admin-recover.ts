@@ -34,7 +34,7 @@ export async function recoverAdministrator(
 
 function refusalLines(administrators: readonly { id: string; name: string }[]): readonly string[] {
   if (administrators.length === 0) {
-    return ['latchkey: there is no administrator; say with --identity who is to become one']
+    return ['latchkey: there is no administrator; choose with --identity who becomes one']
   }
   return [
     'latchkey: there are several administrators; choose one with --identity:',
@@ -55,7 +55,7 @@ function outcomeLines(
     ? lines
     : [
         ...lines,
-        `The policy "default" lets nobody in by password alone and is as it was; this identity has the policy ${JSON.stringify(policy)} now.`,
+        `The policy "default" does not allow logins with only a password and was not changed; this identity now has the policy ${JSON.stringify(policy)}.`,
       ]
 }
 

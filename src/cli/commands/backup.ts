@@ -20,7 +20,7 @@ export async function backUp(
   const { out, 'with-secret': withSecret = false, 'passphrase-file': file } = values
   if (out === undefined) throw new Misuse('"backup" needs --out')
   if (file !== undefined && !withSecret) {
-    throw new Misuse('--passphrase-file is for --with-secret: nothing else is encrypted with it')
+    throw new Misuse('--passphrase-file needs --with-secret: only the secret is encrypted with it')
   }
   const config = await loadInstalled(options)
   const passphrase = withSecret ? await newPassphrase(file, io) : undefined
@@ -36,7 +36,7 @@ export async function backUp(
   io.out(
     withSecret
       ? 'The installation secret is in it, encrypted with the passphrase.'
-      : 'The installation secret is not in it; without that nobody can restore it. Keep it elsewhere.',
+      : 'The installation secret is not in it, and the backup cannot be restored without it. Keep the secret elsewhere.',
   )
   return EXIT.ok
 }

@@ -16,8 +16,8 @@ export async function checkConfig(
   for (const adjustment of adjustments) io.out(describeAdjustment(adjustment))
   io.out(
     adjustments.length === 0
-      ? 'The configuration is good.'
-      : 'The configuration is good, adjusted as above.',
+      ? 'The configuration is valid.'
+      : 'The configuration is valid, with the adjustments above.',
   )
   return EXIT.ok
 }

@@ -21,11 +21,9 @@ export async function runDemo(values: { readonly port?: string }, io: Io): Promi
   const stopping = new AbortController()
   void signals.stop.then(() => stopping.abort())
 
-  io.out(look.heading('Latchkey, to be tried.'))
-  io.out(
-    'Only this machine can reach it, its passwords are made anew at each start, and everything',
-  )
-  io.out('is gone when it ends. Use it for nothing that matters.')
+  io.out(look.heading('Latchkey demo.'))
+  io.out('Only this machine can reach it, its passwords are new at each start, and everything')
+  io.out('is deleted when it ends. Do not use it for anything important.')
   io.out('')
   const starting = startDemo({ port, signal: stopping.signal })
   try {

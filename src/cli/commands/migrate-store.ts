@@ -15,7 +15,7 @@ export async function migrateStore(
   const progress = createProgress('Moving', systemClock, io.errorStream)
   const { from, to, rows } = await moveStore(source, target, progress.tell).finally(progress.end)
   io.out(`Everything in ${from} (${rows} rows) is in ${to} now.`)
-  io.out('Set "db" to the new database everywhere. On the old one nothing starts any more.')
+  io.out('Set "db" to the new database everywhere. The service no longer starts on the old one.')
   return EXIT.ok
 }
 

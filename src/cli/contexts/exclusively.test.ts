@@ -55,7 +55,7 @@ test('R063: only the owner may access the lock file, even if an older version cr
   assert.equal(await modeInside(), 0o600)
 })
 
-test('a failure lets go of it', async (t) => {
+test('a failure releases it', async (t) => {
   const file = await lockFile(t)
   await assert.rejects(
     exclusively(file, async () => {

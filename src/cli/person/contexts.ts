@@ -46,7 +46,7 @@ export async function removeContext(
   await contexts.find(name)
   const wasLoggedIn = (await contexts.credentials(name).catch(() => undefined)) !== undefined
   await contexts.exclusively(name, () => contexts.remove(name))
-  io.out(`The context ${name} is gone.`)
+  io.out(`The context ${name} was removed.`)
   if (wasLoggedIn)
     io.err(
       'Its session stays valid on the server until it expires; "latchkey logout" would have ended it.',

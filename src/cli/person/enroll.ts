@@ -98,7 +98,7 @@ async function spend(jwt: string, options: EnrollOptions): Promise<Enrolled> {
     return await asDataError(() => enroll(jwt, options))
   } catch (error) {
     if (!(error instanceof ServerUnavailable) || !error.mayHaveHappened) throw error
-    const remedy = 'do it again; when the enrollment counts as used then, '
+    const remedy = 'try again; if the enrollment is then reported as used, '
     const next =
       options.newPassword === undefined ? 'ask for a new one' : 'log in with the password you chose'
     throw new CommandFailed(`${error.message}; ${remedy}${next}`, EXIT.unavailable)

@@ -52,7 +52,7 @@ async function identityOf(session: Awaited<ReturnType<typeof openSession>>) {
   const response = await session.call('/edge/client/v1/current-identity')
   const { status, headers } = response
   const body = new Uint8Array(await response.arrayBuffer())
-  if (status !== 200) throw refusalOf({ status, headers, body }, 'the look at the identity')
+  if (status !== 200) throw refusalOf({ status, headers, body }, 'reading the identity')
   const value = parseJson(new TextDecoder().decode(body), DEEPEST)?.value as
     | { readonly data?: Readonly<Record<string, unknown>> }
     | undefined

@@ -6,7 +6,7 @@ import { SERVICE_COMMANDS } from './service-commands.ts'
 
 const COMPLETION = command({
   words: 'completion',
-  what: 'print what makes a shell complete commands and options',
+  what: 'print a script that makes a shell complete commands and options',
   audience: 'person',
   operands: [{ name: 'SHELL', choices: ['bash', 'zsh', 'fish'] }],
   options: {},

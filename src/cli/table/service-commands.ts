@@ -33,6 +33,36 @@ export const SERVICE_COMMANDS = [
     load: async () => (await import('../commands/demo.ts')).runDemo,
   }),
   command({
+    words: 'fake-server',
+    what: 'start a controller for the tests of a client; it behaves, and then has a bad day',
+    audience: 'service',
+    options: {
+      list: { what: 'print the scenarios, and what a good client does in each' },
+      scenario: {
+        value: 'NAME',
+        isList: true,
+        what: 'begin this one after the first login; several: repeat it, or separate them with commas',
+      },
+      now: { what: 'begin the scenarios at once' },
+      script: {
+        value: 'FILE',
+        what: 'JSON: [{"after": "start" | "login" | "refresh" | 7, "scenario": NAME}, …]',
+      },
+      out: {
+        value: 'FILE',
+        what: 'write address, CA and users there as JSON when it is ready; default: print them',
+      },
+      port: { value: 'PORT', what: 'default: a free one' },
+      json: { what: 'print the list as JSON' },
+    },
+    examples: [
+      'latchkey fake-server --list',
+      'latchkey fake-server --scenario lost-refresh',
+      'latchkey fake-server --scenario clock-ahead,rate-limited --now',
+    ],
+    load: async () => (await import('../commands/fake-server.ts')).runFakeServer,
+  }),
+  command({
     words: 'init',
     what: 'create the home, the database and the administrator, without starting the service',
     audience: 'service',

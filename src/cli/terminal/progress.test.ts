@@ -17,7 +17,7 @@ function told(isTTY: boolean, times: readonly number[]): string[] {
   return written
 }
 
-test('nothing is told of what takes less than a second', () => {
+test('nothing is reported of what takes less than a second', () => {
   for (const isTTY of [true, false]) assert.deepEqual(told(isTTY, [10, 500, 999]), [])
 })
 
@@ -29,7 +29,7 @@ test('a terminal shows one line that changes, and goes at the end', () => {
   ])
 })
 
-test('elsewhere a line is told every ten seconds', () => {
+test('otherwise a line is printed every ten seconds', () => {
   assert.deepEqual(told(false, [1_000, 9_999, 10_000, 12_000, 19_999, 21_000]), [
     'Writing: 25 % (10000 of 40000 rows)\n',
     'Writing: 52 % (21000 of 40000 rows)\n',

@@ -20,7 +20,7 @@ const NO_ATTRIBUTES = der(0xa0)
 export function makeCsr(key: KeyObject, commonName: string): string {
   const algorithm = SIGNATURE_ALGORITHMS.find(({ keyType }) => keyType === key.asymmetricKeyType)
   if (key.type !== 'private' || algorithm === undefined) {
-    throw new TypeError('the key is no private key of RSA, of an elliptic curve or of Ed25519')
+    throw new TypeError('the key is not a private key of RSA, of an elliptic curve or of Ed25519')
   }
   const length = [...commonName].length
   if (length === 0 || length > LONGEST_COMMON_NAME) {

@@ -41,7 +41,7 @@ export async function fetchCa(options: FetchCaOptions): Promise<string> {
     const { subject, fingerprint256: fingerprint, validToDate: validTo } = root
     if (await confirm({ subject: subject ?? '', fingerprint, validTo })) return root.toString()
   }
-  throw new ClientError('NOT_CONFIRMED', 'the CA was not confirmed; nothing is trusted')
+  throw new ClientError('NOT_CONFIRMED', 'the CA was not confirmed')
 }
 
 /** RFC 5652 §5.1: returns the certificates of a SignedData, which has nothing else. */

@@ -77,7 +77,7 @@ export function keyFrom(key: CertificateOptions['key']): KeyObject {
     return createPrivateKey(key)
   } catch {
     // Node's message may quote the text, which is a secret.
-    throw new TypeError('the key is no private key in PEM')
+    throw new TypeError('the key is not a private key in PEM')
   }
 }
 

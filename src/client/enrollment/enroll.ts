@@ -170,7 +170,7 @@ async function byPassword(
     const answer = await post(wire, claims, { token: claims.token, username, password })
     if (answer.status === 200) {
       const { username: own } = dataOf(answer)
-      if (!isText(own)) throw new UnexpectedAnswer('the enrollment names no username')
+      if (!isText(own)) throw new UnexpectedAnswer('the enrollment contains no username')
       const { url, identityId } = claims
       const credential = { method: 'password', username: own, password } as const
       return { method: 'updb', url: url.origin, ca, identityId, credential }

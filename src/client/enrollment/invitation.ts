@@ -56,7 +56,7 @@ export function readClaims(jwt: string): Claims {
   const hasToken = em === 'ca' || (isText(jti) && typeof exp === 'number')
   if (!isWhole || !hasToken) throw new TypeError('this is not the JWT of an enrollment')
   const method = METHODS.find((one) => one === em)
-  if (method === undefined) throw new TypeError('nobody here knows the method of this enrollment')
+  if (method === undefined) throw new TypeError('the method of this enrollment is not supported')
   return {
     method,
     url: parseOrigin(iss, 'the issuer of the enrollment'),

@@ -12,12 +12,12 @@ const SENTENCES: Readonly<Record<string, string>> = {
     'the server knows no such enrollment: it was withdrawn, or replaced by a newer one',
   ENROLLMENT_EXPIRED: 'the enrollment has expired; ask for a new one',
   ENROLLMENT_USED:
-    'the enrollment was used already, and each works once; if that was not you, tell the administrator',
-  FORBIDDEN: 'the identity is disabled; the enrollment is good again when it is enabled',
+    'the enrollment was already used, and each works only once; if that was not you, tell your administrator',
+  FORBIDDEN: 'the identity is disabled; the enrollment works again when it is enabled',
   MAX_AUTHENTICATOR_METHODS_REACHED: 'the identity has a credential of this kind already',
   CERT_IN_USE: 'the certificate belongs to an identity already',
   CERT_FAILED_VALIDATION:
-    'the server does not take this certificate: it is of another CA, or not good now',
+    'the server does not accept this certificate: it is of another CA, or not valid now',
 }
 
 export function enrollmentRefusal(answer: WireAnswer, method: EnrollmentMethod): ClientError {
@@ -36,7 +36,7 @@ function sentenceFor(
 ): string | undefined {
   if (code === 'ENTITY_NAME_IN_USE') {
     const what = method === 'updb' ? 'username' : 'external id of this certificate'
-    return `the ${what} belongs to somebody else`
+    return `the ${what} belongs to another identity`
   }
   if (method !== 'updb') return undefined
   switch (refusedInput(answer)) {
@@ -59,14 +59,14 @@ export function refusedInput(answer: WireAnswer): 'username' | 'password' | unde
 const FAULTS = [
   /^must have at (?:least|most) \d{1,5} characters$/,
   /^is one of the most common passwords$/,
-  /^is made of a name that everybody knows$/,
+  /^is made from the username, the name or the name of the service$/,
 ]
 
 /** Returns what is wrong with a new password. */
 function newPasswordFault(answer: WireAnswer): string {
   const reason = causeIn(answer)?.['reason']
   const isKnown = typeof reason === 'string' && FAULTS.some((fault) => fault.test(reason))
-  return isKnown ? `the new password ${reason}` : 'the server does not take this password'
+  return isKnown ? `the new password ${reason}` : 'the server does not accept this password'
 }
 
 /** `error.cause` of an API: API 1. */

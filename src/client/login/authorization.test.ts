@@ -65,7 +65,7 @@ for (const query of [
   'state=%zz',
   'state=a-state%00',
 ]) {
-  test(`an answer without the right state is none: ${query}`, () => {
+  test(`a response without the right state is ignored: ${query}`, () => {
     assert.deepEqual(read(query), { outcome: 'not-ours' })
   })
 }
@@ -84,7 +84,7 @@ for (const query of [
   })
 }
 
-test('an error is told by its name, when it has the form of one', () => {
+test('an error is reported by its name, if it has the form of one', () => {
   const named = read(`error=access_denied&state=a-state&iss=${ISS}`)
   assert.ok(named.outcome === 'failed' && named.error instanceof LoginRefused)
   assert.equal(named.error.code, 'access_denied')

@@ -54,7 +54,7 @@ export async function beginBrowserLogin(
   begin: (code: Code) => Promise<Session>,
 ): Promise<BrowserLogin> {
   const { path = '/callback', port = 0, timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options
-  if (!/^\/[\w./-]*$/.test(path)) throw new TypeError('path is none')
+  if (!/^\/[\w./-]*$/.test(path)) throw new TypeError('path is not valid')
   options.signal?.throwIfAborted()
 
   const server = createServer({
@@ -83,7 +83,7 @@ export async function beginBrowserLogin(
   const giveUp = (error: unknown) => settle(() => answer.reject(error))
   const abort = () => giveUp(options.signal?.reason)
   const timer = setTimeout(
-    () => giveUp(new LoginCancelled('TIMED_OUT', 'nobody has finished the login in time')),
+    () => giveUp(new LoginCancelled('TIMED_OUT', 'the login was not finished in time')),
     timeoutMilliseconds,
   )
   options.signal?.addEventListener('abort', abort, { once: true })

@@ -106,7 +106,7 @@ export async function obtainJwt(
 
 /** What may follow `Bearer`. The error does not quote the text: it may be a secret in the wrong place. */
 export function checkedJwt(jwt: string): string {
-  if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) throw new TypeError('this is no JWT')
+  if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) throw new TypeError('this is not a JWT')
   return jwt
 }
 

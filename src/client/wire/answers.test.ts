@@ -15,7 +15,7 @@ function answer(status: number, body: unknown = {}, headers: Record<string, stri
 }
 const api = (code: string) => ({ error: { code, message: 'a sentence' } })
 
-test('a refusal of an API and one of an OAuth endpoint are told by their code', () => {
+test('a refusal of an API and one of an OAuth endpoint are reported by their code', () => {
   const refused = refusalOf(answer(409, api('TOO_MANY_CERTIFICATES')), 'this')
   assert.ok(refused instanceof Refused)
   assert.equal(refused.code, 'TOO_MANY_CERTIFICATES')
@@ -58,7 +58,7 @@ test('what a server says in its own words is nowhere in an error', () => {
   }
 })
 
-test('a success or a redirect where neither is expected is no refusal', () => {
+test('a success or a redirect where neither is expected is not a refusal', () => {
   for (const status of [200, 204, 302]) {
     assert.ok(refusalOf(answer(status, api('NOT_FOUND')), 'this') instanceof UnexpectedAnswer)
   }

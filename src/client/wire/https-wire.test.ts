@@ -60,7 +60,7 @@ test('a kept connection that the server has closed is opened again to read, and 
   assert.equal(requests(), 4)
 })
 
-test('a server that is not there cannot have done anything', async (t) => {
+test('a server that cannot be reached cannot have done anything', async (t) => {
   const { url, wire } = await serve(t, () => undefined)
   url.port = '1'
   await assert.rejects(wire.send({ method: 'POST', url, body: 'x' }), {
@@ -135,7 +135,7 @@ test('a header with a line break never leaves', async (t) => {
   assert.equal(requests(), 0)
 })
 
-test('a CA, a certificate or a key that cannot be used is told before anything is sent', async () => {
+test('a CA, a certificate or a key that cannot be used is reported before anything is sent', async () => {
   const { pem: cert, keyPem: key } = pki.server
   const timeoutMilliseconds = 1_000
   const other = pki.issuing.keyPem

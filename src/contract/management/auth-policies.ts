@@ -28,7 +28,7 @@ export const NewAuthPolicy = z.strictObject({
           .array(Id)
           .max(MOST_SIGNERS)
           .optional()
-          .describe('Empty: every enabled signer.'),
+          .describe('Empty means every enabled signer.'),
       })
       .optional(),
     updb: z
@@ -42,14 +42,14 @@ export const NewAuthPolicy = z.strictObject({
           .max(1000)
           .optional()
           .describe(
-            'Failures in a row from one network that block it from the password; 0: never.',
+            'Consecutive failures from one network that block it from the password; 0 means never.',
           ),
         lockoutDurationMinutes: z
           .int()
           .min(0)
           .max(365 * 24 * 60)
           .optional()
-          .describe('0: until an administrator unlocks it.'),
+          .describe('0 means until an administrator unlocks it.'),
       })
       .optional(),
   }),
@@ -57,12 +57,14 @@ export const NewAuthPolicy = z.strictObject({
     .strictObject({
       ...eachDemand(() => z.boolean().optional()),
       requireExtJwt: Id.nullish().describe('The signer whose JWT is required on every call.'),
-      requireExtJwtSigner: Id.nullish().describe('The same, in the spelling of older clients.'),
+      requireExtJwtSigner: Id.nullish().describe(
+        'The same setting, under the name that older clients use.',
+      ),
     })
     .refine(
       ({ requireExtJwt: one, requireExtJwtSigner: other }) =>
         (one ?? undefined) === undefined || (other ?? undefined) === undefined || one === other,
-      { path: ['requireExtJwtSigner'], error: 'is another value than that of requireExtJwt' },
+      { path: ['requireExtJwtSigner'], error: 'must be the same as requireExtJwt' },
     )
     .optional(),
   tags: NewTags.default({}),

@@ -31,7 +31,7 @@ const KeptPassword = Updb.partial({ password: true })
 export const ChangedAuthenticator = z.discriminatedUnion('method', [KeptPassword, Cert], METHODS)
 
 const proof = {
-  currentPassword: Password.optional().describe('Needed for another password or username.'),
+  currentPassword: Password.optional().describe('Required to change the password or the username.'),
 }
 
 /** API 3.1: the caller's own, PUT and PATCH. */

@@ -21,31 +21,33 @@ const NewExternalIdClaim = z
   })
   .refine(({ matcher, matcherCriteria }) => (matcher === 'ALL') === (matcherCriteria === ''), {
     path: ['matcherCriteria'],
-    error: 'is what PREFIX, SUFFIX and SCHEME compare with, and nothing for ALL',
+    error: 'must be given for PREFIX, SUFFIX and SCHEME, and must be empty for ALL',
   })
   .refine(({ parser, parserCriteria }) => (parser === 'NONE') === (parserCriteria === ''), {
     path: ['parserCriteria'],
-    error: 'is where SPLIT splits, and nothing for NONE',
+    error: 'must be given for SPLIT, and must be empty for NONE',
   })
 
 export const NewCa = z.strictObject({
   name: Name,
   certPem: Pem,
-  isAuthEnabled: z.boolean().default(false).describe('Whether its certificates log in.'),
+  isAuthEnabled: z.boolean().default(false).describe('Whether its certificates can log in.'),
   isOttCaEnrollmentEnabled: z
     .boolean()
     .default(false)
-    .describe('Whether its certificates enroll with a token.'),
+    .describe('Whether its certificates can enroll with a token.'),
   isAutoCaEnrollmentEnabled: z
     .boolean()
     .default(false)
-    .describe('Whether its certificates enroll by themselves, which creates identities.'),
-  identityRoles: Roles.default([]).describe('Of identities that enroll by themselves.'),
+    .describe('Whether its certificates can enroll without a token, which creates identities.'),
+  identityRoles: Roles.default([]).describe('The roles of identities that enroll without a token.'),
   identityNameFormat: line(256)
     .default('[caName]-[commonName]')
-    .describe('Of identities that enroll by themselves; also `[caId]` and `[identityId]`.'),
+    .describe(
+      'The names of identities that enroll without a token; `[caId]` and `[identityId]` work too.',
+    ),
   externalIdClaim: NewExternalIdClaim.nullish().describe(
-    'Where its certificates name an external id.',
+    'Which field of its certificates contains the external id.',
   ),
   tags: NewTags.default({}),
 })

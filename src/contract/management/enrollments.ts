@@ -47,8 +47,8 @@ const KEPT = {
 export const Invitation = z.object({
   id: z.string(),
   _links: Links,
-  token: z.string().describe('Shown this once.'),
-  jwt: z.string().nullable().describe('Carries the token; null where this instance cannot sign.'),
+  token: z.string().describe('Returned only in this response.'),
+  jwt: z.string().nullable().describe('Contains the token; null if this instance cannot sign.'),
   ...ENDS,
 })
 export type Invitation = z.infer<typeof Invitation>

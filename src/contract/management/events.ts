@@ -8,10 +8,7 @@ export const EventLine = z.strictObject({
   type: z.string(),
   identityId: z.string().nullable(),
   sessionId: z.string().nullable(),
-  actorId: z
-    .string()
-    .nullable()
-    .describe('Who did it, where that is somebody else than the identity.'),
+  actorId: z.string().nullable().describe('Who did it, if it was not the identity itself.'),
   address: z.string().nullable(),
   requestId: z.string().nullable(),
   userAgent: z.string().nullable(),
@@ -20,9 +17,7 @@ export const EventLine = z.strictObject({
   count: z
     .number()
     .int()
-    .describe(
-      'How often it happened in this minute; the other members are those of the first time.',
-    ),
+    .describe('How often it happened in this minute; the other members describe the first time.'),
 })
 export type EventLine = z.infer<typeof EventLine>
 

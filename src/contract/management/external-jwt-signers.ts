@@ -14,9 +14,11 @@ export const NewExternalJwtSigner = z
     enabled: z.boolean().default(true),
     issuer: line(512).describe('Compared exactly. Unique.'),
     audience: line(512),
-    jwksEndpoint: Url.nullish().describe('Where its keys are; this, or `certPem`.'),
-    certPem: Pem.nullish().describe('The certificate whose key signs; this, or `jwksEndpoint`.'),
-    kid: line(256).nullish().describe('Of the key of `certPem`.'),
+    jwksEndpoint: Url.nullish().describe('The URL of its key set. Give either this or `certPem`.'),
+    certPem: Pem.nullish().describe(
+      'The certificate whose key signs. Give either this or `jwksEndpoint`.',
+    ),
+    kid: line(256).nullish().describe('The id of the key in `certPem`.'),
     claimsProperty: line(256)
       .default('/sub')
       .describe('The claim that names the identity: its name, or a JSON pointer.'),
@@ -24,7 +26,7 @@ export const NewExternalJwtSigner = z
       .boolean()
       .default(true)
       .describe('Whether the claim holds an external id, or the id of the identity.'),
-    externalAuthUrl: Url.nullish().describe('Where people log in to get a token.'),
+    externalAuthUrl: Url.nullish().describe('Where users log in to get a token.'),
     clientId: line(256).nullish(),
     scopes: z
       .array(
@@ -37,7 +39,7 @@ export const NewExternalJwtSigner = z
       )
       .max(64)
       .default([]),
-    targetToken: TargetToken.default('ACCESS').describe('Which of its tokens counts here.'),
+    targetToken: TargetToken.default('ACCESS').describe('Which of its tokens is used here.'),
     tags: NewTags.default({}),
   })
   .refine(({ jwksEndpoint, certPem }) => isGiven(jwksEndpoint) !== isGiven(certPem), {
@@ -46,7 +48,7 @@ export const NewExternalJwtSigner = z
   })
   .refine(({ kid, certPem }) => !isGiven(kid) || isGiven(certPem), {
     path: ['kid'],
-    error: 'goes with certPem only: the keys of an endpoint have their own',
+    error: 'is only allowed with certPem: the keys of an endpoint have their own ids',
   })
 
 /** The public part: how to get a token that we accept. */

@@ -15,7 +15,7 @@ export const lineOrNothing = (longest: number) => z.string().max(longest).refine
 /** Names and usernames: leading and trailing blanks would be invisible. */
 export const Name = line(LONGEST_NAME).refine(
   (name) => name.trim() === name,
-  'must not begin or end blank',
+  'must not begin or end with a blank',
 )
 
 /** The maximum length of a claim that names an identity (API 4.5). */

@@ -12,9 +12,9 @@ export const ChosenIdentity = z.strictObject({
   type: z.enum(IDENTITY.type.choices).describe('`Router` for edge routers.'),
   isAdmin: z.boolean(),
   externalId: ExternalId.nullish().describe(
-    'What external JWTs and claims of CAs call it. Unique.',
+    'The id that external JWTs and certificates of third-party CAs use for it. Unique.',
   ),
-  authPolicyId: Id.optional().describe('Left out: `default`.'),
+  authPolicyId: Id.optional().describe('Defaults to `default`.'),
   roleAttributes: Roles.default([]),
   appData: NewTags.default({}),
   tags: NewTags.default({}),
@@ -31,7 +31,7 @@ export const Disablement = z.strictObject({
     .min(0)
     .max(TEN_YEARS_IN_MINUTES)
     .default(0)
-    .describe('0: until somebody enables it.'),
+    .describe('0 means until an administrator enables it.'),
 })
 
 export const Identity = managedShape(IDENTITY).extend({
@@ -40,8 +40,8 @@ export const Identity = managedShape(IDENTITY).extend({
       updb: z.object({ id: z.string(), username: z.string() }).optional(),
       cert: z.object({ id: z.string(), fingerprint: z.string() }).optional(),
     })
-    .describe('One of each method at the most.'),
-  enrollment: OpenEnrollments.describe('Those that are open, by their method.'),
+    .describe('At most one of each method.'),
+  enrollment: OpenEnrollments.describe('Open enrollments, by method.'),
 })
 export type Identity = z.infer<typeof Identity>
 

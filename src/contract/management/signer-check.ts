@@ -16,7 +16,7 @@ export const CheckedStep = z.strictObject({
     'identity',
     'policy',
   ]),
-  passed: z.boolean().nullable().describe('Null: it depends on a step that failed.'),
+  passed: z.boolean().nullable().describe('Null if it depends on a step that failed.'),
   expected: z.string().nullable(),
   received: z.string().nullable(),
   message: z.string(),

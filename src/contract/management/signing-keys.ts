@@ -6,7 +6,7 @@ export const NewSigningKey = z.strictObject({
   revokeNow: z
     .boolean()
     .default(false)
-    .describe('For a leak: every older key is withdrawn at once.'),
+    .describe('After a leak: every older key is withdrawn at once.'),
 })
 
 export const SigningKey = z.strictObject({
@@ -15,7 +15,7 @@ export const SigningKey = z.strictObject({
   algorithm: z.enum(['ES256', 'RS256', 'EdDSA']),
   state: z.enum(['waiting', 'signing', 'retiring']),
   createdAt: Timestamp,
-  activeFrom: Timestamp.describe('From when on it signs.'),
+  activeFrom: Timestamp.describe('When it starts to sign.'),
   publishedUntil: Timestamp.nullable().describe('Null while it has no successor.'),
   jwk: z.record(z.string(), z.string()),
   _links: Links,

@@ -102,7 +102,7 @@ test('the keys are public ones', async () => {
   )
 })
 
-test('the page offers the people, runs no script, and leads nowhere but to this machine', async () => {
+test('the page offers the users, runs no script, and leads nowhere but to this machine', async () => {
   const response = await authorize(ASKED)
   assert.equal(response.status, 200)
   const policy = response.headers.get('content-security-policy') ?? ''
@@ -140,7 +140,7 @@ test('of one code many times at once, one wins', async () => {
 })
 
 // Somebody has seen a code on its way (R012): what he lacks is the verifier, and he has one try.
-test('a code is spent by whoever names it, also with a wrong verifier or redirect URI', async () => {
+test('a code is spent by its first use, even with a wrong verifier or redirect URI', async () => {
   for (const changes of [
     { code_verifier: `${VERIFIER}x` },
     { code_verifier: '' },
@@ -216,14 +216,14 @@ test('any other fault goes back to the client', async () => {
   }
 })
 
-test('who chooses nobody, or somebody who is not there, comes back without a code', async () => {
+test('a user who cancels, or an unknown one, comes back without a code', async () => {
   for (const chosen of [{ cancel: 'yes' }, { account: 'mallory' }, {}]) {
     const answer = answerOf(await fetch(`${idp.issuer}/authorize`, form({ ...ASKED, ...chosen })))
     assert.deepEqual(answer, { error: 'access_denied', state: ASKED.state, iss: idp.issuer })
   }
 })
 
-test('a JWT for a program is for the service, and for people whom the IdP knows', async () => {
+test('a JWT for a program is for the service, and for users whom the IdP knows', async () => {
   const response = await fetch(`${idp.issuer}/people/emil/jwt`, { method: 'POST' })
   const { sub, exp = 0, iat = 0 } = await claimsOf(await response.text())
   assert.deepEqual([sub, exp - iat], ['emil', 3_600])
@@ -234,7 +234,7 @@ test('a JWT for a program is for the service, and for people whom the IdP knows'
 })
 
 // DNS rebinding: a page makes its own name lead to 127.0.0.1, and its browser then lets it read what we answer.
-test('who comes by another name is refused', async () => {
+test('a request for another host name is refused', async () => {
   const { port } = new URL(idp.issuer)
   for (const host of [`attacker.example:${port}`, `localhost:${port}`, '127.0.0.1']) {
     const request = http.request({ port, method: 'POST', path: '/people/emil/jwt', setHost: false })

@@ -19,11 +19,11 @@ export function choicePage(accounts: readonly string[], asked: FormFields): Safe
       html`<li><button type="submit" name="account" value="${account}">${account}</button></li>\n`,
   )
   return layout({
-    title: 'Who do you want to be?',
+    title: 'Who do you want to sign in as?',
     content: html`<p>This is the identity provider of the demo. It asks for no password.</p>
 <form method="post" action="/authorize">
 ${carried}<ul class="choices">
-${people}<li><button type="submit" name="cancel" value="yes">Nobody: go back</button></li>
+${people}<li><button type="submit" name="cancel" value="yes">Cancel</button></li>
 </ul>
 </form>
 <p class="note">The service does not know “${STRANGER}”.</p>`,

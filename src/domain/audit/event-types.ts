@@ -33,7 +33,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   'login.failed': {
     what: 'A credential, a second factor or a code was refused.',
     reasons: LOGIN_FAILURES,
-    details: { method: 'always', username: 'sometimes', why: 'sometimes' },
+    details: { method: 'always', username: 'sometimes', why: 'sometimes', clock: 'sometimes' },
   },
   'login.locked': {
     what: 'Too many wrong passwords in a row: the network of `address` is blocked from the password until `until`, or after a hundred every network. Known devices can still sign in.',
@@ -48,7 +48,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     details: {},
   },
   'token.reused': {
-    what: 'A spent refresh token came again, too late to be a lost answer: it was stolen, then or now. Its session ends.',
+    what: 'A spent refresh token was used again, too late to be a lost response: it was stolen, then or now. Its session ends.',
     ...NOTHING,
   },
   'token.revoked': { what: 'One access token was revoked; its session goes on.', ...NOTHING },
@@ -62,12 +62,12 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   'mfa.enrolled': { what: 'An authenticator app was enrolled and verified.', ...NOTHING },
   'mfa.removed': { what: 'A TOTP enrollment was removed.', ...NOTHING },
   'mfa.recovery-codes-renewed': {
-    what: 'New recovery codes were made; the old ones are void.',
+    what: 'New recovery codes were created; the old ones no longer work.',
     ...NOTHING,
   },
   'mfa.recovery-code-used': { what: 'A login was completed with a recovery code.', ...NOTHING },
   'administrator.recovered': {
-    what: '`latchkey admin recover` gave an administrator a way back in.',
+    what: '`latchkey admin recover` restored the access of an administrator.',
     reasons: {},
     details: { reset: 'always' },
   },
@@ -77,7 +77,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     details: { sealedAgain: 'always' },
   },
   'installation.restored': {
-    what: '`latchkey restore` put a backup in place; a new epoch began.',
+    what: '`latchkey restore` restored a backup; a new epoch began.',
     reasons: {},
     details: { takenAt: 'always', withoutRecoveryCodes: 'always' },
   },
@@ -86,7 +86,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     reasons: {},
     details: { from: 'always', to: 'always' },
   },
-  'signing-key.created': { what: 'A key that signs tokens was made.', ...KEY },
+  'signing-key.created': { what: 'A signing key was created.', ...KEY },
   'signing-key.revoked': {
     what: 'A signing key was withdrawn before its time: its tokens are refused.',
     ...KEY,
@@ -96,15 +96,15 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     ...CERTIFICATE,
   },
   'authenticator.renewed': {
-    what: 'The new certificate has taken the place of the old one.',
+    what: 'The new certificate has replaced the old one.',
     ...CERTIFICATE,
   },
   'authority.created': {
-    what: 'A certificate authority of our own was made.',
+    what: 'The service created a certificate authority of its own.',
     reasons: {},
     details: { role: 'always', generation: 'always' },
   },
-  'identity.created': { what: 'An identity was made.', ...NOTHING },
+  'identity.created': { what: 'An identity was created.', ...NOTHING },
   'identity.updated': {
     what: 'Fields of an identity were changed.',
     reasons: {},
@@ -117,14 +117,14 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   'authenticator.updated': { what: 'A credential was changed.', ...CHANGED },
   'authenticator.deleted': { what: 'A credential was removed.', ...ENTITY },
   'authenticator.unlocked': {
-    what: 'A locked password was opened by an administrator.',
+    what: 'An administrator unlocked a password.',
     reasons: {},
     details: { id: 'always' },
   },
-  'enrollment.created': { what: 'A token for a first credential was made.', ...ENTITY },
+  'enrollment.created': { what: 'A token for a first credential was created.', ...ENTITY },
   'enrollment.deleted': { what: 'An enrollment was deleted.', ...ENTITY },
   'enrollment.refreshed': {
-    what: 'An enrollment got a new token; the old one is void.',
+    what: 'An enrollment got a new token; the old one no longer works.',
     reasons: {},
     details: { id: 'always' },
   },
@@ -136,12 +136,12 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   'enrollment.refused': {
     what: 'An enrollment was refused.',
     reasons: ENROLLMENT_REFUSALS,
-    details: { method: 'always', why: 'sometimes' },
+    details: { method: 'always', why: 'sometimes', clock: 'sometimes' },
   },
-  'policy.created': { what: 'A policy was made.', ...ENTITY },
+  'policy.created': { what: 'A policy was created.', ...ENTITY },
   'policy.updated': { what: 'A policy was changed.', ...CHANGED },
   'policy.deleted': { what: 'A policy was deleted.', ...ENTITY },
-  'external-jwt-signer.created': { what: 'A signer was made.', ...ENTITY },
+  'external-jwt-signer.created': { what: 'A signer was created.', ...ENTITY },
   'external-jwt-signer.updated': { what: 'A signer was changed.', ...CHANGED },
   'external-jwt-signer.deleted': { what: 'A signer was deleted.', ...ENTITY },
   'ca.created': { what: 'A third-party CA was registered.', ...ENTITY },

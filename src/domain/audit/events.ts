@@ -14,6 +14,7 @@ import type {
 import type { Instant } from '../../base/time/instant.ts'
 import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
+import type { ClockOff } from './clock-off.ts'
 import type {
   EnrollmentRefusalReason,
   LoginFailureReason,
@@ -75,6 +76,8 @@ export type Happening =
         readonly username?: string
         /** The exact cause, for the operator. Never a credential. */
         readonly why?: string
+        /** Only if nothing but time is wrong. */
+        readonly clock?: ClockOff
       }
     }
   | {
@@ -195,7 +198,11 @@ export type Happening =
       readonly type: 'enrollment.refused'
       readonly identityId: IdentityId | undefined
       readonly reason: EnrollmentRefusalReason
-      readonly details: { readonly method: string; readonly why?: string }
+      readonly details: {
+        readonly method: string
+        readonly why?: string
+        readonly clock?: ClockOff
+      }
     }
 
 /** `key`: of the row that counts this event. `dropped`: the event gets no row. D-207. */

@@ -14,18 +14,19 @@ export const LOGIN_FAILURES = {
     'the password is correct, but the network that it came from is blocked after too many failures (D-22)',
   // Certificate: D-21.
   'no-certificate': 'the connection showed no client certificate',
-  'certificate-untrusted': 'it leads to no CA that counts here; `why` has its fingerprint',
+  'certificate-untrusted':
+    'it does not lead to a CA that is accepted here; `why` has its fingerprint',
   'certificate-expired': 'it has expired, and the policy does not allow that',
   'certificate-not-yet-valid': 'it is not valid yet',
   'certificate-wrong-usage': 'it is not for client authentication',
   'certificate-is-ca': 'it is the certificate of a CA',
   'certificate-of-session': 'it is an API session certificate, which cannot log in',
-  'certificate-unknown': 'it is good, and belongs to no identity',
+  'certificate-unknown': 'it is valid, but belongs to no identity',
   'ca-disabled': 'its CA is not enabled for logins',
   'ca-unverified': 'its CA has not proven that it has its key',
   // External JWT, as primary factor: D-12.
   'jwt-missing': 'the request has no external JWT',
-  'jwt-expired': 'it was good, and has expired',
+  'jwt-expired': 'it has expired',
   'jwt-invalid': 'signature, issuer, audience, times or claim are wrong; `why` says which',
   'signer-unknown': 'its issuer is not known here',
   'signer-disabled': 'its signer is disabled',
@@ -33,7 +34,7 @@ export const LOGIN_FAILURES = {
   'identity-unknown': 'its claim names no identity',
   // On the way through an IdP, as either factor: D-47.
   'idp-refused': 'the identity provider of the signer sent the browser back without a token',
-  'idp-unreachable': 'the identity provider of the signer could not be asked',
+  'idp-unreachable': 'the identity provider of the signer could not be reached',
   // Second factors: D-14, D-18.
   'secondary-jwt-missing': 'the policy also demands an external JWT, and the request has none',
   'secondary-jwt-expired': 'it has expired',
@@ -45,9 +46,9 @@ export type LoginFailureReason = keyof typeof LOGIN_FAILURES
 
 export const SESSION_ENDS = {
   'code-reused': 'its code was exchanged a second time: it was stolen, then or now',
-  'refresh-token-reused': 'a spent refresh token of it came again',
+  'refresh-token-reused': 'one of its spent refresh tokens was used again',
   revoked: 'its refresh token was revoked',
-  expired: 'its time was over',
+  expired: 'it expired',
   logout: 'its holder logged out',
   // D-163: ended by the user, from another session.
   holder: 'its holder ended it from another session',
@@ -56,7 +57,7 @@ export const SESSION_ENDS = {
   'identity-deleted': 'its identity was deleted',
   'authenticator-removed': 'the credential it began with was removed',
   // D-122: what its tokens state about the identity, or what the session began with, has changed.
-  'identity-changed': 'its tokens say something of the identity that is no longer so',
+  'identity-changed': 'its tokens contain facts about the identity that have changed',
   'credential-changed': 'its holder changed the credential in another session',
   'password-reset': 'an administrator set a new password',
   'certificate-replaced': 'the certificate it began with was replaced',
@@ -84,12 +85,12 @@ export const TOKEN_REFUSALS = {
     'all sessions of the identity were ended after the login and before its code was exchanged',
   'code-expired': 'the code is older than a minute',
   'code-spent': 'the code was exchanged, or tried, before',
-  'client-mismatch': 'the client is another one than at the authorization',
-  'redirect-uri-mismatch': 'the redirect URI is another one than at the authorization',
-  'verifier-mismatch': 'the PKCE verifier is missing or does not fit',
+  'client-mismatch': 'the client is not the one of the authorization request',
+  'redirect-uri-mismatch': 'the redirect URI is not the one of the authorization request',
+  'verifier-mismatch': 'the PKCE verifier is missing or does not match',
   // Refresh tokens: D-27.
   'refresh-token-expired': 'the refresh token has expired',
-  'refresh-token-spent': 'it was spent a moment ago: a double click, or a lost answer',
+  'refresh-token-spent': 'it was spent a moment ago: a double click, or a lost response',
   'session-ended': 'the session has ended, or reached its absolute end',
 } as const
 export type TokenRefusalReason = keyof typeof TOKEN_REFUSALS
@@ -102,7 +103,7 @@ export const ENROLLMENT_REFUSALS = {
   'identity-disabled': 'the identity is disabled',
   // The certificate of the connection, or what its CA is enabled for: API 3.2, D-131.
   'no-certificate': 'the connection showed no client certificate',
-  'certificate-untrusted': 'it leads to no CA that counts here',
+  'certificate-untrusted': 'it does not lead to a CA that is accepted here',
   'certificate-expired': 'it has expired',
   'certificate-not-yet-valid': 'it is not valid yet',
   'certificate-wrong-usage': 'it is not for client authentication',

@@ -222,7 +222,7 @@ test('D-14: more than three bearer tokens are refused', async () => {
   assert.equal(await word(call({ bearers })), 'UNAUTHORIZED, Bearer invalid')
 })
 
-test('R065: a text that is no JWT is called invalid, and never missing, also beside a JWT of others', async () => {
+test('R065: a text that is not a JWT is called invalid, and never missing, also beside a JWT of others', async () => {
   const { token, call } = await world()
   const junk = new Secret('junk')
   const theirs = await token({ iss: 'https://idp.example/' })
@@ -245,7 +245,7 @@ test('D-36: beside a zt-session every bearer token counts as the demanded extern
   }
 })
 
-test('D-36: beside a zt-session a good bearer token is no credential', async () => {
+test('D-36: next to a zt-session a valid bearer token is not a credential', async () => {
   const { token, call, legacyCalls, hashOf } = await world()
   const ztSession = new Secret('unknown')
   const bearers = [await token()]
@@ -314,7 +314,7 @@ test('D-52: logging out asks for no second factor', async () => {
 const CERTIFICATE = 'ab'.repeat(32)
 const bound = { cnf: { 'x5t#S256': certificateThumbprint(CERTIFICATE) } }
 
-test('R072: where the policy binds tokens, a stolen token is worth nothing without its certificate', async () => {
+test('R072: if the policy binds tokens, a stolen token is not accepted without its certificate', async () => {
   const policies = [aPolicy({ cert: { bindTokens: true } })]
   const { token, call } = await world({ policies })
   const bearers = [await token(bound)]

@@ -154,7 +154,7 @@ test('certificates that have nothing to do with it, sent along, change nothing',
   await assertTrusted(chainOf(leaf, stranger, partner, issuing, leaf))
 })
 
-test('R095: a CA that nobody registered is not trusted, whatever the client sends along', async () => {
+test('R095: an unregistered CA is not trusted, whatever the client sends', async () => {
   const foreign = await makeLeaf(stranger)
   await assertRejected(chainOf(foreign), 'certificate-untrusted', UNKNOWN)
   // Attack: the client brings the root that would make it good.
@@ -171,7 +171,7 @@ test('a CA with the name and the key identifier of ours is not ours', async () =
   await assertRejected(chainOf(await makeLeaf(double), double), 'certificate-untrusted', UNKNOWN)
 })
 
-test('R093: a certificate that somebody signed with his own end-entity key is refused', async () => {
+test('R093: a certificate that was signed with an end-entity key is refused', async () => {
   // Attack: alice has a good certificate and signs one for the administrator with its key.
   const forged = await makeLeaf(leaf, { subject: '/CN=admin' })
   await assertRejected(chainOf(forged, leaf, issuing), 'certificate-untrusted', UNKNOWN)
@@ -195,7 +195,7 @@ test('R093: a certificate that somebody signed with his own end-entity key is re
   }
 })
 
-test('R093: with a junk certificate in front, the good one behind it counts for nothing', async () => {
+test('R093: with a junk certificate in front, the valid one behind it is ignored', async () => {
   // Attack: the handshake proves the key of the first certificate only; the victim's is public.
   const junk = await make({ subject: '/CN=alice', extensions: LEAF_EXTENSIONS.slice(0, 4) })
   await assertRejected(chainOf(junk, leaf, issuing, root), 'certificate-untrusted', UNKNOWN)
@@ -225,7 +225,7 @@ test('R095: a CA certificate does not log in', async () => {
   await assertRejected(chainOf(partner), 'certificate-is-ca', known, [register(partner.pem)])
 })
 
-test('an expired certificate is told from a good one, for the policy to decide', async () => {
+test('an expired certificate is distinguished from a valid one, for the policy to decide', async () => {
   const expired = await makeLeaf(issuing, { notBefore: days(-1.5), notAfter: days(-1) })
   assert.equal((await assertTrusted(chainOf(expired))).isExpired, true)
   // A certificate made before its CA was never valid.
@@ -241,6 +241,25 @@ test('R095: a certificate is refused before its time', async () => {
     /^it is not valid before \d{4}-\d\d-\d\dT/,
   )
   assert.equal((await judge(chainOf(early), [], days(1.1))).verdict, 'trusted')
+})
+
+test('D-325: a path that only time makes invalid says by how much, and an invalid one does not', async () => {
+  const early = await judge(
+    chainOf(await makeLeaf(issuing, { notBefore: days(1), notAfter: days(2) })),
+  )
+  assert.ok(early.verdict === 'rejected' && early.clock?.of === 'notBefore')
+  assert.ok(Math.abs(early.clock.aheadSeconds - 86_400) < 120, String(early.clock.aheadSeconds))
+
+  const dates = { notBefore: days(-1.5), notAfter: days(-1) }
+  const old = await makeCa({ subject: '/CN=Old', issuer: root, ...dates })
+  const under = await makeLeaf(old, { notBefore: days(-1.4), notAfter: days(1) })
+  const late = await judge(chainOf(under, old))
+  assert.ok(late.verdict === 'rejected' && late.clock?.of === 'notAfter')
+  assert.ok(Math.abs(late.clock.aheadSeconds + 86_400) < 120, String(late.clock.aheadSeconds))
+
+  const stranger = await makeCa({ subject: '/CN=Stranger', ...dates })
+  const unknown = await judge(chainOf(await makeLeaf(stranger, dates), stranger))
+  assert.equal(unknown.verdict === 'rejected' && unknown.clock, undefined)
 })
 
 test('no path leads through an expired CA, also for an expired certificate', async () => {
@@ -291,7 +310,7 @@ test('a CA that is confined to servers makes no client certificates', async () =
   )
 })
 
-test('the certificate of an API session is no login credential', async () => {
+test('the certificate of an API session is not a login credential', async () => {
   const uri = 'spiffe://latchkey/identity/i1/apiSession/s1/apiSessionCertificate/c1'
   const ofSession = await makeLeaf(issuing, {
     extensions: [...LEAF_EXTENSIONS, `subjectAltName=URI:spiffe://latchkey/else,URI:${uri}`],
@@ -323,7 +342,7 @@ test('R095: a CA that is not verified or not enabled says so', async () => {
   await assertRejected(chainOf(partnerLeaf), 'ca-unverified', /./, [both])
 })
 
-test('to register a CA anew takes nothing from the registration that stands', async () => {
+test('registering a CA again takes nothing from the existing registration', async () => {
   const ca = register(partner.pem)
   const renewed = await makeCa({ subject: partner.subject, keyOf: partner })
   const pending = register(renewed.pem, { isVerified: false })
@@ -362,7 +381,7 @@ test('the external id is that of the claim of the CA', async () => {
   assert.equal((await assertTrusted(chainOf(partnerLeaf), [ca])).externalId, undefined)
 })
 
-test('too many certificates, too large ones and what is none are refused', async () => {
+test('too many certificates, too large ones and invalid ones are refused', async () => {
   const why = { many: /^there are too many/, large: /^the certificates of the chain are too large/ }
   const nine = Array.from({ length: 9 }, () => stranger)
   await assertTrusted(chainOf(leaf, ...nine))

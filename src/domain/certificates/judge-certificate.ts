@@ -12,8 +12,9 @@ import {
   validity,
   writeCertificates,
 } from '../../base/certificates.ts'
-import { earlier, type Instant, toRfc3339 } from '../../base/time/instant.ts'
+import { earlier, type Instant, later, toRfc3339 } from '../../base/time/instant.ts'
 import { PURPOSE } from '../../protocol/x509.ts'
+import { type ClockOff, clockOff } from '../audit/clock-off.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import { type Anchor, groundOf, type ReadChain } from './grounds-of-trust.ts'
 import type { LeafFacts } from './paths/content.ts'
@@ -60,11 +61,13 @@ async function judge(
   }
 
   let why: string | undefined
+  let off: { readonly clock?: ClockOff } = {}
   const found = findPaths(leaf, others, anchors)
   for (const { path, anchor } of found.toSorted((a, b) => rank(a.anchor) - rank(b.anchor))) {
     const outdated = outdatedCa(path, now)
     const validated = outdated ?? (await validatePath(path, momentWithin(leaf, now)))
     if (validated.state === 'invalid') {
+      if (why === undefined && outdated !== undefined) off = await casOffBy(path, now)
       why ??= validated.why
       continue
     }
@@ -75,7 +78,7 @@ async function judge(
     )
   }
   why ??= 'it does not lead to a CA that is known here'
-  return reject('certificate-untrusted', `${why} (SHA-256 ${fingerprintOf(leaf)})`)
+  return { ...reject('certificate-untrusted', `${why} (SHA-256 ${fingerprintOf(leaf)})`), ...off }
 }
 
 function reject(reason: LoginFailureReason, why: string): RejectedCertificate {
@@ -114,6 +117,17 @@ function outdatedCa([, ...cas]: CertificatePath, now: Instant): InvalidPath | un
   return outdated < 0
     ? undefined
     : { state: 'invalid', why: `certificate ${outdated + 2} of the path is not in date` }
+}
+
+/** D-325: by how much a CA is out of date, if its path is valid at a time when all its certificates were in date. */
+async function casOffBy(path: CertificatePath, now: Instant): Promise<{ clock?: ClockOff }> {
+  const dates = path.map(validity)
+  const begin = dates.map(({ notBefore }) => notBefore).reduce(later)
+  const end = dates.map(({ notAfter }) => notAfter).reduce(earlier)
+  if (begin > end || (await validatePath(path, begin)).state === 'invalid') return {}
+  return now < begin
+    ? clockOff('notBefore', (begin - now) / 1_000)
+    : clockOff('notAfter', (end - now) / 1_000)
 }
 
 function caRefusal(
@@ -164,7 +178,10 @@ function leafRefusal(
   }
   const { notBefore } = validity(leaf)
   return now < notBefore
-    ? reject('certificate-not-yet-valid', `it is not valid before ${toRfc3339(notBefore)}`)
+    ? {
+        ...reject('certificate-not-yet-valid', `it is not valid before ${toRfc3339(notBefore)}`),
+        ...clockOff('notBefore', (notBefore - now) / 1_000),
+      }
     : undefined
 }
 

@@ -1,6 +1,7 @@
 /** What is decided about a client certificate, and why it is trusted. */
 import type { CaId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { Ca } from './third-party/ca.ts'
 
@@ -37,4 +38,6 @@ export interface RejectedCertificate {
   readonly verdict: 'rejected'
   readonly reason: LoginFailureReason
   readonly why: string
+  /** Only if nothing but time is wrong (D-325). */
+  readonly clock?: ClockOff
 }

@@ -4,6 +4,7 @@
  * proved the key (R093).
  */
 import type { CaId } from '../../base/ids.ts'
+import { type ClockOff, clockOff } from '../audit/clock-off.ts'
 import { ENROLLMENT_REFUSALS, type EnrollmentRefusalReason } from '../audit/reasons.ts'
 import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
@@ -17,6 +18,7 @@ export type CaCertificateVerdict =
       readonly verdict: 'rejected'
       readonly reason: EnrollmentRefusalReason
       readonly why?: string
+      readonly clock?: ClockOff | undefined
     }
 
 /** What the CA must be enabled for, and which CA it must be; undefined: any enabled one. */
@@ -33,12 +35,15 @@ export async function judgeForEnrollment(
   if (chain === undefined) return reject('no-certificate')
   const judged = await judgeCertificate(ports, chain, casFor(purpose, ports.rules.cas()))
   if (judged.verdict === 'rejected') {
-    const { reason, why } = judged
-    return reject(isRefusalReason(reason) ? reason : 'certificate-untrusted', why)
+    const { reason, why, clock } = judged
+    return { ...reject(isRefusalReason(reason) ? reason : 'certificate-untrusted', why), clock }
   }
   const { anchor } = judged
   if (anchor.kind === 'network') return reject('certificate-untrusted', 'it is one of our own')
-  if (judged.isExpired) return reject('certificate-expired')
+  if (judged.isExpired) {
+    const past = (judged.notAfter - ports.clock.now()) / 1_000
+    return { ...reject('certificate-expired'), ...clockOff('notAfter', past) }
+  }
   return { verdict: 'trusted', certificate: judged, ca: anchor.ca }
 }
 
@@ -68,6 +73,6 @@ function withAuth(ca: Ca, isAuthEnabled: boolean): Ca {
   return copy
 }
 
-function reject(reason: EnrollmentRefusalReason, why?: string): CaCertificateVerdict {
-  return { verdict: 'rejected', reason, ...(why === undefined ? {} : { why }) }
+function reject(reason: EnrollmentRefusalReason, why?: string) {
+  return { verdict: 'rejected', reason, ...(why === undefined ? {} : { why }) } as const
 }

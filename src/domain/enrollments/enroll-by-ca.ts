@@ -12,6 +12,7 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { isLine } from '../../base/text.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { LONGEST_NAME } from '../../protocol/limits.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { Caller, EnrollmentRefusalReason } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
@@ -103,8 +104,13 @@ async function refuse(
   { method, identityId, caller }: Attempt,
   reason: EnrollmentRefusalReason,
   why?: string,
+  clock?: ClockOff,
 ): Promise<never> {
-  const details = { method, ...(why === undefined ? {} : { why }) }
+  const details = {
+    method,
+    ...(why === undefined ? {} : { why }),
+    ...(clock === undefined ? {} : { clock }),
+  }
   const refused = { type: 'enrollment.refused', identityId, reason, details } as const
   const event = recordEvent(ports, caller, refused)
   await oneAfterTheOther(ports.beginEnrollmentRefusal, networkOf(caller.address), () =>
@@ -126,7 +132,9 @@ async function judge(
   purpose: Purpose,
 ) {
   const judged = await judgeForEnrollment(ports, shown, purpose)
-  if (judged.verdict === 'rejected') return refuse(ports, attempt, judged.reason, judged.why)
+  if (judged.verdict === 'rejected') {
+    return refuse(ports, attempt, judged.reason, judged.why, judged.clock)
+  }
   const { pem: certPem, fingerprint, externalId } = judged.certificate
   const credential = { method: 'cert', certPem, fingerprint, isIssuedByNetwork: false } as const
   return { ca: judged.ca, credential, externalId }

@@ -19,7 +19,7 @@ test('each placeholder stands for its value, as often as it is there', () => {
   assert.equal(identityName(enrolling('pump', format)), 'ca-1 Plant pump identity-1 Plant')
 })
 
-test('what is no placeholder stays, also when it looks like one', () => {
+test('what is not a placeholder stays, also when it looks like one', () => {
   assert.equal(
     identityName(enrolling('x', '[CANAME][toString][caName')),
     '[CANAME][toString][caName',

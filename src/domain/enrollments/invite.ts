@@ -86,7 +86,7 @@ export async function insertEnrollmentWithin(
   const { id, identityId, method } = enrollment
   // Lock the identity, so that two concurrent invitations, or an invitation and an authenticator, see each other.
   if ((await tx.identities.hold(identityId)) === undefined) {
-    throw invalid('identityId', 'names no identity')
+    throw invalid('identityId', 'names an identity that does not exist')
   }
   const own = await tx.authenticators.listOf(identityId)
   if (own.some((one) => one.method === authenticatorMethodOf(method))) {
@@ -139,7 +139,7 @@ async function withToken(
 
 async function refuseCa(tx: Pick<Stores, 'cas'>, caId: CaId): Promise<void> {
   const ca = await tx.cas.find(caId)
-  if (ca === undefined) throw invalid('caId', 'names no CA')
+  if (ca === undefined) throw invalid('caId', 'names a CA that does not exist')
   if (ca.isVerified && ca.isOttCaEnrollmentEnabled) return
   throw invalid('caId', 'names a CA that is not verified, or that has no enrollment by token')
 }

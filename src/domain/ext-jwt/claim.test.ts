@@ -64,7 +64,7 @@ const NOT_FOUND: readonly [what: string, property: string][] = [
 ]
 
 for (const [what, property] of NOT_FOUND) {
-  test(`R059: ${what} names nobody`, () => {
+  test(`R059: ${what} names no identity`, () => {
     assert.equal(claimedSubject(DOCUMENT, property), undefined)
   })
 }
@@ -78,7 +78,7 @@ test('R059: a subject has 256 characters at most, and each can be stored', () =>
   }
 })
 
-test('claims that are no object name nobody', () => {
+test('claims that are not an object name no identity', () => {
   for (const claims of [undefined, null, 'sub', 7, ['sub']]) {
     assert.equal(claimedSubject(claims, 'sub'), undefined)
   }

@@ -12,7 +12,7 @@ test('the issuer is the text that the claims say', () => {
   assert.equal(claimedIssuer(jwt('{"sub":"x","iss":"https://idp/"}')), 'https://idp/')
 })
 
-test('R057: an issuer that is no single text is none', () => {
+test('R057: an issuer that is not a single text is not valid', () => {
   for (const claims of ['{}', '{"iss":7}', '{"iss":null}', '{"iss":["https://idp/"]}']) {
     assert.equal(claimedIssuer(jwt(claims)), null, claims)
   }
@@ -36,7 +36,7 @@ const NO_JWT: readonly (readonly [why: string, token: Secret])[] = [
 ]
 
 for (const [why, token] of NO_JWT) {
-  test(`R059: ${why} is no JWT`, () => {
+  test(`R059: ${why} is not a JWT`, () => {
     assert.equal(claimedIssuer(token), undefined)
   })
 }

@@ -65,7 +65,7 @@ test('a certificate with a kid verifies only tokens that name it', async () => {
   const { cache } = world()
   const { certPem, point } = await certificateOf(days(1))
   const signer = externalSigner({ keys: { kind: 'certificate', certPem, kid: 'k1' } })
-  const other = "the token names another key than the signer's certificate"
+  const other = "the token names a key that is not the one of the signer's certificate"
   assert.equal(await find(cache, 'k1', signer), point)
   assert.equal(await find(cache, 'K1', signer), other)
   assert.equal(await find(cache, undefined, signer), other)

@@ -18,8 +18,8 @@ import { createSignerKeys, type FetchJson, type SignerKeyCache } from './signer-
 
 const ONE = await newIdpKey('one')
 const TWO = await newIdpKey('two')
-const UNKNOWN = 'no key of the signer fits the token'
-const SEVERAL = 'several keys of the signer fit the token'
+const UNKNOWN = 'no key of the signer matches the token'
+const SEVERAL = 'several keys of the signer match the token'
 const DOWN = `${UNKNOWN}; the latest fetch failed: it is down`
 
 const SIGNER = externalSigner()
@@ -109,14 +109,14 @@ test('R107: a key that the signer has just begun to use is found at once', async
   assert.equal(idp.asked.length, 2)
 })
 
-test('R107: everybody who waits shares one fetch', async () => {
+test('R107: all waiting callers share one fetch', async () => {
   const { cache, idp } = world(ONE)
   const found = await Promise.all(Array.from({ length: 100 }, () => find(cache, 'one')))
   assert.deepEqual(new Set(found), new Set([ONE.jwk.x]))
   assert.equal(idp.asked.length, 1)
 })
 
-test('a set is fetched anew behind the scenes from five minutes on, while the old one serves', async () => {
+test('a set is fetched again in the background after five minutes, while the old one is used', async () => {
   const { clock } = world()
   const answers: ((document: unknown) => void)[] = []
   const cache = createSignerKeys({
@@ -135,7 +135,7 @@ test('a set is fetched anew behind the scenes from five minutes on, while the ol
   assert.equal(answers.length, 2)
 })
 
-test('a key that was taken back is refused after ten minutes, also when nobody asked in between', async () => {
+test('a withdrawn key is refused after ten minutes, even if it was not used in between', async () => {
   const { cache, idp, clock } = world(ONE, TWO)
   assert.equal(await find(cache, 'one'), ONE.jwk.x)
   idp.document = { keys: jwks(TWO) }
@@ -166,7 +166,7 @@ test('R107: the last good set serves through an outage for a day, and not longer
   assert.equal(await find(cache, 'one'), DOWN)
 })
 
-test('R107: in an outage the signer is asked every half minute, and nobody waits for it', async () => {
+test('R107: during an outage the signer is asked every half minute, and no caller waits for it', async () => {
   const { clock } = world()
   let asked = 0
   const answers = [() => Promise.resolve({ keys: jwks(ONE) }), () => Promise.reject(new Error('x'))]
@@ -202,7 +202,7 @@ test('a signer that was never reached is asked again after a second, and found w
   assert.equal(await find(cache, 'one'), ONE.jwk.x)
   assert.deepEqual(warnings, [
     { signerId: SIGNER.id, reason: 'it is down' },
-    'the keys of a signer are back',
+    'the keys of a signer can be fetched again',
   ])
 })
 
@@ -226,7 +226,7 @@ const NO_SET: readonly [what: string, document: unknown, reason: string][] = [
 ]
 
 for (const [what, document, reason] of NO_SET) {
-  test(`R107: ${what} is no set, and the last good one stays`, async () => {
+  test(`R107: ${what} is not a key set, and the last valid one stays`, async () => {
     const { cache, idp, clock } = world(ONE)
     await find(cache, 'one')
     idp.document = document
@@ -257,7 +257,7 @@ test('a token without a kid gets a key only when exactly one fits its algorithm'
   assert.equal(await find(world(other).cache, undefined), UNKNOWN)
 })
 
-test('a kid that two fitting keys of a set share is nobody’s', async () => {
+test('a kid that two matching keys of a set share selects none', async () => {
   const twin = await newIdpKey('one')
   assert.equal(await find(world(ONE, twin).cache, 'one'), SEVERAL)
 })
@@ -269,7 +269,7 @@ test('a kid is compared exactly', async () => {
   }
 })
 
-test('another endpoint starts anew, without a key of the old one', async () => {
+test('another endpoint starts again, without a key of the old one', async () => {
   const { cache, idp } = world(ONE)
   await find(cache, 'one')
   idp.document = { keys: jwks(TWO) }
@@ -295,7 +295,7 @@ test('the status tells what is known and what went wrong', async () => {
   assert.deepEqual(cache.status(SIGNER.id), good)
 })
 
-test('a signer that is gone is forgotten, and starts anew when it is back', async () => {
+test('a deleted signer is forgotten, and starts again when it is back', async () => {
   const { cache, idp } = world(ONE)
   const other = externalSigner({ id: 'other' as ExternalJwtSignerId })
   await find(cache, 'one')
@@ -335,7 +335,7 @@ test('R107: over the wire: keys rotate, are taken back, and outlive an outage', 
   assert.equal(idp.fetches, 4)
 })
 
-test('every fetch is told with its outcome; an answer that is no key set has failed', async () => {
+test('every fetch is reported with its outcome; a response that is not a key set has failed', async () => {
   const clock = new ManualClock()
   const outcomes: string[] = []
   const answers: unknown[] = [{ keys: jwks(ONE) }, 'no key set', new Error('it is down')]

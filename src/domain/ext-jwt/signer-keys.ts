@@ -128,7 +128,8 @@ export function createSignerKeys(deps: {
       set.keys = readKeySet(await fetchJson(set.endpoint))
       set.fetchedAt = clock.now()
       set.goodAt = clock.uptime()
-      if (set.lastError !== undefined) log?.info({ signerId }, 'the keys of a signer are back')
+      if (set.lastError !== undefined)
+        log?.info({ signerId }, 'the keys of a signer can be fetched again')
       set.lastError = undefined
       deps.onFetch?.('succeeded')
     } catch (error) {
@@ -149,9 +150,9 @@ export function createSignerKeys(deps: {
 
     const [key, ...others] = usable()
     if (key !== undefined && others.length === 0) return { key: key.publicKey }
-    if (key !== undefined) return { why: 'several keys of the signer fit the token' }
+    if (key !== undefined) return { why: 'several keys of the signer match the token' }
     const failed = set.lastError === undefined ? '' : `; the latest fetch failed: ${set.lastError}`
-    return { why: `no key of the signer fits the token${failed}` }
+    return { why: `no key of the signer matches the token${failed}` }
   }
 
   function keyFromPem(
@@ -164,7 +165,7 @@ export function createSignerKeys(deps: {
     certificates.set(signerId, { pem, key })
     if (key === undefined) return { why: "the signer's certificate has no key that can be used" }
     if (kid !== undefined && kid !== wanted.kid) {
-      return { why: "the token names another key than the signer's certificate" }
+      return { why: "the token names a key that is not the one of the signer's certificate" }
     }
     if (!key.algorithms.includes(wanted.alg)) {
       return { why: "the key of the signer's certificate is not for that algorithm" }

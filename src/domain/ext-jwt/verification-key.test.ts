@@ -64,7 +64,7 @@ for (const [what, jwk] of UNUSABLE) {
   })
 }
 
-test('R107: the private half of a key that somebody published by mistake is not kept', () => {
+test('R107: the private half of a key that was published by mistake is not stored', () => {
   const jwk = jwkOf(ec('P-256').privateKey)
   assert.ok('d' in jwk)
   const key = keyFromJwk(jwk)
@@ -72,7 +72,7 @@ test('R107: the private half of a key that somebody published by mistake is not 
   assert.equal(key !== undefined && 'd' in jwkOf(key.publicKey), false)
 })
 
-test('a text that is no certificate has no key', () => {
+test('a text that is not a certificate has no key', () => {
   for (const pem of ['', 'x', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n']) {
     assert.equal(keyFromCertificate(pem), undefined)
   }

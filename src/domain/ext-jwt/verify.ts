@@ -7,6 +7,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds, seconds } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant, minus } from '../../base/time/instant.ts'
+import { type ClockOff, clockOff } from '../audit/clock-off.ts'
 import { claimedSubject } from './claim.ts'
 import { claimedIssuer } from './claimed-issuer.ts'
 import type { ExternalJwtPorts } from './ports.ts'
@@ -26,7 +27,12 @@ export type ExternalJwtVerdict =
       readonly authenticatedAt: number | undefined
     }
   /** `expired`: everything else about it is valid. `why` is for the log and contains nothing of the token. */
-  | { readonly verdict: 'expired' | 'invalid'; readonly why: string }
+  | {
+      readonly verdict: 'expired' | 'invalid'
+      readonly why: string
+      /** Only if nothing but time is wrong (D-325). */
+      readonly clock?: ClockOff
+    }
 
 /** More than any IdP sends, and less than a header may hold (D-44, R059). */
 export const MOST_CHARACTERS = 16 * 1024
@@ -73,8 +79,15 @@ export async function verifyExternalJwt(
     if (error instanceof errors.JWTExpired) {
       const rest = judgeClaims(error.payload, signer, now)
       return rest.verdict === 'accepted'
-        ? { verdict: 'expired', why: 'the token has expired' }
+        ? {
+            verdict: 'expired',
+            why: 'the token has expired',
+            ...clockOff('exp', Number(error.payload.exp) - epochSeconds(now)),
+          }
         : rest
+    }
+    if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf') {
+      return { ...invalid(reasonOf(error)), ...earlyBy(error.payload, signer, now) }
     }
     if (error instanceof errors.JOSEError || error instanceof TypeError) {
       return invalid(reasonOf(error))
@@ -87,11 +100,11 @@ export async function verifyExternalJwt(
 export function readIssuer(token: Secret): string | null | { readonly why: string } {
   if (token.reveal().length > MOST_CHARACTERS) return { why: 'the token is too long' }
   const issuer = claimedIssuer(token)
-  return issuer === undefined ? { why: 'the token is no JWT that can be read' } : issuer
+  return issuer === undefined ? { why: 'the token is not a readable JWT' } : issuer
 }
 
-function invalid(why: string): ExternalJwtVerdict {
-  return { verdict: 'invalid', why }
+function invalid(why: string) {
+  return { verdict: 'invalid', why } as const
 }
 
 /**
@@ -103,7 +116,7 @@ export function readHeader(text: string): WantedKey | { readonly why: string } {
   const { alg, kid, crit } = header
   if (crit !== undefined) return { why: 'the header demands an extension (crit)' }
   if (!isAllowed(alg)) return { why: 'the algorithm is not allowed' }
-  if (kid !== undefined && typeof kid !== 'string') return { why: 'the kid is no text' }
+  if (kid !== undefined && typeof kid !== 'string') return { why: 'the kid is not text' }
   return { alg, kid }
 }
 
@@ -118,15 +131,28 @@ function judgeClaims(
   now: Instant,
 ): ExternalJwtVerdict {
   const refused = refusedTime(claims, now)
-  if (refused !== undefined) return invalid(`the claim ${refused} is refused`)
   const subject = claimedSubject(claims, signer.claimsProperty)
-  if (subject === undefined) return invalid("the signer's claim is missing or names nobody")
+  if (refused !== undefined) {
+    const isOnlyTime =
+      refused === 'iat' && subject !== undefined && Number(claims.exp) > Number(claims.iat)
+    const clock = isOnlyTime ? clockOff('iat', Number(claims.iat) - epochSeconds(now)) : {}
+    return { ...invalid(`the claim ${refused} is refused`), ...clock }
+  }
+  if (subject === undefined)
+    return invalid("the signer's claim is missing or does not name an identity")
   const { auth_time: authTime = claims.iat } = claims
   return {
     verdict: 'accepted',
     subject,
     authenticatedAt: typeof authTime === 'number' ? authTime : undefined,
   }
+}
+
+/** D-325: jose checks `nbf` after the signature, issuer and audience; what else could be wrong is the claim. */
+function earlyBy(claims: JWTPayload, { claimsProperty }: ExternalJwtSigner, now: Instant) {
+  const isOnlyTime =
+    claimedSubject(claims, claimsProperty) !== undefined && Number(claims.exp) > Number(claims.nbf)
+  return isOnlyTime ? clockOff('nbf', Number(claims.nbf) - epochSeconds(now)) : {}
 }
 
 /** Returns why a time that a token claims is not between `since` and now, within the leeway (D-241). */

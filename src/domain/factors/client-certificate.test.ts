@@ -208,11 +208,12 @@ const REFUSED: Readonly<
 
 for (const [what, [reason, world, identityId]] of Object.entries(REFUSED)) {
   test(`D-12: ${what} is refused as ${reason}`, async () => {
-    assert.deepEqual(await judge(world), { verdict: 'rejected', reason, identityId })
+    const { clock: _, ...verdict } = { clock: undefined, ...(await judge(world)) }
+    assert.deepEqual(verdict, { verdict: 'rejected', reason, identityId })
   })
 }
 
-test('D-12: a certificate that is not trusted is refused as it was judged, and nobody is looked up for it', async () => {
+test('D-12: an untrusted certificate is refused as it was judged, and no identity is looked up', async () => {
   const judged = { verdict: 'rejected', reason: 'certificate-wrong-usage', why: 'no EKU' } as const
   const nobody = fakePorts<FactorPorts>({ clock: new ManualClock() })
   assert.deepEqual(await proveByJudged(nobody, judged), {

@@ -2,6 +2,7 @@
  * The client certificate as the primary factor: the certificate of the connection that posts the login. D-21, R093.
  * certificates/ decides whether it is trusted; this file finds its identity.
  */
+import { clockOff } from '../audit/clock-off.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
@@ -27,7 +28,10 @@ export async function proveByJudged(
   judged: CertificateVerdict,
 ): Promise<PrimaryVerdict> {
   const { identities, clock } = ports
-  if (judged.verdict === 'rejected') return { ...reject(judged.reason), why: judged.why }
+  if (judged.verdict === 'rejected') {
+    const { reason, why, clock: off } = judged
+    return { ...reject(reason), why, ...(off === undefined ? {} : { clock: off }) }
+  }
 
   const found = await findOwner(ports, judged)
   if (found === undefined) return reject('certificate-unknown')
@@ -35,7 +39,8 @@ export async function proveByJudged(
   const usable = usableIdentity(identity, (policy) => policy.primary.cert.allowed, ports)
   if ('refusal' in usable) return { ...reject(usable.refusal), identityId: found.identityId }
   if (judged.isExpired && !usable.policy.primary.cert.allowExpiredCerts) {
-    return { ...reject('certificate-expired'), identityId: found.identityId }
+    const past = clockOff('notAfter', (judged.notAfter - clock.now()) / 1_000)
+    return { ...reject('certificate-expired'), identityId: found.identityId, ...past }
   }
   return {
     verdict: 'accepted',

@@ -161,7 +161,7 @@ test('D-12: eight challenges are the most', async () => {
   assert.equal(challenges, challenge('missing', ...signers.slice(0, 8)))
 })
 
-test('D-37: where there is no signer, there is none to challenge for', async () => {
+test('D-37: without a signer there is no challenge', async () => {
   assert.deepEqual(await rejection({ signers: [] }), {
     reason: 'jwt-missing',
     identityId: undefined,
@@ -257,7 +257,7 @@ test('a policy that lists the signer takes it', async () => {
   assert.equal((await primary({ policies }).factor([await jwt()])).verdict, 'accepted')
 })
 
-test('D-14: of several tokens the first that proves somebody is the primary one', async () => {
+test('D-14: of several tokens, the first valid one is the primary one', async () => {
   const policies = [aPolicy({ extJwt: { allowedSigners: [OTHER.id] } })]
   const unknown = await jwt({ iss: 'https://evil.example/' })
   for (const [what, bearers] of Object.entries({
@@ -348,7 +348,7 @@ for (const [what, [verdict, bearers]] of Object.entries(SECONDARY)) {
   })
 }
 
-test('D-14: a disabled signer satisfies nobody', async () => {
+test('D-14: a disabled signer satisfies no demand', async () => {
   const off = signerOf('one', { enabled: false })
   assert.equal(await checkSecondary(off, [await jwt()]), 'invalid')
   assert.equal(await checkSecondary(off, []), 'missing')
@@ -361,7 +361,7 @@ test('D-14: the claim must be that of the identity, in the way of the signer', a
   assert.equal(await checkSecondary(ONE, [await jwt({ sub: ZOE.id })]), 'invalid')
 })
 
-test('D-14: an identity without an external id is nobody’s subject', async () => {
+test('D-14: an identity without an external id is not the subject of any token', async () => {
   const owner = { identityId: ZOE.id, externalId: undefined }
   for (const sub of ['undefined', '', 'zoe@example.org']) {
     const verdict = await checkSecondaryJwt(verifier(), ONE, owner, [await jwt({ sub })])

@@ -7,6 +7,7 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { type Challenge, primaryExtJwt } from '../../protocol/challenge.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
@@ -26,6 +27,9 @@ export interface JwtOwner {
   readonly identityId: IdentityId
   readonly externalId: string | undefined
 }
+
+/** Told of a token that fails only because of time (D-325). */
+export type NoteClock = (clock: ClockOff) => void
 
 /** D-14. */
 export const MOST_BEARERS = 3
@@ -78,7 +82,9 @@ async function prove(
   const verified = await verifyExternalJwt(ports, signer, token)
   if (verified.verdict !== 'accepted') {
     const reason = verified.verdict === 'expired' ? 'jwt-expired' : 'jwt-invalid'
-    return { ...challenge(ports, reason, verified.verdict, [signer]), why: verified.why }
+    const { why, clock } = verified
+    const off = clock === undefined ? {} : { clock }
+    return { ...challenge(ports, reason, verified.verdict, [signer]), why, ...off }
   }
   if (since !== undefined && ageFault(verified.authenticatedAt, since, clock.now())) {
     const why = 'it does not show an authentication as recent as the client asked for'
@@ -144,6 +150,7 @@ export async function checkSecondaryJwt(
   signer: ExternalJwtSigner,
   owner: JwtOwner,
   bearers: readonly Secret[],
+  noteClock?: NoteClock,
 ): Promise<SecondaryJwtVerdict> {
   if (bearers.length > MOST_BEARERS) return 'invalid'
   const claimed = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
@@ -159,6 +166,7 @@ export async function checkSecondaryJwt(
     if (verified.verdict === 'accepted' && isOwner(signer, verified.subject, owner)) {
       return 'satisfied'
     }
+    if ('clock' in verified && verified.clock !== undefined) noteClock?.(verified.clock)
     // An expired token was valid once, so `expired` takes precedence over the faults of other tokens.
     if (verified.verdict === 'expired') fault = 'expired'
     else if (fault === 'missing') fault = 'invalid'

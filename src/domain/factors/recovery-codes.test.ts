@@ -91,7 +91,7 @@ const NO_CODES: Readonly<Record<string, string>> = {
 }
 
 for (const [what, text] of Object.entries(NO_CODES)) {
-  test(`${what}: that is no recovery code`, () => {
+  test(`${what}: that is not a recovery code`, () => {
     assert.equal(isRecoveryCode(text), false)
   })
 }

@@ -5,6 +5,7 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { FactorOwner } from './factor-owner.ts'
 import type { FactorPorts } from './ports.ts'
@@ -94,7 +95,8 @@ export type FactorVerdict =
        */
       take(tx: SecondFactorStores): Promise<boolean>
     }
-  | { readonly verdict: 'wrong' }
+  /** `clock`: another time step has this code (D-325). Only for the event. */
+  | { readonly verdict: 'wrong'; readonly clock?: ClockOff }
   | { readonly verdict: 'not-enrolled' }
   | Blocked
 
@@ -104,7 +106,8 @@ export type EnrollmentProof =
       /** Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. */
       take(tx: SecondFactorStores): Promise<boolean>
     }
-  | { readonly verdict: 'wrong' }
+  /** `clock`: another time step has this code (D-325). Only for the event. */
+  | { readonly verdict: 'wrong'; readonly clock?: ClockOff }
   | { readonly verdict: 'not-started' }
   | Blocked
 

@@ -53,7 +53,7 @@ for (const [what, [refusal, ...given]] of Object.entries(REFUSED)) {
   })
 }
 
-test('a disablement that has ended is none', () => {
+test('a disablement that has ended has no effect', () => {
   const identity = anIdentity({ disabledAt: instant(NOON - 1), disabledUntil: NOON })
   assert.deepEqual(judge(identity), { identity, policy: POLICY })
 })

@@ -4,6 +4,7 @@
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { Challenge } from '../../protocol/challenge.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
@@ -25,6 +26,8 @@ export interface Rejected {
   readonly identityId: IdentityId | undefined
   /** More details for the operator; never a credential. */
   readonly why?: string
+  /** Only if nothing but time is wrong (D-325). */
+  readonly clock?: ClockOff | undefined
   /**
    * What else the failure changes, in the transaction that records it. Every refusal is exactly one commit: the time of
    * a second one would reveal that there is something to count (R077).

@@ -39,7 +39,7 @@ for (const [one, other] of DIFFERENT) {
   })
 }
 
-test('no character is told from its upper or lower case, and folding twice is folding once', () => {
+test('upper and lower case are not distinguished, and folding twice is folding once', () => {
   const told: string[] = []
   for (let code = 0; code <= 0x10ffff; code += 1) {
     const character = String.fromCodePoint(code)

@@ -99,7 +99,7 @@ test('D-48: a database that was made with another secret is refused', async (t) 
     openWith(store, newSecret()),
     (error) =>
       error instanceof ForeignDatabase &&
-      error.message === 'this database was made with another installation secret',
+      error.message === 'this database was made with a different installation secret',
   )
 })
 

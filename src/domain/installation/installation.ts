@@ -26,7 +26,7 @@ export const ADMINISTRATOR = 'admin'
 /** The database was created with another installation secret: nothing in it can be decrypted. */
 export class ForeignDatabase extends Error {
   constructor() {
-    super('this database was made with another installation secret')
+    super('this database was made with a different installation secret')
     this.name = 'ForeignDatabase'
   }
 }

@@ -215,13 +215,13 @@ test('of several administrators one must be named, by name or id, and the others
   }
 })
 
-test('a disabled administrator counts: he is the one who is locked out', async (t) => {
+test('a disabled administrator counts: they are the one who is locked out', async (t) => {
   const { store, recover, now } = await installation(t)
   await add(store, { name: 'asleep', isAdmin: true, disabledAt: now })
   assert.equal((await recover()).outcome, 'ambiguous')
 })
 
-test('without an administrator nobody is chosen, and whoever is named becomes one', async (t) => {
+test('without an administrator none is chosen, and the named identity becomes one', async (t) => {
   const { store, recover } = await installation(t)
   const admin = await identityNamed(store, 'admin')
   await store.identities.replace({ ...admin, isAdmin: false })
@@ -237,7 +237,7 @@ test('without an administrator nobody is chosen, and whoever is named becomes on
   assert.equal(await hashing.verify(passwordHash, NEW_PASSWORD, '192.0.2.1'), true)
 })
 
-test('a username that somebody else has is not taken from him', async (t) => {
+test('does not take a username from another identity', async (t) => {
   const { store, recover } = await installation(t)
   await add(store, { name: 'somebody' }, 'BOSS')
   const id = await add(store, { name: 'boss' })

@@ -112,7 +112,8 @@ export async function recoverAdministrator(
     const { id, username, tags, credentialVersion } = before
     const next = { username, passwordHash, tags }
     const outcome = await tx.authenticators.replaceUpdb(id, credentialVersion, next, clock.now())
-    if (outcome !== 'replaced') throw new Error('somebody else changes the password; try again')
+    if (outcome !== 'replaced')
+      throw new Error('another process is changing the password; try again')
     return username
   }
 
@@ -133,7 +134,7 @@ export async function recoverAdministrator(
       })
       if (outcome === 'inserted') return username
     }
-    throw new Error('somebody else adds a password; try again')
+    throw new Error('another process is adding a password; try again')
   }
 
   /**

@@ -12,7 +12,7 @@ import type { SealedValue } from './stores.ts'
 /** The secret to be replaced is no longer the current one: another rotation was faster. */
 export class SecretReplaced extends Error {
   constructor() {
-    super('the installation secret was replaced meanwhile')
+    super('the installation secret was replaced in the meantime')
     this.name = 'SecretReplaced'
   }
 }

@@ -161,13 +161,13 @@ const many = (comparisons: number) => Array(comparisons).fill('size = 1').join('
 const values = (count: number) => `size in [${Array(count).fill('1').join(',')}]`
 
 for (const [text, column, reason] of [
-  ['secret = "a"', 1, 'is no field to filter by'],
-  ['constructor = "a"', 1, 'is no field to filter by'],
-  ['__proto__ = "a"', 1, 'is no field to filter by'],
-  ['Name = "a"', 1, 'is no field to filter by'],
-  ['name.x = "a"', 1, 'is no field to filter by'],
-  ['tags = "a"', 1, 'is no field to filter by'],
-  ['size = 1 and secret = 2', 14, 'is no field to filter by'],
+  ['secret = "a"', 1, 'is not a field that can be filtered by'],
+  ['constructor = "a"', 1, 'is not a field that can be filtered by'],
+  ['__proto__ = "a"', 1, 'is not a field that can be filtered by'],
+  ['Name = "a"', 1, 'is not a field that can be filtered by'],
+  ['name.x = "a"', 1, 'is not a field that can be filtered by'],
+  ['tags = "a"', 1, 'is not a field that can be filtered by'],
+  ['size = 1 and secret = 2', 14, 'is not a field that can be filtered by'],
   ['roles = "a"', 1, 'is a list: write anyOf(…) around it'],
   ['anyOf(name) = "a"', 7, 'anyOf needs a field that is a list'],
   ['anyOf(tags.x) = "a"', 7, 'anyOf needs a field that is a list'],
@@ -232,14 +232,14 @@ for (const [text, column, reason] of [
   ['isOpen > true', 10, 'true and false have no order'],
   ['tags.x < false', 10, 'true and false have no order'],
   ['isOpen between true and false', 16, 'true and false have no order'],
-  ['name < null', 8, 'null has no order'],
+  ['name < null', 8, 'null cannot be compared with < or >'],
   ['size in 1', 9, '"[" is missing'],
   ['size in []', 10, 'a value is missing'],
   ['size in [1, ]', 13, 'a value is missing'],
   ['size in [1 2]', 12, '"]" is missing'],
   ['name in ["a", 1]', 15, 'must be a text in quotes'],
   ['size between 1 or 2', 16, '"and" is missing'],
-  ['size contains "1"', 6, 'only a text contains something'],
+  ['size contains "1"', 6, 'contains needs a text field'],
   ['name contains 1', 15, 'must be a text in quotes'],
   [`name contains "${'a'.repeat(257)}"`, 15, 'has more than 256 characters'],
   [`name icontains "${'a'.repeat(257)}"`, 16, 'has more than 256 characters'],
@@ -288,5 +288,5 @@ test('what is just within the bounds is read', () => {
 
 test('tags are asked for only where there are some', () => {
   const known = { ...KNOWN, hasTags: false }
-  assert.throws(() => readFilter('tags.x = 1', known), /is no field to filter by/)
+  assert.throws(() => readFilter('tags.x = 1', known), /is not a field that can be filtered by/)
 })

@@ -130,7 +130,7 @@ class Reader {
       }
       default: {
         if (type !== 'text' && type !== 'any') {
-          throw new FilterFault('only a text contains something', column)
+          throw new FilterFault('contains needs a text field', column)
         }
         const part = this.#tokens.peek()
         const text = String(this.#readValue('text'))
@@ -147,7 +147,7 @@ class Reader {
     const isEquality = comparator === '=' || comparator === '!='
     let leaf: Filter
     if (this.#tokens.takeWord('null') !== undefined) {
-      if (!isEquality) throw new FilterFault('null has no order', column)
+      if (!isEquality) throw new FilterFault('null cannot be compared with < or >', column)
       leaf = { op: 'null', field }
     } else {
       const value = isEquality ? this.#readValue(type) : this.#readOrdered(type)
@@ -168,7 +168,8 @@ class Reader {
       return { field: { kind: 'tag', name: token.text.slice('tags.'.length) }, type: 'any' }
     }
     const field = fieldNamed(this.#known, token.text)
-    if (field === undefined) throw new FilterFault('is no field to filter by', token.column)
+    if (field === undefined)
+      throw new FilterFault('is not a field that can be filtered by', token.column)
     if (field.isList === true) {
       throw new FilterFault('is a list: write anyOf(…) around it', token.column)
     }

@@ -141,7 +141,7 @@ test('what is proven is not queried, and nothing is when nothing is outstanding'
   assert.deepEqual(outstandingQueries(await demandsOf(aPolicy()), NOTHING_SECONDARY, OIDC), [])
 })
 
-test('a demanded signer that is gone can be queried for by nobody, and is unproven all the same', async () => {
+test('a deleted signer that is demanded has no query, and still counts as unproven', async () => {
   // Attack: the deletion of a signer must not open what it guarded.
   const demands = await demandsOf(requireGone)
   assert.deepEqual(outstandingQueries(demands, NOTHING_SECONDARY, OIDC), [])

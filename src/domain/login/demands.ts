@@ -11,6 +11,7 @@ import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
   checkSecondaryJwt,
   type JwtOwner,
+  type NoteClock,
   type SecondaryJwtVerdict,
 } from '../factors/external-jwt.ts'
 import type { ProvenSecondary } from '../factors/proven.ts'
@@ -97,8 +98,10 @@ export async function checkDemandedJwt(
   { signer }: DemandedSigner,
   owner: JwtOwner,
   bearers: readonly Secret[],
+  noteClock?: NoteClock,
 ): Promise<SecondaryJwtVerdict> {
-  return signer === undefined ? 'missing' : checkSecondaryJwt(ports, signer, owner, bearers)
+  if (signer === undefined) return 'missing'
+  return checkSecondaryJwt(ports, signer, owner, bearers, noteClock)
 }
 
 /** SPEC Authentication 5: blocks the login, with the challenge that names the signer. */

@@ -114,13 +114,14 @@ async function settle(
 async function record(
   ports: LoginPorts,
   credential: PrimaryCredential,
-  { reason, identityId, why, count }: Rejected,
+  { reason, identityId, why, clock, count }: Rejected,
   caller: Caller,
 ): Promise<void> {
   const details = {
     method: credential.method,
     ...(credential.method === 'password' ? { username: credential.credentials.username } : {}),
     ...(why === undefined ? {} : { why }),
+    ...(clock === undefined ? {} : { clock }),
   }
   const failed = recordEvent(ports, caller, { type: 'login.failed', identityId, reason, details })
   const write = () =>

@@ -4,6 +4,7 @@
  */
 import { Failure } from '../../errors/catalogue.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
@@ -14,7 +15,7 @@ import type { CodeIssued, PartiallyAuthenticated } from './request/auth-request.
 export const MOST_WRONG_CODES = 10
 
 export type RefusedCode =
-  | { readonly verdict: 'wrong' | 'not-enrolled' }
+  | { readonly verdict: 'wrong' | 'not-enrolled'; readonly clock?: ClockOff }
   | { readonly verdict: 'blocked'; readonly retryAfterSeconds: number }
 
 /** Returns the failure to throw. */
@@ -30,10 +31,16 @@ export async function refuseCode(
     const { retryAfterSeconds } = refused
     return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
   }
+  const clock = refused.clock === undefined ? {} : { clock: refused.clock }
   const isEnded = await ports.transaction(async (tx) => {
     const { isEnded } = await tx.authRequests.addWrongCode(request.key, MOST_WRONG_CODES)
     const reason = isEnded ? 'too-many-codes' : 'wrong-code'
-    const failed = { type: 'login.failed', identityId, reason, details: { method } } as const
+    const failed = {
+      type: 'login.failed',
+      identityId,
+      reason,
+      details: { method, ...clock },
+    } as const
     await tx.events.insert(recordEvent(ports, caller, failed))
     return isEnded
   })

@@ -7,6 +7,7 @@
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import type { ClockOff } from '../audit/clock-off.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
@@ -139,13 +140,16 @@ export async function demandJwt(
   if (demands.extJwt === undefined) return undefined
   const { id: identityId, externalId } = identity
   const owner = { identityId, externalId }
-  const verdict = await checkDemandedJwt(ports, demands.extJwt, owner, bearers)
+  let clock: ClockOff | undefined
+  const verdict = await checkDemandedJwt(ports, demands.extJwt, owner, bearers, (off) => {
+    clock = off
+  })
   if (verdict === 'satisfied') return policy.secondary.requireExtJwt
   const failed = recordEvent(ports, caller, {
     type: 'login.failed',
     identityId,
     reason: `secondary-jwt-${verdict}`,
-    details: { method: primary.method },
+    details: { method: primary.method, ...(clock === undefined ? {} : { clock }) },
   })
   await ports.events.insert(failed)
   const queries = outstandingQueries(demands, NOTHING_SECONDARY, { brand, where })

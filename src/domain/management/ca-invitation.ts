@@ -15,9 +15,13 @@ export async function inviteByCa(
 ): Promise<Secret> {
   const ca = await ports.cas.find(caId)
   if (ca === undefined) throw notFound()
-  if (!ca.isVerified) throw invalid('isVerified', 'is false: nobody can enroll with this CA yet')
+  if (!ca.isVerified)
+    throw invalid('isVerified', 'is false: certificates of this CA cannot enroll yet')
   if (!ca.isAutoCaEnrollmentEnabled) {
-    throw invalid('isAutoCaEnrollmentEnabled', 'is false: nobody can enroll with it alone')
+    throw invalid(
+      'isAutoCaEnrollmentEnabled',
+      'is false: certificates of this CA cannot enroll without a token',
+    )
   }
   const jwt = await signEnrollmentJwt(ports, { method: 'ca', caId })
   if (jwt === undefined) throw notFound()

@@ -92,7 +92,7 @@ export async function checkSigner(
     issuer: notReached('the token cannot be read'),
     audience: notReached('the token cannot be read'),
     claim: notReached('the token cannot be read'),
-    identity: notReached('the claim names nobody'),
+    identity: notReached('the claim does not name an identity'),
     policy: notReached('there is no identity whose policy could be asked'),
   }
   const issuer = readIssuer(token)
@@ -195,17 +195,17 @@ function checkEnabled({ name, enabled }: ExternalJwtSigner): Outcome {
   const facts = { expected: 'enabled', received: enabled ? 'enabled' : 'disabled' }
   return enabled
     ? passed(`the signer ${shown(name)} is enabled`, facts)
-    : failed(`the signer ${shown(name)} is disabled; none of its tokens is taken`, facts)
+    : failed(`the signer ${shown(name)} is disabled; none of its tokens is accepted`, facts)
 }
 
 function checkTimes(text: string, claims: JWTPayload, now: Instant): Outcome {
   const [earliest, latest] = [toRfc3339(minus(now, LEEWAY)), toRfc3339(plus(now, LEEWAY))]
-  const expected = `exp after ${earliest}; nbf and iat, where there are any, not after ${latest}`
+  const expected = `exp after ${earliest}; nbf and iat, if present, not after ${latest}`
   const times = (['exp', 'nbf', 'iat'] as const).map((name) => `${name} ${shownTime(claims[name])}`)
   const facts = { expected, received: times.join(', ') }
   const refused = refusedClaim(text, timeRule(now)) ?? refusedTime(claims, now)
   if (refused === undefined) {
-    return passed(`the times are good, with ${inSeconds(LEEWAY)} s for clocks that differ`, facts)
+    return passed(`the times are valid, with ${inSeconds(LEEWAY)} s for clocks that differ`, facts)
   }
   if (refused === 'exp' && claims.exp === undefined)
     return failed('the claim exp is missing', facts)
@@ -216,7 +216,7 @@ function checkTimes(text: string, claims: JWTPayload, now: Instant): Outcome {
 function checkIssuer(text: string, { iss }: JWTPayload, signer: ExternalJwtSigner): Outcome {
   const facts = { expected: shown(signer.issuer), received: shownText(iss) }
   return refusedClaim(text, issuerRule(signer)) === 'iss'
-    ? failed('the issuer is not the one of the signer; they are compared letter by letter', facts)
+    ? failed('the issuer is not the one of the signer; they must match exactly', facts)
     : passed('the issuer is the one of the signer', facts)
 }
 
@@ -232,9 +232,9 @@ function checkClaim(claims: JWTPayload, { claimsProperty }: ExternalJwtSigner): 
   const expected = `a text of one line at ${shown(claimsProperty)}`
   const subject = claimedSubject(claims, claimsProperty)
   if (subject !== undefined) {
-    return passed('the claim names somebody', { expected, received: shown(subject) })
+    return passed('the claim can name an identity', { expected, received: shown(subject) })
   }
-  return failed('the claim is missing, or no text that could name somebody', { expected })
+  return failed('the claim is missing, or is not text that can name an identity', { expected })
 }
 
 /**
@@ -286,12 +286,12 @@ function shown(text: string): string {
 /** For a claim that should be a text. */
 function shownText(value: unknown): string {
   if (typeof value === 'string') return shown(value)
-  return value === undefined ? 'none' : 'something that is no text'
+  return value === undefined ? 'none' : 'a value that is not text'
 }
 
 function shownTime(value: unknown): string {
   if (value === undefined) return 'none'
-  if (typeof value !== 'number') return 'something that is no number'
+  if (typeof value !== 'number') return 'a value that is not a number'
   const isDate = Math.abs(value) <= 8_000_000_000_000
   return isDate ? toRfc3339(instant(value * 1_000)) : 'no date'
 }

@@ -29,7 +29,7 @@ export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags:
   | { readonly method: 'cert'; readonly certPem: string }
 )
 
-const NO_IDENTITY = 'names no identity'
+const NO_IDENTITY = 'names an identity that does not exist'
 
 type CreatingPorts = AuditPorts &
   Pick<

@@ -80,7 +80,7 @@ export function updateCa(
     const { certPem, ...chosen } = change(current)
     const read = readCaCertificate(certPem)
     if (typeof read === 'string' || read.fingerprint !== current.fingerprint) {
-      throw invalid('certPem', 'is another certificate, and that is another CA')
+      throw invalid('certPem', 'is a different certificate, which would be a different CA')
     }
     const changed = changedFields(current, chosen)
     if (changed.length === 0) return

@@ -41,7 +41,7 @@ export async function createIdentity(
   const { authPolicyId = DEFAULT_POLICY_ID } = input
   await transaction(async (tx) => {
     if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
-      throw invalid('authPolicyId', 'names no policy')
+      throw invalid('authPolicyId', 'names a policy that does not exist')
     }
     const outcome = await tx.identities.insert({
       ...input,

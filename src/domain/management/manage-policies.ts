@@ -157,6 +157,6 @@ async function requireSigners(
   }
   const { requireExtJwt } = secondary
   if (requireExtJwt !== undefined && !isKnown(requireExtJwt)) {
-    throw invalid('secondary.requireExtJwt', 'names no signer')
+    throw invalid('secondary.requireExtJwt', 'names a signer that does not exist')
   }
 }

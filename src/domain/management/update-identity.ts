@@ -57,7 +57,7 @@ async function replace(
   if (changed.length === 0) return 'unchanged'
   // Lock it, so that it is not deleted meanwhile.
   if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
-    throw invalid('authPolicyId', 'names no policy')
+    throw invalid('authPolicyId', 'names a policy that does not exist')
   }
   const { id } = current
   const next: Identity = { ...current, ...chosen, updatedAt: ports.clock.now() }

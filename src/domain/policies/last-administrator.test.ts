@@ -112,9 +112,9 @@ const UNABLE: Readonly<Record<string, World>> = {
 }
 
 for (const [what, world] of Object.entries(ABLE)) {
-  test(`somebody with ${what} can log in`, () => assert.equal(can(world), true))
+  test(`an identity with ${what} can log in`, () => assert.equal(can(world), true))
 }
 
 for (const [what, world] of Object.entries(UNABLE)) {
-  test(`somebody with ${what} cannot log in`, () => assert.equal(can(world), false))
+  test(`an identity with ${what} cannot log in`, () => assert.equal(can(world), false))
 }

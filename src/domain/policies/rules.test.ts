@@ -129,7 +129,7 @@ test('signers are found by their id and by their exact issuer, enabled or not', 
   }
 })
 
-test('listeners are told after a change that was read, and after nothing else', async () => {
+test('listeners are notified after a change that was read, and after nothing else', async () => {
   const { rules, change } = world()
   const told: (boolean | undefined)[] = []
   rules.onChange(() => told.push(rules.policy(ONE)?.secondary.requireTotp))
@@ -188,7 +188,7 @@ test('D-34: a reading is as old as its beginning', async () => {
   assert.equal(rules.isStale(), true)
 })
 
-test('D-34: a reading that fails is told to its caller, keeps the copy, and does not renew it', async () => {
+test('D-34: a read that fails is reported to its caller, keeps the copy, and does not renew it', async () => {
   const { rules, clock, goDown, change } = world()
   await rules.refresh()
   goDown()

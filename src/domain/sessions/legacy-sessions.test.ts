@@ -135,7 +135,7 @@ test('D-36: a good token names its session', async () => {
   for (const needs of EVERY_NEED) assert.deepEqual(await call(needs), SESSION)
 })
 
-test('D-36: the identity is asked who is an administrator, and not the login', async () => {
+test('D-36: the identity says whether it is an administrator, not the login', async () => {
   const { call } = world({ identity: anIdentity({ isAdmin: true }) })
   assert.equal((await call()).isAdmin, true)
 })
@@ -275,7 +275,7 @@ const PARTIAL: Readonly<Record<string, Partial<World>>> = {
 for (const [what, given] of Object.entries(PARTIAL)) {
   for (const isEnrolled of [true, false]) {
     const enrolled = isEnrolled ? 'enrolled' : 'not enrolled'
-    test(`${what} is partial, and says what is outstanding to somebody who is ${enrolled}`, async () => {
+    test(`${what} is partial, and says what is outstanding to an identity that is ${enrolled}`, async () => {
       const { call } = world({ ...given, isEnrolled })
       const refusal = await refusalOf(call('full'))
       assert.equal(wordsOf(refusal), INVALID)
@@ -299,7 +299,7 @@ for (const [what, given] of Object.entries(PARTIAL)) {
   }
 }
 
-test('a session on which a code was proven is full, whoever demands it', async () => {
+test('a session on which a code was proven is full, whatever demands it', async () => {
   const session = withToken({ demanded: WITH_TOTP, secondary: PROVEN })
   const policy = aPolicy({ secondary: { requireTotp: true } })
   const { call } = world({ session, policy })

@@ -113,7 +113,7 @@ suite('the life of a certificate', () => {
   })
 })
 
-test('D-41: a certificate is stored with what people ask about, and comes back the same', async (t) => {
+test('D-41: a certificate is stored with what users ask about, and comes back the same', async (t) => {
   const { ports, authorities, issue } = await worldWith(t, OFFLINE)
   const certificate = await issue(OFFLINE)
   const [leaf = '', ...chain] = blocksOf(certificate.certificatePem)
@@ -159,7 +159,7 @@ test('D-40: a bad request is refused by its fault, and nothing is issued', async
   assert.equal((await listSessionCertificates(ports, callOf(OFFLINE), ALL)).totalCount, 0)
 })
 
-test('D-35: a session that ended a moment ago gets none, and hears what its kind hears', async (t) => {
+test('D-35: a session that ended a moment ago gets none, and the error of its kind', async (t) => {
   const { issue } = await world(t)
   const bearer =
     'Bearer realm="service-oidc", error="invalid", error_description="token is invalid"'
@@ -177,7 +177,7 @@ suite('R099: at most 100 live certificates a session', () => {
     return { ...all, issued }
   }
 
-  test('the 101st is refused, and another session is none the worse for it', async (t) => {
+  test('the 101st is refused, and another session is not affected', async (t) => {
     assert.equal(MOST_LIVE_CERTIFICATES, 100)
     const { issue } = await full(t)
     assert.equal((await refusalOf(issue(OFFLINE))).code, 'TOO_MANY_CERTIFICATES')
@@ -244,7 +244,7 @@ suite('R100: a session sees and removes its own certificates alone', () => {
 })
 
 suite('D-41: a removed certificate', () => {
-  test('is gone, and routers are told until it would have expired', async (t) => {
+  test('is gone, and routers are notified until it would have expired', async (t) => {
     const { ports, store, felt, issue } = await worldWith(t, OFFLINE)
     const certificate = await issue(OFFLINE)
     await removeSessionCertificate(ports, callOf(OFFLINE), certificate.id, CALLER)

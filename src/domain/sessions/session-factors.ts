@@ -182,7 +182,8 @@ async function refuse(
     const { retryAfterSeconds } = verdict
     return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
   }
-  const details = { method: factor }
+  const { clock } = { clock: undefined, ...verdict }
+  const details = { method: factor, ...(clock === undefined ? {} : { clock }) }
   const failed = { type: 'login.failed', identityId, reason: 'wrong-code', details } as const
   await ports.events.insert(recordEvent(ports, caller, failed))
   return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : 'MFA_INVALID_TOKEN')

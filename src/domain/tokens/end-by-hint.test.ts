@@ -119,7 +119,7 @@ test('with no hint nothing ends, and the way on is open', async () => {
   assert.deepEqual(ended(), [])
 })
 
-test('a bearer that is no access token of ours ends nothing', async () => {
+test('a bearer that is not an access token of ours ends nothing', async () => {
   // Attack: an ID token is no credential, wherever it is put (R055).
   const { logOut, ended } = world()
   for (const bearer of ['id-of-a', 'x', '']) {

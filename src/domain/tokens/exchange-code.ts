@@ -61,7 +61,7 @@ export async function exchangeCode(
   }
   // R012: the same text as in the authorization request, port included.
   if (redirectUri !== request.ask.redirectUri) {
-    throw await refuseAs('redirect-uri-mismatch', 'the redirect_uri is another one')
+    throw await refuseAs('redirect-uri-mismatch', 'the redirect_uri does not match')
   }
   const verifier = codeVerifier?.reveal()
   if (verifier === undefined || !isCodeVerifier(verifier)) {

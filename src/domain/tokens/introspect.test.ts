@@ -166,7 +166,7 @@ test('D-31: an identity that is neither administrator nor router learns nothing'
   }
 })
 
-test('an administrator and a router are told what an access token carries', async (t) => {
+test('an administrator and a router learn what an access token contains', async (t) => {
   const { ask } = await world(t)
   for (const by of [asker(), asker({ identityId, isAdmin: true })]) {
     const answer = await ask(GOOD_ACCESS, by)
@@ -204,7 +204,7 @@ for (const [what, change] of Object.entries(STRICTER)) {
   })
 }
 
-test('a refresh token is told by its session', async (t) => {
+test('a refresh token is identified by its session', async (t) => {
   const { store, ask, aToken } = await world(t)
   await store.apiSessions.insert(SESSION)
   assert.deepEqual(await ask(await aToken()), {

@@ -89,7 +89,7 @@ export async function issueTokens(
   if (outcome === 'spent') return 'spent'
   if (outcome === 'gone')
     throw new Failure('INVALID_GRANT', {
-      detail: 'the identity or its authenticator is gone or another one',
+      detail: 'the identity or its authenticator was deleted or replaced',
     })
   return { ...tokens, refreshToken }
 }

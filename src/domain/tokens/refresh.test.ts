@@ -466,7 +466,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
   })
 }
 
-test('D-133: an unknown token leaves no event, whoever sends it', async (t) => {
+test('D-133: an unknown token leaves no event, whatever its sender', async (t) => {
   // Attack: a stranger sends tokens of his own making, to fill the database.
   const { refresh, happened } = await world(t)
   assert.equal((await refusalOf(refresh(new Secret('lkr_never_issued')))).code, INVALID)
@@ -494,7 +494,7 @@ test('D-207: repeated refusals of a token create a few events per minute, which 
   assert.deepEqual((await counts()).toSorted(), [...ofAMinute, ...ofAMinute].toSorted())
 })
 
-test('R047: what the policy demands and the login has proven is no obstacle', async (t) => {
+test('R047: what the policy demands and the login has proven does not stop a refresh', async (t) => {
   const secondary = { factors: WITH_TOTP, extJwt: OTHER_SIGNER }
   const { rules, token, refresh } = await world(t, { session: { secondary } })
   rules.policy = () => aPolicy({ secondary: { requireTotp: true, requireExtJwt: OTHER_SIGNER } })
@@ -538,7 +538,7 @@ test('D-34: a session that ends while its tokens are signed stays ended', async 
   assert.equal(await store.apiSessions.find(SESSION), undefined)
 })
 
-test('a token that another refresh spends meanwhile is refused, and nobody is a thief', async (t) => {
+test('a token that another refresh spends at the same time is refused, and not treated as stolen', async (t) => {
   const { store, vault, meanwhile, token, refresh, happened } = await world(t)
   const successor = refreshTokenHash(vault, new Secret('lkr_faster'))
   meanwhile.happen = () =>

@@ -174,7 +174,7 @@ export async function refuseSpent(
   const reused = { type: 'token.reused', identityId, sessionId } as const
   await ports.events.insert(recordEvent(ports, caller, reused))
   await endSession(ports, { sessionId, identityId, reason: 'refresh-token-reused', caller })
-  return refuse('a spent refresh token was shown again')
+  return refuse('a spent refresh token was used again')
 }
 
 /** RFC 6749 §6, R045: allows less than was granted, never more. An invalid scope does not spend the token. */

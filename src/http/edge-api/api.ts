@@ -21,7 +21,7 @@ export const APIS = {
   'edge-client': {
     prefix: '/edge/client/v1',
     title: 'Latchkey Edge Client API',
-    description: 'What programs and people who log in call.',
+    description: 'What programs and users who log in call.',
   },
   'edge-management': {
     prefix: '/edge/management/v1',

@@ -44,7 +44,7 @@ export function addAuthenticate(api: Api, ports: SessionPorts): void {
         'its login or end.',
       query: {
         method:
-          '`password`, `cert` or `ext-jwt`. Left out: what the request carries, in this order – a username, a bearer ' +
+          '`password`, `cert` or `ext-jwt`. Default: what the request contains, in this order: a username, a bearer ' +
           'token, a client certificate.',
       },
       body: fieldsBody(Authenticate),

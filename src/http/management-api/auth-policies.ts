@@ -147,7 +147,7 @@ function inBothSpellings(body: Body): Body {
   if (!isMembers(secondary)) return body
   const { requireExtJwt: one, requireExtJwtSigner: other } = secondary
   if (one !== undefined && other !== undefined && one !== other) {
-    throw invalid('secondary.requireExtJwtSigner', 'is another value than that of requireExtJwt')
+    throw invalid('secondary.requireExtJwtSigner', 'must be the same as requireExtJwt')
   }
   const required = one === undefined ? other : one
   if (required === undefined) return body

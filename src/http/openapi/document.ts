@@ -132,7 +132,7 @@ const LIST_PARAMETERS: readonly OpenApiParameter[] = [
     name: 'limit',
     in: 'query',
     required: false,
-    description: 'How many rows; more than 500 count as 500.',
+    description: 'How many rows, at most 500. A larger number means 500.',
     schema: { type: 'integer', minimum: 1, default: 10 },
   },
   {
@@ -237,7 +237,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   [EXPIRES_AT_HEADER]: 'The moment at which the session ends, in RFC 3339.',
   [REQUEST_ID_HEADER]: 'Names this request, in the log and in the audit events.',
   [ZT_SESSION_HEADER]: 'The token of the session, for later calls.',
-  'Retry-After': 'Seconds to wait, where that helps.',
+  'Retry-After': 'Seconds to wait before trying again.',
   'WWW-Authenticate': 'Which credential is missing, expired or invalid.',
 }
 

@@ -69,11 +69,11 @@ function callOf(
 }
 
 const WHO: Readonly<Record<Access, string>> = {
-  public: 'Anybody may call it.',
-  login: 'Anybody may call it, and proves himself by what he sends.',
+  public: 'Any caller may use it.',
+  login: 'Any caller may use it, and authenticates with the credentials in the request.',
   session: 'Needs a session: an access token as bearer, or a zt-session.',
-  partial: 'Needs a session; one that has yet to prove its TOTP code is enough.',
-  logout: 'Needs a session; second factors are not asked for.',
+  partial: 'Needs a session; one that still needs its TOTP code is enough.',
+  logout: 'Needs a session; second factors are not required.',
   admin: "Needs an administrator's session.",
   router: "Needs the certificate of a router's identity on the connection.",
 }

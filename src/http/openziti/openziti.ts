@@ -3,6 +3,7 @@
  * in this folder alone, and nothing of it exists with `edge.compatibility: none`. Everything else (lifetimes, rotation,
  * challenges, limits) is the code that serves other clients.
  */
+import { newId } from '../../base/ids.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
@@ -43,7 +44,12 @@ export function openZitiLayer(
   ports: LayerPorts,
   listener: ListenerParts,
 ): CompatibilityLayer {
-  const router = throughCallback(reshaped(plain), PATHS.callback, ports, listener)
+  const router = throughCallback(
+    reshaped(plain, newId(ports.random)),
+    PATHS.callback,
+    ports,
+    listener,
+  )
   return {
     endpoints: { ...PATHS, otherGrants: [TOKEN_EXCHANGE] },
     router,

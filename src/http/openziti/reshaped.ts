@@ -26,14 +26,18 @@ const DATA: Readonly<Record<string, (data: Members) => Members>> = {
 
 type Members = Readonly<Record<string, unknown>>
 
-export function reshaped(router: Router): Router {
+/** Names this run of the service. Older clients read it from every response, and crash without one. */
+const INSTANCE_HEADER = 'ziti-instance-id'
+
+export function reshaped(router: Router, instanceId: string): Router {
   return {
     ...router,
     add: (route, handler) =>
       router.add(route, async (call) => {
         const sent = bodyIn(route, call as Call)
         const answer = await handler({ ...call, body: sent })
-        return answerOut(route, answer)
+        const shaped = answerOut(route, answer)
+        return { ...shaped, headers: { ...shaped.headers, [INSTANCE_HEADER]: instanceId } }
       }),
   }
 }

@@ -79,7 +79,7 @@ test('a type that the route does not read is refused before it is parsed', async
   assert.deepEqual(await read(JSON_TYPE, '', []), { kind: 'none' })
 })
 
-test('R023: what cannot be parsed is said to be so', async () => {
+test('R023: what cannot be parsed is reported', async () => {
   for (const text of ['{', '{"a":1,"a":2}', '\ufeff{}', "{'a':1}"]) {
     assert.equal(await read(JSON_TYPE, text), 'COULD_NOT_PARSE_BODY', text)
   }
@@ -124,7 +124,7 @@ test('D-11: no body has no fields', () => {
 })
 
 for (const value of [null, [], ['authRequestId'], 'text', 7, true]) {
-  test(`JSON that is ${JSON.stringify(value)} is no object of fields`, () => {
+  test(`JSON that is ${JSON.stringify(value)} is not an object of fields`, () => {
     assert.throws(
       () => bodyFields({ kind: 'json', value }),
       (error) =>

@@ -6,7 +6,7 @@ import { preferencesOf, wantedContent } from './negotiation.ts'
 const wanted = (accept: string | undefined) =>
   wantedContent({ headers: accept === undefined ? {} : { accept } })
 
-test('a caller who says nothing gets JSON', () => {
+test('a caller without an Accept header gets JSON', () => {
   assert.equal(wanted(undefined), 'json')
 })
 

@@ -27,16 +27,36 @@ export interface Database {
    * refuses: the same call may succeed later, or on another server (D-250).
    */
   isTrouble(error: unknown): boolean
-  /** From now on, a connection whose server does not respond is dropped; until then a statement may take any time. */
-  giveUpOnSilence(): void
+  /** Adds what belongs to this kind of database and is no data; the last step of the migrations, at every start. */
+  completeSchema(transaction: QueryExecutorProvider): Promise<void>
+  /**
+   * Called once the tables are up to date. From then on, a connection whose server does not respond is dropped (until
+   * then a statement may take any time), and so is one to a server with another history (D-296).
+   */
+  beginService(): Promise<void>
   /** Missing if the database cannot cheaply tell whether anything was committed (D-306). */
   readonly openVersion?: () => OpenVersion
+  /** Missing if the database cannot tell by itself that something has changed (D-298). */
+  readonly changes?: ChangeNotices
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
 }
 
+export interface ChangeNotices {
+  /**
+   * Calls the listener when another instance has changed something that copies are made of, from now until the database
+   * is closed.
+   */
+  follow(listener: () => void): void
+  /** Whether the listener will be called at once. */
+  isPushed(): boolean
+}
+
 export interface OpenVersion {
-  /** Differs from the last one if anything was committed since, by any process. Undefined if that is not known. */
+  /**
+   * Returns what differs from the last one if anything was committed since, by any process, or a promise of it.
+   * Undefined if that is not known.
+   */
   current(): unknown
   /** Call it before the database is closed. */
   close(): void

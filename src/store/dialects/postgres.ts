@@ -9,17 +9,21 @@ import { instant } from '../../base/time/instant.ts'
 import { type PostgresUrl, readPostgresUrl } from '../../base/urls/postgres-url.ts'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
+import { unavailable } from './guarded.ts'
 import { PostgresDriver } from './postgres/driver.ts'
 import { ASIDE_LIMITS, LIMITED_SETTINGS, SERVICE_LIMITS } from './postgres/limits.ts'
+import type { Link } from './postgres/link.ts'
+import { createTriggers, type Listener, listen, MARK } from './postgres/notices.ts'
 import { Pool } from './postgres/pool.ts'
 import { createRoute } from './postgres/route.ts'
+import { CREATE_TIMELINES_TABLE, createTimelines } from './postgres/timelines.ts'
 import { postgresLists } from './postgres-lists.ts'
 import { postgresWhole } from './postgres-whole.ts'
 
-/** Of one process, all together. */
 const DEFAULT_MAX_CONNECTIONS = 10
-/** Of these, how many are kept aside. */
+/** Of these, how many are kept aside. One more listens for changes. */
 const ASIDE_CONNECTIONS = 2
+const LISTENING_CONNECTIONS = 1
 /** With fewer connections than this, none is kept aside. */
 const ENOUGH_TO_SHARE = 4
 
@@ -36,9 +40,18 @@ const TROUBLE =
 /** Any number that nothing else in the same database uses as an advisory lock. */
 const MIGRATION_LOCK = 7_311_640_018
 
-export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS): Database {
+export interface PostgresOptions {
+  /** Of this process, all together. */
+  readonly maxConnections?: number | undefined
+  /** Remembers the history of the server over restarts (D-296). */
+  readonly timelineFile?: string | undefined
+}
+
+export function postgres(url: Secret, options: PostgresOptions = {}): Database {
+  const { maxConnections = DEFAULT_MAX_CONNECTIONS, timelineFile } = options
   const target = readTarget(url)
-  const route = createRoute(target, async () => {})
+  const timelines = createTimelines(timelineFile)
+  const route = createRoute(target, timelines)
   const aside = maxConnections < ENOUGH_TO_SHARE ? 0 : ASIDE_CONNECTIONS
   const isLimited = () => route.givesUp
   const dialect = (pool: Pool, onDestroy: () => Promise<void>) => ({
@@ -48,12 +61,20 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
     createQueryCompiler: () => new PostgresQueryCompiler(),
   })
 
+  let listener: Listener | undefined
+  const listening = maxConnections > ENOUGH_TO_SHARE ? LISTENING_CONNECTIONS : 0
+  const pool = new Pool(route, SERVICE_LIMITS, maxConnections - aside - listening)
+  const asidePool = aside === 0 ? pool : new Pool(route, ASIDE_LIMITS, aside)
+  const rethrow = (error: unknown) => {
+    throw isTrouble(error) ? unavailable({ name: target.name }, error) : error
+  }
   return {
     name: target.name,
-    dialect: dialect(new Pool(route, SERVICE_LIMITS, maxConnections - aside), () => route.end()),
-    ...(aside === 0
-      ? {}
-      : { dialectAside: dialect(new Pool(route, ASIDE_LIMITS, aside), async () => {}) }),
+    dialect: dialect(pool, () => {
+      listener?.stop()
+      return route.end()
+    }),
+    ...(aside === 0 ? {} : { dialectAside: dialect(asidePool, async () => {}) }),
     sequenceKey: 'bigint generated always as identity primary key',
     sortedText: 'text collate "C"',
     lists: postgresLists,
@@ -72,7 +93,29 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
       return rows[0] && instant(rows[0].time)
     },
     isTrouble,
-    giveUpOnSilence: () => route.giveUpOnSilence(),
+    completeSchema: async (transaction) => {
+      await sql.raw(CREATE_TIMELINES_TABLE).execute(transaction)
+      await createTriggers(transaction)
+    },
+    openVersion: () => ({
+      current: shared(() => readMark(asidePool, listener?.link).catch(rethrow)),
+      close: () => {},
+    }),
+    changes: {
+      follow(onNotice) {
+        listener ??= listen(route, onNotice)
+      },
+      isPushed: () => listener?.link !== undefined,
+    },
+    async beginService() {
+      route.giveUpOnSilence()
+      const link = await pool.acquire()
+      try {
+        await timelines.admit(link)
+      } finally {
+        pool.release(link)
+      }
+    },
     withoutContent(error) {
       // Both quote values: "Failing row contains (…)".
       if (error instanceof DatabaseError) {
@@ -80,6 +123,29 @@ export function postgres(url: Secret, maxConnections = DEFAULT_MAX_CONNECTIONS):
         error.where = undefined
       }
     },
+  }
+}
+
+/** On the connection that listens, if there is one, so that its silence is noticed. */
+async function readMark(pool: Pool, listening: Link | undefined): Promise<string> {
+  const link = listening ?? (await pool.acquire())
+  try {
+    const { rows } = await link.run({ text: MARK })
+    return (rows[0] as { mark: string }).mark
+  } finally {
+    if (link !== listening) pool.release(link)
+  }
+}
+
+/** Those who ask at the same time share an answer. It is asked for after all of them have asked, so it is never old. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let next: Promise<T> | undefined
+  return () => {
+    next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      next = undefined
+      return ask()
+    })
+    return next
   }
 }
 

@@ -66,8 +66,9 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     lockMigrations: async () => {},
     readTime: async () => undefined,
     isTrouble: (error) => error instanceof StoreUnavailable || TROUBLES.has(resultCode(error)),
-    // SQLite has no server that could stop responding.
-    giveUpOnSilence: () => {},
+    completeSchema: async () => {},
+    // SQLite has no server that could stop responding, or be exchanged.
+    beginService: async () => {},
     // Only the connection of a database in memory can read it.
     ...(path === ':memory:' ? {} : { openVersion: () => new SqliteVersion(path) }),
     // SQLite names columns in its errors, never values.

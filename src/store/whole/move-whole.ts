@@ -32,7 +32,7 @@ export async function moveWhole(
     await refuseOtherShape(db, database)
     const others = await database.whole.countOthers(db)
     if (others > 0) {
-      const who = `somebody else uses the database ${database.name}`
+      const who = `another process uses the database ${database.name}`
       throw new StoreUnavailable(`${who}; stop every instance, and whatever else is connected`)
     }
     return await db.transaction().execute(async (tx) => {

@@ -140,7 +140,7 @@ test('trouble is logged when it begins and when it ends, and what was sent then 
   exporter.add(span('three'))
   await eventually(() => exporter.counts().exported === 1 || undefined, 'the recovery')
   assert.deepEqual(lines, [
-    'traces cannot be exported; they are lost until they can',
+    'traces cannot be exported; they are dropped until it works again',
     'traces can be exported again',
   ])
 })

@@ -49,7 +49,7 @@ export function createSpanExporter(deps: {
       lost += batch.length
       const reason = error instanceof Error ? error.message : 'unknown reason'
       if (!isFailing)
-        log.warn({ reason }, 'traces cannot be exported; they are lost until they can')
+        log.warn({ reason }, 'traces cannot be exported; they are dropped until it works again')
       isFailing = true
     }
   }

@@ -125,7 +125,7 @@ test('those that are not shown are counted', () => {
   assert.ok(text.includes('60 older sessions are not shown.'))
 })
 
-test('a time is written for people and for programs', () => {
+test('a time is written for users and for programs', () => {
   const text = PAGES.sessions.toString()
   assert.ok(text.includes('<time datetime="2026-01-02T03:04:05.000Z">2026-01-02 03:04 UTC</time>'))
 })

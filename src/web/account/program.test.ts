@@ -4,7 +4,7 @@ import { programOf } from './program.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 
-test('D-180: browsers are called by the name that people know, with what they run on', () => {
+test('D-180: browsers are called by the name that users know, with what they run on', () => {
   const known = {
     'Chrome on Windows': `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/141.0.0.0 Safari/537.36`,
     'Edge on Windows': `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0`,
@@ -24,7 +24,7 @@ test('D-180: browsers are called by the name that people know, with what they ru
   for (const [name, userAgent] of Object.entries(known)) assert.equal(programOf(userAgent), name)
 })
 
-test('whatever is no browser is called as it calls itself, and shortened when it says too much', () => {
+test('a client that is not a browser is called what it calls itself, shortened if that is too long', () => {
   assert.equal(programOf('edge-tunnel/1.4.2'), 'edge-tunnel/1.4.2')
   assert.equal(programOf('W'.repeat(60)), 'W'.repeat(60))
   assert.equal(programOf('W'.repeat(61)), `${'W'.repeat(59)}…`)

@@ -46,7 +46,7 @@ test('the picture is on white ground, whatever the page is', () => {
   assert.ok(svg.includes(`<path fill="#ffffff" d="M0 0h${side}v${side}H0z"/>`))
 })
 
-test('the SVG stands alone and has a name for those who cannot see it', () => {
+test('the SVG stands alone and has a name for screen readers', () => {
   const svg = String(qrCodeSvg(TEXT, 'QR "code" <b>'))
   assert.match(svg, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" [^>]* role="img" /)
   assert.match(svg, /aria-label="QR &#34;code&#34; &#60;b&#62;"/)

@@ -70,7 +70,7 @@ test('dark mode redefines every colour', () => {
   assert.deepEqual([...dark.keys()], [...light.keys()])
 })
 
-test('nothing moves, so that nobody has to ask for less motion (WCAG 2.3.3)', () => {
+test('nothing moves, so users do not have to ask for less motion (WCAG 2.3.3)', () => {
   for (const sheet of [STYLESHEET, ACCOUNT_STYLESHEET]) {
     assert.doesNotMatch(sheet.toString(), /transition|animation|@keyframes|scroll-behavior/)
   }

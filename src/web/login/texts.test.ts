@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { CATALOGUE } from '../../errors/catalogue.ts'
 import { errorText } from './texts.ts'
 
-test('every failure has a text for people: a title and whole sentences without protocol words', () => {
+test('every failure has a text for users: a title and whole sentences without protocol words', () => {
   for (const code of Object.keys(CATALOGUE)) {
     const { title, message } = errorText(code)
     assert.match(title, /^[A-Z][^.]+$/, code)
@@ -12,7 +12,7 @@ test('every failure has a text for people: a title and whole sentences without p
   }
 })
 
-test('a failure that nobody wrote a text for gets the general one', () => {
+test('a failure without its own text gets the general one', () => {
   assert.equal(errorText('UNHANDLED').title, 'Something went wrong')
   assert.equal(errorText('toString').title, 'Something went wrong')
 })

@@ -22,7 +22,7 @@ test('attacks on the cookie', async (t) => {
   const person = await admin.createIdentity({ password: PASSWORD })
 
   await t.test(
-    'what is in the cookie is no bearer token, and a bearer token is no cookie',
+    'the content of the cookie is not a bearer token, and a bearer token is not a cookie',
     async () => {
       const { browser } = await openAccount(service, person)
       const cookie = browser.cookies.get(SESSION_COOKIE) ?? ''
@@ -97,7 +97,7 @@ test('attacks on the cookie', async (t) => {
   })
 
   await t.test(
-    'a policy that demands a JWT with every call is told in a page, and logout works (D-52)',
+    'for a policy that demands a JWT with every call, a page says so, and logout works (D-52)',
     async () => {
       const policy = await admin.createPolicy()
       const someone = await admin.createIdentity({ password: PASSWORD, policy })

@@ -101,7 +101,7 @@ test('attacks on the forms', async (t) => {
     },
   )
 
-  await t.test('somebody else’s session is not there (R100)', async () => {
+  await t.test('the session of another user is 404 (R100)', async () => {
     const stranger = await admin.createIdentity({ password: PASSWORD })
     const { access_token } = await logInAs(service, stranger)
     const his = await service.call(`${CLIENT_API}/current-api-session`, bearer(access_token))
@@ -140,43 +140,34 @@ test('attacks on the forms', async (t) => {
     assert.ok(html.includes(`<p><bdi>${escaped}</bdi></p>`))
   })
 
-  await t.test(
-    'bodies that are no form, and methods that are none of ours, are refused',
-    async () => {
-      const { browser } = await openAccount(service, person)
-      const json = await browser.get('/account/password', { method: 'POST', json: {} })
-      assert.equal(json.status, 415)
-      const broken = {
-        method: 'POST',
-        body: '%zz',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      }
-      assert.equal((await browser.get('/account/password', broken)).status, 400)
-      assert.equal((await browser.get('/account', { method: 'DELETE' })).status, 405)
-      assert.equal((await browser.get('/account/totp/start')).status, 405, 'a GET changes nothing')
-      const asJson = await browser.get('/account', { headers: { accept: 'application/json' } })
-      assert.equal(asJson.status, 406, 'R023')
-      assert.equal(asJson.json().error.code, 'NOT_ACCEPTABLE')
-    },
-  )
+  await t.test('rejects bodies that are not forms, and unknown methods', async () => {
+    const { browser } = await openAccount(service, person)
+    const json = await browser.get('/account/password', { method: 'POST', json: {} })
+    assert.equal(json.status, 415)
+    const broken = {
+      method: 'POST',
+      body: '%zz',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    }
+    assert.equal((await browser.get('/account/password', broken)).status, 400)
+    assert.equal((await browser.get('/account', { method: 'DELETE' })).status, 405)
+    assert.equal((await browser.get('/account/totp/start')).status, 405, 'a GET changes nothing')
+    const asJson = await browser.get('/account', { headers: { accept: 'application/json' } })
+    assert.equal(asJson.status, 406, 'R023')
+    assert.equal(asJson.json().error.code, 'NOT_ACCEPTABLE')
+  })
 
-  await t.test(
-    'a form of the one who was here before is not sent for the one who is now',
-    async () => {
-      // Attack: a page is left open; somebody else signs in in the same browser, on the way to confirm; then the form of the
-      // page is sent, with the fresh login of the other.
-      const { browser, page } = await openAccount(service, person)
-      const formToken = formTokenOf(await page('/account/totp'), '/account/totp/start')
-      const other = await admin.createIdentity({ password: PASSWORD })
-      await signIn(service, browser, '/account/confirm?page=totp', other)
-      assert.ok(
-        !(await page('/account/totp')).includes('role="status"'),
-        'nobody confirmed anything',
-      )
-      const reply = await post(service, browser, '/account/totp/start', [['formToken', formToken]])
-      await assertRefusedPage(service, reply, 403, 'FORBIDDEN')
-    },
-  )
+  await t.test('a form of the previous user is not accepted for the current one', async () => {
+    // Attack: a page is left open; somebody else signs in in the same browser, on the way to confirm; then the form of the
+    // page is sent, with the fresh login of the other.
+    const { browser, page } = await openAccount(service, person)
+    const formToken = formTokenOf(await page('/account/totp'), '/account/totp/start')
+    const other = await admin.createIdentity({ password: PASSWORD })
+    await signIn(service, browser, '/account/confirm?page=totp', other)
+    assert.ok(!(await page('/account/totp')).includes('role="status"'), 'nobody confirmed anything')
+    const reply = await post(service, browser, '/account/totp/start', [['formToken', formToken]])
+    await assertRefusedPage(service, reply, 403, 'FORBIDDEN')
+  })
 
   await t.test('a fresh login makes no other session of the same person fresh', async () => {
     // Attack: somebody at a forgotten browser waits until its owner signs in somewhere else.
@@ -241,30 +232,33 @@ test('attacks on the forms', async (t) => {
     }
   })
 
-  await t.test('also a page that answers a form is kept and framed by nobody (R022)', async () => {
-    // Attack: clickjacking, and whoever opens the browser after a sign-out.
-    const someone = await admin.createIdentity({ password: PASSWORD })
-    const { browser, page, send } = await openAccount(service, someone)
-    const wrong = { currentPassword: 'x', password, repeated: password }
-    const shown = [
-      await send('/account/totp', '/account/totp/start'),
-      await send('/account/password', '/account/password', wrong),
-      await post(service, browser, '/account/password', []),
-      await browser.get('/account/callback'),
-    ]
-    assert.deepEqual(
-      shown.map(({ status }) => status),
-      [200, 400, 403, 400],
-    )
-    for (const { headers } of shown) {
-      assert.equal(headers['cache-control'], 'no-store')
-      assert.equal(headers['x-frame-options'], 'DENY')
-      const policy = String(headers['content-security-policy'])
-      assert.match(policy, /default-src 'none'/)
-      assert.match(policy, /frame-ancestors 'none'/)
-      assert.doesNotMatch(policy, /unsafe|script-src/)
-    }
-    assert.equal((await browser.get('/account/signed-out')).status, 200)
-    assert.ok((await page('/account')).includes('Overview'))
-  })
+  await t.test(
+    'a page that responds to a form cannot be cached or framed either (R022)',
+    async () => {
+      // Attack: clickjacking, and whoever opens the browser after a sign-out.
+      const someone = await admin.createIdentity({ password: PASSWORD })
+      const { browser, page, send } = await openAccount(service, someone)
+      const wrong = { currentPassword: 'x', password, repeated: password }
+      const shown = [
+        await send('/account/totp', '/account/totp/start'),
+        await send('/account/password', '/account/password', wrong),
+        await post(service, browser, '/account/password', []),
+        await browser.get('/account/callback'),
+      ]
+      assert.deepEqual(
+        shown.map(({ status }) => status),
+        [200, 400, 403, 400],
+      )
+      for (const { headers } of shown) {
+        assert.equal(headers['cache-control'], 'no-store')
+        assert.equal(headers['x-frame-options'], 'DENY')
+        const policy = String(headers['content-security-policy'])
+        assert.match(policy, /default-src 'none'/)
+        assert.match(policy, /frame-ancestors 'none'/)
+        assert.doesNotMatch(policy, /unsafe|script-src/)
+      }
+      assert.equal((await browser.get('/account/signed-out')).status, 200)
+      assert.ok((await page('/account')).includes('Overview'))
+    },
+  )
 })

@@ -110,7 +110,7 @@ test('attacks on the way in', async (t) => {
     await assertRefusedPage(service, await browser.get(late), 400, refused)
   })
 
-  await t.test('nobody else can use the redirect URI of the account', async (t) => {
+  await t.test('no other client can use the redirect URI of the account', async (t) => {
     // Attack: a client names /account/callback as its own redirect URI, to have codes sent to where it can reach them.
     const listed = await startService(t, {
       config: {
@@ -195,32 +195,28 @@ test('attacks on the way in', async (t) => {
     assert.equal((await old.get('/account')).status, 302, 'the one before has ended')
   })
 
-  await t.test(
-    'logins that nobody finishes do not fill the cookies of a browser (D-181)',
-    async () => {
-      // Attack: another site opens /account again and again in a window, until the cookies are longer than what we read and
-      // nobody gets in any more.
-      const browser = cookieBrowser(service)
-      const logins = () =>
-        [...browser.cookies.keys()].filter((name) => name.startsWith(LOGIN_COOKIE))
-      const first = await signInUntilCallback(service, browser, '/account', person)
-      for (let n = 0; n < 7; n += 1) assert.equal((await browser.get('/account')).status, 302)
-      assert.equal(logins().length, 8)
-      const kept = new Map(browser.cookies)
-      assert.equal((await browser.get(first)).status, 303, 'the oldest of eight still arrives')
+  await t.test('unfinished logins do not fill the cookies of a browser (D-181)', async () => {
+    // Attack: another site opens /account again and again in a window, until the cookies are longer than what we read and
+    // nobody gets in any more.
+    const browser = cookieBrowser(service)
+    const logins = () => [...browser.cookies.keys()].filter((name) => name.startsWith(LOGIN_COOKIE))
+    const first = await signInUntilCallback(service, browser, '/account', person)
+    for (let n = 0; n < 7; n += 1) assert.equal((await browser.get('/account')).status, 302)
+    assert.equal(logins().length, 8)
+    const kept = new Map(browser.cookies)
+    assert.equal((await browser.get(first)).status, 303, 'the oldest of eight still arrives')
 
-      browser.cookies.clear()
-      for (const [name, value] of kept) browser.cookies.set(name, value)
-      for (let n = 0; n < 20; n += 1) assert.equal((await browser.get('/account')).status, 302)
-      assert.equal(logins().length, 8)
-      await signIn(service, browser, '/account', person)
+    browser.cookies.clear()
+    for (const [name, value] of kept) browser.cookies.set(name, value)
+    for (let n = 0; n < 20; n += 1) assert.equal((await browser.get('/account')).status, 302)
+    assert.equal(logins().length, 8)
+    await signIn(service, browser, '/account', person)
 
-      // A name that is none of ours is not written back.
-      browser.cookies.clear()
-      for (let n = 0; n < 20; n += 1) browser.cookies.set(`${LOGIN_COOKIE}é "${n}"`, 'x')
-      const reply = await browser.get('/account')
-      assert.equal(reply.status, 302)
-      assert.ok(!String(reply.headers['set-cookie']).includes('é'))
-    },
-  )
+    // A name that is none of ours is not written back.
+    browser.cookies.clear()
+    for (let n = 0; n < 20; n += 1) browser.cookies.set(`${LOGIN_COOKIE}é "${n}"`, 'x')
+    const reply = await browser.get('/account')
+    assert.equal(reply.status, 302)
+    assert.ok(!String(reply.headers['set-cookie']).includes('é'))
+  })
 })

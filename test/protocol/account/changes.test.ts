@@ -85,7 +85,7 @@ test('a change needs a fresh factor', async (t) => {
     await assertRefusedPage(service, twice, 400, 'COULD_NOT_VALIDATE')
   })
 
-  await t.test('who gives up on the way stays signed in', async () => {
+  await t.test('a user who cancels stays signed in', async () => {
     const { browser, page } = await openAccount(service, await someone())
     assert.equal((await browser.get('/account/confirm?page=totp')).status, 302)
     assert.equal(headingOf(await page('/account/totp')), 'Authenticator app')
@@ -167,7 +167,7 @@ test('a change needs a fresh factor', async (t) => {
     },
   )
 
-  await t.test('who has no password, app or certificate is told so', async () => {
+  await t.test('a user without password, app or certificate is told so', async () => {
     const tool = await openOpenssl()
     t.after(() => tool.close())
     const leaf = await tool.makeLeaf(await tool.makeCa())

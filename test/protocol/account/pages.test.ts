@@ -39,7 +39,7 @@ test('the account pages', async (t) => {
     },
   )
 
-  await t.test('every page is kept by nobody, framed by nobody and runs nothing', async () => {
+  await t.test('no page can be cached, framed or run scripts', async () => {
     const { browser } = await openAccount(service, await someone())
     for (const path of ['', '/sessions', '/password', '/totp', '/certificates', '/signed-out']) {
       const { status, headers } = await browser.get(`/account${path}`)

@@ -143,7 +143,7 @@ test('logs every jump of the clock', async (t) => {
   assert.deepEqual(jumps, [3_600, -3_600])
 })
 
-test('R115: what works once works once, whatever the time is said to be', async (t) => {
+test('R115: what works once works once, whatever the clock says', async (t) => {
   const service = await startService(t)
 
   await t.test('a code that was exchanged', async () => {

@@ -193,7 +193,7 @@ for (const [what, { kinds, reason, reach, end }] of Object.entries(CAUSES)) {
   })
 }
 
-test('D-53: a session that expires is over in every way, without anybody ending it', async (t) => {
+test('D-53: an expired session is over everywhere, without a call that ends it', async (t) => {
   const { service, person } = await world(t)
   service.clock.hold()
   const oidc = await oidcSession(service, person)
@@ -214,7 +214,7 @@ test('D-53: a session that expires is over in every way, without anybody ending 
   assert.deepEqual(await admin.get(`/identities/${person.id}/api-sessions`), [])
 })
 
-test('R051: end-all ends everything of everybody, the caller too, and new logins are good', async (t) => {
+test('R051: end-all ends the sessions of all identities, including the caller, and new logins work', async (t) => {
   const { service, admin, person } = await world(t)
   const sessions = [
     await oidcSession(service, person),

@@ -36,7 +36,7 @@ const refusedBy = (session: LiveSession, instance: Service) =>
     return reply.status === 401 ? String(reply.headers['www-authenticate']) : undefined
   }, 'a refusal')
 
-test('D-34, D-48: two instances share their sessions, and feel their ends', async (t) => {
+test('D-34, D-48: two instances share their sessions, and notice when they end', async (t) => {
   const [a, b] = await twoInstances(t)
   const admin = await administrate(a)
   const there = administratorWith(b, admin.token)

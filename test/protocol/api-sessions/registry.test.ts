@@ -157,7 +157,7 @@ test('R108: neither a list nor a detail shows a token or the hash of one', async
   }
 })
 
-test('R051: ending one session ends that one, and is recorded with who did it', async (t) => {
+test('R051: ending one session ends only that one, and records who did it', async (t) => {
   const { service, admin, person } = await world(t)
   const [gone, kept] = [await oidcSession(service, person), await oidcSession(service, person)]
   const reply = await admin.call('DELETE', `/api-sessions/${gone.id}`)
@@ -176,7 +176,7 @@ test('R051: ending one session ends that one, and is recorded with who did it', 
   assertRefused(await admin.call('DELETE', `/api-sessions/${gone.id}`), 404, 'NOT_FOUND')
 })
 
-test('R051: an administrator may end his own session, and that is that', async (t) => {
+test('R051: an administrator may end their own session', async (t) => {
   const { admin } = await world(t)
   const { id } = await admin.get('/current-api-session')
   await admin.act('DELETE', `/api-sessions/${id}`)
@@ -238,7 +238,7 @@ test('an identity or a session that is not there is 404', async (t) => {
   }
 })
 
-test('D-38: somebody else, and a partial session, read and end nobody', async (t) => {
+test('D-38: another identity, and a partial session, can neither read nor end sessions', async (t) => {
   const { service, admin, person } = await world(t)
   const session = await oidcSession(service, person)
   const paths = [

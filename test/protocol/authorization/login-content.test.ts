@@ -195,15 +195,12 @@ test('R023: a body that cannot be read is 400', async (t) => {
     }
   })
 
-  await t.test(
-    'fields that nobody knows are ignored, and charsets of UTF-8 are fine (D-4)',
-    async () => {
-      for (const type of [`${JSON_TYPE}; charset=utf-8`, 'APPLICATION/JSON', JSON_TYPE]) {
-        const { authRequestId } = await beginLogin(service)
-        const body = JSON.stringify({ authRequestId, ...ADMIN, sdkInfo: { type: 'x' }, more: [1] })
-        const reply = await service.call(LOGIN, { body, headers: { 'content-type': type } })
-        assert.ok(answerOf(reply).get('code'))
-      }
-    },
-  )
+  await t.test('ignores unknown fields, and accepts every spelling of UTF-8 (D-4)', async () => {
+    for (const type of [`${JSON_TYPE}; charset=utf-8`, 'APPLICATION/JSON', JSON_TYPE]) {
+      const { authRequestId } = await beginLogin(service)
+      const body = JSON.stringify({ authRequestId, ...ADMIN, sdkInfo: { type: 'x' }, more: [1] })
+      const reply = await service.call(LOGIN, { body, headers: { 'content-type': type } })
+      assert.ok(answerOf(reply).get('code'))
+    }
+  })
 })

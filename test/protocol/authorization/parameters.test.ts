@@ -221,7 +221,7 @@ test('a faulty authorization request goes back to the client and begins nothing 
     assert.equal(inQueryAlone.json().error, 'invalid_client')
   })
 
-  await t.test('a POST that is no form is refused', async () => {
+  await t.test('a POST that is not a form is refused', async () => {
     const json = Object.fromEntries(authorizationParameters(challenge))
     const reply = await service.call('/oidc/authorization', { json })
     assert.equal(reply.status, 415)

@@ -100,7 +100,7 @@ test('answers to authenticated calls', async (t) => {
     assert.ok(['0', '1'].includes(String(last.headers['expiration-seconds'])))
   })
 
-  await t.test('R070: answers that nobody was authenticated for do not say it', async () => {
+  await t.test('R070: responses without an authenticated caller do not carry it', async () => {
     for (const reply of [
       await service.call('/edge/client/v1/current-identity'),
       await service.call('/edge/client/v1/nothing', bearer(access_token)),
@@ -112,7 +112,7 @@ test('answers to authenticated calls', async (t) => {
   })
 })
 
-test('what a caller reads about himself follows the database', async (t) => {
+test('what callers read about themselves follows the database', async (t) => {
   const service = await startService(t)
   const { access_token } = await logIn(service)
   const identity = () => service.call('/edge/client/v1/current-identity', bearer(access_token))

@@ -47,7 +47,7 @@ test('tokens that our own key has signed and that are no access tokens of ours',
     }
   })
 
-  await t.test('R054: a critical extension that nobody knows is refused', async () => {
+  await t.test('R054: an unknown critical extension is refused', async () => {
     await assertInvalid(service, {
       unknown: await thief.sign({}, { crit: ['x'], x: 1 }),
       'a name that is a URL': await thief.sign(
@@ -72,7 +72,7 @@ test('tokens that our own key has signed and that are no access tokens of ours',
   })
 
   await t.test(
-    'R056: exp in the past is expired; a time that is none, or nbf to come, is invalid',
+    'R056: exp in the past is expired; an invalid time, or nbf in the future, is invalid',
     async () => {
       assert.equal(await answerTo(service, await thief.sign({ exp: now })), EXPIRED)
       assert.equal(await answerTo(service, await thief.sign({ exp: 0 })), EXPIRED)
@@ -104,7 +104,7 @@ test('tokens that our own key has signed and that are no access tokens of ours',
     }
   })
 
-  await t.test('R057: an issuer that is no single text is refused', async () => {
+  await t.test('R057: an issuer that is not a single text is refused', async () => {
     for (const value of [[iss], [iss, 'https://idp.example/'], { a: iss }, 7, null, undefined]) {
       const token = await thief.sign({ iss: value })
       await assertInvalid(service, { [`iss ${JSON.stringify(value)}`]: token })
@@ -149,19 +149,22 @@ test('tokens that our own key has signed and that are no access tokens of ours',
     }
   })
 
-  await t.test('R059: a payload that is no JSON object of single members is refused', async () => {
-    const claims = JSON.stringify(decodeJwt(genuine))
-    await assertInvalid(service, {
-      'a list': await thief.signText(`[${claims}]`),
-      null: await thief.signText('null'),
-      'not JSON': await thief.signText(claims.slice(1)),
-      nothing: await thief.signText(''),
-      'a claim named twice': await thief.signText(claims.replace('{', '{"z_ia":false,')),
-      'an issuer named twice': await thief.signText(
-        claims.replace('{', '{"iss":"https://idp.example/",'),
-      ),
-    })
-  })
+  await t.test(
+    'R059: a payload that is not a JSON object of single members is refused',
+    async () => {
+      const claims = JSON.stringify(decodeJwt(genuine))
+      await assertInvalid(service, {
+        'a list': await thief.signText(`[${claims}]`),
+        null: await thief.signText('null'),
+        'not JSON': await thief.signText(claims.slice(1)),
+        nothing: await thief.signText(''),
+        'a claim named twice': await thief.signText(claims.replace('{', '{"z_ia":false,')),
+        'an issuer named twice': await thief.signText(
+          claims.replace('{', '{"iss":"https://idp.example/",'),
+        ),
+      })
+    },
+  )
 
   await t.test(
     'R059: huge and deeply nested tokens are refused, and the service goes on',

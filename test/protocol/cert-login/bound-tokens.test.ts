@@ -3,6 +3,7 @@
  * certificate. D-24, R072; RFC 8705 §3.
  */
 import assert from 'node:assert/strict'
+import { createHash, X509Certificate } from 'node:crypto'
 import { after, test } from 'node:test'
 import {
   logInByCertificate,
@@ -11,7 +12,7 @@ import {
 } from '../../support/certificates/certificate-login.ts'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { answerTo, INVALID } from '../../support/login/challenges.ts'
-import { bearer } from '../../support/login/login.ts'
+import { bearer, logIn } from '../../support/login/login.ts'
 import { administrate, logInAs } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 
@@ -59,6 +60,21 @@ test('R072: tokens that are bound to a certificate', async (t) => {
     )
   }
 
+  await t.test(
+    'RFC 8705 §3.2: introspection shows the certificate that a token is bound to',
+    async () => {
+      const { access_token: ofAdmin } = await logIn(service)
+      const reply = await service.call('/oidc/introspect', {
+        ...bearer(ofAdmin),
+        form: [['token', access_token]],
+      })
+      const der = new X509Certificate(leaf.pem).raw
+      const thumbprint = createHash('sha256').update(der).digest('base64url')
+      assert.equal(reply.json().active, true, reply.text)
+      assert.deepEqual(reply.json().cnf, { 'x5t#S256': thumbprint })
+    },
+  )
+
   await t.test('the certificate is what counts, not what is sent with it', async () => {
     assert.equal(await answerTo(presenting(service, leaf), access_token), 'taken')
     assert.equal(await answerTo(presenting(service, leaf, root, middle), access_token), 'taken')
@@ -84,7 +100,7 @@ test('R072: tokens that are bound to a certificate', async (t) => {
     },
   )
 
-  await t.test('userinfo is no exception', async () => {
+  await t.test('userinfo is not an exception', async () => {
     assert.equal((await client.call('/oidc/userinfo', bearer(access_token))).status, 200)
     const refused = await service.call('/oidc/userinfo', bearer(access_token))
     assert.equal(refused.status, 401)

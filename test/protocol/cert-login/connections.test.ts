@@ -123,7 +123,7 @@ test('R096: a certificate on the wire does not change another login', async (t) 
     assert.equal(claims['z_ice'], false)
   })
 
-  await t.test('a good certificate does not mend a wrong password', async () => {
+  await t.test('a valid certificate does not make up for a wrong password', async () => {
     const { authRequestId } = await beginLogin(client)
     const wrong = { ...ADMIN, password: 'wrong horse battery' }
     const reply = await submitPassword(client, authRequestId, wrong)
@@ -199,7 +199,7 @@ async function ownerOf(service: Service, reply: RawReply | undefined, verifier: 
   return decodeJwt(tokens.json().access_token).sub
 }
 
-test('R093: one connection that carries the requests of two people confuses neither', async (t) => {
+test('R093: one connection that carries the requests of two users confuses neither', async (t) => {
   // Attack: something in front of the service, or one program, uses a connection for whoever comes.
   const { service, aliceId, adminId } = await start(t)
 

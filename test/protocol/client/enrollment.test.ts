@@ -63,7 +63,7 @@ test('an invitation to a certificate', async (t) => {
     await enroll(jwt, { clock })
     const error = await failureOf(enroll(jwt, { clock }), Refused)
     assert.equal(error.code, 'ENROLLMENT_USED')
-    assert.match(error.message, /^the enrollment was used already, and each works once; /)
+    assert.match(error.message, /^the enrollment was already used, and each works only once; /)
   })
 
   await t.test('is refused with what became of it', async () => {
@@ -99,7 +99,7 @@ test('an invitation to a certificate', async (t) => {
     await assert.rejects(enroll(jwt, { clock: later }), { code: 'ENROLLMENT_EXPIRED' })
   })
 
-  await t.test('that is none is a TypeError', async () => {
+  await t.test('that is not valid is a TypeError', async () => {
     const { jwt } = await inviteNew(admin, { ott: true })
     const claims = (changes: object) => {
       const [head, body = '', signature] = jwt.split('.')
@@ -198,20 +198,26 @@ test('an invitation to a certificate of a CA', async (t) => {
     assert.equal(await whoLogsIn(service, enrolled), name)
   })
 
-  await t.test('takes none of another CA, none that is somebody’s, and stays good', async () => {
-    const { jwt } = await inviteNew(admin, { ottca: caId })
-    const stranger = shows(await openssl.makeLeaf(await openssl.makeCa({ subject: '/CN=Else' })))
-    const foreign = await failureOf(enroll(jwt, { clock, certificate: stranger }), Refused)
-    assert.equal(foreign.code, 'CERT_FAILED_VALIDATION')
-    assert.match(foreign.message, /^the server does not take this certificate: it is of another CA/)
+  await t.test(
+    'rejects one of another CA and one of another identity, and the enrollment still works',
+    async () => {
+      const { jwt } = await inviteNew(admin, { ottca: caId })
+      const stranger = shows(await openssl.makeLeaf(await openssl.makeCa({ subject: '/CN=Else' })))
+      const foreign = await failureOf(enroll(jwt, { clock, certificate: stranger }), Refused)
+      assert.equal(foreign.code, 'CERT_FAILED_VALIDATION')
+      assert.match(
+        foreign.message,
+        /^the server does not accept this certificate: it is of another CA/,
+      )
 
-    const certificate = shows(await openssl.makeLeaf(ca))
-    const first = await inviteNew(admin, { ottca: caId })
-    await enroll(first.jwt, { clock, certificate })
-    const taken = await failureOf(enroll(jwt, { clock, certificate }), Refused)
-    assert.deepEqual([taken.code, taken.status], ['CERT_IN_USE', 409])
-    await enroll(jwt, { clock, certificate: shows(await openssl.makeLeaf(ca)) })
-  })
+      const certificate = shows(await openssl.makeLeaf(ca))
+      const first = await inviteNew(admin, { ottca: caId })
+      await enroll(first.jwt, { clock, certificate })
+      const taken = await failureOf(enroll(jwt, { clock, certificate }), Refused)
+      assert.deepEqual([taken.code, taken.status], ['CERT_IN_USE', 409])
+      await enroll(jwt, { clock, certificate: shows(await openssl.makeLeaf(ca)) })
+    },
+  )
 
   await t.test('is not sent with a key that is not that of the certificate', async () => {
     const { jwt } = await inviteNew(admin, { ottca: caId })
@@ -220,7 +226,7 @@ test('an invitation to a certificate of a CA', async (t) => {
     await assert.rejects(enroll(jwt, { clock, certificate }), TypeError)
   })
 
-  await t.test('to whoever has one, makes an identity', async () => {
+  await t.test('for any holder of a certificate, creates an identity', async () => {
     const jwt = (await admin.call('GET', `/cas/${caId}/jwt`)).text
     assert.deepEqual(readInvitation(jwt), {
       method: 'ca',
@@ -237,12 +243,12 @@ test('an invitation to a certificate of a CA', async (t) => {
   })
 })
 
-test('an enrollment with somebody in between', async (t) => {
+test('an enrollment with an attacker in between', async (t) => {
   const { service, proxy } = await startBehindProxy(t, { config })
   const { clock } = service
   const admin = await administrate(service)
 
-  await t.test('sends its token to nobody who has not signed it', async () => {
+  await t.test('sends its token only to the server that signed it', async () => {
     // Attack: somebody answers in the place of the server, with a certificate of his own.
     for (const invited of await invitations(admin)) {
       const before = proxy.seen.length
@@ -281,7 +287,7 @@ test('an enrollment with somebody in between', async (t) => {
     echo(proxy, body)
     const options = { clock, ca: proxy.ca, ...choosing(invited.username) }
     const error = await failureOf(enroll(invited.jwt, options), Refused)
-    assert.equal(error.message, 'the server does not take this password (COULD_NOT_VALIDATE)')
+    assert.equal(error.message, 'the server does not accept this password (COULD_NOT_VALIDATE)')
     assert.equal(JSON.stringify({ ...error, stack: error.stack }).includes(PASSWORD), false)
     proxy.meddle(undefined)
   })

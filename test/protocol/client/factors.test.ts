@@ -138,19 +138,16 @@ test('TOTP that is enrolled inside the login', async (t) => {
     assert.equal(shown.size, 1)
   })
 
-  await t.test(
-    'a person who gives up has no enrollment, and the next login offers one',
-    async () => {
-      const person = await newPerson()
-      const enroll = () => {
-        throw new Error('no phone here')
-      }
-      await assert.rejects(client.logIn(withPassword(person), { enrollTotp: enroll }), /no phone/)
-      const error = await failureOf(client.logIn(withPassword(person)), FactorRequired)
-      const [query] = error.queries
-      assert.equal(query?.typeId === 'MFA' && query.isTotpEnrolled, false)
-    },
-  )
+  await t.test('a user who gives up has no enrollment, and the next login offers one', async () => {
+    const person = await newPerson()
+    const enroll = () => {
+      throw new Error('no phone here')
+    }
+    await assert.rejects(client.logIn(withPassword(person), { enrollTotp: enroll }), /no phone/)
+    const error = await failureOf(client.logIn(withPassword(person)), FactorRequired)
+    const [query] = error.queries
+    assert.equal(query?.typeId === 'MFA' && query.isTotpEnrolled, false)
+  })
 })
 
 test('a secondary external JWT', async (t) => {
@@ -181,7 +178,7 @@ test('a secondary external JWT', async (t) => {
     assert.deepEqual(asked, [idp.id, idp.issuer])
   })
 
-  await t.test('is asked for again when it has expired, once for all who call', async () => {
+  await t.test('is fetched again when it has expired, once for all callers', async () => {
     const person = await newPerson()
     let asked = 0
     const session = await client.logIn(withPassword(person), {
@@ -246,7 +243,7 @@ test('a secondary external JWT', async (t) => {
   })
 })
 
-test('a policy that comes to ask for TOTP ends the session of who has not proven it', async (t) => {
+test('a policy that starts to demand TOTP ends sessions that have not proven it', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const client = await connectTo(service)

@@ -231,7 +231,7 @@ test('a login', async (t) => {
     await refused()
   })
 
-  await t.test('is given up when the keys are those of somebody else', async () => {
+  await t.test('stops if the keys belong to another issuer', async () => {
     const fresh = await connectThrough(proxy, service)
     for (const keys of [[], [{ kty: 'oct', k: 'AAAA', kid: 'x', alg: 'HS256' }], 'none', [null]]) {
       changeAnswers(proxy, '/oidc/keys', withJson({ keys }))
@@ -241,7 +241,7 @@ test('a login', async (t) => {
     assert.equal(await whoIs(await fresh.logIn(asAdmin)), ADMIN.username)
   })
 
-  await t.test('does not go on for ever', async () => {
+  await t.test('does not go on forever', async () => {
     const query = { typeId: 'MFA', provider: 'service', isTotpEnrolled: true }
     const again = {
       status: 200,

@@ -87,7 +87,7 @@ test('factors of a legacy session', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
 
-  await t.test('a TOTP code completes it, a wrong one can be mended', async () => {
+  await t.test('a TOTP code completes it, and a wrong one can be corrected', async () => {
     const person = await enrolledPerson(service, admin)
     const session = await logInLegacy(
       withPassword(person),

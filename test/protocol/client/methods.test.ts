@@ -136,7 +136,7 @@ test('a server whose certificate leads to no trusted CA is not spoken to', async
   await assert.rejects(connect({ url: service.baseUrl, ca: other.pem }), UntrustedServer)
 })
 
-test('an address that is no address of a server is a TypeError', async () => {
+test('an address that is not that of a server is a TypeError', async () => {
   for (const url of [
     'http://localhost:1',
     'https://localhost:1/oidc',

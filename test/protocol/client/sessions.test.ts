@@ -43,7 +43,7 @@ test('a session over time', async (t) => {
     assert.equal(await refreshesOf(service, session.id), 1)
   })
 
-  await t.test('fifty who ask at the moment of expiry make one refresh', async () => {
+  await t.test('fifty concurrent calls at the moment of expiry make one refresh', async () => {
     const session = await client.logIn(asAdmin)
     service.clock.advance(minutes(30))
     const tokens = await Promise.all(Array.from({ length: 50 }, () => session.accessToken()))
@@ -54,21 +54,24 @@ test('a session over time', async (t) => {
     assert.equal(await refreshesOf(service, session.id), 1)
   })
 
-  await t.test('a call that is told of an expired token refreshes, and is repeated', async () => {
-    // The clock of the client is an hour behind: it takes the token for good.
-    const behind = { now: () => service.clock.now() - hours(1), uptime: () => 0 }
-    const session = await (
-      await connectTo(service, { clock: behind as unknown as typeof service.clock })
-    ).logIn(asAdmin)
-    const first = await session.accessToken()
-    const frozen = service.clock.now() - hours(1)
-    behind.now = () => frozen
-    service.clock.advance(minutes(31))
-    assert.equal(await session.accessToken(), first)
-    const calls = await Promise.all(Array.from({ length: 5 }, () => whoIs(session)))
-    assert.deepEqual(new Set(calls), new Set([ADMIN.username]))
-    assert.equal(await refreshesOf(service, session.id), 1)
-  })
+  await t.test(
+    'a call that is refused because of an expired token refreshes, and is repeated',
+    async () => {
+      // The clock of the client is an hour behind: it takes the token for good.
+      const behind = { now: () => service.clock.now() - hours(1), uptime: () => 0 }
+      const session = await (
+        await connectTo(service, { clock: behind as unknown as typeof service.clock })
+      ).logIn(asAdmin)
+      const first = await session.accessToken()
+      const frozen = service.clock.now() - hours(1)
+      behind.now = () => frozen
+      service.clock.advance(minutes(31))
+      assert.equal(await session.accessToken(), first)
+      const calls = await Promise.all(Array.from({ length: 5 }, () => whoIs(session)))
+      assert.deepEqual(new Set(calls), new Set([ADMIN.username]))
+      assert.equal(await refreshesOf(service, session.id), 1)
+    },
+  )
 
   await t.test('a body is sent again with a repeated call', async () => {
     const session = await client.logIn(asAdmin)
@@ -151,7 +154,7 @@ test('a session over time', async (t) => {
     await assert.rejects(session.call(CURRENT_IDENTITY, { headers }), TypeError)
   })
 
-  await t.test('whoever gives up does not take the others along', async () => {
+  await t.test('a caller that gives up does not cancel the others', async () => {
     const session = await client.logIn(asAdmin)
     service.clock.advance(minutes(30))
     const leaving = new AbortController()
@@ -267,7 +270,7 @@ async function keysOf(service: Service): Promise<readonly string[]> {
   return keys.map(({ kid }: { readonly kid: string }) => kid)
 }
 
-test('a server that is gone is told from one that refuses', async (t) => {
+test('an unreachable server is distinguished from one that refuses', async (t) => {
   const service = await startService(t)
   const client = await connectTo(service)
   const session = await client.logIn(asAdmin)

@@ -85,6 +85,19 @@ test('every address of the layer exists', async (t) => {
   }
 })
 
+test('every response names the run of the service, which older clients cannot do without', async (t) => {
+  const service = await startService(t, { config: OPENZITI })
+  const ids = await Promise.all(
+    ['/version', `${CLIENT}/version`, '/oidc/keys'].map(
+      async (path) => (await service.call(path)).headers['ziti-instance-id'],
+    ),
+  )
+  assert.equal(new Set(ids).size, 1)
+  assert.match(String(ids[0]), /^[\w-]{10,}$/)
+  const plain = await startService(t)
+  assert.equal((await plain.call('/version')).headers['ziti-instance-id'], undefined)
+})
+
 test('lists of what there is none of are empty, and the summary counts', async (t) => {
   const service = await startService(t, { config: OPENZITI })
   const admin = await administrateOpenZiti(service)

@@ -89,7 +89,7 @@ test('a certificate of the CA makes its own identity, with what the CA gives and
     assert.equal(meta.pagination.totalCount, 1)
   })
 
-  await t.test('D-131: where somebody has the name, the id makes it another', async () => {
+  await t.test('D-131: if the name is taken, the id makes it unique', async () => {
     const second = idOf(await enroll(service, await makeLeaf(ca, { subject: '/CN=sensor 12' })))
     const { name } = await admin.get(`/identities/${second}`)
     assert.equal(name, `Plant-sensor 12-${second}`)
@@ -114,7 +114,7 @@ test('a certificate of the CA makes its own identity, with what the CA gives and
     assert.deepEqual(identity.roleAttributes, identityRoles)
   })
 
-  await t.test('a CA that is removed enrolls nobody', async () => {
+  await t.test('a deleted CA enrolls no certificates', async () => {
     await admin.act('DELETE', `/cas/${caId}`)
     const reply = await enroll(service, await makeLeaf(ca))
     assertRefused(reply, 400, 'CERT_FAILED_VALIDATION')
@@ -184,7 +184,7 @@ test('the claim of the CA sets the external id', async (t) => {
   }
 })
 
-test('R095: who enrolls nobody', async (t) => {
+test('R095: certificates that cannot enroll', async (t) => {
   const service = await startService(t, { config: { edge: { limits: { failuresPerAddress: 0 } } } })
   const admin = await administrate(service)
   const good = await makeCa({ subject: '/CN=Good' })
@@ -254,7 +254,7 @@ test('R095: who enrolls nobody', async (t) => {
   )
 })
 
-test('on PostgreSQL one certificate makes one identity, whoever comes at the same time', async (t) => {
+test('on PostgreSQL one certificate creates one identity, even with concurrent calls', async (t) => {
   const db = await (await startPostgres()).freshDatabase()
   const service = await startService(t, { config: { db } })
   const admin = await administrate(service)
@@ -272,7 +272,7 @@ test('on PostgreSQL one certificate makes one identity, whoever comes at the sam
   assert.equal(meta.pagination.totalCount, 2)
 })
 
-test('D-132: the JWT of a CA says where to enroll, and the server can be told by it', async (t) => {
+test('D-132: the JWT of a CA says where to enroll, and authenticates the server', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const ca = await makeCa()

@@ -7,7 +7,7 @@ import { startService } from '../../support/service.ts'
 
 const PATH = '/.well-known/est/cacerts'
 
-test('openssl reads the CA bundle at each of its addresses, and nobody is asked who he is', async (t) => {
+test('openssl reads the CA bundle at each of its addresses without authentication', async (t) => {
   const service = await startService(t)
   for (const prefix of ['', '/edge/client/v1', '/edge/management/v1']) {
     for (const headers of [{}, { authorization: 'Bearer nonsense', 'zt-session': 'nonsense' }]) {
@@ -24,7 +24,7 @@ test('openssl reads the CA bundle at each of its addresses, and nobody is asked 
   }
 })
 
-test('other methods are told which one there is', async (t) => {
+test('other methods get the one that is allowed', async (t) => {
   const service = await startService(t)
   const reply = await service.call(PATH, { method: 'POST', body: '' })
   assert.equal(reply.status, 405)

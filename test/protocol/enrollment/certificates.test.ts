@@ -143,7 +143,7 @@ test('a token is exchanged for a certificate', async (t) => {
     await logInByCertificate(presenting(service, renewed))
   })
 
-  await t.test('an identity of type Router enrolls like everybody else', async () => {
+  await t.test('an identity of type Router enrolls like any other', async () => {
     const invited = await inviteNew(admin, { ott: true }, { type: 'Router' })
     const held = await enrolledCertificate(service, invited.token)
     const router = presenting(service, held)
@@ -181,32 +181,38 @@ test('a token is exchanged for a certificate', async (t) => {
     )
   })
 
-  await t.test('a token of another method, of nobody, or withdrawn is unknown', async () => {
-    const password = await inviteNew(admin, { updb: 'somebody' })
-    const withdrawn = await inviteNew(admin, { ott: true })
-    await admin.act('DELETE', `/enrollments/${withdrawn.id}`)
-    const deleted = await inviteNew(admin, { ott: true })
-    await admin.act('DELETE', `/identities/${deleted.identityId}`)
-    for (const token of [password.token, withdrawn.token, deleted.token, 'lke_nobodys', ' ']) {
-      const reply = await enrollByCsr(service, token, csr.pem)
-      assertRefused(reply, 400, 'INVALID_ENROLLMENT_TOKEN')
-      assert.equal((await eventsOf(service, reply))[0]?.reason, 'token-unknown')
-    }
-    assert.deepEqual(await authenticatorsOf(password), [])
-  })
-
-  await t.test('D-127: somebody disabled does not enroll, and can when enabled again', async () => {
-    const invited = await inviteNew(admin, { ott: true })
-    await admin.act('POST', `/identities/${invited.identityId}/disable`)
-    const reply = await enrollByCsr(service, invited.token, csr.pem)
-    assertRefused(reply, 403, 'FORBIDDEN')
-    assert.equal((await eventsOf(service, reply))[0]?.reason, 'identity-disabled')
-    await admin.act('POST', `/identities/${invited.identityId}/enable`)
-    assert.equal((await enrollByCsr(service, invited.token, csr.pem)).status, 200)
-  })
+  await t.test(
+    'a token of another method, an invented one or a withdrawn one is unknown',
+    async () => {
+      const password = await inviteNew(admin, { updb: 'somebody' })
+      const withdrawn = await inviteNew(admin, { ott: true })
+      await admin.act('DELETE', `/enrollments/${withdrawn.id}`)
+      const deleted = await inviteNew(admin, { ott: true })
+      await admin.act('DELETE', `/identities/${deleted.identityId}`)
+      for (const token of [password.token, withdrawn.token, deleted.token, 'lke_nobodys', ' ']) {
+        const reply = await enrollByCsr(service, token, csr.pem)
+        assertRefused(reply, 400, 'INVALID_ENROLLMENT_TOKEN')
+        assert.equal((await eventsOf(service, reply))[0]?.reason, 'token-unknown')
+      }
+      assert.deepEqual(await authenticatorsOf(password), [])
+    },
+  )
 
   await t.test(
-    'whoever has a certificate by now is refused, and the token is not spent',
+    'D-127: a disabled identity does not enroll, and can once it is enabled',
+    async () => {
+      const invited = await inviteNew(admin, { ott: true })
+      await admin.act('POST', `/identities/${invited.identityId}/disable`)
+      const reply = await enrollByCsr(service, invited.token, csr.pem)
+      assertRefused(reply, 403, 'FORBIDDEN')
+      assert.equal((await eventsOf(service, reply))[0]?.reason, 'identity-disabled')
+      await admin.act('POST', `/identities/${invited.identityId}/enable`)
+      assert.equal((await enrollByCsr(service, invited.token, csr.pem)).status, 200)
+    },
+  )
+
+  await t.test(
+    'an identity that already has a certificate is refused, and the token is not spent',
     async () => {
       const invited = await inviteNew(admin, { ott: true })
       const { pem } = await enrolledCertificate(

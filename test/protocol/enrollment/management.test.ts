@@ -222,7 +222,7 @@ test('enrollments', async (t) => {
     },
   )
 
-  await t.test('a username that somebody has or is invited with is refused', async () => {
+  await t.test('a username that is in use or in another invitation is refused', async () => {
     const { id: identityId } = await admin.createIdentity()
     await inviteNew(admin, { updb: 'reserved' })
     for (const username of ['ADMIN', 'Reserved']) {
@@ -401,7 +401,7 @@ test('D-128: an authenticator is replaced by an enrollment of its kind', async (
     },
   )
 
-  await t.test('D-49: the last administrator does not lock everybody out', async () => {
+  await t.test('D-49: the last administrator cannot lock out all administrators', async () => {
     const me = await admin.get('/current-identity')
     const { updb } = await authenticatorsOf(me.id)
     assertRefused(await reEnroll(updb.id), 409, 'LAST_ADMINISTRATOR')

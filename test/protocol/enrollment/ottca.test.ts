@@ -139,13 +139,18 @@ test('R095: a certificate that may not enroll is refused, and the token stays go
     assert.equal(await reasonOf(service, reply), 'no-certificate')
   })
 
-  await t.test('R093: the certificate of somebody else in the chain proves nothing', async () => {
-    const mine = await makeLeaf(await makeCa())
-    const reply = await presenting(service, mine, await makeLeaf(ca)).call(url, { json: { token } })
-    assertRefused(reply, 400, 'CERT_FAILED_VALIDATION')
-  })
+  await t.test(
+    'R093: the certificate of another identity in the chain proves nothing',
+    async () => {
+      const mine = await makeLeaf(await makeCa())
+      const reply = await presenting(service, mine, await makeLeaf(ca)).call(url, {
+        json: { token },
+      })
+      assertRefused(reply, 400, 'CERT_FAILED_VALIDATION')
+    },
+  )
 
-  await t.test('a token that is none, somebody else’s or of another method', async () => {
+  await t.test('a token that is malformed, of another identity or of another method', async () => {
     const shown = presenting(service, await makeLeaf(ca))
     for (const bad of ['nonsense', `${token}x`]) {
       assertRefused(
@@ -188,7 +193,7 @@ test('R095: a certificate that may not enroll is refused, and the token stays go
   })
 })
 
-test('what the CA is for is asked when somebody enrolls, not when he was invited', async (t) => {
+test('the purposes of the CA are checked at enrollment, not at the invitation', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const root = await makeCa({ subject: '/CN=Root' })

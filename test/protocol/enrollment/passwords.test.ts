@@ -121,7 +121,7 @@ test('a token is exchanged for a password', async (t) => {
   })
 
   await t.test(
-    'a name that somebody took in the meantime is refused, nothing is spent',
+    'a name that was taken in the meantime is refused, and nothing is spent',
     async () => {
       const invited = await inviteNew(admin, { updb: 'wanted' })
       const { id } = await admin.createIdentity({ username: 'Wanted', password: PASSWORD })
@@ -157,14 +157,14 @@ test('a token is exchanged for a password', async (t) => {
     assertRefused(dispatched, 415, 'UNSUPPORTED_MEDIA_TYPE')
   })
 
-  await t.test('a token for a certificate is none for a password', async () => {
+  await t.test('a token for a certificate does not work for a password', async () => {
     const { token } = await inviteNew(admin, { ott: true })
     const reply = await enrollByPassword(service, token, { username: 'x', password: PASSWORD })
     assertRefused(reply, 400, 'INVALID_ENROLLMENT_TOKEN')
   })
 })
 
-test('R081: whoever has no token gets nothing hashed', async (t) => {
+test('R081: without a token, nothing is hashed', async (t) => {
   // Attack: a stranger posts passwords to be hashed, so that logins find the machine busy.
   const service = await startService(t, {
     hashing: 'as shipped',

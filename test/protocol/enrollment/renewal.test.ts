@@ -79,7 +79,7 @@ test('a renewal from its beginning to its end', async (t) => {
     assert.ok(Math.abs(lasts - days(365)) < 5 * 60_000)
   })
 
-  await t.test('an event says who asked for it, and names no key', async () => {
+  await t.test('an event says who requested it, and names no key', async () => {
     const [event, ...more] = await eventsOf(service, reply)
     assert.deepEqual(more, [])
     assert.equal(event?.type, 'authenticator.renewal-started')
@@ -168,7 +168,7 @@ test('a renewal from its beginning to its end', async (t) => {
   )
 })
 
-test('whoever lost the answer asks again: the second renewal takes the place of the first', async (t) => {
+test('a client that lost the response can repeat the call: the second renewal replaces the first', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const edge = await startRealEdge(t, service)
@@ -190,7 +190,7 @@ test('whoever lost the answer asks again: the second renewal takes the place of 
 })
 
 // R099: each renewal that is given up is remembered by every instance and router for a year.
-test('who renews without end is stopped', async (t) => {
+test('limits how often a certificate can be renewed', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const device = await enrolledPerson(service, admin, openssl)
@@ -259,7 +259,7 @@ test('of many confirmations and renewals at once exactly one certificate remains
   assert.equal(await whoLogsIn(service, next), device.identityId)
 })
 
-test('who may not renew', async (t) => {
+test('callers that may not renew', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const device = await enrolledPerson(service, admin, openssl)
@@ -285,7 +285,7 @@ test('who may not renew', async (t) => {
     assertRefused(verify, 403, 'FORBIDDEN')
   })
 
-  await t.test('R100: the authenticator of somebody else is not there', async () => {
+  await t.test('R100: the authenticator of another identity is 404', async () => {
     for (const id of [other.authenticatorId, 'nothing', '..', '%00']) {
       assertRefused(await extend(shown, token, id, asked), 404, 'NOT_FOUND')
       const verify = await extendVerify(shown, token, id, { clientCert: certificate.pem })
@@ -298,7 +298,7 @@ test('who may not renew', async (t) => {
     assertRefused(reply, 401, 'UNAUTHORIZED')
   })
 
-  await t.test('a request that is none is named, and changes nothing', async () => {
+  await t.test('an invalid request is named, and changes nothing', async () => {
     for (const csr of ['', 'nothing', certificate.pem, 'x'.repeat(20_000)]) {
       const reply = await extend(shown, token, authenticatorId, { clientCertCsr: csr })
       assertRefused(reply, 400, 'COULD_NOT_PROCESS_CSR', 'clientCertCsr')

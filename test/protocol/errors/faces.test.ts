@@ -79,7 +79,7 @@ test('the APIs and login endpoints answer with the envelope', async (t) => {
     assertEnvelope(await service.call(LOGIN, { json }), 401, 'INVALID_AUTH')
   })
 
-  await t.test('an unknown auth request, which is told to start again', async () => {
+  await t.test('an unknown auth request, whose client must start again', async () => {
     const json = { authRequestId: 'unknown', ...ADMIN }
     const reply = await service.call(LOGIN, { json })
     assertEnvelope(reply, 400, 'INVALID_AUTH_REQUEST')

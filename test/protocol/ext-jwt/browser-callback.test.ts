@@ -42,7 +42,7 @@ test('the way back', async (t) => {
     assert.equal(idp.redeemed.length, 0)
   })
 
-  await t.test("an attacker's answer does nothing in somebody else's browser", async () => {
+  await t.test("an attacker's response has no effect in another user's browser", async () => {
     // Attack (R033): login CSRF. The attacker logs in at the IdP himself and has the victim open his callback, so that
     // the victim works in the attacker's account.
     const attacker = await away()
@@ -80,7 +80,7 @@ test('the way back', async (t) => {
     await assertStartAgain(reply, 'the state is that of another login')
   })
 
-  await t.test('D-10: without the cookie of the login the answer is worth nothing', async () => {
+  await t.test('D-10: without the cookie of the login the response is not accepted', async () => {
     const { browser, location } = await away()
     for (const name of browser.cookies.keys()) {
       if (!name.includes('-idp-')) browser.cookies.delete(name)

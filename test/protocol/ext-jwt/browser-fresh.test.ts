@@ -30,10 +30,10 @@ test('a fresh login', async (t) => {
     return back(browser, location, { code: idp.approve(location, 'zoe', claims) })
   }
   const TOO_LONG_AGO =
-    'the person authenticated at the IdP longer ago than this login allows (auth_time)'
-  const DOES_NOT_SAY = 'the IdP does not say when the person authenticated (auth_time)'
+    'the user authenticated at the IdP longer ago than this login allows (auth_time)'
+  const DOES_NOT_SAY = 'the IdP does not say when the user authenticated (auth_time)'
 
-  await t.test('is asked for at the IdP, and nothing is where nobody asked', async () => {
+  await t.test('is requested at the IdP, and only if the client requested it', async () => {
     const { location: fresh } = await away({ prompt: 'login' })
     assert.deepEqual(
       ['prompt', 'max_age'].map((name) => fresh.searchParams.getAll(name)),
@@ -79,7 +79,7 @@ test('a fresh login', async (t) => {
       await assertNoProof(
         reply,
         'invalid',
-        'idp-refused: the person authenticated at the IdP in the future (auth_time)',
+        'idp-refused: the user authenticated at the IdP in the future (auth_time)',
       )
     }
   })
@@ -128,7 +128,7 @@ test('a fresh login', async (t) => {
     await assertNoProof(reply, 'invalid', `idp-refused: ${TOO_LONG_AGO}`)
   })
 
-  await t.test('is not demanded of anybody else', async () => {
+  await t.test('is not demanded of other identities', async () => {
     const long = inSeconds(AUTH_REQUEST_LIFE) * 100
     assert.equal((await returning({}, { auth_time: undefined })).status, 302)
     assert.equal((await returning({}, { secondsAgo: long })).status, 302)

@@ -108,7 +108,7 @@ test('a browser logs in through an IdP', async (t) => {
     assert.doesNotMatch(text, ANY_JWT)
   })
 
-  await t.test('a TOTP code that is due besides is asked for at its own address', async () => {
+  await t.test('a TOTP code that is also required is asked for at its own address', async () => {
     const person = await enrolledPerson(service, admin, { externalId: 'tina' })
     const browser = cookieBrowser(service)
     const begun = await browser.begin()

@@ -27,7 +27,7 @@ test('the way to the IdP', async (t) => {
     },
   )
 
-  await t.test('a signer that nobody can be sent to is not there', async (t) => {
+  await t.test('a signer that users cannot be sent to is 404', async (t) => {
     const register = async (changes: Readonly<Record<string, unknown>>) =>
       (await startLoginIdp(t, service)).register(admin, changes)
     const disabled = await register({ enabled: false })
@@ -72,14 +72,14 @@ test('the way to the IdP', async (t) => {
     [
       'of another issuer',
       (one) => ({ ...one.document, issuer: 'https://evil.example' }),
-      'the discovery document is of another issuer than the signer',
+      'the issuer of the discovery document is not that of the signer',
     ],
     [
       'without a token endpoint',
       ({ issuer }) => ({ issuer, authorization_endpoint: `${issuer}/authorize` }),
-      'the discovery document names no authorization or no token endpoint',
+      'the discovery document lacks the authorization endpoint or the token endpoint',
     ],
-    ['that is empty', () => ({}), 'the discovery document is of another issuer than the signer'],
+    ['that is empty', () => ({}), 'the issuer of the discovery document is not that of the signer'],
     [
       'with an address that is no place to send people to',
       (one) => ({ ...one.document, authorization_endpoint: 'javascript:alert(1)' }),
@@ -97,7 +97,7 @@ test('the way to the IdP', async (t) => {
     ],
   ]
   for (const [what, document, reason] of BAD_DOCUMENTS) {
-    await t.test(`R106: nobody is sent anywhere by a discovery document ${what}`, async (t) => {
+    await t.test(`R106: users are not redirected by a discovery document ${what}`, async (t) => {
       const bad = await startLoginIdp(t, service)
       bad.document = { ...document(bad) }
       const id = await bad.register(admin)
@@ -109,7 +109,7 @@ test('the way to the IdP', async (t) => {
   }
 
   await t.test(
-    'an IdP that is down is said to be down, and the choice is offered again',
+    'an IdP that is down is reported as down, and the choice is offered again',
     async () => {
       const nowhere = 'http://127.0.0.1:1/'
       const id = await admin.createSigner({

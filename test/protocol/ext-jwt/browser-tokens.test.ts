@@ -57,7 +57,7 @@ test('what the IdP answers', async (t) => {
     ],
   ]
   for (const [what, body, reason] of BAD_TOKENS) {
-    await t.test(`R104: ${what} logs nobody in`, async () => {
+    await t.test(`R104: ${what} does not log in`, async () => {
       const { browser, location } = await away()
       const value = await body(location.searchParams.get('nonce') ?? '')
       idp.answer = (response) => void response.end(JSON.stringify(value))
@@ -103,7 +103,7 @@ test('what the IdP answers', async (t) => {
   }
 
   await t.test(
-    'D-12: whom nobody knows here, or who may not, hears one dull sentence',
+    'D-12: unknown identities and those that may not log in get the same generic error',
     async () => {
       const policy = await admin.createPolicy({ primary: { updb: { allowed: true } } })
       await admin.createIdentity({ externalId: 'not-this-way', policy })
@@ -136,7 +136,7 @@ test('what the IdP answers', async (t) => {
     return { person, browser, authRequestId, location: sentTo(await browser.get(path)) }
   }
 
-  await t.test('D-14: a second proof of somebody else is none', async () => {
+  await t.test('D-14: a second proof of another identity is not accepted', async () => {
     // Attack (R069): whoever knows a password brings the token of an account of his own.
     const { browser, authRequestId, location } = await awayForSecond('bob')
     const reply = await back(browser, location, { code: idp.approve(location, 'zoe') })
@@ -169,20 +169,15 @@ test('what the IdP answers', async (t) => {
     await assertStartAgain(reply, 'identity-disabled')
   })
 
-  await t.test(
-    'D-156: what was kept in one browser is worth nothing in another login',
-    async () => {
-      const { browser, location } = await awayForSecond('fred')
-      const other = await awayForSecond('gina')
-      const kept = [...browser.cookies].find(([name]) => name.includes('-primary-'))?.[1] ?? ''
-      const [name = ''] = [...other.browser.cookies.keys()].filter((one) =>
-        one.includes('-primary-'),
-      )
-      assert.ok(kept !== '' && name !== '' && location.href !== other.location.href)
-      other.browser.cookies.set(name, kept)
-      const code = idp.approve(other.location, 'fred')
-      const reply = await back(other.browser, other.location, { code })
-      await assertStartAgain(reply, 'no primary factor is kept in this browser')
-    },
-  )
+  await t.test('D-156: what was kept in one browser is not accepted in another login', async () => {
+    const { browser, location } = await awayForSecond('fred')
+    const other = await awayForSecond('gina')
+    const kept = [...browser.cookies].find(([name]) => name.includes('-primary-'))?.[1] ?? ''
+    const [name = ''] = [...other.browser.cookies.keys()].filter((one) => one.includes('-primary-'))
+    assert.ok(kept !== '' && name !== '' && location.href !== other.location.href)
+    other.browser.cookies.set(name, kept)
+    const code = idp.approve(other.location, 'fred')
+    const reply = await back(other.browser, other.location, { code })
+    await assertStartAgain(reply, 'no primary factor is kept in this browser')
+  })
 })

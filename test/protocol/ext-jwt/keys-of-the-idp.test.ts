@@ -86,7 +86,7 @@ test('R107: keys come and go', async (t) => {
     assert.equal(server.fetches, 1)
   })
 
-  await t.test('a token that cannot be good makes nobody fetch', async () => {
+  await t.test('a token that cannot be valid causes no fetch', async () => {
     const before = server.fetches
     clock.pass(seconds(2))
     await jwtLogin(service, await idp.jwt('zoe', { iss: 'https://unknown.example' }))
@@ -102,14 +102,14 @@ test('R107: keys come and go', async (t) => {
     assert.equal(server.fetches, 2)
   })
 
-  await t.test('strangers who invent kids make one fetch a second at most', async () => {
+  await t.test('callers that invent key ids cause at most one fetch a second', async () => {
     nextMinute(service)
     // Attack: a flood of invented kids, to turn the service against the IdP.
     clock.pass(seconds(2))
     const before = server.fetches
     for (let i = 0; i < 10; i++) {
       const token = await idp.jwt('zoe', {}, { kid: `invented-${i}` })
-      assert.equal(await outcome(service, token), 'no key of the signer fits the token')
+      assert.equal(await outcome(service, token), 'no key of the signer matches the token')
     }
     assert.equal(server.fetches, before + 1)
   })
@@ -122,7 +122,7 @@ test('R107: keys come and go', async (t) => {
       clock.pass(minutes(10))
       assert.equal(
         await outcome(service, await idp.jwt('zoe')),
-        'no key of the signer fits the token',
+        'no key of the signer matches the token',
       )
       assert.equal(await outcome(service, await signed()), 'taken')
     },
@@ -135,7 +135,7 @@ test('R107: keys come and go', async (t) => {
     const unknown = await outcome(service, await idp.jwt('zoe'))
     assert.equal(
       unknown,
-      'no key of the signer fits the token; the latest fetch failed: the answer has the status 503',
+      'no key of the signer matches the token; the latest fetch failed: the answer has the status 503',
     )
     server.isDown = false
     server.keys = [idp.key.jwk]
@@ -168,7 +168,7 @@ async function behind(service: Service, admin: Administrator, endpoint: string) 
   const { why } = (await failureOf(service, reply)).details
   const { lastError, lastFetchedAt, keys } = await admin.get(`/external-jwt-signers/${id}`)
   assert.deepEqual([lastFetchedAt, keys], [null, []])
-  assert.equal(why, `no key of the signer fits the token; the latest fetch failed: ${lastError}`)
+  assert.equal(why, `no key of the signer matches the token; the latest fetch failed: ${lastError}`)
   return lastError
 }
 
@@ -217,10 +217,10 @@ test('R106: an endpoint that does not answer with a key set', async (t) => {
     [
       'nothing, and a closed connection',
       (request) => request.socket.destroy(),
-      'the host could not be asked (ECONNRESET)',
+      'the host could not be reached (ECONNRESET)',
     ],
   ] as const satisfies readonly (readonly [string, RequestListener, string])[]) {
-    await t.test(`${what} is no answer`, async (t) => {
+    await t.test(`${what} is not a valid response`, async (t) => {
       assert.equal(await behind(service, admin, await serve(t, answer)), expected)
     })
   }
@@ -244,7 +244,7 @@ test('R106: an endpoint that does not answer with a key set', async (t) => {
 
   await t.test('nobody listens', async () => {
     const error = await behind(service, admin, 'http://127.0.0.1:1/keys')
-    assert.equal(error, 'the host could not be asked (ECONNREFUSED)')
+    assert.equal(error, 'the host could not be reached (ECONNREFUSED)')
   })
 
   await t.test('an address of cloud metadata is never asked', async () => {
@@ -268,7 +268,7 @@ test('R106: where the configuration blocks private addresses, this machine is no
   assert.equal(visits, 0)
 })
 
-test('R106: an IdP that does not finish its answer is left after five seconds, and holds up nobody', async (t) => {
+test('R106: gives up on an IdP that does not finish its response after five seconds, without delaying others', async (t) => {
   const { service, admin } = await start(t)
   const hanging = await serve(t, (_, response) => {
     response.write('{"keys":[')

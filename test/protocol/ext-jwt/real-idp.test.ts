@@ -40,13 +40,13 @@ for (const algorithm of ['RS256', 'ES256']) {
       assert.deepEqual(claims['amr'], ['ext-jwt'])
     })
 
-    await t.test('the ID token is for somebody else, and is refused', async () => {
+    await t.test('an ID token for another client is refused', async () => {
       assert.equal(decodeJwt(idToken).aud, APP)
       const expected = primaryChallenge('invalid', { id: forAccess, issuer })
       assertChallenged(await jwtLogin(service, idToken), expected)
     })
 
-    await t.test('somebody whom only the IdP knows does not get in', async () => {
+    await t.test('a user whom only the IdP knows does not get in', async () => {
       const stranger = await idp.logIn('stranger')
       const reply = await jwtLogin(service, stranger.accessToken)
       assert.equal(reply.json().error.code, 'INVALID_AUTH')

@@ -230,7 +230,12 @@ test('external JWTs that do not log in', async (t) => {
         ['a time of issue to come', 'R056', () => idp.jwt('zoe', { iat: now() + 90 }), /iat/],
         ['no claim that names anybody', 'R104', () => idp.jwt('zoe', { sub: undefined }), /claim/],
         ['a claim that is a list', 'R104', () => idp.jwt('zoe', { sub: ['zoe'] }), /./],
-        ['an empty claim', 'R104', () => idp.jwt(''), /claim is missing or names nobody/],
+        [
+          'an empty claim',
+          'R104',
+          () => idp.jwt(''),
+          /claim is missing or does not name an identity/,
+        ],
         // R056: `expired` says that everything else was good.
         [
           'an end that has passed, and another audience',
@@ -309,7 +314,7 @@ async function critical(idp: KnownIdp): Promise<string> {
   return `${part(header)}.${payload}.${signature}`
 }
 
-test('good tokens of somebody who may not log in', async (t) => {
+test('valid tokens of identities that may not log in', async (t) => {
   const service = await startService(t, { config: WITHOUT_LIMIT })
   const admin = await administrate(service)
   const idp = await registerIdp(t, service, admin, { issuer: 'https://one.example' })
@@ -369,7 +374,7 @@ test('good tokens of somebody who may not log in', async (t) => {
     assert.equal((await jwtLogin(service, ...tokens)).status, 302)
   })
 
-  await t.test('a signer that is removed logs nobody in from then on', async () => {
+  await t.test('a deleted signer logs no identity in', async () => {
     const gone = await registerIdp(t, service, admin, { issuer: 'https://gone.example' })
     await create('somebody')
     const token = await gone.jwt('somebody')

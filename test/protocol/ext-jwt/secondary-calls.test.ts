@@ -142,7 +142,7 @@ for (const [kind, begin] of Object.entries(KINDS)) {
       },
     )
 
-    await t.test('the external JWT alone is no session', async () => {
+    await t.test('the external JWT alone is not a session', async () => {
       const token = await second.jwt('zoe')
       assertChallenged(await service.call(IDENTITY, bearer(token)), MISSING)
     })
@@ -243,7 +243,7 @@ test('how two tokens travel on a call', async (t) => {
   })
 })
 
-test('a good external JWT does not mend a token of ours', async (t) => {
+test('a valid external JWT does not make up for an invalid token of ours', async (t) => {
   const { service, second, zoe } = await start(t)
   const session = await oidcSession(service, zoe, await second.jwt('zoe'))
   const calls = async () => service.call(IDENTITY, session(await second.jwt('zoe')))

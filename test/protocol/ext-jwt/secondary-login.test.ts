@@ -152,7 +152,7 @@ async function rowsIn(service: Service, table: string): Promise<number> {
   return Number(row?.['n'])
 }
 
-test('a login that needs an external JWT besides', async (t) => {
+test('a login that also needs an external JWT', async (t) => {
   const world = await start(t)
   const { service, admin, first, second, zoe } = world
   // D-207: of one minute and reason the first ten refusals have an event each.
@@ -246,7 +246,7 @@ test('a login that needs an external JWT besides', async (t) => {
     assertChallenged(reply, secondaryChallenge('invalid', second))
   })
 
-  await t.test('a good token does not mend a wrong password', async () => {
+  await t.test('a valid token does not make up for a wrong password', async () => {
     const { authRequestId } = await beginLogin(service)
     const json = { authRequestId, username: zoe.username, password: 'wrong horse battery' }
     for (const options of [{}, bearers(await second.jwt('zoe'))]) {
@@ -257,7 +257,7 @@ test('a login that needs an external JWT besides', async (t) => {
     }
   })
 
-  await t.test('the token alone is no login', async () => {
+  await t.test('the token alone is not a login', async () => {
     const { authRequestId } = await beginLogin(service)
     const json = { authRequestId }
     const options = { json, ...bearers(await second.jwt('zoe')) }
@@ -267,7 +267,7 @@ test('a login that needs an external JWT besides', async (t) => {
     assertRefused(byPassword, 400, 'COULD_NOT_VALIDATE', 'username')
   })
 
-  await t.test('a person at a browser gets a page, with the same challenge', async () => {
+  await t.test('a browser gets a page, with the same challenge', async () => {
     const { authRequestId } = await beginLogin(service)
     const reply = await service.call('/oidc/login/username', {
       form: Object.entries({ authRequestId, ...credentials(world) }),
@@ -312,7 +312,7 @@ test('D-14: one JWT serves as primary and as secondary, and is one factor all th
   assert.equal(both.status, 200)
 })
 
-test('D-14: a disabled signer satisfies nobody', async (t) => {
+test('D-14: a disabled signer satisfies no demand', async (t) => {
   const { service, admin } = await start(t)
   const off = await registerIdp(t, service, admin, {
     issuer: 'https://off.example',

@@ -156,7 +156,7 @@ test('a login that needs an external JWT and a TOTP code', async (t) => {
   )
 
   await t.test(
-    'a policy that begins to demand it before the exchange makes the code worth nothing',
+    'a policy that begins to demand it before the exchange makes the code invalid',
     async () => {
       const late = await admin.createPolicy()
       const gus = await admin.createIdentity({

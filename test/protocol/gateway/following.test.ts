@@ -23,7 +23,7 @@ function listener() {
   return { lines, log: { debug: say, info: say, warn: say, error: say } }
 }
 
-test('an identity that is no router may not follow', async (t) => {
+test('an identity that is not a router may not follow', async (t) => {
   const service = await startService(t)
   const { identity } = await makeRouter(t, service, 'Default')
   const { lines, log } = listener()
@@ -37,7 +37,7 @@ test('an identity that is no router may not follow', async (t) => {
   assert.equal(router.isCutOff(), true)
 })
 
-test('a certificate that nobody registered may not follow', async (t) => {
+test('an unregistered certificate may not follow the feed', async (t) => {
   const service = await startService(t)
   const { admin, identity } = await makeRouter(t, service)
   await admin.act('DELETE', `/identities/${identity.id}`)
@@ -51,7 +51,7 @@ test('a certificate that nobody registered may not follow', async (t) => {
   assert.match(lines[0]?.err?.message ?? '', /status 401/)
 })
 
-test('a router that is disabled loses its feed, and refuses everybody once it is cut off', async (t) => {
+test('a disabled router loses its feed, and refuses every caller once it is cut off', async (t) => {
   const service = await startService(t)
   const edge = await startRealEdge(t, service)
   const traveller = await travellerOf(await oidcSession(service))
@@ -59,7 +59,7 @@ test('a router that is disabled loses its feed, and refuses everybody once it is
   assert.equal(tunnel.status, 101)
   await edge.admin.act('POST', `/identities/${edge.identity.id}/disable`, {})
   await waitFor(
-    () => edge.log.some(({ msg }) => msg === 'the feed of the controller is cut'),
+    () => edge.log.some(({ msg }) => msg === 'the feed of the controller was interrupted'),
     () => 'the end of the feed',
   )
   assert.equal((await pass(t, edge, traveller))?.status, 200)
@@ -126,7 +126,7 @@ test('a controller that comes back is followed on, and what ended meanwhile is c
   const stays = await openTunnel(t, edge, await travellerOf(other))
   await first.stop()
   await waitFor(
-    () => edge.log.some(({ msg }) => msg === 'the feed of the controller is cut'),
+    () => edge.log.some(({ msg }) => msg === 'the feed of the controller was interrupted'),
     () => 'the end of the feed',
   )
   // Nobody is cut off by a restart.
@@ -144,7 +144,7 @@ test('a controller that comes back is followed on, and what ended meanwhile is c
   assert.equal(stays.socket.destroyed, false)
 })
 
-test('the library answers with the session, for whoever has no gateway', async (t) => {
+test('the library returns the session, for services without a gateway', async (t) => {
   const service = await startService(t)
   const { identity } = await makeRouter(t, service)
   const router = startRouter({ controller: service.baseUrl, identity })

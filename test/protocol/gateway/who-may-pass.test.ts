@@ -51,7 +51,7 @@ async function assertRefused(
 }
 
 for (const [kind, begin] of Object.entries(SESSIONS)) {
-  test(`with a session (${kind}) and its certificate somebody passes, and is named to the upstream`, async (t) => {
+  test(`with a session (${kind}) and its certificate a caller passes, and is named to the upstream`, async (t) => {
     const service = await startService(t)
     const edge = await startRealEdge(t, service)
     const session = await begin(service)

@@ -60,7 +60,7 @@ test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
     await until(monitored, (ids) => ids.length === 0, 'the recovery')
   })
 
-  await t.test('a server that says nothing any more is given up after two seconds', async () => {
+  await t.test('gives up after two seconds on a server that stops responding', async () => {
     cable.silence()
     const begun = performance.now()
     await until(monitored, (ids) => ids.includes('store'), 'the 503')
@@ -98,7 +98,7 @@ test('notices that all PostgreSQL connections are in use, and answers calls with
   assert.equal((await service.call('/version')).status, 200)
 })
 
-test('SQLite that somebody else has locked cannot commit, and is well when it is let go', async (t) => {
+test('SQLite that another process has locked cannot commit, and recovers when the lock is released', async (t) => {
   const monitored = await startMonitored(t)
   const { db } = monitored.service.config
   assert.ok(db.kind === 'sqlite')

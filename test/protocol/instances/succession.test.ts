@@ -104,7 +104,9 @@ test('a running instance makes the successor of its issuing CA and goes on with 
     const root = new X509Certificate(blocksOf(service.ca)[0] ?? '')
     assert.ok(new X509Certificate(successor).verify(root.publicKey))
     assert.ok(
-      service.log.some(({ msg, role }) => /CA of our own was made/.test(msg) && role === 'issuing'),
+      service.log.some(
+        ({ msg, role }) => /created a CA of its own/.test(msg) && role === 'issuing',
+      ),
     )
   })
 

@@ -136,7 +136,7 @@ test('D-48: a start with another installation secret is refused, and says why', 
     () => startService(t, { home, config }),
     (error: Error) => {
       assert.equal(error.name, 'RefusedStart')
-      assert.match(error.message, /made with another installation secret/)
+      assert.match(error.message, /made with a different installation secret/)
       assert.match(error.message, /every instance needs the same one/)
       assert.ok(error.message.includes(home), 'the file is named')
       return true

@@ -189,7 +189,7 @@ test('API 3.1: POST /authenticate/mfa where nothing is enrolled is 409', async (
   }
 })
 
-test('D-13: the code of somebody else completes nothing', async (t) => {
+test('D-13: the code of another identity completes nothing', async (t) => {
   const { service, admin } = await start(t)
   const [ada, bob] = [await enrolledPerson(service, admin), await enrolledPerson(service, admin)]
   const call = callsOf(service, await legacyToken(service, ada))
@@ -259,7 +259,7 @@ test('D-51: verifying an enrollment completes the session that began it, and no 
   assertPartial(await other(`${CLIENT_API}/current-identity`), true)
 })
 
-test('R026: the token of a partial session is no bearer token either', async (t) => {
+test('R026: the token of a partial session is not a bearer token either', async (t) => {
   const { service, admin } = await start(t)
   const ada = await enrolledPerson(service, admin)
   const token = await legacyToken(service, ada)

@@ -168,7 +168,7 @@ test('R064: without any token both challenges come in one field', async (t) => {
   }
 })
 
-test('R067: a token in the query, a cookie or the Authorization field is no zt-session', async (t) => {
+test('R067: a token in the query, a cookie or the Authorization field is not a zt-session', async (t) => {
   const service = await start(t)
   const token = await legacyToken(service)
   for (const [path, headers] of [
@@ -193,7 +193,7 @@ test('R068: with both kinds of token, zt-session decides', async (t) => {
   })
 
   await t.test(
-    'a good session beside an access token of somebody else is that session',
+    'a valid session next to an access token of another identity is that session',
     async () => {
       const reply = await service.call(IDENTITY, both(token, access_token))
       assert.equal(reply.status, 200, reply.text)
@@ -331,7 +331,7 @@ test('R071: public routes send no challenge, whatever token is attached', async 
   }
 })
 
-test('R026: a zt-session is no access token of the OAuth endpoints', async (t) => {
+test('R026: a zt-session is not an access token of the OAuth endpoints', async (t) => {
   const service = await start(t)
   const token = await legacyToken(service, ADMIN)
   const reply = await service.call('/oidc/userinfo', bearer(token))

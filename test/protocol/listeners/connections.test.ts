@@ -88,7 +88,7 @@ test('one connection', async (t) => {
     }
   })
 
-  await t.test('stays usable after a body that nobody read', async (t) => {
+  await t.test('stays usable after an unread body', async (t) => {
     const connection = await open(t, service)
     const body = 'x'.repeat(1000)
     const type = 'Content-Type: text/plain'
@@ -123,7 +123,7 @@ test('one connection', async (t) => {
     assert.equal((await connection.reply())?.status, 200)
   })
 
-  await t.test('passes over expectations that nobody knows', async (t) => {
+  await t.test('ignores unknown expectations', async (t) => {
     const connection = await open(t, service)
     connection.send(request(service, 'GET /version', 'Expect: the-unexpected'))
     const reply = await connection.reply()
@@ -131,7 +131,7 @@ test('one connection', async (t) => {
     assert.ok(reply.header('x-request-id'))
   })
 
-  await t.test('that breaks off in the middle of a request is no failure of ours', async (t) => {
+  await t.test('that breaks off in the middle of a request is not a failure of ours', async (t) => {
     const type = 'Content-Type: application/json'
     const body = request(service, 'POST /oidc/login/username', type, 'Content-Length: 100')
     for (const sent of ['', 'GET /version HTT', body, `${body}{"authRequestId":`]) {

@@ -282,7 +282,7 @@ test('times', async (t) => {
     assert.equal(await idle.reply(), undefined)
   })
 
-  await t.test('whoever is quick is served all the same', async () => {
+  await t.test('still serves fast clients', async () => {
     assert.equal((await service.call('/version')).status, 200)
   })
 })

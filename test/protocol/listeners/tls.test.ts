@@ -63,7 +63,7 @@ test('maxTLSVersion refuses what is newer', async (t) => {
 /** The alert protocol_version, RFC 8446 §6.2. */
 const REFUSED_VERSION = 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'
 
-test('the certificate is of our own CA and for every name of the bind points', async (t) => {
+test('the certificate is of our own CA and forevery name of the bind points', async (t) => {
   const service = await startService(t)
   const { socket } = await connectRaw(service)
   assert.equal(socket.authorized, true)
@@ -117,7 +117,7 @@ test('a client certificate is never required, and a foreign one changes nothing'
     'a CA certificate': authority,
   }
   for (const [title, shown] of Object.entries(certificates)) {
-    await t.test(`${title} connects and is no credential`, async () => {
+    await t.test(`${title} connects and is not a credential`, async () => {
       for (const version of VERSIONS) {
         const connection = await connectRaw(service, {
           ...only(version),

@@ -121,7 +121,7 @@ test('D-22: the limit ends after the minute that Retry-After tells, to the milli
   assertLimited(await logIn(service, ADMIN.password))
 })
 
-test('D-22: 0 is no limit', async (t) => {
+test('D-22: 0 means no limit', async (t) => {
   const service = await start(t, { failuresPerAddress: 0 })
   for (let i = 0; i < 12; i += 1) {
     const reply = await logIn(service, `guess ${i}`, {})
@@ -162,14 +162,14 @@ test('R111: behind a trusted proxy the address is what the proxy says', async (t
 })
 
 // Attack: a field that anybody can send, to get around the limit or to have somebody else limited.
-test('R111: without a trusted proxy X-Forwarded-For counts for nothing', async (t) => {
+test('R111: without a trusted proxy X-Forwarded-For is ignored', async (t) => {
   const service = await start(t)
   for (let i = 0; i < LIMIT; i += 1) await fail(service, 1, from(`192.0.2.${i}`))
   assertLimited(await logIn(service, ADMIN.password, from('192.0.2.77')))
   assertLimited(await logIn(service, ADMIN.password))
 })
 
-test('R111: a field that is no address does not stop a login', async (t) => {
+test('R111: a field that is not an address does not stop a login', async (t) => {
   const service = await start(t, { trustedProxies: ['127.0.0.1', '::1'] })
   for (const text of ['unknown', '', ',', '_hidden', '999.1.1.1', 'x'.repeat(5_000), '[::1]:80']) {
     const reply = await logIn(service, ADMIN.password, from(text))

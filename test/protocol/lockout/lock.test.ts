@@ -94,7 +94,7 @@ test('R078: a lock ends by itself, to the millisecond, and attempts while it hol
   assert.equal(await isOpen(service, ada), true)
 })
 
-test('D-22: after a lock has ended the count begins anew', async (t) => {
+test('D-22: after a lock has ended the count starts again', async (t) => {
   const { service, admin } = await start(t)
   const ada = await person(admin, { maxAttempts: 3, lockoutDurationMinutes: 5 })
   for (let round = 0; round < 2; round += 1) {
@@ -143,7 +143,7 @@ test('D-22: 0 attempts never lock', async (t) => {
   assert.equal((await authenticatorOf(admin, ada)).lockedUntil, null)
 })
 
-test('R078: a right password begins the count anew', async (t) => {
+test('R078: a correct password restarts the count', async (t) => {
   const { service, admin } = await start(t)
   const ada = await person(admin, { maxAttempts: 3, lockoutDurationMinutes: 5 })
   for (let round = 0; round < 4; round += 1) {
@@ -195,7 +195,7 @@ test('R077: locked, wrong password, unknown name and disabled identity get the s
   }
 })
 
-test('D-22: the lock is that of the password alone', async (t) => {
+test('D-22: the lock applies only to the password', async (t) => {
   const { service, admin } = await start(t)
   const ada = await person(admin, { maxAttempts: 1, lockoutDurationMinutes: 60 })
   const session = await authenticate(service, ada)
@@ -208,7 +208,7 @@ test('D-22: the lock is that of the password alone', async (t) => {
   assert.equal(call.json().data.disabled, false)
 })
 
-test('D-22: failures at one name count for nobody else', async (t) => {
+test('D-22: failures at one name do not count for other names', async (t) => {
   const { service, admin } = await start(t)
   const lock = { maxAttempts: 2, lockoutDurationMinutes: 60 }
   const [ada, bob] = [await person(admin, lock), await person(admin, lock)]
@@ -227,7 +227,7 @@ test('API 4.2: failures at other spellings of a name count for the same password
   assert.equal(await isOpen(service, ada), false)
 })
 
-test('R109: the failure that locks leaves an event, once, with the reasons that nobody hears', async (t) => {
+test('R109: the failure that locks leaves an event, once, with the reasons that callers do not learn', async (t) => {
   const { service, admin } = await start(t)
   const ada = await person(admin, { maxAttempts: 2, lockoutDurationMinutes: 60 })
   await fail(service, ada, 4)

@@ -138,7 +138,7 @@ test('R081: 200 wrong passwords at once leave everything else answering', async 
   for (const reply of await Promise.all(guesses)) assertRefused(reply, 401, 'INVALID_AUTH')
 })
 
-test('D-22: a full queue is answered 503 with Retry-After, and locks nobody', async (t) => {
+test('D-22: a full queue is answered 503 with Retry-After, and causes no lock', async (t) => {
   const config = {
     edge: { limits: { failuresPerAddress: 0 }, passwords: { hashing: 1, queue: 2 } },
   }

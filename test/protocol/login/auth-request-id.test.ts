@@ -87,7 +87,7 @@ test('the auth request id of a login call', async (t) => {
     assert.ok(answerOf(await submitPassword(service, a)).get('code'), 'nothing was spent by that')
   })
 
-  await t.test('D-4: a missing id, and one that is no text, are named as the fault', async () => {
+  await t.test('D-4: a missing id, and one that is not text, are named as the fault', async () => {
     const path = '/oidc/login/username'
     assertFieldFault(await service.call(path, { json: ADMIN }), /missing/)
     assertFieldFault(await service.call(`${path}?id=`, { json: ADMIN }), /missing/)

@@ -52,7 +52,7 @@ async function many(times: number, one: (i: number) => Promise<unknown>): Promis
   }
 }
 
-test('R116: thousands of logins that nobody goes on with leave nothing behind', async (t) => {
+test('R116: thousands of abandoned logins leave nothing behind', async (t) => {
   const service = await start(t)
   const leave = async (i: number) => {
     const { authRequestId } = await beginLogin(service, { state: `state-${i}` })
@@ -72,7 +72,7 @@ test('R116: thousands of logins that nobody goes on with leave nothing behind', 
   assert.ok(grown < times * 400, `${grown} bytes more are held`)
 })
 
-test('R116: hundreds of logins that nobody comes back to are gone after their time', async (t) => {
+test('R116: hundreds of abandoned logins are removed after they expire', async (t) => {
   const clock = new UptimeClock()
   const service = await start(t, clock)
   const admin = await administrate(service)

@@ -158,7 +158,7 @@ test('logins that fail', async (t) => {
     assert.deepEqual(await count(), before)
   })
 
-  await t.test('D-4: fields that nobody knows are ignored', async () => {
+  await t.test('D-4: ignores unknown fields', async () => {
     const { authRequestId } = await beginLogin(service)
     const json = { authRequestId, ...ADMIN, envInfo: { os: 'x' }, sdkInfo: {}, remember: true }
     assert.equal((await service.call('/oidc/login/username', { json })).status, 302)

@@ -98,7 +98,7 @@ test('authentication policies', async (t) => {
     assert.deepEqual(replies.map(({ status }) => status).toSorted(), [201, 409])
   })
 
-  await t.test('a policy that nobody has goes; another may then have its name', async () => {
+  await t.test('an unused policy can be deleted, and its name can be used again', async () => {
     const id = await admin.createPolicy({ name: 'short-lived' })
     await admin.act('DELETE', `/auth-policies/${id}`)
     assertRefused(await admin.call('GET', `/auth-policies/${id}`), 404, 'NOT_FOUND')
@@ -108,7 +108,7 @@ test('authentication policies', async (t) => {
     await admin.createPolicy({ name: 'short-lived' })
   })
 
-  await t.test('a policy that somebody has stays until nobody has', async () => {
+  await t.test('a policy that identities use cannot be deleted until none does', async () => {
     const id = await admin.createPolicy()
     const ada = await admin.createIdentity({ policy: id })
     const refused = await admin.call('DELETE', `/auth-policies/${id}`)

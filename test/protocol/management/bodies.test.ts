@@ -245,7 +245,7 @@ test('bodies that are refused', async (t) => {
     assertRefused(await admin.call('POST', '/identities'), 400, 'COULD_NOT_VALIDATE', 'name')
   })
 
-  await t.test('what is not JSON is not parsed, and what is no JSON type is 415', async () => {
+  await t.test('what is not JSON is not parsed, and another content type is 415', async () => {
     for (const body of ['{', '{"name":"a","name":"b"}', '"\xff', 'name=x']) {
       const reply = await post('/identities', body, 'application/json')
       assertRefused(reply, 400, 'COULD_NOT_PARSE_BODY')
@@ -285,7 +285,7 @@ test('bodies that are refused', async (t) => {
     assert.ok(!JSON.stringify(service.log).includes(marker))
   })
 
-  await t.test('a name of a field is not repeated for ever', async () => {
+  await t.test('a name of a field is not repeated forever', async () => {
     const long = 'x'.repeat(10_000)
     const reply = await admin.call('POST', '/identities', { ...IDENTITY, [long]: 1 })
     assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'x'.repeat(64))

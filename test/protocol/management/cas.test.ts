@@ -66,7 +66,7 @@ test('third-party CAs', async (t) => {
     for (const [name, value] of Object.entries(said)) assert.deepEqual(read[name], value, name)
   })
 
-  await t.test('what is no CA, or no certificate, is refused', async () => {
+  await t.test('what is not a CA, or not a certificate, is refused', async () => {
     const ca = await tool.makeCa()
     const leaf = await tool.makeLeaf(ca)
     const create = (certPem: string) => admin.call('POST', '/cas', { name: 'x', certPem })
@@ -85,7 +85,7 @@ test('third-party CAs', async (t) => {
     assertRefused(certificate, 409, 'CERT_IN_USE')
   })
 
-  await t.test('who holds its key proves it, once', async () => {
+  await t.test('the holder of its key proves it, once', async () => {
     const ca = await tool.makeCa()
     const id = await admin.createCa({ certPem: ca.pem })
     const proof = await tool.makeLeaf(ca, { subject: `/CN=${await tokenOf(id)}` })
@@ -105,7 +105,7 @@ test('third-party CAs', async (t) => {
     assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 409])
   })
 
-  await t.test('nobody proves a CA whose key he does not hold', async () => {
+  await t.test('a CA cannot be verified without its key', async () => {
     // Attack: somebody registers a well-known CA, to log in with certificates that others got from it.
     const ca = await tool.makeCa()
     const id = await admin.createCa({ certPem: ca.pem })

@@ -121,7 +121,7 @@ test('the list of events', async (t) => {
     }
   })
 
-  await t.test('details, and what nobody knows, cannot be asked for', async () => {
+  await t.test('details and unknown fields cannot be filtered by', async () => {
     for (const filter of ['details = "x"', 'details.username = "ada"', 'nothing = "x"']) {
       assertRefused(
         await admin.call('GET', `/events?${filtered(filter)}`),
@@ -139,7 +139,7 @@ test('the list of events', async (t) => {
     assertRefused(await admin.call('GET', '/events?limit=0'), 400, 'INVALID_PAGINATION')
   })
 
-  await t.test('nobody writes, changes or removes an event over the API', async () => {
+  await t.test('events cannot be written, changed or deleted over the API', async () => {
     const [event] = (await list(admin, 'limit=1')).data
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       for (const path of ['/events', `/events/${event?.id}`]) {
@@ -214,23 +214,26 @@ test('D-133: every refusal of something genuine is found by its request id', asy
     assert.deepEqual(await reasonOf(late), ['token.refused: code-expired'])
   })
 
-  await t.test('not what was never given to anybody: strangers write nothing', async () => {
-    // Attack: somebody fills the database with tokens, codes and calls of his own making.
-    const count = async () => (await list(admin, 'limit=1')).meta.pagination.totalCount
-    const before = await count()
-    assertRefreshRefused(await refresh(service, 'lkr_made_up'))
-    const form = { code: 'made-up', code_verifier: 'x'.repeat(43), redirect_uri: REDIRECT_URI }
-    assert.equal((await exchange(service, form)).json().error, 'invalid_grant')
-    const authorization = 'Bearer eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJ4In0.AAAA'
-    for (const headers of [{ authorization }, { 'zt-session': 'made-up' }]) {
-      const reply = await service.call('/edge/client/v1/current-identity', { headers })
-      assert.equal(reply.status, 401)
-    }
-    assert.equal(await count(), before)
-  })
+  await t.test(
+    'no event for tokens that were never issued: anonymous callers write nothing',
+    async () => {
+      // Attack: somebody fills the database with tokens, codes and calls of his own making.
+      const count = async () => (await list(admin, 'limit=1')).meta.pagination.totalCount
+      const before = await count()
+      assertRefreshRefused(await refresh(service, 'lkr_made_up'))
+      const form = { code: 'made-up', code_verifier: 'x'.repeat(43), redirect_uri: REDIRECT_URI }
+      assert.equal((await exchange(service, form)).json().error, 'invalid_grant')
+      const authorization = 'Bearer eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJ4In0.AAAA'
+      for (const headers of [{ authorization }, { 'zt-session': 'made-up' }]) {
+        const reply = await service.call('/edge/client/v1/current-identity', { headers })
+        assert.equal(reply.status, 401)
+      }
+      assert.equal(await count(), before)
+    },
+  )
 })
 
-test('D-22, D-133: what strangers can write is limited for each address', async (t) => {
+test('D-22, D-133: what anonymous callers can write is limited for each address', async (t) => {
   // Attack: failed logins without end, each of which is an event. 60 a minute is the default.
   const service = await startService(t)
   const admin = await administrate(service)

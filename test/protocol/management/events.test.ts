@@ -47,7 +47,7 @@ test('R109: every change is one event', async (t) => {
   await admin.act('POST', `/authenticators/${password}/unlock`)
   await assertEvent('authenticator.unlocked', ada.id, password)
 
-  await t.test('sessions that end with somebody have their own events', async () => {
+  await t.test('sessions that end with their identity have their own events', async () => {
     await logInAs(service, { username: 'ada', password: PASSWORD })
     await fresh()
     await admin.act('POST', `/identities/${ada.id}/disable`)
@@ -87,7 +87,7 @@ test('R109: every change is one event', async (t) => {
   await admin.act('DELETE', `/cas/${ca}`)
   await assertEvent('ca.deleted', null, ca)
 
-  await t.test('what is refused or read is no change', async () => {
+  await t.test('what is refused or only read is not a change', async () => {
     assertRefused(
       await admin.call('DELETE', '/auth-policies/default'),
       409,

@@ -123,7 +123,7 @@ test('external JWT signers', async (t) => {
     assert.equal(slash.status, 201)
   })
 
-  await t.test('nobody else signs for an issuer of this service', async () => {
+  await t.test('no other signer can use an issuer of this service', async () => {
     const reply = await create({
       name: 'we ourselves',
       issuer: `${service.baseUrl}/oidc`,
@@ -175,7 +175,7 @@ test('external JWT signers', async (t) => {
   )
 })
 
-test('API 3.1: anybody may know whose tokens count here', async (t) => {
+test('API 3.1: any caller may read which signers are accepted', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   await admin.createSigner({

@@ -117,7 +117,7 @@ test('identities', async (t) => {
     }
   })
 
-  await t.test('what somebody has is shown: sessions, password, no hash', async () => {
+  await t.test('shows what an identity has: sessions, password, no hash', async () => {
     const ada = await admin.createIdentity({ password: PASSWORD })
     await logInAs(service, ada)
     const reply = await admin.call('GET', `/identities/${ada.id}`)
@@ -127,7 +127,7 @@ test('identities', async (t) => {
     assert.ok(!/argon2|password/i.test(reply.text), reply.text)
   })
 
-  await t.test('D-34: deleting somebody ends every session at once', async () => {
+  await t.test('D-34: deleting an identity ends all its sessions immediately', async () => {
     const ada = await admin.createIdentity({ password: PASSWORD })
     const { access_token } = await logInAs(service, ada)
     const legacy = await legacySession(service, ada)
@@ -152,28 +152,31 @@ test('identities', async (t) => {
     assert.notEqual(second.id, first.id)
   })
 
-  await t.test('disabling ends every session at once, until somebody enables', async () => {
-    const ada = await admin.createIdentity({ password: PASSWORD })
-    const { access_token } = await logInAs(service, ada)
-    const legacy = await legacySession(service, ada)
-    // No body, and durationMinutes 0, are the same.
-    await admin.act('POST', `/identities/${ada.id}/disable`)
-    assert.equal(await answerTo(service, access_token), INVALID)
-    assert.equal(await legacy(), 401)
-    assert.equal(await passwordIsTaken(service, ada), false)
-    const { disabled, disabledAt, disabledUntil, hasApiSession } = await admin.get(
-      `/identities/${ada.id}`,
-    )
-    assert.deepEqual([disabled, disabledUntil, hasApiSession], [true, null, false])
-    assert.ok(disabledAt)
+  await t.test(
+    'disabling an identity ends all its sessions immediately, until it is enabled',
+    async () => {
+      const ada = await admin.createIdentity({ password: PASSWORD })
+      const { access_token } = await logInAs(service, ada)
+      const legacy = await legacySession(service, ada)
+      // No body, and durationMinutes 0, are the same.
+      await admin.act('POST', `/identities/${ada.id}/disable`)
+      assert.equal(await answerTo(service, access_token), INVALID)
+      assert.equal(await legacy(), 401)
+      assert.equal(await passwordIsTaken(service, ada), false)
+      const { disabled, disabledAt, disabledUntil, hasApiSession } = await admin.get(
+        `/identities/${ada.id}`,
+      )
+      assert.deepEqual([disabled, disabledUntil, hasApiSession], [true, null, false])
+      assert.ok(disabledAt)
 
-    await admin.act('POST', `/identities/${ada.id}/enable`, {})
-    assert.equal(await passwordIsTaken(service, ada), true)
-    assert.equal(await answerTo(service, access_token), INVALID, 'an ended session stays ended')
-    const enabled = await admin.get(`/identities/${ada.id}`)
-    assert.deepEqual([enabled.disabled, enabled.disabledAt], [false, null])
-    await admin.act('POST', `/identities/${ada.id}/enable`)
-  })
+      await admin.act('POST', `/identities/${ada.id}/enable`, {})
+      assert.equal(await passwordIsTaken(service, ada), true)
+      assert.equal(await answerTo(service, access_token), INVALID, 'an ended session stays ended')
+      const enabled = await admin.get(`/identities/${ada.id}`)
+      assert.deepEqual([enabled.disabled, enabled.disabledAt], [false, null])
+      await admin.act('POST', `/identities/${ada.id}/enable`)
+    },
+  )
 
   await t.test('a duration must be a whole number of minutes', async () => {
     const { id } = await admin.createIdentity()
@@ -188,7 +191,7 @@ test('identities', async (t) => {
     assert.equal((await admin.get(`/identities/${id}`)).disabled, false)
   })
 
-  await t.test('removing a TOTP that is not there is 409', async () => {
+  await t.test('removing TOTP where there is none is 409', async () => {
     const { id } = await admin.createIdentity()
     assertRefused(await admin.call('DELETE', `/identities/${id}/mfa`), 409, 'MFA_NOT_ENROLLED')
   })
@@ -208,7 +211,7 @@ test('identities', async (t) => {
     assertRefused(await admin.call('DELETE', `/identities/${id}/mfa`), 409, 'MFA_NOT_ENROLLED')
   })
 
-  await t.test('an administrator who is deleted is none any more, at once', async () => {
+  await t.test('a deleted administrator loses their rights immediately', async () => {
     const other = await admin.createIdentity({ isAdmin: true, password: PASSWORD })
     const second = await administrate(service, other)
     assert.equal(decodeJwt(second.token)['z_ia'], true)

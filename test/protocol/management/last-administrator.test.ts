@@ -35,7 +35,7 @@ test('the last administrator stays', async (t) => {
     await administrate(service)
   }
 
-  await t.test('when he is alone', assertKept)
+  await t.test('when they are the only one', assertKept)
 
   await t.test('when the others are no administrators', async () => {
     await admin.createIdentity({ password: PASSWORD })
@@ -48,7 +48,7 @@ test('the last administrator stays', async (t) => {
     await admin.act('DELETE', `/identities/${other.id}`)
   })
 
-  await t.test('when the other one has a password that his policy does not take', async () => {
+  await t.test('when the policy of the other one does not allow their password', async () => {
     const other = await admin.createIdentity({
       isAdmin: true,
       password: PASSWORD,
@@ -99,26 +99,29 @@ test('an administrator may go while another one can log in', async (t) => {
     )
   })
 
-  await t.test('and a signer goes only while somebody can log in without it', async (t) => {
-    const service = await startService(t)
-    const { admin, id } = await theAdministrator(service)
-    const other = await admin.createIdentity({
-      isAdmin: true,
-      externalId: 'other',
-      password: PASSWORD,
-    })
-    const signer = await admin.createSigner({ issuer: 'https://idp.example' })
-    const second = await administrate(service, other)
-    const { updb } = (await second.get(`/identities/${other.id}`)).authenticators
-    await second.act('DELETE', `/identities/${id}`)
-    // From here on the only administrator has a password and the signer.
-    await second.act('DELETE', `/external-jwt-signers/${signer}`)
-    const gone = await second.call('DELETE', `/authenticators/${updb.id}`)
-    assertRefused(gone, 409, 'LAST_ADMINISTRATOR')
-  })
+  await t.test(
+    'a signer can be deleted only while an administrator can log in without it',
+    async (t) => {
+      const service = await startService(t)
+      const { admin, id } = await theAdministrator(service)
+      const other = await admin.createIdentity({
+        isAdmin: true,
+        externalId: 'other',
+        password: PASSWORD,
+      })
+      const signer = await admin.createSigner({ issuer: 'https://idp.example' })
+      const second = await administrate(service, other)
+      const { updb } = (await second.get(`/identities/${other.id}`)).authenticators
+      await second.act('DELETE', `/identities/${id}`)
+      // From here on the only administrator has a password and the signer.
+      await second.act('DELETE', `/external-jwt-signers/${signer}`)
+      const gone = await second.call('DELETE', `/authenticators/${updb.id}`)
+      assertRefused(gone, 409, 'LAST_ADMINISTRATOR')
+    },
+  )
 })
 
-test('two administrators who delete each other at the same moment: one survives', async (t) => {
+test('of two administrators who delete each other at the same time, one remains', async (t) => {
   for (let round = 0; round < 5; round += 1) {
     const service = await startService(t)
     const { admin, id } = await theAdministrator(service)
@@ -139,7 +142,7 @@ test('two administrators who delete each other at the same moment: one survives'
   }
 })
 
-test('two administrators who are deleted by one at the same moment: one survives', async (t) => {
+test('of two administrators who are deleted at the same time, one remains', async (t) => {
   const service = await startService(t)
   const { admin, id } = await theAdministrator(service)
   const other = await admin.createIdentity({ isAdmin: true, password: PASSWORD })

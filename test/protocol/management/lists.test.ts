@@ -90,7 +90,7 @@ test('lists', async (t) => {
       'offset=99999999999999999999',
       'offset=0&offset=0',
     ]) {
-      await t.test(`API 2: ${path}?${query} is no page`, async () => {
+      await t.test(`API 2: ${path}?${query} is not a page`, async () => {
         assertRefused(await admin.call('GET', `${path}?${query}`), 400, 'INVALID_PAGINATION')
       })
     }
@@ -138,7 +138,10 @@ test('lists', async (t) => {
       await t.test(`API 2: ${path} cannot be asked for ${secret}`, async () => {
         const reply = await filtered(path, `true or ${secret} contains "$"`)
         assertRefused(reply, 400, 'INVALID_FILTER', 'filter')
-        assert.equal(reply.json().error.cause.reason, 'is no field to filter by, at column 9')
+        assert.equal(
+          reply.json().error.cause.reason,
+          'is not a field that can be filtered by, at column 9',
+        )
         const sorted = await admin.call('GET', `${path}?sort=${secret}`)
         assertRefused(sorted, 400, 'INVALID_SORT_IDENTIFIER', 'sort')
       })
@@ -173,7 +176,7 @@ test('lists', async (t) => {
       }
     })
 
-    await t.test(`API 2: ${path} finds one by its id, and nothing by a strange one`, async () => {
+    await t.test(`API 2: ${path} finds one by its id, and nothing by an invalid one`, async () => {
       const [{ id }] = await admin.get(path)
       const { data, meta } = (await filtered(path, `id = "${id}"`)).json()
       assert.deepEqual(
@@ -285,17 +288,20 @@ test('lists', async (t) => {
     },
   )
 
-  await t.test('API 3.1: strangers find signers by what they may read of them', async () => {
-    const path = '/edge/client/v1/external-jwt-signers'
-    const ask = (filter: string) =>
-      service.call(`${path}?filter=${encodeURIComponent(filter)}&limit=500`)
-    const { data, meta } = (await ask('issuer contains "example" and name = "Z"')).json()
-    assert.deepEqual(names(data), ['Z'])
-    assert.deepEqual(meta.filterableFields, Object.keys(PUBLIC_SIGNER_FIELDS.fields))
-    for (const hidden of ['enabled = false', 'tags.x = null', 'claimsProperty = "/sub"']) {
-      assertRefused(await ask(hidden), 400, 'INVALID_FILTER', 'filter')
-    }
-  })
+  await t.test(
+    'API 3.1: anonymous callers find signers by the fields that they may read',
+    async () => {
+      const path = '/edge/client/v1/external-jwt-signers'
+      const ask = (filter: string) =>
+        service.call(`${path}?filter=${encodeURIComponent(filter)}&limit=500`)
+      const { data, meta } = (await ask('issuer contains "example" and name = "Z"')).json()
+      assert.deepEqual(names(data), ['Z'])
+      assert.deepEqual(meta.filterableFields, Object.keys(PUBLIC_SIGNER_FIELDS.fields))
+      for (const hidden of ['enabled = false', 'tags.x = null', 'claimsProperty = "/sub"']) {
+        assertRefused(await ask(hidden), 400, 'INVALID_FILTER', 'filter')
+      }
+    },
+  )
 
   await t.test('API 2: without a limit there are ten, and the count is of all', async () => {
     const reply = (await admin.call('GET', '/auth-policies')).json()

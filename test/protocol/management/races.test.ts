@@ -46,7 +46,7 @@ test('of two of one name at two instances one is made', async (t) => {
   }
 })
 
-test('two administrators who remove each other from two instances: one survives', async (t) => {
+test('of two administrators who delete each other on two instances, one remains', async (t) => {
   const places = await twoPlaces(t)
   const store = await places[0].service.openStore()
   const first = await store.identities.list({ limit: 10, offset: 0 })

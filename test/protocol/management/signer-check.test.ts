@@ -50,7 +50,7 @@ test('the check of a signer', async (t) => {
   const SUBJECT = 'zoe@example.org'
 
   await t.test(
-    'a token that logs somebody in passes every step, with what was compared',
+    'a token that would log in passes every step, with the compared values',
     async () => {
       const jwt = await idp.jwt(SUBJECT)
       const { passed, verdicts, step } = await check(admin, idp.id, jwt)
@@ -109,13 +109,13 @@ test('the check of a signer', async (t) => {
     assert.ok(step('times').received?.startsWith(`exp ${toRfc3339(instant((now - 60) * 1_000))}`))
   })
 
-  await t.test('R105: a signature by somebody else under the same kid', async () => {
+  await t.test('R105: a signature by another key under the same kid', async () => {
     const { verdicts, step } = await check(admin, idp.id, await idp.forged(SUBJECT))
     assert.deepEqual(verdicts, { ...ALL_GOOD, signature: false })
     assert.match(step('signature').message, /signature is not by that key/)
   })
 
-  await t.test('an unknown kid, and an algorithm that nobody may use', async () => {
+  await t.test('an unknown kid, and an algorithm that is not allowed', async () => {
     const unknown = await check(admin, idp.id, await idp.jwt(SUBJECT, {}, { kid: 'gone' }))
     assert.deepEqual(unknown.verdicts, { ...ALL_GOOD, signature: false })
     assert.equal(unknown.step('signature').received, 'kid gone, alg ES256')
@@ -130,13 +130,13 @@ test('the check of a signer', async (t) => {
     assert.deepEqual(verdicts, { ...ALL_GOOD, claim: false, identity: null, policy: null })
   })
 
-  await t.test('a claim that names nobody leaves the policy undecided', async () => {
+  await t.test('a claim that names no identity leaves the policy undecided', async () => {
     const { verdicts, step } = await check(admin, idp.id, await idp.jwt('nobody@example.org'))
     assert.deepEqual(verdicts, { ...ALL_GOOD, identity: false, policy: null })
     assert.equal(step('identity').message, 'no identity has this external id')
   })
 
-  await t.test('a text that is no JWT fails at once, and the rest is not reached', async () => {
+  await t.test('a text that is not a JWT fails at once, and the rest is not reached', async () => {
     for (const jwt of ['x', 'a.b.c', `${part({ alg: 'ES256' })}.${part([1])}.AAAA`]) {
       const { passed, verdicts } = await check(admin, idp.id, jwt)
       assert.equal(passed, false)
@@ -194,7 +194,7 @@ test('the check of a signer', async (t) => {
     assert.ok(reply.text.includes('x'.repeat(200)))
   })
 
-  await t.test('nobody is logged in, nothing is counted, and no event is written', async () => {
+  await t.test('logs in no identity, counts nothing and writes no event', async () => {
     const count = async () =>
       (await sql(service, 'select count(*) as n from events')).map(({ n }) => Number(n))
     const before = await count()
@@ -224,7 +224,7 @@ test('the check of a signer', async (t) => {
   )
 })
 
-test('a disabled signer is said to be disabled, and its token is judged all the same', async (t) => {
+test('a disabled signer is reported as disabled, and its token is checked anyway', async (t) => {
   const { service, admin, idp } = await world(t, { enabled: false })
   const jwt = await idp.jwt('zoe@example.org')
   const { passed, verdicts, step } = await check(admin, idp.id, jwt)

@@ -161,7 +161,7 @@ test('passwords are replaced and changed', async (t) => {
   })
 
   // Attack: a login with the old password is begun just before the reset, and finished after it.
-  await t.test('D-122: what the former password proved begins nothing any more', async () => {
+  await t.test('D-122: what the former password proved no longer begins a session', async () => {
     const ada = await person()
     const { authRequestId, verifier } = await beginLogin(service)
     const { username, password } = ada
@@ -262,7 +262,7 @@ test('certificates are replaced and changed', async (t) => {
     )
   })
 
-  await t.test('the same certificate in another spelling is no change', async () => {
+  await t.test('the same certificate in another spelling is not a change', async () => {
     const leaf = await tool.makeLeaf(ca)
     const ada = await admin.createIdentity({ certPem: leaf.pem })
     const { cert } = await own(admin, ada.id)
@@ -274,20 +274,23 @@ test('certificates are replaced and changed', async (t) => {
     assert.equal(await answerTo(service, access_token), 'taken')
   })
 
-  await t.test('what is no certificate, is in use, or is no field of it is refused', async () => {
-    const [one, other] = [await tool.makeLeaf(ca), await tool.makeLeaf(ca)]
-    await admin.createIdentity({ certPem: other.pem })
-    const ada = await admin.createIdentity({ certPem: one.pem })
-    const { cert } = await own(admin, ada.id)
-    const patch = (body: object) => admin.call('PATCH', cert, body)
-    assertRefused(await patch({ certPem: other.pem }), 409, 'CERT_IN_USE')
-    assertRefused(await patch({ certPem: 'nothing' }), 400, 'INVALID_CERT_PEM')
-    assertRefused(await patch({ certPem: null }), 400, 'COULD_NOT_VALIDATE', 'certPem')
-    assertRefused(await patch({ password: OTHER }), 400, 'COULD_NOT_VALIDATE', 'password')
-    assertRefused(await patch({ fingerprint: 'x' }), 400, 'COULD_NOT_VALIDATE', 'fingerprint')
-    assertRefused(await patch({ method: 'updb' }), 400, 'COULD_NOT_VALIDATE', 'method')
-    assert.equal((await admin.get(cert)).fingerprint, one.fingerprint)
-  })
+  await t.test(
+    'what is not a certificate, is in use, or is not one of its fields is refused',
+    async () => {
+      const [one, other] = [await tool.makeLeaf(ca), await tool.makeLeaf(ca)]
+      await admin.createIdentity({ certPem: other.pem })
+      const ada = await admin.createIdentity({ certPem: one.pem })
+      const { cert } = await own(admin, ada.id)
+      const patch = (body: object) => admin.call('PATCH', cert, body)
+      assertRefused(await patch({ certPem: other.pem }), 409, 'CERT_IN_USE')
+      assertRefused(await patch({ certPem: 'nothing' }), 400, 'INVALID_CERT_PEM')
+      assertRefused(await patch({ certPem: null }), 400, 'COULD_NOT_VALIDATE', 'certPem')
+      assertRefused(await patch({ password: OTHER }), 400, 'COULD_NOT_VALIDATE', 'password')
+      assertRefused(await patch({ fingerprint: 'x' }), 400, 'COULD_NOT_VALIDATE', 'fingerprint')
+      assertRefused(await patch({ method: 'updb' }), 400, 'COULD_NOT_VALIDATE', 'method')
+      assert.equal((await admin.get(cert)).fingerprint, one.fingerprint)
+    },
+  )
 })
 
 test('D-117: a certificate of ours that was replaced stays refused at routers', async (t) => {

@@ -97,7 +97,7 @@ test('identities are replaced and changed', async (t) => {
     await admin.act('DELETE', `/identities/${id}`)
   })
 
-  await t.test('an empty PATCH is 200, changes nothing and is no event', async () => {
+  await t.test('an empty PATCH is 200, changes nothing and writes no event', async () => {
     const id = await create({})
     const before = await admin.get(`/identities/${id}`)
     service.clock.advance(milliseconds(5))
@@ -151,7 +151,7 @@ test('identities are replaced and changed', async (t) => {
     }
   })
 
-  await t.test('API 1: what is unique stays so, and an id that nobody has is 404', async () => {
+  await t.test('API 1: unique values stay unique, and an unknown id is 404', async () => {
     const one = await admin.createIdentity({ externalId: 'one' })
     const other = await admin.createIdentity({ externalId: 'another' })
     const patch = (body: object) => admin.call('PATCH', `/identities/${other.id}`, body)

@@ -184,7 +184,7 @@ test('policies are replaced and changed', async (t) => {
     assertRefused(removed, 409, 'ENTITY_CAN_NOT_BE_DELETED')
   })
 
-  await t.test('D-27, D-52: who is logged in feels it at the next call or refresh', async () => {
+  await t.test('D-27, D-52: sessions are affected at the next call or refresh', async () => {
     const policy = await admin.createPolicy()
     const ada = await admin.createIdentity({ policy, password: PASSWORD })
     const path = `/auth-policies/${policy}`
@@ -305,7 +305,7 @@ test('external JWT signers are replaced and changed', async (t) => {
     }
   })
 
-  await t.test('D-119: a signer that is disabled vouches for nobody from now on', async () => {
+  await t.test('D-119: a disabled signer is no longer accepted', async () => {
     await admin.createIdentity({ externalId: 'ada' })
     const idp = await registerIdp(t, service, admin, { issuer: 'https://live.example' })
     const path = `/external-jwt-signers/${idp.id}`
@@ -406,7 +406,7 @@ test('CAs are replaced and changed', async (t) => {
     }
   })
 
-  await t.test('a CA that is switched off lets nobody in from now on', async () => {
+  await t.test('a disabled CA no longer logs in its certificates', async () => {
     const ca = await tool.makeCa()
     const leaf = await tool.makeLeaf(ca)
     const id = await registerCa(admin, tool, ca)

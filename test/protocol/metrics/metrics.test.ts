@@ -51,7 +51,7 @@ test('logins, refreshes, certificates and fetches are counted', async (t) => {
   const monitored = await startMonitored(t)
   const { service, ask, scrape } = monitored
 
-  await t.test('the answer is the text format 0.0.4, and nobody may keep it', async () => {
+  await t.test('the response has the text format 0.0.4 and is not cacheable', async () => {
     const { headers } = await ask('/metrics')
     assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
     assert.equal(headers['cache-control'], 'no-store')
@@ -137,7 +137,7 @@ test('logins, refreshes, certificates and fetches are counted', async (t) => {
     assert.deepEqual(grown, [1])
   })
 
-  await t.test('a certificate that is enrolled; a password that is enrolled is none', async () => {
+  await t.test('a certificate that is enrolled; an enrolled password does not count', async () => {
     const admin = await administrate(service)
     const { token } = await inviteNew(admin, { ott: true })
     const chosen = await inviteNew(admin, { updb: 'chooses-a-password' })
@@ -261,7 +261,7 @@ test('a full queue for password hashing is counted', async (t) => {
   assert.equal(sampleOf(metrics, 'latchkey_password_hashing_refused_total'), refused.length)
 })
 
-test('R108: no name, id, path or method of a stranger becomes a label', async (t) => {
+test('R108: no name, id, path or method that a caller sends becomes a label', async (t) => {
   // Attack: every label that a stranger can fill is a series that all who keep the numbers carry for ever; and the
   // listener of metrics needs no credential, so that whatever is in it is told to everybody who reaches it.
   const { service, ask, scrape } = await startMonitored(t)

@@ -91,7 +91,7 @@ for (const [method, logOut] of Object.entries(WAYS)) {
       await assertOver(service, tokens)
     })
 
-    await t.test('with no hint nothing ends, and nobody is told otherwise', async () => {
+    await t.test('without a hint nothing ends, and the response says so', async () => {
       const tokens = await logInOffline(service)
       const before = await endings(service)
       for (const parameters of [{}, { client_id: 'service' }, { id_token_hint: '' }] as const) {
@@ -138,7 +138,7 @@ for (const [method, logOut] of Object.entries(WAYS)) {
     })
 
     await t.test(
-      'R049: to an address that is not allowed it leads nobody, and nothing ends',
+      'R049: does not redirect to an address that is not allowed, and ends nothing',
       async () => {
         // Attack: an open redirect behind a trusted name, and a session that ends on the way.
         const tokens = await logInOffline(service)
@@ -193,7 +193,7 @@ for (const [method, logOut] of Object.entries(WAYS)) {
       }
     })
 
-    await t.test('a person sees a page, also of a refusal', async () => {
+    await t.test('a browser gets a page, also for a refusal', async () => {
       const { id_token } = await logInOffline(service)
       const done = await logOut(service, { id_token_hint: id_token }, { headers: BROWSER })
       assert.equal(done.status, 200)
@@ -209,7 +209,7 @@ for (const [method, logOut] of Object.entries(WAYS)) {
   })
 }
 
-test('R049: what is no ID token of ours is no hint, and nothing ends', async (t) => {
+test('R049: what is not an ID token of ours is not a hint, and nothing ends', async (t) => {
   const service = await startService(t)
   const tokens = await logInOffline(service)
   const before = await endings(service)

@@ -92,16 +92,19 @@ test('introspection', async (t) => {
     await refreshed(service, refresh_token)
   })
 
-  await t.test('D-38: everybody else is known and may not, whatever the token', async () => {
-    const { access_token, refresh_token } = await logInOffline(service)
-    for (const token of [access_token, refresh_token, personToken, 'anything']) {
-      const reply = await ask(service, personToken, token)
-      assertOauthError(reply, 403, 'insufficient_scope')
-      assert.equal(reply.headers['www-authenticate'], undefined)
-    }
-  })
+  await t.test(
+    'D-38: every other identity is authenticated but not allowed, whatever the token',
+    async () => {
+      const { access_token, refresh_token } = await logInOffline(service)
+      for (const token of [access_token, refresh_token, personToken, 'anything']) {
+        const reply = await ask(service, personToken, token)
+        assertOauthError(reply, 403, 'insufficient_scope')
+        assert.equal(reply.headers['www-authenticate'], undefined)
+      }
+    },
+  )
 
-  await t.test('R064: without a good bearer token nobody learns anything', async () => {
+  await t.test('R064: without a valid bearer token a caller learns nothing', async () => {
     const { access_token, refresh_token, id_token } = await logInOffline(service)
     const anonymous = await post(service, '/oidc/introspect', { token: access_token })
     assertOauthError(anonymous, 401, 'invalid_token')

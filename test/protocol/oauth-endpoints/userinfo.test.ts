@@ -84,7 +84,7 @@ test('userinfo', async (t) => {
     assertRefused(inForm, MISSING)
   })
 
-  await t.test('D-29: a zt-session is no access token', async () => {
+  await t.test('D-29: a zt-session is not an access token', async () => {
     const login = await service.call('/edge/client/v1/authenticate?method=password', {
       json: ADMIN,
     })

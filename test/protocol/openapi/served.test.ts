@@ -9,7 +9,7 @@ import { startService } from '../../support/service.ts'
 
 const PREFIXES = ['/edge/client/v1', '/edge/management/v1']
 
-test('the documents and the reference pages of both APIs are served to anybody', async (t) => {
+test('the documents and the reference pages of both APIs are public', async (t) => {
   const service = await startService(t)
   for (const prefix of PREFIXES) {
     await t.test(`${prefix}/openapi.json describes the API that serves it`, async () => {

@@ -55,7 +55,7 @@ async function world(t: TestContext) {
   return { service, admin, person, statusOfLogin }
 }
 
-test('a person reads the own authenticators, and nobody else’s', async (t) => {
+test('a user reads their own authenticators, and no others', async (t) => {
   const { admin, person, service } = await world(t)
   const tool = await openOpenssl()
   t.after(() => tool.close())
@@ -101,7 +101,7 @@ test('a person reads the own authenticators, and nobody else’s', async (t) => 
   assert.equal((await legacy(OWN)).json().data[0].id, zoe.updb)
 })
 
-test('a person changes the own password', async (t) => {
+test('a user changes their own password', async (t) => {
   const { service, admin, person, statusOfLogin } = await world(t)
 
   await t.test('API 3.1: which ends the other sessions, and leaves this one', async () => {
@@ -287,7 +287,7 @@ test('a person changes the own password', async (t) => {
   )
 })
 
-test('a person changes the tags of the own certificate, and not the certificate', async (t) => {
+test('a user changes the tags of their own certificate, and not the certificate', async (t) => {
   const { admin, person } = await world(t)
   const tool = await openOpenssl()
   t.after(() => tool.close())

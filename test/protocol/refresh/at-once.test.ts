@@ -70,7 +70,7 @@ for (const [name, start] of Object.entries(SETUPS)) {
     })
 
     await t.test(
-      'R039: and whoever repeats one of them after the line went on ends it',
+      'R039: repeating one of them after its successor was used ends the session',
       async () => {
         const first = await logInOffline(one)
         const replies = await Promise.all(FIFTY.map((i) => refresh(at(i), first.refresh_token)))

@@ -101,7 +101,7 @@ test('R047: a refresh is refused', async (t) => {
     })
   }
 
-  await t.test('and the refresh tokens of everybody else are not', async () => {
+  await t.test('the refresh tokens of other identities are not affected', async () => {
     const [one, other] = [await person(service, admin), await person(service, admin)]
     await CHANGES['is disabled']?.change(one)
     assertRefreshRefused(await refresh(service, one.tokens.refresh_token))
@@ -118,7 +118,7 @@ test('a refusal for what may change again spends nothing', async (t) => {
   await refreshed(service, one.tokens.refresh_token)
 })
 
-test('R047: a disabled identity that is enabled again has to log in anew', async (t) => {
+test('R047: a disabled identity that is enabled again has to log in again', async (t) => {
   const { service, admin } = await world(t)
   const one = await person(service, admin)
   await CHANGES['is disabled']?.change(one)

@@ -21,7 +21,7 @@ import { sql } from '../../support/stores/sql.ts'
 test('a refresh token', async (t) => {
   const service = await startService(t)
 
-  await t.test('R044: comes with offline_access, and without it there is none', async () => {
+  await t.test('R044: comes with offline_access, and does not come without it', async () => {
     const { refresh_token, scope } = await logInOffline(service)
     assert.equal(typeof refresh_token, 'string')
     assert.equal(scope, 'openid offline_access')
@@ -50,7 +50,7 @@ test('a refresh token', async (t) => {
   )
 
   await t.test(
-    'R046: has the prefix lkr_ and 256 bits, is no JWT, and never comes twice',
+    'R046: has the prefix lkr_ and 256 bits, is not a JWT, and never comes twice',
     async () => {
       const { refresh_token } = await logInOffline(service)
       const all = [refresh_token]
@@ -181,7 +181,7 @@ test('a refresh', async (t) => {
     },
   )
 
-  await t.test('RFC 6749 §3.2: a scope without a value is no scope', async () => {
+  await t.test('RFC 6749 §3.2: a scope without a value is not a scope', async () => {
     const { refresh_token } = await logInOffline(service)
     const { scope } = await refreshed(service, refresh_token, { scope: '' })
     assert.equal(scope, 'openid offline_access')
@@ -295,7 +295,7 @@ test('how long a refresh token lives', async (t) => {
     assertRefreshRefused(await refresh(service, late.refresh_token))
   })
 
-  await t.test('its time begins anew with every refresh', async () => {
+  await t.test('its lifetime starts again with every refresh', async () => {
     let { refresh_token } = await logInOffline(service)
     for (let i = 0; i < 3; i++) {
       clock.advance(minutes(50))

@@ -116,7 +116,7 @@ test('D-36: a session that is used at a router does not go idle', async (t) => {
   }
 })
 
-test('D-42: who is no router may not ask: 401 without a certificate, 403 with one of somebody else', async (t) => {
+test('D-42: callers that are not routers are refused: 401 without a certificate, 403 with one of another identity', async (t) => {
   // Attack: whoever could ask would have an oracle for stolen tokens.
   const { service, admin } = await world(t)
   const session = await legacySession(service)
@@ -135,7 +135,7 @@ test('D-42: who is no router may not ask: 401 without a certificate, 403 with on
   }
 })
 
-test('D-45: a body that is no check is refused by its field', async (t) => {
+test('D-45: a body that is not a check is refused by its field', async (t) => {
   const { router } = await world(t)
   for (const [json, field] of [
     [{}, 'ztSession'],
@@ -151,7 +151,7 @@ test('D-45: a body that is no check is refused by its field', async (t) => {
   assertRefused(form, 415, 'UNSUPPORTED_MEDIA_TYPE')
 })
 
-test('D-42: a router that is disabled may not ask any more', async (t) => {
+test('D-42: a disabled router may no longer ask', async (t) => {
   const { service, admin } = await world(t)
   const { certificate, identityId } = await enrollRouter(t, admin)
   const router = presenting(service, certificate)

@@ -105,7 +105,7 @@ test('D-42: heartbeats come by themselves, with a cursor and the time', async (t
   }
 })
 
-test('D-42, R101: everything that ends is told: sessions, tokens, session certificates, enrolled certificates', async (t) => {
+test('D-42, R101: everything that ends is reported: sessions, tokens, session certificates, enrolled certificates', async (t) => {
   const { service, admin, router } = await world(t)
   const feed = await readyFeed(t, service, router)
   const { pem } = await makeCsr()
@@ -157,7 +157,7 @@ test('D-42: a cursor that is unknown, foreign, too new or too long brings a whol
   assertRefused(await twice.call(`${FEED}?since=a&since=b`), 400, 'COULD_NOT_VALIDATE', 'since')
 })
 
-test('D-23: a new signing key is told before it signs', async (t) => {
+test('D-23: a new signing key is announced before it signs', async (t) => {
   // The service looks for keys of others by itself, so this waits for it.
   const { service, router } = await world(t)
   const feed = await readyFeed(t, service, router)
@@ -171,7 +171,7 @@ test('D-23: a new signing key is told before it signs', async (t) => {
   assert.equal(JSON.stringify(keys).includes('"d"'), false, 'R061: public members alone')
 })
 
-test('D-42: without a certificate it is 401, with one that is no good 401 with a reason in the log', async (t) => {
+test('D-42: without a certificate it is 401, with an invalid one 401 with a reason in the log', async (t) => {
   const { service } = await world(t)
   const nobody = await service.call(FEED)
   assertRefused(nobody, 401, 'INVALID_AUTH')
@@ -192,7 +192,7 @@ test('D-42: a token is no substitute for the certificate, not even that of an ad
   }
 })
 
-test('D-38: an identity that is no router is 403, an administrator too', async (t) => {
+test('D-38: an identity that is not a router is 403, even an administrator', async (t) => {
   const { service, admin } = await world(t)
   for (const fields of [{ type: 'Default' }, { type: 'Default', isAdmin: true }]) {
     const { certificate } = await enrollRouter(t, admin, fields)

@@ -67,7 +67,7 @@ test('D-42, R101: routers at two instances of one installation', async (t) => {
 
   for (const [kind, begin] of Object.entries(SESSIONS)) {
     await t.test(
-      `an ${kind} session and its certificates that end at one are told at both`,
+      `an ${kind} session and its certificates that end at one are reported at both`,
       async () => {
         const session = await begin(a)
         const { id } = await issueCertificate(session, pem)
@@ -90,7 +90,7 @@ test('D-42, R101: routers at two instances of one installation', async (t) => {
   })
 
   await t.test(
-    'D-34: an end that commits late is told, below one that was told before',
+    'D-34: an end that commits late is reported, after one that was reported before',
     async () => {
       const late = await endLate(await a.openStore(), a, 'late-1')
       const early = await endLate(await a.openStore(), a, 'early-1')

@@ -60,7 +60,7 @@ test('D-21: also where its fingerprint is enrolled', async (t) => {
   assert.equal((await failureOf(service, login)).reason, 'certificate-of-session')
 })
 
-test('R102: without a token it is nobody, and beside a token it changes nothing', async (t) => {
+test('R102: without a token the certificate proves nothing, and with a token it changes nothing', async (t) => {
   const { caller, session } = await shown(t)
   const alone = await caller.call(CERTIFICATES)
   assertRefused(alone, 401, 'UNAUTHORIZED')

@@ -84,7 +84,7 @@ for (const [kind, begin] of Object.entries(SESSIONS)) {
   })
 }
 
-test('R100: what belongs to another session is 404, to read and to delete, whoever asks', async (t) => {
+test('R100: what belongs to another session is 404, to read and to delete, for every caller', async (t) => {
   // Attack: an administrator, another session of the same identity, and a stranger each know the id.
   const service = await startService(t)
   const admin = await administrate(service)

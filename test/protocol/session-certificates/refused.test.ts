@@ -88,7 +88,7 @@ test('D-45: a body that is not a request for a certificate is refused by its fie
   assert.equal(await countOf(session), 0)
 })
 
-test('R099: nobody without a session gets one, and the management API has none', async (t) => {
+test('R099: without a session there is no certificate, and the management API has none', async (t) => {
   const service = await startService(t)
   const { pem } = await makeCsr()
   const reply = await service.call(CERTIFICATES, { json: { csr: pem } })

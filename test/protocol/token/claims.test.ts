@@ -131,7 +131,7 @@ test('claims that follow the identity and the request', async (t) => {
   const claims = async (changes: Record<string, string> = {}): Promise<JWTPayload> =>
     decodeJwt((await logIn(service, changes)).access_token)
 
-  await t.test('D-24: z_ia is false for everybody who is no administrator', async () => {
+  await t.test('D-24: z_ia is false for every identity that is not an administrator', async () => {
     await sql(service, 'update identities set is_admin = 0')
     assert.equal((await claims())['z_ia'], false)
     await sql(service, 'update identities set is_admin = 1')
@@ -144,7 +144,7 @@ test('claims that follow the identity and the request', async (t) => {
     assert.equal((await claims())['z_eid'], 'zoe@example.org')
   })
 
-  await t.test('R019: scope is what was granted, without what nobody knows', async () => {
+  await t.test('R019: scope is what was granted, without unknown values', async () => {
     assert.equal((await claims({ scope: 'profile email openid' }))['scope'], 'openid profile')
   })
 

@@ -56,7 +56,7 @@ test('the exchange of a code', async (t) => {
     }
   })
 
-  await t.test('R032: the challenge itself is no verifier', async () => {
+  await t.test('R032: the challenge itself is not a verifier', async () => {
     // Attack: the challenge was seen in the authorization request; `plain` would take it.
     const code = await obtainCode(service)
     assertRefused(await exchange(service, { ...good(code), code_verifier: code.challenge }))
@@ -225,7 +225,7 @@ test('R029: a code lives for 60 seconds', async (t) => {
   await assertSpent(service, late)
 })
 
-test('R047: a code is worth nothing when its identity was disabled in between', async (t) => {
+test('R047: a code is not accepted if its identity was disabled in between', async (t) => {
   const service = await startService(t)
   const code = await obtainCode(service)
   await sql(service, 'update identities set disabled_at = 1')

@@ -93,7 +93,7 @@ test('the token endpoint', async (t) => {
     }
   })
 
-  await t.test('D-28: a form that is none, and an empty one, are refused', async () => {
+  await t.test('D-28: a malformed form, and an empty one, are refused', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     for (const body of ['', 'grant_type=%zz', 'grant_type=%ff', '&&&', 'grant_type=']) {
       assertError(await post(service, { body, headers }), 400, 'invalid_request')
@@ -198,7 +198,7 @@ test('the token endpoint', async (t) => {
     assertError(reply, 400, 'invalid_request')
   })
 
-  await t.test('R037: nobody gets a page from the token endpoint', async () => {
+  await t.test('R037: the token endpoint never returns a page', async () => {
     const headers = { accept: 'text/html' }
     assertError(await post(service, { form: [['x', 'y']], headers }), 400, 'invalid_request')
   })

@@ -42,7 +42,7 @@ test('D-13: a second primary login on one auth request', async (t) => {
 
   // Attack: he proves his own code and puts somebody else's password in front of it, or the other way round.
   await t.test(
-    'by somebody else starts over: the code of the first one counts for nothing',
+    'by another login starts over: the code of the first one is not accepted',
     async () => {
       const login = await partialLogin(service, ada)
       const reply = await again(service, login.authRequestId, bob)
@@ -56,7 +56,7 @@ test('D-13: a second primary login on one auth request', async (t) => {
     },
   )
 
-  await t.test('by somebody whom nothing more is demanded of is his login', async () => {
+  await t.test('completes the login of an identity that needs nothing else', async () => {
     const eve = await admin.createIdentity({ password: PASSWORD })
     const login = await partialLogin(service, ada)
     const done = await again(service, login.authRequestId, eve)
@@ -145,7 +145,7 @@ test('R092: after an enrollment every later login asks for a code, though the po
   }
 })
 
-test('D-16: an administrator who removes the app of somebody makes the login go on without it', async (t) => {
+test('D-16: after an administrator removes the app, the login continues without it', async (t) => {
   const { service, admin } = await start(t)
 
   await t.test('where the policy demands none, the next password is enough', async () => {

@@ -258,7 +258,7 @@ test('recovery codes', async (t) => {
     assert.equal(await left(ada), 17)
   })
 
-  await t.test('D-13: a recovery code of somebody else is wrong', async () => {
+  await t.test('D-13: a recovery code of another identity is wrong', async () => {
     const ada = await enrolledPerson(service, admin)
     const bob = await enrolledPerson(service, admin)
     assert.equal(await tryCode(service, bob, ada.recoveryCodes[0] ?? ''), 'refused')

@@ -172,7 +172,7 @@ test('D-13: a code that was proven before the policy asked for more', async (t) 
   })
 
   // Attack: he proves his own code, and puts somebody else's password in its place.
-  await t.test('counts for nobody else', async () => {
+  await t.test('does not count for other identities', async () => {
     const { login } = await halfway()
     const bob = await enrolledPerson(service, admin)
     const reply = await submitPassword(service, login.authRequestId, credentials(bob))

@@ -251,7 +251,7 @@ test('the steps of a login that asks for a TOTP code', async (t) => {
     assert.ok(answerOf(await submitCode(service, proven.authRequestId, code)).get('code'))
   })
 
-  await t.test('R027: a wrong password is no primary login', async () => {
+  await t.test('R027: a wrong password is not a primary login', async () => {
     const { authRequestId: id } = await beginLogin(service)
     const wrong = { username: ada.username, password: 'not the right one' }
     assertRefused(await submitPassword(service, id, wrong), 401, 'INVALID_AUTH')

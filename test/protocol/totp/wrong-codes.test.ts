@@ -131,7 +131,7 @@ test('D-18: ten in a row over several logins are answered 429, with a wait that 
   assert.ok(answerOf(reply).get('code'), 'after the wait a right code is taken')
 })
 
-test('D-18: a right code begins the count anew', async (t) => {
+test('D-18: a correct code restarts the count', async (t) => {
   const { service, admin } = await start(t)
   const ada = await enrolledPerson(service, admin)
   for (let round = 0; round < 3; round += 1) {
@@ -231,7 +231,7 @@ test('R086: guesses in a session count for the same identity as guesses at a log
   assertBlocked(await submitCode(service, authRequestId, ada.app.code()))
 })
 
-test('D-18: wrong codes lock neither the password nor anybody else', async (t) => {
+test('D-18: wrong codes lock neither the password nor other identities', async (t) => {
   const { service, admin } = await start(t)
   const policy = await admin.createPolicy({
     primary: { updb: { allowed: true, maxAttempts: 2, lockoutDurationMinutes: 5 } },

@@ -88,7 +88,7 @@ test('a request is a span, and what it waits for are spans below it', async (t) 
     assert.equal(JSON.stringify(fetch).includes('jwks'), false)
   })
 
-  await t.test('a refusal has its code, and is no failure of the service', async () => {
+  await t.test('a refusal has its code, and is not a failure of the service', async () => {
     const reply = await service.call('/edge/client/v1/current-identity')
     const [span] = await collector.traceOf(reply.headers['x-request-id'])
     assert.ok(span !== undefined)
@@ -236,7 +236,7 @@ for (const [what, start] of Object.entries(BAD_COLLECTORS)) {
       const reason =
         what === 'answers 503'
           ? 'the answer has the status 503'
-          : 'the host could not be asked (ECONNREFUSED)'
+          : 'the host could not be reached (ECONNREFUSED)'
       assert.equal(lines[0].reason, reason)
     }
     await service.stop()

@@ -99,7 +99,7 @@ async function isOurs(folder: string): Promise<boolean> {
   const entry = await lstat(folder).catch(() => undefined)
   if (entry === undefined) return false
   if (!entry.isDirectory() || entry.uid !== userInfo().uid) {
-    throw new Error(`${folder} belongs to somebody else; remove it`)
+    throw new Error(`${folder} belongs to another user; remove it`)
   }
   return true
 }

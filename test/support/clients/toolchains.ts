@@ -29,6 +29,19 @@ export async function buildGo(folder: string): Promise<string> {
   return out
 }
 
+/** Returns a Python that has these packages, kept in the temporary folder for the next run; undefined without pip. */
+export async function preparePython(packages: readonly string[]): Promise<string | undefined> {
+  const folder = join(tmpdir(), 'latchkey-clients-python')
+  const python = join(folder, 'bin', 'python')
+  try {
+    await run('python3', ['-m', 'venv', folder])
+    await run(python, ['-m', 'pip', 'install', '-q', ...packages], { maxBuffer: 1 << 24 })
+    return python
+  } catch {
+    return undefined
+  }
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: what a program prints
 export type Printed = any
 

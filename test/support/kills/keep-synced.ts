@@ -1,15 +1,18 @@
 /**
- * Loaded before the command (`node --import`): keeps, beside the database, what a disk certainly has of it. Whenever a sync of the
- * WAL is done and before anybody is told, CUT_FOLDER gets a folder with the database and the WAL as they were when the sync
- * began. CUT_DATABASE is the path of the database. The folder with the highest number is what a power cut leaves.
+ * Loaded before the command (`node --import`): keeps, beside the database, what a disk certainly has of it. Whenever a
+ * sync of the WAL is done and before anybody is told, `folder` gets a folder with the database and the WAL as they were
+ * when the sync began. `database` is the path of the database. The folder with the highest number is what a power cut
+ * leaves.
  */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import process from 'node:process'
 
-const { CUT_FOLDER: folder, CUT_DATABASE: database } = process.env
-if (folder !== undefined && database !== undefined) keepSynced(folder, database)
+// In the address and not in the environment: workers get the arguments of Node and none of our variables.
+const { searchParams } = new URL(import.meta.url)
+const [folder, database] = [searchParams.get('folder'), searchParams.get('database')]
+if (folder !== null && database !== null) keepSynced(folder, database)
 
 interface Image {
   readonly database: Buffer

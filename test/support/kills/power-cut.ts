@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { type ChildService, startChild } from '../process/child-service.ts'
 import { isContinued } from './keep-synced.ts'
 
-const KEEP_SYNCED = new URL('./keep-synced.ts', import.meta.url).href
+const KEEP_SYNCED = new URL('./keep-synced.ts', import.meta.url)
 
 export interface DoomedHome {
   /** Starts the service, and remembers from then on what the disk has. */
@@ -20,14 +20,14 @@ export interface DoomedHome {
 export function doomedHome(t: TestContext, home: string): DoomedHome {
   const database = join(home, 'latchkey.db')
   const folder = join(home, 'synced')
+  const preload = `${KEEP_SYNCED}?${new URLSearchParams({ folder, database })}`
   return {
     async start() {
       await rm(folder, { recursive: true, force: true })
       await mkdir(folder)
       return startChild(t, {
         home,
-        environment: { CUT_FOLDER: folder, CUT_DATABASE: database },
-        nodeArguments: ['--import', KEEP_SYNCED],
+        nodeArguments: ['--import', preload],
       })
     },
     async cutPower(part) {

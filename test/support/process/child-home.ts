@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { defaultConfigFile } from '../../../src/config/default-file.ts'
-import { useWorkers } from '../installed-home.ts'
+import { useWorkers } from '../homes/installed-home.ts'
 import { freePort } from '../ports.ts'
 import { temporaryFolder } from '../service.ts'
 

@@ -7,10 +7,10 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
 import { type CallOptions, httpClient, type Reply } from '../http-client.ts'
+import { programFor } from '../programs/shipped-program.ts'
 import { ADMIN } from '../service.ts'
 import { preparedHome } from './prepared-home.ts'
 import { CHEAP_PROGRAM, childEnvironment, type Finished } from './program.ts'
-import { programFor } from './shipped-program.ts'
 
 /** Generous: a busy machine is no reason to fail. */
 const PATIENCE_MILLISECONDS = 60_000

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
+import { programFor } from '../programs/shipped-program.ts'
 import { temporaryFolder } from '../service.ts'
 import { waitFor } from './child-service.ts'
 import { childEnvironment, type Finished } from './program.ts'
 import { runCommand, runProcess } from './run-command.ts'
-import { programFor } from './shipped-program.ts'
 
 export interface Terminal {
   /** Everything that was on it, without colours. */

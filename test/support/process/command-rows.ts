@@ -30,18 +30,18 @@ const both = (...where: Where): Row => ({ done: where, mistaken: where })
 const FILTER: Where = [ADMIN, 'a list says when it is not whole, and --all makes it whole']
 const NOBODY: Where = [ENTITIES, 'an authenticator is listed, and shown by its username']
 const NOTHING: Where = [ADMIN, 'each kind of refusal has its exit code']
-const GONE: Where = [ENTITIES, 'a credential that is deleted lets nobody in']
+const GONE: Where = [ENTITIES, 'a deleted credential no longer logs in']
 
 const MADE: Where = [ADMIN, 'an identity is made by options, read, listed, changed and deleted']
-const PASSWORD: Where = [ADMIN, 'a password is read from a file that is nobody else’s']
+const PASSWORD: Where = [ADMIN, 'reads a password from a file that other users cannot read']
 const POLICY: Where = [ADMIN, 'a policy is made by options that name signers']
 const CA: Where = [
   ADMIN,
-  'a CA is registered from a file, with where its certificates name somebody',
+  'registers a CA from a file, with the field that contains the external id',
 ]
 const INVITED: Where = [ADMIN, 'an identity that is invited gets its token, this once']
 const SIGNER: Where = [ENTITIES, 'a signer is listed, changed and deleted']
-const ENROLLMENT: Where = [ENTITIES, 'an enrollment is made for somebody, shown and withdrawn']
+const ENROLLMENT: Where = [ENTITIES, 'creates, shows and deletes an enrollment']
 
 export const ROWS: Readonly<Record<string, Row>> = {
   login: {
@@ -61,39 +61,33 @@ export const ROWS: Readonly<Record<string, Row>> = {
     mistaken: LOGGED_OUT,
   },
   cert: {
-    done: ['cli-sessions', 'is written with its key, which nobody else can read'],
+    done: ['cli-sessions', 'is written with its key, which other users cannot read'],
     mistaken: ['cli-sessions', 'needs a place to go to'],
   },
   enroll: {
-    done: ['cli-enroll', 'by somebody with a certificate of the CA becomes a login with it'],
-    mistaken: ['cli-enroll', 'that is none is named, and not repeated'],
+    done: ['cli-enroll', 'with a certificate of the CA becomes a login with it'],
+    mistaken: ['cli-enroll', 'names a token that is not valid, and does not repeat it'],
   },
-  password: both('cli-account', 'the own password is changed by whoever knows it'),
+  password: both('cli-account', 'a user who knows the current password changes it'),
   'mfa status': ACCOUNT,
   'mfa enable': ACCOUNT,
   'mfa disable': ACCOUNT,
   'mfa recovery-codes': ACCOUNT,
   'context list': {
     done: ['cli-sessions', 'are several logins side by side; the last one is the current one'],
-    mistaken: ['cli-sessions', 'whose file cannot be read are not taken for none'],
+    mistaken: ['cli-sessions', 'whose file cannot be read are not treated as missing'],
   },
   'context use': {
     done: ['cli-sessions', 'one is made the current one by its name'],
-    mistaken: [
-      'cli-sessions',
-      'a name that nobody has is exit code 64, and those that there are are named',
-    ],
+    mistaken: ['cli-sessions', 'an unknown name is exit code 64, and the known ones are listed'],
   },
   'context remove': {
     done: ['cli-sessions', 'one that is removed takes its credentials along'],
-    mistaken: [
-      'cli-sessions',
-      'a name that nobody has is exit code 64, and those that there are are named',
-    ],
+    mistaken: ['cli-sessions', 'an unknown name is exit code 64, and the known ones are listed'],
   },
   completion: {
     done: ['cli-completion', 'bash completes commands, options, files and contexts'],
-    mistaken: ['cli-completion', 'completion for a shell that nobody knows is exit code 64'],
+    mistaken: ['cli-completion', 'completion for an unknown shell is exit code 64'],
   },
 
   'list identities': { done: MADE, mistaken: FILTER },
@@ -113,7 +107,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'get ca': { done: CA, mistaken: NOBODY },
   'get enrollment': { done: ENROLLMENT, mistaken: NOBODY },
   'get session': {
-    done: [ENTITIES, 'a session is shown by whoever has one'],
+    done: [ENTITIES, 'shows the session of an identity that has one'],
     mistaken: NOBODY,
   },
   'create identity': { done: MADE, mistaken: NOTHING },
@@ -136,7 +130,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'delete enrollment': { done: INVITED, mistaken: GONE },
   'delete session': {
     done: [ADMIN, 'what fits several is refused, and all that fit are named'],
-    mistaken: [ENTITIES, 'a session is shown by whoever has one'],
+    mistaken: [ENTITIES, 'shows the session of an identity that has one'],
   },
 
   'describe identity': both(
@@ -151,7 +145,10 @@ export const ROWS: Readonly<Record<string, Row>> = {
     'a credential makes way for an invitation, and its name stands for that',
   ),
   'mfa remove': both(ACTIONS, 'TOTP is removed where there is some'),
-  'sessions end-all': both(ACTIONS, 'all sessions of an identity end, and of nobody by mistake'),
+  'sessions end-all': both(
+    ACTIONS,
+    'ends all sessions of one identity, and of no other by mistake',
+  ),
   'signer check': both(ACTIONS, 'a JWT is tried against a signer, step by step'),
   'ca verify': both(ACTIONS, 'a CA is verified by a certificate with its token'),
   'ca token': both(ACTIONS, 'a CA is verified by a certificate with its token'),
@@ -174,11 +171,18 @@ export const ROWS: Readonly<Record<string, Row>> = {
     done: ['demo', 'every line that the demo prints does what is said beside it'],
     mistaken: ['demo', 'a port that is taken is refused, and leaves nothing'],
   },
+  'fake-server': {
+    done: ['guide-testing-clients', 'the lines of docs/testing-clients.md do what they say'],
+    mistaken: [
+      'guide-testing-clients',
+      'a scenario that does not exist is refused, and nothing starts',
+    ],
+  },
   init: {
     done: ['first-start', 'init prepares everything and starts nothing'],
     mistaken: [
       'command-line',
-      'an address that nobody can connect to is refused before anything is made',
+      'an address that clients cannot connect to is refused before anything is created',
     ],
   },
   'config check': {
@@ -226,11 +230,11 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'migrate-store': {
     done: [
       'migrate-store',
-      'from SQLite to PostgreSQL and back, everything that people hold stays good, and what was spent stays spent (R042)',
+      'from SQLite to PostgreSQL and back, everything that users hold stays valid, and what was spent stays spent (R042)',
     ],
     mistaken: [
       'migrate-store',
-      'a target with an installation, a source without one and anything that is no database are refused, and nothing changes',
+      'a target with an installation, a source without one and anything that is not a database are refused, and nothing changes',
     ],
   },
   gateway: {

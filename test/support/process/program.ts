@@ -9,13 +9,13 @@ export const PROGRAM = fileURLToPath(new URL('../../../bin/latchkey.js', import.
 const { LATCHKEY_TEST_PROGRAMS: bundles } = process.env
 
 /** The same command, for tests of what it does rather than of how it starts. A file that runs by itself has no bundle. */
-export const FAST_PROGRAM = bundles === undefined ? PROGRAM : join(bundles, 'latchkey.mjs')
+export const FAST_PROGRAM = bundles === undefined ? PROGRAM : join(bundles, 'latchkey.js')
 
 /** The same with cheap password hashing. */
 export const CHEAP_PROGRAM =
   bundles === undefined
     ? fileURLToPath(new URL('./cheap-latchkey.ts', import.meta.url))
-    : join(bundles, 'cheap-latchkey.mjs')
+    : join(bundles, 'cheap-latchkey.js')
 
 export interface Finished {
   readonly code: number | null

@@ -11,9 +11,9 @@ import { systemClock } from '../../../src/base/time/clock.ts'
 import { runCli } from '../../../src/cli/run.ts'
 import { createInterrupts } from '../../../src/cli/terminal/interrupts.ts'
 import { createStreamIo } from '../../../src/cli/terminal/stream-io.ts'
+import { isFirstRun, programFor, wordsIn } from '../programs/shipped-program.ts'
 import { type ChildOptions, spawnLatchkey } from './child-service.ts'
 import { childEnvironment, type Finished } from './program.ts'
-import { isFirstRun, programFor, wordsIn } from './shipped-program.ts'
 
 export interface Surroundings {
   readonly cwd: string

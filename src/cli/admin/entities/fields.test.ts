@@ -87,7 +87,7 @@ test('a tag called __proto__ is a member like any other, and changes no object',
   assert.deepEqual(Object.keys(tags as object), ['__proto__'])
 })
 
-test('a fault in a member is told by the option that it came from', () => {
+test('an error in a member names the option that it came from', () => {
   assert.equal(optionFor(FIELDS, 'primary.updb.maxAttempts'), '--attempts')
   assert.equal(optionFor(FIELDS, 'tags.floor'), '--tag')
   assert.equal(optionFor(FIELDS, 'typed'), undefined)

@@ -53,7 +53,7 @@ export function optionsOf(fields: readonly Field[]): Options {
     fields.flatMap((field): [string, Option][] => {
       const given: [string, Option] = [field.option, optionOf(field)]
       if (!hasNegative(field)) return [given]
-      const what = field.kind === 'flag' ? 'the opposite' : 'take it away'
+      const what = field.kind === 'flag' ? 'the opposite' : 'remove it'
       return [given, [`no-${field.option}`, { what }]]
     }),
   )

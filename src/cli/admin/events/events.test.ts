@@ -93,7 +93,7 @@ test('an event that is committed late, behind newer ones, is shown all the same'
   assert.deepEqual(seen, ['a', 'c', 'late'])
 })
 
-test('a server that is away for a while is waited for, and said to be away once', async () => {
+test('waits for a server that is away for a while, and reports it once', async () => {
   const events = [event('a', 1)]
   const log = logOf(events)
   const away = new ServerUnavailable('NO_ANSWER', 'no answer', { mayHaveHappened: false })
@@ -108,7 +108,7 @@ test('a server that is away for a while is waited for, and said to be away once'
   assert.deepEqual(warnings, ['latchkey: the server does not answer; still trying'])
 })
 
-test('whoever may no longer read the log hears so', async () => {
+test('a user who may no longer read the log is told so', async () => {
   const events = [event('a', 1)]
   const log = logOf(events)
   const running = followed(events, log, 5, [

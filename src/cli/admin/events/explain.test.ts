@@ -18,7 +18,7 @@ test('a command that is suggested has the names of the event in it', () => {
   assert.match(meaningFor(failed('password-locked', 'alice'), names).todo ?? '', /unlock alice$/)
 })
 
-test('a name that somebody else chose runs nothing in the shell that it is pasted into', () => {
+test('a name that another user chose runs nothing in the shell that it is pasted into', () => {
   // Attack: a stranger tries to log in as "$(…)", and the administrator pastes what explain suggests.
   const { todo = '' } = meaningFor(
     failed('password-locked', "$(reboot)';\u001b[A reboot"),
@@ -27,7 +27,7 @@ test('a name that somebody else chose runs nothing in the shell that it is paste
   assert.ok(todo.endsWith("latchkey unlock '$(reboot)'\\'';\u{fffd}[A reboot'"), todo)
 })
 
-test('a type that nobody knows yet is told by its own words', () => {
+test('an unknown type is described by its own words', () => {
   assert.deepEqual(meaningFor({ type: 'a.b', reason: 'c' }, new Map()), { what: 'a.b: c' })
 })
 

@@ -9,6 +9,7 @@ import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
+import { clockSentence } from './clock-sentence.ts'
 import { identityIdOf } from './events.ts'
 import { type Meaning, meaningOf } from './reasons.ts'
 
@@ -105,7 +106,10 @@ export function explainedLines(event: Row, names: Names): readonly string[] {
     ['done by', actorId === identityId ? undefined : called(actorId, names)],
     ['from', address],
     ['with', userAgent],
-    ...Object.entries(details),
+    ...Object.entries(details).map(
+      ([name, value]) =>
+        [name, name === 'clock' ? (clockSentence(value) ?? value) : value] as const,
+    ),
   ]
   return [
     what,

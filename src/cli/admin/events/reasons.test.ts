@@ -13,7 +13,7 @@ test('every reason has its sentence, and no sentence is for a reason that does n
   }
 })
 
-test('a reason that nobody knows yet is explained by the type of its event', () => {
+test('an unknown reason is explained by the type of its event', () => {
   assert.deepEqual(meaningOf('login.failed', 'from-the-future'), TYPES['login.failed'])
   assert.equal(meaningOf('from.the-future', null), undefined)
 })

@@ -18,19 +18,19 @@ export function meaningOf(type: string, reason: string | null): Meaning | undefi
 const ISSUE_CERTIFICATE = 'Give the identity a certificate that is for client authentication.'
 const CA_ENABLE = 'Enable it: latchkey update ca NAME --auth'
 const CA_VERIFY = 'Verify it: latchkey ca verify NAME --cert FILE'
-const LOGIN_AGAIN = 'The person logs in again.'
+const LOGIN_AGAIN = 'The user logs in again.'
 const ENABLE = 'Enable it, if that is right: latchkey enable identity IDENTITY'
 const CHECK_JWT = 'See which step fails: latchkey signer check SIGNER --jwt FILE'
 const STOLEN =
-  'Somebody has a copy. Find out where it was kept; the session has ended, and the person logs in again.'
+  'An attacker has a copy. Find out where it was stored. The session has ended; the user must log in again.'
 
 const CERTIFICATES: Readonly<Record<string, Meaning>> = {
   'no-certificate': {
     what: 'The connection showed no client certificate.',
-    todo: 'The client must present its certificate; something that ends TLS on the way may have taken it off.',
+    todo: 'The client must present its certificate; a proxy that ends TLS on the way may have removed it.',
   },
   'certificate-untrusted': {
-    what: 'The certificate leads to no CA that counts here.',
+    what: 'The certificate does not lead to a CA that is accepted here.',
     todo: 'Register and verify its CA, or enroll the identity: latchkey create ca, latchkey create enrollment',
   },
   'certificate-expired': {
@@ -46,11 +46,11 @@ const CERTIFICATES: Readonly<Record<string, Meaning>> = {
     todo: ISSUE_CERTIFICATE,
   },
   'certificate-is-ca': {
-    what: 'The certificate is that of a CA, which logs nobody in.',
+    what: 'The certificate is that of a CA, which cannot log in.',
     todo: ISSUE_CERTIFICATE,
   },
   'certificate-of-session': {
-    what: 'The certificate is one of an API session, which logs nobody in.',
+    what: 'The certificate belongs to an API session, which cannot log in.',
     todo: 'The client must use the certificate that it enrolled with.',
   },
   'ca-disabled': { what: 'The CA of the certificate is not enabled for this.', todo: CA_ENABLE },
@@ -70,7 +70,7 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
       todo: 'Change the policy, or give the identity another: latchkey update identity IDENTITY --policy NAME',
     },
     'unknown-username': {
-      what: 'Nobody has this username.',
+      what: 'No identity has this username.',
       todo: 'Compare it with: latchkey list authenticators',
     },
     'wrong-password': {
@@ -86,15 +86,15 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
       todo: 'Enroll the identity again, or: latchkey update policy NAME --allow-expired-certs',
     },
     'certificate-unknown': {
-      what: 'The certificate is good, and belongs to no identity.',
+      what: 'The certificate is valid, but belongs to no identity.',
       todo: 'Give it to one: latchkey create authenticator --identity IDENTITY --cert FILE',
     },
     'jwt-missing': {
-      what: 'No external JWT came along.',
+      what: 'The request has no external JWT.',
       todo: 'The client must send one in the Authorization header.',
     },
     'jwt-expired': {
-      what: 'The external JWT was good, and has expired.',
+      what: 'The external JWT has expired.',
       todo: 'The client must fetch a new one.',
     },
     'jwt-invalid': {
@@ -102,7 +102,7 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
       todo: CHECK_JWT,
     },
     'signer-unknown': {
-      what: 'The issuer of the external JWT is none that is known here.',
+      what: 'The issuer of the external JWT is not known here.',
       todo: 'Compare its iss with: latchkey list signers',
     },
     'signer-disabled': {
@@ -114,27 +114,27 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
       todo: 'Allow it: latchkey update policy NAME --signer NAME (for all that are allowed)',
     },
     'identity-unknown': {
-      what: 'The claim of the external JWT names nobody here.',
-      todo: 'Set it: latchkey update identity IDENTITY --external-id VALUE. It must be the same to the letter.',
+      what: 'The claim of the external JWT names no identity.',
+      todo: 'Set it: latchkey update identity IDENTITY --external-id VALUE. It must match exactly.',
     },
     'idp-refused': {
       what: 'The identity provider sent the browser back without a token.',
       todo: 'Its own log says why; the registration of this service there may be wrong.',
     },
     'idp-unreachable': {
-      what: 'The identity provider could not be asked.',
-      todo: 'See what went wrong last: latchkey get signer NAME',
+      what: 'The identity provider could not be reached.',
+      todo: 'See the last error: latchkey get signer NAME',
     },
     'secondary-jwt-missing': {
-      what: 'The policy demands an external JWT besides, and none came along.',
+      what: 'The policy also demands an external JWT, and the request has none.',
       todo: 'The client must send one of the signer that the policy names.',
     },
     'secondary-jwt-expired': {
-      what: 'The external JWT that is demanded besides has expired.',
+      what: 'The external JWT that the policy also demands has expired.',
       todo: 'The client must fetch a new one.',
     },
     'secondary-jwt-invalid': {
-      what: 'The external JWT that is demanded besides is not good, or of somebody else.',
+      what: 'The external JWT that the policy also demands is not valid, or belongs to another identity.',
       todo: CHECK_JWT,
     },
     'wrong-code': {
@@ -143,15 +143,15 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
     },
     'too-many-codes': {
       what: 'Too many codes were wrong; this login is over.',
-      todo: 'The person begins again. If the phone is lost: latchkey mfa remove IDENTITY',
+      todo: 'The user starts again. If the phone is lost: latchkey mfa remove IDENTITY',
     },
   },
   'token.refused': {
     'identity-missing': { what: 'The identity is gone.' },
     'identity-disabled': { what: 'The identity is disabled.', todo: ENABLE },
     'method-not-allowed': {
-      what: 'The policy no longer allows the way of the login.',
-      todo: 'The person logs in another way, or the policy is changed.',
+      what: 'The policy no longer allows the method of the login.',
+      todo: 'The user logs in another way, or you change the policy.',
     },
     'signer-disabled': {
       what: 'The signer of the login is gone or disabled.',
@@ -166,7 +166,7 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
       todo: 'Register its successor, and give the identity a certificate of that one.',
     },
     'certificate-unknown': {
-      what: 'The CA of the login no longer says where the external id stands in its certificates.',
+      what: 'The CA of the login no longer says which field of its certificates contains the external id.',
       todo: 'Compare the certificate with: latchkey get ca NAME',
     },
     'certificate-expired': {
@@ -191,24 +191,24 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
     },
     'code-spent': {
       what: 'The code of the login was exchanged, or tried, before.',
-      todo: 'The client must exchange it once. If it does: somebody has seen the code.',
+      todo: 'The client must exchange it once. If it does, an attacker has seen the code.',
     },
     'client-mismatch': {
       what: 'The client id is another one than at the authorization.',
       todo: 'The client must send the same client id in both calls.',
     },
     'redirect-uri-mismatch': {
-      what: 'The redirect URI is another one than at the authorization.',
+      what: 'The redirect URI is not the one of the authorization request.',
       todo: 'The client must send the same in both calls, the port included.',
     },
     'verifier-mismatch': {
-      what: 'The PKCE verifier is missing or does not fit.',
-      todo: 'The client must send the verifier of the same login. If it does: somebody has seen the code.',
+      what: 'The PKCE verifier is missing or does not match.',
+      todo: 'The client must send the verifier of the same login. If it does, an attacker has seen the code.',
     },
     'refresh-token-expired': { what: 'The refresh token has expired.', todo: LOGIN_AGAIN },
     'refresh-token-spent': {
       what: 'The refresh token was spent a moment ago.',
-      todo: 'A double click, or a lost answer: the client must keep the token that it got last.',
+      todo: 'A double click, or a lost response: the client must keep the latest token.',
     },
     'session-ended': {
       what: 'The session has ended, or reached its absolute end.',
@@ -217,9 +217,12 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
   },
   'session.ended': {
     'code-reused': { what: 'The code of its login was exchanged a second time.', todo: STOLEN },
-    'refresh-token-reused': { what: 'A spent refresh token of it came again.', todo: STOLEN },
+    'refresh-token-reused': {
+      what: 'One of its spent refresh tokens was used again.',
+      todo: STOLEN,
+    },
     revoked: { what: 'Its refresh token was revoked.' },
-    expired: { what: 'Its time was over.' },
+    expired: { what: 'It expired.' },
     logout: { what: 'Its holder logged out.' },
     holder: { what: 'Its holder ended it from another session.' },
     administrator: { what: 'An administrator ended it.' },
@@ -227,10 +230,10 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
     'identity-deleted': { what: 'Its identity was deleted.' },
     'authenticator-removed': {
       what: 'The credential that it began with was removed.',
-      todo: 'The person logs in with another one, or enrolls again.',
+      todo: 'The user logs in with another one, or enrolls again.',
     },
     'identity-changed': {
-      what: 'Its tokens say something of the identity that is no longer so.',
+      what: 'Its tokens contain facts about the identity that have changed.',
       todo: LOGIN_AGAIN,
     },
     'credential-changed': {
@@ -246,12 +249,12 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
   'enrollment.refused': {
     ...CERTIFICATES,
     'token-unknown': {
-      what: 'There is no such enrollment token: it was withdrawn, refreshed, or never made.',
-      todo: 'Make another: latchkey create enrollment --identity IDENTITY',
+      what: 'There is no such enrollment token: it was withdrawn, refreshed, or never created.',
+      todo: 'Create another: latchkey create enrollment --identity IDENTITY',
     },
     'token-expired': {
       what: 'The enrollment token has expired.',
-      todo: 'Give it another: latchkey update enrollment IDENTITY',
+      todo: 'Give it a new token: latchkey update enrollment IDENTITY',
     },
     'token-used': {
       what: 'The enrollment token was used before.',
@@ -270,17 +273,17 @@ export const REASONS: Readonly<Record<string, Readonly<Record<string, Meaning>>>
 }
 
 export const TYPES: Readonly<Record<string, Meaning>> = {
-  'login.succeeded': { what: 'Somebody has proven all that was asked.' },
+  'login.succeeded': { what: 'A login succeeded: everything that the policy demands was proven.' },
   'login.failed': { what: 'A credential, a second factor or a code was refused.' },
   'login.locked': {
-    what: 'Too many wrong passwords in a row: their network is shut out, or after a hundred every one.',
+    what: 'Too many wrong passwords in a row: their network is blocked, or after a hundred every network.',
     todo: 'Wait for the end of the lock, sign in on a known device, or: latchkey unlock USERNAME',
   },
   'token.issued': { what: 'A code became tokens; a session began.' },
   'token.refreshed': { what: 'A refresh token became new tokens.' },
   'token.refused': { what: 'A genuine code or refresh token got no tokens.' },
   'token.reused': {
-    what: 'A spent refresh token came again, too late to be a lost answer.',
+    what: 'A spent refresh token was used again, too late to be a lost response.',
     todo: STOLEN,
   },
   'token.revoked': { what: 'One access token was revoked; its session goes on.' },
@@ -289,20 +292,22 @@ export const TYPES: Readonly<Record<string, Meaning>> = {
   'certificate.removed': { what: 'An API session certificate was removed.' },
   'mfa.enrolled': { what: 'An authenticator app was enrolled and verified.' },
   'mfa.removed': { what: 'A TOTP enrollment was removed.' },
-  'mfa.recovery-codes-renewed': { what: 'New recovery codes were made; the old ones are void.' },
+  'mfa.recovery-codes-renewed': {
+    what: 'New recovery codes were created; the old ones no longer work.',
+  },
   'mfa.recovery-code-used': { what: 'A login was completed with a recovery code.' },
-  'administrator.recovered': { what: 'An administrator got a way back in by a command.' },
+  'administrator.recovered': { what: 'A command restored the access of an administrator.' },
   'secret.rotated': { what: 'The installation secret was replaced.' },
-  'installation.restored': { what: 'A backup was put in place; a new epoch began.' },
+  'installation.restored': { what: 'A backup was restored; a new epoch began.' },
   'installation.moved': { what: 'Everything was moved into this database.' },
-  'signing-key.created': { what: 'A key that signs tokens was made.' },
+  'signing-key.created': { what: 'A signing key was created.' },
   'signing-key.revoked': { what: 'A signing key was withdrawn; its tokens are refused.' },
   'authenticator.renewal-started': {
     what: 'A certificate was issued in place of one that still works.',
   },
-  'authenticator.renewed': { what: 'A new certificate has taken the place of the old one.' },
-  'authority.created': { what: 'A certificate authority of the service itself was made.' },
-  'identity.created': { what: 'An identity was made.' },
+  'authenticator.renewed': { what: 'A new certificate has replaced the old one.' },
+  'authority.created': { what: 'The service created a certificate authority of its own.' },
+  'identity.created': { what: 'An identity was created.' },
   'identity.updated': { what: 'Fields of an identity were changed.' },
   'identity.deleted': { what: 'An identity was deleted.' },
   'identity.disabled': { what: 'An identity was disabled; its sessions end.' },
@@ -310,16 +315,16 @@ export const TYPES: Readonly<Record<string, Meaning>> = {
   'authenticator.created': { what: 'An identity got a credential.' },
   'authenticator.updated': { what: 'A credential was changed.' },
   'authenticator.deleted': { what: 'A credential was removed.' },
-  'authenticator.unlocked': { what: 'A locked password was opened by an administrator.' },
-  'enrollment.created': { what: 'A token for a first credential was made.' },
+  'authenticator.unlocked': { what: 'An administrator unlocked a password.' },
+  'enrollment.created': { what: 'A token for a first credential was created.' },
   'enrollment.deleted': { what: 'An enrollment was withdrawn.' },
-  'enrollment.refreshed': { what: 'An enrollment got a new token; the old one is void.' },
+  'enrollment.refreshed': { what: 'An enrollment got a new token; the old one no longer works.' },
   'enrollment.used': { what: 'An enrollment became a credential.' },
-  'enrollment.refused': { what: 'Somebody was not enrolled.' },
-  'policy.created': { what: 'A policy was made.' },
+  'enrollment.refused': { what: 'An enrollment was refused.' },
+  'policy.created': { what: 'A policy was created.' },
   'policy.updated': { what: 'A policy was changed.' },
   'policy.deleted': { what: 'A policy was deleted.' },
-  'external-jwt-signer.created': { what: 'A signer was made.' },
+  'external-jwt-signer.created': { what: 'A signer was created.' },
   'external-jwt-signer.updated': { what: 'A signer was changed.' },
   'external-jwt-signer.deleted': { what: 'A signer was deleted.' },
   'ca.created': { what: 'A third-party CA was registered.' },

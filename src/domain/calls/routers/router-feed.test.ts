@@ -108,7 +108,7 @@ function cursorOf(lines: readonly FeedLine[]): string {
   return last.cursor
 }
 
-test('D-42: a router without a cursor gets everything, and is told when that is all', async () => {
+test('D-42: a router without a cursor gets everything, and learns when that is complete', async () => {
   const here = instance()
   for (const n of [1, 2]) here.commit(n, `session-${n}`)
   await here.ended.refresh()
@@ -132,7 +132,7 @@ test('D-42: a router without a cursor gets everything, and is told when that is 
   assert.deepEqual(Object.keys(line ?? {}), ['type', 'subject', 'keepUntil', 'keepFor'])
 })
 
-test('D-42: what ends is told at once, until the feed is closed', async () => {
+test('D-42: what ends is reported at once, until the feed is closed', async () => {
   const here = instance()
   await here.ended.refresh()
   const { feed, take } = here.connect()

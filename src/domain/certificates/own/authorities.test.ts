@@ -392,7 +392,7 @@ test('a running instance goes on when the keys of its CAs are sealed under anoth
   await pki.issueServerCertificate({ names: NAMES })
 })
 
-test("an expired CA whose key cannot be opened any more is in nobody's way", async () => {
+test('an expired CA whose key can no longer be opened blocks nothing', async () => {
   const { clock, load, replace } = installation()
   const pki = await load()
   clock.advance(days(9 * 365 + 1))

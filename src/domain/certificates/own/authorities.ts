@@ -123,7 +123,9 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
       // False: another instance was faster. The next read finds its CA.
       if (await deps.authorities.insert(next)) made.push(next)
     }
-    throw new Error('the CA that is due cannot be made: other instances keep making ones of no use')
+    throw new Error(
+      'the next CA cannot be created: other instances keep creating ones that cannot be used',
+    )
   }
 
   function refresh(): Promise<readonly StoredAuthority[]> {

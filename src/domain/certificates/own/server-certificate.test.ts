@@ -88,7 +88,7 @@ test('the common name is the first name of at most 64 characters', async () => {
   assert.equal(await subject([long]), 'CN=Latchkey')
 })
 
-test('a text that is no name is not certified', async () => {
+test('a text that is not a name is not certified', async () => {
   const issuer = await anIssuer()
   await assert.rejects(issueServerCertificate({ names: ['a b'] }, issuer, deps), {
     message: '"a b" is neither a host name nor an IP address',

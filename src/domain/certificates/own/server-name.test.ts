@@ -27,7 +27,7 @@ test('an IPv6 address that ends in dotted decimals is written without dots', () 
   assert.deepEqual(parseServerName('::ffff:192.0.2.1'), { type: 'ip', value: '::ffff:c000:201' })
 })
 
-test('what is neither a host name nor an IP address is no server name', () => {
+test('what is neither a host name nor an IP address is not a server name', () => {
   const long = `${'a'.repeat(63)}.`.repeat(4)
   for (const text of [
     '',

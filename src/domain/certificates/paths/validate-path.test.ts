@@ -99,7 +99,7 @@ test('a CA cannot have more CAs below it than it was allowed', async () => {
   assert.equal(await verdictOn([leaf, friend], confined), why)
 })
 
-test('an intermediate that may not sign certificates is none', async () => {
+test('an intermediate that may not sign certificates is not accepted', async () => {
   const crippled = await makeCa({
     subject: '/CN=Crippled',
     issuer: root,
@@ -109,7 +109,7 @@ test('an intermediate that may not sign certificates is none', async () => {
   assert.equal(await verdictOn([leaf, crippled]), NO_PATH)
 })
 
-test('a critical extension that nobody here understands is refused, another is passed over', async () => {
+test('an unknown critical extension is refused, another one is ignored', async () => {
   const critical = '1.3.6.1.4.1.99999.2=critical,ASN1:UTF8String:only on Sundays'
   const odd = (at: number) =>
     `certificate ${at} of the path: it has a critical extension that is not understood: 1.3.6.1.4.1.99999.2`
@@ -124,7 +124,7 @@ test('a critical extension that nobody here understands is refused, another is p
   assert.equal(await verdictOn([await makeLeaf(oddCa), oddCa]), odd(2))
 })
 
-test('an extension that cannot be read is no missing extension', async () => {
+test('an unreadable extension is not treated as a missing one', async () => {
   // Policy constraints, which OpenSSL does not look at here, and name constraints, for which it refuses by itself.
   for (const [extension, why] of [
     [
@@ -195,7 +195,7 @@ test('a CA that is confined to certain names cannot let the CAs below it out', a
   )
 })
 
-test('CAs that certify each other in circles keep nobody busy', async () => {
+test('CAs that certify each other in circles cause no endless work', async () => {
   // Attack: a search that follows issuers without remembering where it was never comes back.
   const [a, b, c] = [
     await makeCa({ subject: '/CN=A' }),

@@ -72,7 +72,7 @@ suite('a request of openssl', () => {
     ],
     'P-256 whose curve is spelled out': [
       'P-256 spelled out',
-      'has a key that is not written as RFC 5280 has it',
+      'has a key that is not encoded as RFC 5280 requires',
     ],
   }
   for (const [what, [key, fault]] of Object.entries(refused)) {
@@ -186,7 +186,7 @@ suite('what is not one request in PEM is refused', () => {
     assert.equal(faultOf(pem.padEnd(LARGEST_CSR, 'é')), 'is larger than 16 KiB')
   })
 
-  test('R097: 16 KiB of blanks, signs of base64 or half a last line keep nobody busy', () => {
+  test('R097: 16 KiB of blanks, base64 or half a last line cause no endless work', () => {
     // Attack: a pattern that tries every way to part the blanks needs minutes for this. Here they are seconds at the
     // most, or the run as a whole would show it.
     const begin = '-----BEGIN CERTIFICATE REQUEST-----'
@@ -237,7 +237,7 @@ suite('R097: the signature proves the key', () => {
     assert.equal(faultOf(csrPem(renamed)), 'is not signed by its own key')
   })
 
-  test("a request with somebody else's key is refused", () => {
+  test('a request with the key of another caller is refused', () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const pem = handMadeCsr({ publicKey: spkiOf(privateKey) })
     assert.equal(faultOf(pem), 'is not signed by its own key')
@@ -284,7 +284,7 @@ suite('R097: the signature proves the key', () => {
     taken(made(spki(key)))
     assert.equal(
       faultOf(made(spki(key, Buffer.from('smuggled')))),
-      'has a key that is not written as RFC 5280 has it',
+      'has a key that is not encoded as RFC 5280 requires',
     )
   })
 })
@@ -336,7 +336,7 @@ suite('D-40: a subject that is not fit for a certificate is refused', () => {
     }
   })
 
-  test('sequences and sets that are none', () => {
+  test('malformed sequences and sets', () => {
     for (const subject of [
       tlv(0x30),
       tlv(0x31, tlv(0x30)),

@@ -24,7 +24,7 @@ export function readPublicKey(spki: DerValue): KeyObject | string {
     algorithms.some((one) => algorithm !== undefined && Buffer.from(algorithm.raw).equals(one)) &&
     more.length === 0 &&
     (key.asymmetricKeyType !== 'rsa' || isRsaKey(readBits(bits)))
-  return isPlain ? key : 'is not written as RFC 5280 has it'
+  return isPlain ? key : 'is not encoded as RFC 5280 requires'
 }
 
 const NULL = der(0x05)

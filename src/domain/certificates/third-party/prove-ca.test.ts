@@ -36,7 +36,7 @@ test('a CA needs no root above it and no common name', async () => {
   assert.equal(read.commonName, undefined)
 })
 
-test('what is no CA is not registered as one', async () => {
+test('what is not a CA is not registered as one', async () => {
   const noSigner = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,digitalSignature']
   for (const made of [
     leaf,
@@ -76,7 +76,7 @@ test('a certificate with a weak key is not registered', async () => {
   assert.equal(readLeafCertificate(weakLeaf.pem), 'INVALID_CERT_PEM')
 })
 
-test('the certificate of an authenticator is read, whoever issued it', async () => {
+test('reads the certificate of an authenticator, whichever CA issued it', async () => {
   const read = readLeafCertificate(leaf.pem)
   assert.ok(typeof read === 'object')
   assert.equal(read.fingerprint, leaf.fingerprint)
@@ -88,7 +88,7 @@ const asked = { certPem: ca.pem, verificationToken: TOKEN }
 const prove = (made: { readonly pem: string }, of = asked) =>
   proveCa(of, made.pem, systemClock.now())
 
-test('whoever holds the key of a CA proves it by a certificate that names the token', async () => {
+test('the holder of the key of a CA proves it with a certificate that names the token', async () => {
   assert.equal(await prove(await makeLeaf(ca, { subject: `/O=x/CN=${TOKEN}` })), 'proven')
   // As `openssl x509 -req` makes them: version 1, without extensions.
   assert.equal(await prove(await make({ issuer: ca, subject: `/CN=${TOKEN}` })), 'proven')

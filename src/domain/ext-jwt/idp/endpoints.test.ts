@@ -34,7 +34,7 @@ const documentOf = (issuer: string, changes: object = {}) => ({
   ...changes,
 })
 
-test('nobody is offered a signer that is disabled or lacks what a login needs', () => {
+test('does not offer a signer that is disabled or lacks what a login needs', () => {
   const whole = { externalAuthUrl: ISSUER, clientId: 'us' }
   assert.ok(offered(externalSigner(whole)))
   assert.equal(offered(externalSigner({ ...whole, enabled: false })), undefined)
@@ -69,7 +69,7 @@ test('a document below externalAuthUrl goes before one below the issuer', async 
   assert.equal(found.endpoints.token, `${elsewhere}/token`)
 })
 
-test('an issuer that is no URL is no way to a token endpoint', async () => {
+test('an issuer that is not a URL leads to no token endpoint', async () => {
   const { endpoints, asked } = idp({})
   assert.deepEqual(await endpoints('https://login.example/go', 'an issuer'), {
     why: 'the answer has the status 404',
@@ -77,7 +77,7 @@ test('an issuer that is no URL is no way to a token endpoint', async () => {
   assert.deepEqual(asked, [at('https://login.example/go')])
 })
 
-test('many at once ask once, and nobody asks again for ten minutes', async () => {
+test('many concurrent calls make one request, and no other for ten minutes', async () => {
   const { endpoints, asked, clock } = idp({ [at(ISSUER)]: documentOf(ISSUER) })
   await Promise.all(Array.from({ length: 50 }, () => endpoints(ISSUER)))
   clock.pass(milliseconds(minutes(10) - 1))

@@ -170,10 +170,10 @@ function readDocument(value: unknown, issuer: string): Discovered {
     typeof value === 'object' && value !== null ? { ...value } : {}
   const { authorization_endpoint: authorization, token_endpoint: token } = document
   if (document['issuer'] !== issuer) {
-    return { why: 'the discovery document is of another issuer than the signer' }
+    return { why: 'the issuer of the discovery document is not that of the signer' }
   }
   if (typeof authorization !== 'string' || typeof token !== 'string') {
-    return { why: 'the discovery document names no authorization or no token endpoint' }
+    return { why: 'the discovery document lacks the authorization endpoint or the token endpoint' }
   }
   const alwaysNamesIssuer = document['authorization_response_iss_parameter_supported'] === true
   return { document: { authorization, token, alwaysNamesIssuer } }

@@ -88,9 +88,9 @@ function isAnswerTo(idToken: unknown, nonce: string): boolean {
  * address, the IdP often omits `auth_time`, so a token without it proves nothing (D-183).
  */
 const AGE_FAULTS = {
-  'not-a-time': 'the IdP does not say when the person authenticated',
-  past: 'the person authenticated at the IdP longer ago than this login allows',
-  future: 'the person authenticated at the IdP in the future',
+  'not-a-time': 'the IdP does not say when the user authenticated',
+  past: 'the user authenticated at the IdP longer ago than this login allows',
+  future: 'the user authenticated at the IdP in the future',
 } as const
 
 function authTimeOf(idToken: unknown): unknown {

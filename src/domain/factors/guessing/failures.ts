@@ -72,7 +72,7 @@ export function createAddressFailures(deps: {
         return count
       }
       if (count.waiting.length >= MOST_WAITING) {
-        const detail = 'too many guesses of one address wait to be judged'
+        const detail = 'too many guesses from one address are waiting to be checked'
         throw new Failure('SERVER_TOO_BUSY', { retryAfterSeconds: 1, detail })
       }
       await new Promise<void>((resolve) => count.waiting.push(resolve))

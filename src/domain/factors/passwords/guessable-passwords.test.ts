@@ -7,7 +7,7 @@ import { refuseGuessable } from './guessable-passwords.ts'
 const refuse = (password: string, ...known: readonly string[]) =>
   refuseGuessable(new Secret(password), known)
 const COMMON = 'is one of the most common passwords'
-const KNOWN = 'is made of a name that everybody knows'
+const KNOWN = 'is made from the username, the name or the name of the service'
 
 for (const password of ['password', '12345678', 'PassWord', 'qwertyuiop', 'ｐａｓｓｗｏｒｄ']) {
   test(`R074: ${password} is common, in whatever letters`, async () => {
@@ -22,7 +22,7 @@ for (const password of [
   '--wilgefortis--',
   '1wilgefortis1',
 ]) {
-  test(`R074: ${password} is no password for wilgefortis`, async () => {
+  test(`R074: ${password} is not allowed as the password of wilgefortis`, async () => {
     assert.equal(await refuse(password, 'service', 'Wilgefortis'), KNOWN)
   })
 }
@@ -32,7 +32,7 @@ test('R074: a name of digits is known too, but only as it is', async () => {
   assert.equal(await refuse('9182736450918', '4711081547'), undefined)
 })
 
-test('a password that only holds a name, or that nobody else has, is allowed', async () => {
+test('a password that only contains a name, or that is unusual, is allowed', async () => {
   assert.equal(await refuse('wilgefortis rides the night train', 'wilgefortis'), undefined)
   assert.equal(await refuse('mgZ4-tTq2.x9', 'wilgefortis'), undefined)
   assert.equal(await refuse('9182736450918', ''), undefined)

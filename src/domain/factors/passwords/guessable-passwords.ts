@@ -16,7 +16,7 @@ export async function refuseGuessable(
   const isKnown = known.map(fold).some((word) => {
     return word === folded || (bare !== '' && bareWord(word) === bare)
   })
-  return isKnown ? 'is made of a name that everybody knows' : undefined
+  return isKnown ? 'is made from the username, the name or the name of the service' : undefined
 }
 
 let loaded: Promise<ReadonlySet<string>> | undefined

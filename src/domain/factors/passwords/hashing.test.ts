@@ -118,7 +118,7 @@ test('D-22: a full queue refuses at once, and says when to come back', async () 
   assert.deepEqual(await Promise.all(accepted), [false, false, false, false, false])
 })
 
-test('how busy the hashing is can be asked, and who was turned away is counted', async () => {
+test('the load of the hashing can be read, and rejected calls are counted', async () => {
   const hashing = hashingWith(2, 3)
   assert.deepEqual(hashing.load(), { running: 0, queued: 0, refused: 0 })
   const accepted = Array.from({ length: 5 }, () => hashing.verifyNothing(PASSWORD, HERE))

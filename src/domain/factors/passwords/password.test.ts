@@ -218,7 +218,7 @@ test('R077: an unknown name is rejected as such, for the work of one hash', asyn
   assert.deepEqual(events, [])
 })
 
-test('a disablement that has ended is none', async () => {
+test('a disablement that has ended has no effect', async () => {
   const { submit } = factorOn({ identity: disabled(NOON) })
   assert.equal((await submit('zoë')).verdict, 'accepted')
 })
@@ -254,7 +254,7 @@ for (const [what, [world, password]] of Object.entries({
   })
 }
 
-test('a wrong password of an identity that is gone has nobody to count for', async () => {
+test('a wrong password of a deleted identity is not counted', async () => {
   const { submit } = factorOn({ identity: undefined })
   const verdict = await submit('zoë', 'wrong')
   assert.equal(verdict.verdict, 'rejected')

@@ -186,7 +186,7 @@ test('D-17: a recovery code proves no app', async () => {
   }
 })
 
-test('R089: starting again replaces what is pending, and the first app is worth nothing', async () => {
+test('R089: starting again replaces the pending one, and the first app is not accepted', async () => {
   const { start, ports } = world()
   const first = await start()
   const second = await start()
@@ -195,7 +195,7 @@ test('R089: starting again replaces what is pending, and the first app is worth 
   assert.equal((await prove(ports, LOGIN, second.code())).verdict, 'matches')
 })
 
-test('R089: the recovery codes of a replaced enrollment are worth nothing', async () => {
+test('R089: the recovery codes of a replaced enrollment are not accepted', async () => {
   const use = world()
   const { recoveryCodes } = await use.start()
   await use.enrolled()

@@ -8,7 +8,7 @@ import { provisioningUrl } from '../../../protocol/totp.ts'
 import { countGuess, spending } from '../guessing/code-guesses.ts'
 import { freshRecoveryCodes } from '../recovery-codes.ts'
 import type { FactorEnrollment } from '../second-factor.ts'
-import { matchingStep, openTotpSecret } from './totp.ts'
+import { clockOffOf, matchingStep, openTotpSecret } from './totp.ts'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 export interface TotpSetup {
@@ -63,8 +63,10 @@ export const totpEnrollment: FactorEnrollment<TotpSetup> = {
     if (!isPending) return { verdict: 'not-started' }
     const blocked = await countGuess(codeGuesses, identityId, now)
     if (blocked !== undefined) return blocked
-    const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
-    if (step === undefined) return { verdict: 'wrong' }
+    const secret = openTotpSecret(vault, enrollment)
+    if (matchingStep(secret, code, now) === undefined) {
+      return { verdict: 'wrong', ...clockOffOf(secret, code, now) }
+    }
     const take = spending(identityId, (tx) => tx.totpEnrollments.markVerified(enrollment, now))
     return { verdict: 'matches', take }
   },

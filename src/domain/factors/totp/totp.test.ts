@@ -90,12 +90,27 @@ for (const [what, ahead] of [
   })
 }
 
-for (const ahead of [-31, -60, 60, 90]) {
-  test(`R084: a code of ${ahead} seconds from now is wrong`, async () => {
+for (const [ahead, aheadSeconds] of [
+  [-31, -60],
+  [-60, -60],
+  [60, 60],
+  [90, 90],
+  [-600, -600],
+  [629, 600],
+] as const) {
+  test(`R084, D-325: a code of ${ahead} seconds from now is wrong, and its event can say by how much`, async () => {
     const { check } = await world()
-    assert.deepEqual(await check(ADA, codeAt(ahead)), { verdict: 'wrong' })
+    const clock = { of: 'totp', aheadSeconds }
+    assert.deepEqual(await check(ADA, codeAt(ahead)), { verdict: 'wrong', clock })
   })
 }
+
+test('D-325: the search for the clock of an app ends after ten minutes either way', async () => {
+  for (const ahead of [-630, 630]) {
+    const { check } = await world()
+    assert.deepEqual(await check(ADA, codeAt(ahead)), { verdict: 'wrong' })
+  }
+})
 
 test('spaces in a code do not count', async () => {
   const { check } = await world()
@@ -153,7 +168,7 @@ test('R085: after a code, those of earlier steps are spent too', async () => {
   assert.equal(await accept(await use.check(ADA, codeAt(30)), use), true)
 })
 
-test('a code that nobody took is not spent', async () => {
+test('a code that was not taken is not spent', async () => {
   const use = await world()
   assert.equal((await use.check(ADA, codeAt(0))).verdict, 'matches')
   assert.equal(await accept(await use.check(ADA, codeAt(0)), use), true)
@@ -187,7 +202,7 @@ test('R087: a recovery code of digits alone works too', async () => {
   assert.equal(await accept(await use.check(ADA, '222222'), use), true)
 })
 
-test("R087: somebody else's recovery code is not accepted", async () => {
+test('R087: the recovery code of another identity is not accepted', async () => {
   const use = await world()
   await use.totpEnrollments.replacePending(enrollmentOf(BOB), [])
   assert.equal(await accept(await use.check(BOB, RECOVERY_CODE), use), false)
@@ -206,7 +221,7 @@ for (const [what, enrollment] of [
   })
 }
 
-test("a secret that was moved from somebody else's enrollment is not used", async () => {
+test('a secret that was moved from the enrollment of another identity is not used', async () => {
   // Attack: who can write to the table puts the sealed secret of his own app into another row.
   const { sealedSecret } = enrollmentOf(BOB)
   const { check } = await world({ enrollment: enrollmentOf(ADA, { sealedSecret }) })
@@ -269,7 +284,7 @@ test('R086: a hundred guesses at once count as a hundred', async () => {
   assert.equal(count('blocked'), 90)
 })
 
-test("D-18: somebody's wrong codes are nobody else's", async () => {
+test('D-18: the wrong codes of one identity do not count for another', async () => {
   const use = await world()
   for (let guess = 1; guess <= 11; guess += 1) await use.check(BOB, WRONG)
   assert.equal((await use.check(BOB, WRONG)).verdict, 'blocked')

@@ -7,7 +7,8 @@
 
 import { equalInConstantTime, type Vault } from '../../../base/secrets/vault.ts'
 import type { Instant } from '../../../base/time/instant.ts'
-import { totpCode, totpStep } from '../../../protocol/totp.ts'
+import { STEP_SECONDS, totpCode, totpStep } from '../../../protocol/totp.ts'
+import { type ClockOff, clockOff } from '../../audit/clock-off.ts'
 import { countGuess, spending } from '../guessing/code-guesses.ts'
 import { checkRecoveryCode, withoutSpaces } from '../recovery-codes.ts'
 import type { CheckPorts, FactorVerdict, Prover } from '../second-factor.ts'
@@ -24,9 +25,13 @@ export async function checkCode(
   const enrollment = await totpEnrollments.find(identityId)
   if (!enrollment?.isVerified) return { verdict: 'not-enrolled' }
 
-  const step = matchingStep(openTotpSecret(vault, enrollment), code, now)
-  // A code made only of the digits 2 to 7 can be either.
-  if (step === undefined) return checkRecoveryCode(vault, identityId, code)
+  const secret = openTotpSecret(vault, enrollment)
+  const step = matchingStep(secret, code, now)
+  if (step === undefined) {
+    // A code made only of the digits 2 to 7 can be either.
+    const verdict = checkRecoveryCode(vault, identityId, code)
+    return verdict.verdict === 'wrong' ? { ...verdict, ...clockOffOf(secret, code, now) } : verdict
+  }
   const take = spending(identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
   return { verdict: 'matches', by: 'totp', take }
 }
@@ -47,6 +52,27 @@ export function matchingStep(secret: Uint8Array, code: string, now: Instant): nu
   const given = withoutSpaces(code)
   const steps = DRIFT.map((drift) => totpStep(now) + drift)
   return steps.filter((step) => equalInConstantTime(totpCode(secret, step), given)).at(-1)
+}
+
+/** D-325: ten minutes either way. Each search is one counted guess (D-18), so its cost is bounded too. */
+const SEARCHED_STEPS = 20
+
+/**
+ * Returns how far the clock of the authenticator app is from ours, if the code is that of a time step near by. Always
+ * computes all of them, so that the time reveals nothing (R085).
+ */
+export function clockOffOf(
+  secret: Uint8Array,
+  code: string,
+  now: Instant,
+): { readonly clock?: ClockOff } {
+  const given = withoutSpaces(code)
+  if (!/^[0-9]{6}$/.test(given)) return {}
+  const drifts = Array.from({ length: 2 * SEARCHED_STEPS + 1 }, (_, i) => i - SEARCHED_STEPS)
+  const [nearest] = drifts
+    .filter((drift) => equalInConstantTime(totpCode(secret, totpStep(now) + drift), given))
+    .toSorted((a, b) => Math.abs(a) - Math.abs(b))
+  return nearest === undefined ? {} : clockOff('totp', nearest * STEP_SECONDS)
 }
 
 export function openTotpSecret(vault: Vault, enrollment: TotpEnrollment): Uint8Array {

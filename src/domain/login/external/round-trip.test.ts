@@ -40,7 +40,7 @@ test('the verifier and the nonce cannot be read out of the cookie', () => {
   assert.doesNotMatch(decoded, /verifier|nonce|idp\.example/)
 })
 
-test('texts that nobody sealed open nothing', () => {
+test('texts that were not sealed here do not open', () => {
   const state = newState(KEY, systemRandom)
   const sealed = sealRoundTrip(vault, trip, state)
   for (const text of ['', '.', 'x', 'x.y', `${sealed}.`, `${sealed}.x`, sealed.slice(0, -1)]) {

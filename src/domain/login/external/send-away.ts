@@ -38,7 +38,7 @@ export async function sendAway(
   }
   const signer = offered(rules.signer(signerId as ExternalJwtSignerId))
   if (signer === undefined) {
-    throw new Failure('NOT_FOUND', { detail: 'nobody can be sent to that signer' })
+    throw new Failure('NOT_FOUND', { detail: 'users cannot be sent to that signer' })
   }
   const found = await findEndpoints(signer)
   if ('why' in found) throw new Failure('IDP_UNAVAILABLE', { detail: found.why })

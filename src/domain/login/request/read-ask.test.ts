@@ -133,7 +133,7 @@ for (const method of ['password', 'cert', 'ext-jwt', undefined]) {
   })
 }
 
-test('R019: unknown scopes are dropped, and a part of a word is no scope', () => {
+test('R019: unknown scopes are dropped, and a part of a word is not a scope', () => {
   assert.deepEqual(ask({ scope: 'email openid  admin openid' }).scopes, ['openid'])
   assert.equal(refusal({ scope: 'openid2 xopenid OPENID' }).error, 'invalid_scope')
 })

@@ -99,7 +99,7 @@ test('D-48: an id that was sealed under another installation secret is not one o
   assert.equal(openRequest(vault, theirs), undefined)
 })
 
-test('a value that was sealed for another purpose is no auth request', () => {
+test('a value that was sealed for another purpose is not an auth request', () => {
   const sealed = vault.seal('signing-key', utf8(JSON.stringify(aRequest())))
   assert.equal(openRequest(vault, sealed), undefined)
 })

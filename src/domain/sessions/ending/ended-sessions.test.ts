@@ -177,7 +177,7 @@ test('D-34: a copy is stale when it is older than 5 s, and not before', async ()
   assert.equal(instance.ended.isStale(), false)
 })
 
-test('D-34: the age of a copy is told, once there is one', async () => {
+test('D-34: the age of a copy can be read, once there is one', async () => {
   const instance = world()
   assert.equal(instance.ended.age(), undefined)
   await instance.ended.refresh()
@@ -261,7 +261,7 @@ function told(instance: ReturnType<typeof world>): { readonly ids: string[]; sto
 const idsOf = (entries: readonly { readonly subject: string }[]) =>
   entries.map(({ subject }) => subject).toSorted()
 
-test('D-42: whoever listens is told of every end once, here at once, of others after the next read', async () => {
+test('D-42: every listener is told of every end once, immediately for its own instance, after the next read for others', async () => {
   const instance = world()
   instance.commit(1, ending('before'))
   await instance.ended.refresh()
@@ -287,7 +287,7 @@ test('D-42: one listener that stops does not stop another', async () => {
   assert.deepEqual([one.ids, other.ids], [[], ['ours']])
 })
 
-test('D-42: a listener hears of an ending that commits late', async () => {
+test('D-42: a listener is told of an ending that commits late', async () => {
   const instance = world()
   await follow(instance, minutes(2))
   const { ids } = told(instance)

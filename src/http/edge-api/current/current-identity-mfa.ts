@@ -128,7 +128,7 @@ export function addCurrentIdentityMfa(
       method: 'GET',
       path: `${MFA}/qr-code`,
       access: 'partial',
-      summary: 'Draw the provisioning URL of a pending TOTP enrollment',
+      summary: 'Get the QR code of a pending TOTP enrollment',
       answers: {
         200: {
           types: ['image/png', 'image/svg+xml'],

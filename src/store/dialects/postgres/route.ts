@@ -9,6 +9,7 @@ import { endsWithin } from '../../../base/time/within.ts'
 import type { PostgresHost, PostgresUrl } from '../../../base/urls/postgres-url.ts'
 import { type Limits, settingLimits } from './limits.ts'
 import { Link } from './link.ts'
+import type { Timelines } from './timelines.ts'
 
 /** How long to wait for one host, unless the URL says it: a host that is switched off must not block the next. */
 const HOST_LIMIT: Duration = seconds(2)
@@ -18,9 +19,6 @@ const ONLY_HOST_LIMIT: Duration = seconds(5)
 const KEEP_ALIVE_AFTER: Duration = seconds(10)
 /** How long to wait for the server to close a connection. */
 const CLOSE_LIMIT: Duration = seconds(1)
-
-/** Throws if this server must not be used. */
-export type Admit = (link: Link) => Promise<void>
 
 export interface Route {
   /** Opens a connection to the first suitable host. Throws with the reasons of all hosts if there is none. */
@@ -35,12 +33,19 @@ export interface Route {
   end(): Promise<void>
 }
 
-export function createRoute(url: PostgresUrl, admit: Admit): Route {
+export function createRoute(url: PostgresUrl, timelines: Timelines): Route {
   const live = new Set<Link>()
   const idle = new Set<Link>()
   let givesUp = false
   let isEnded = false
   let lastGood = 0
+  /** Grows when a later timeline is used; connections of an earlier count lead to a former primary. */
+  let advances = 0
+  const advancesAt = new WeakMap<Link, number>()
+  timelines.onAdvance(() => {
+    advances += 1
+    for (const link of live) if ((advancesAt.get(link) ?? advances) < advances) link.destroy()
+  })
 
   async function connect(host: PostgresHost, limits: Limits): Promise<Link> {
     const client = new Client({
@@ -74,7 +79,8 @@ export function createRoute(url: PostgresUrl, admit: Admit): Route {
       if (isEnded) throw new Error('the store is closed')
       if (url.needsWritable) refuseReadOnly(reported)
       await link.run(settingLimits(limits))
-      await admit(link)
+      await timelines.admit(link)
+      advancesAt.set(link, advances)
     } catch (error) {
       void link.end()
       throw error

@@ -73,7 +73,7 @@ test('R087: the recovery codes are not shown again after a wrong code', () => {
   for (const code of CODES) assert.ok(!again().includes(code), code)
 })
 
-test('who has not saved the recovery codes is shown the way to new ones', () => {
+test('a user who has not saved the recovery codes is shown how to get new ones', () => {
   assert.match(
     again(),
     /<a href="\/oidc\/login\/totp\/enroll\?authRequestID=request-1">start over</,

@@ -13,7 +13,7 @@ const chooser = (error?: string) =>
     ...(error === undefined ? {} : { error }),
   }).toString()
 
-test('whoever can be gone to is a link, and only those are shown', () => {
+test('a provider that users can be sent to is a link, and only those are shown', () => {
   const link =
     '<a class="choice" href="/start?signer=a&#38;id=b">Continue with Example &#38; Co</a>'
   assert.ok(chooser().includes(link))

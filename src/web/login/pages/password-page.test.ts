@@ -77,7 +77,7 @@ test('no value of the page can become markup', () => {
   assert.equal(page.split('&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;').length - 1, 3)
 })
 
-test('who else can sign a person in stands below the form, with a way to the rest', () => {
+test('other ways to sign in are below the form, with a link to the rest', () => {
   const links = [{ name: 'A <b>', url: '/start?a=1&b=2' }]
   const page = passwordPage({ authRequestId: 'x', choice: { links, more: '/all' } }).toString()
   const link = '<a class="choice" href="/start?a=1&#38;b=2">Continue with A &#60;b&#62;</a>'

@@ -22,7 +22,7 @@ export const AUTHENTICATORS: Resource = {
         path: 'identityId',
         kind: 'reference',
         to: 'identity',
-        what: 'whose it is',
+        what: 'the identity that it belongs to',
       },
       ...CREDENTIAL,
     ],

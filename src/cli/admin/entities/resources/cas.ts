@@ -20,14 +20,14 @@ const CHOSEN: readonly Field[] = [
     path: 'externalIdClaim.location',
     kind: 'choice',
     choices: ['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'],
-    what: 'where its certificates name an external id',
+    what: 'which field of its certificates contains the external id',
   },
   {
     option: 'claim-matcher',
     path: 'externalIdClaim.matcher',
     kind: 'choice',
     choices: ['ALL', 'PREFIX', 'SUFFIX', 'SCHEME'],
-    what: 'which of several values counts',
+    what: 'which of several values is used',
   },
   {
     option: 'claim-matcher-criteria',
@@ -41,7 +41,7 @@ const CHOSEN: readonly Field[] = [
     path: 'externalIdClaim.parser',
     kind: 'choice',
     choices: ['NONE', 'SPLIT'],
-    what: 'whether only a part of the value counts',
+    what: 'whether only a part of the value is used',
   },
   {
     option: 'claim-parser-criteria',
@@ -55,7 +55,7 @@ const CHOSEN: readonly Field[] = [
     path: 'externalIdClaim.index',
     kind: 'number',
     value: 'N',
-    what: 'which part counts, from 0',
+    what: 'which part is used, from 0',
   },
 ]
 
@@ -67,7 +67,7 @@ export const CAS: Resource = {
   // Long, so it comes last.
   columns: [...tableOf(CA), { title: 'FINGERPRINT', path: 'fingerprint' }],
   create: {
-    what: 'register a third-party CA; it counts for nothing before it is verified',
+    what: 'register a third-party CA; it has no effect until it is verified',
     isNamed: true,
     fields: [CERTIFICATE, ...CHOSEN],
     defaults: {},
@@ -82,7 +82,7 @@ export const CAS: Resource = {
         option: 'no-claim',
         path: 'externalIdClaim',
         kind: 'clear',
-        what: 'its certificates name no external id',
+        what: 'its certificates contain no external id',
       },
     ],
     examples: ['latchkey update ca factory --no-auth'],

@@ -13,7 +13,7 @@ export const ENROLLMENTS: Resource = {
   open: 'usedAt = null',
   columns: tableOf(ENROLLMENT),
   create: {
-    what: 'invite an identity to enroll; the token is shown this once',
+    what: 'invite an identity to enroll; the token is shown only once',
     isNamed: false,
     fields: optionFields(ENROLLMENT),
     defaults: { method: 'ott' },
@@ -24,7 +24,7 @@ export const ENROLLMENTS: Resource = {
     ],
   },
   update: {
-    what: 'give an enrollment another token and another end; the former token is void',
+    what: 'give an enrollment a new token and a new expiry; the old token stops working',
     fields: optionFields({ expiresAt: ENROLLMENT.expiresAt }),
     call: { method: 'POST', action: 'refresh' },
     needsNothing: true,

@@ -14,14 +14,14 @@ const INVITATION: readonly Field[] = [
     path: 'enroll',
     kind: 'choice',
     choices: ['ott', 'updb', 'ottca'],
-    what: 'invite it, too: to a certificate, a password (--username), one of a CA (--ca)',
+    what: 'also invite it: for a certificate, a password (--username), or one of a CA (--ca)',
   },
   {
     option: 'username',
     path: 'username',
     kind: 'text',
     value: 'NAME',
-    what: 'with --enroll updb; without it, the name of the identity',
+    what: 'with --enroll updb; default: the name of the identity',
   },
   { option: 'ca', path: 'ca', kind: 'reference', to: 'ca', what: 'with --enroll ottca' },
 ]
@@ -33,7 +33,7 @@ export const IDENTITIES: Resource = {
   names: ['name'],
   columns: tableOf(IDENTITY),
   create: {
-    what: 'make an identity, and invite it to enroll',
+    what: 'create an identity, and invite it to enroll',
     isNamed: true,
     fields: [...CHOSEN, ...INVITATION],
     defaults: { type: 'Default', isAdmin: false },

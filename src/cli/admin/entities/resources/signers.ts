@@ -13,7 +13,7 @@ export const SIGNERS: Resource = {
   names: ['name'],
   columns: tableOf(EXTERNAL_JWT_SIGNER),
   create: {
-    what: 'take JWTs of another identity provider',
+    what: 'accept JWTs of another identity provider',
     isNamed: true,
     fields: CHOSEN,
     defaults: {},

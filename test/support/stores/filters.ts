@@ -3,7 +3,7 @@
  * awkward texts, so that many of them match something.
  */
 import fc from 'fast-check'
-import type { ListField, ListFields } from '../../src/domain/lists/list-query.ts'
+import type { ListField, ListFields } from '../../../src/domain/lists/list-query.ts'
 
 /** Cases, signs with a meaning in patterns, letters beyond 16 bits, and what no database can hold. */
 export const TEXTS: readonly string[] = [

@@ -7,8 +7,8 @@ import { appendFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { TestContext } from 'node:test'
 import { COMMANDS } from '../../../src/cli/table/commands.ts'
-import { ROWS } from './command-rows.ts'
-import { FAST_PROGRAM, PROGRAM } from './program.ts'
+import { ROWS } from '../process/command-rows.ts'
+import { FAST_PROGRAM, PROGRAM } from '../process/program.ts'
 
 const started = new Set<string>()
 

@@ -2,8 +2,8 @@
 import type { TestContext } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
-import { waitFor } from './child-service.ts'
-import { childEnvironment } from './program.ts'
+import { waitFor } from '../process/child-service.ts'
+import { childEnvironment } from '../process/program.ts'
 
 export interface Shell {
   /** Pastes, and waits until the shell has the word again: everything that was printed, and the exit code. */

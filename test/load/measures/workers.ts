@@ -1,0 +1,71 @@
+/** What a second worker process adds: throughput with two against one, both on this machine with the load generator. */
+import { availableParallelism } from 'node:os'
+import { useWorkers } from '../../support/process/child-home.ts'
+import { prepareWorks } from '../generator/works.ts'
+import { type CpuOperation, OPERATIONS } from '../operations.ts'
+import { newHome, startLatchkey } from '../servers/latchkey.ts'
+import { type Filled, fill } from '../servers/people.ts'
+import { median, spreadOf } from '../statistics.ts'
+import { type Row, short } from '../table.ts'
+import { type CpuOptions, type Measured, measure } from './cpu.ts'
+
+const MEASURED: readonly CpuOperation[] = ['current-identity', 'refresh']
+/** More than in the other measurements, so that each worker always has something to do. */
+const CONNECTIONS = 16
+
+export async function measureWorkers(
+  folder: string,
+  { rounds, milliseconds, say }: CpuOptions,
+): Promise<readonly Row[]> {
+  const running: Filled[] = []
+  try {
+    for (const workers of [1, 2]) {
+      say(`${workers} of two workers`)
+      running.push(await startWith(folder, workers))
+    }
+    const [single, double] = running
+    if (single === undefined || double === undefined) throw new Error('both must run')
+    const run = async (latchkey: Filled, operation: CpuOperation) => {
+      const works = await prepareWorks(latchkey, operation, { connections: CONNECTIONS })
+      return measure(latchkey.pid, works, milliseconds)
+    }
+    const rows: Row[] = []
+    for (const operation of MEASURED) {
+      const alone: Measured[] = []
+      const together: Measured[] = []
+      for (let round = 0; round <= rounds; round++) {
+        const [one, two] = [await run(single, operation), await run(double, operation)]
+        // The first round only warms up.
+        if (round === 0) continue
+        alone.push(one)
+        together.push(two)
+      }
+      const perSecond = (runs: readonly Measured[]) => runs.map((one) => one.perSecond)
+      const cpu = (runs: readonly Measured[]) => Math.round(median(runs.map((one) => one.cpu)))
+      rows.push({
+        title: `${OPERATIONS.workers.title}: ${operation}`,
+        measured: spreadOf(together.map((one, i) => one.perSecond / (alone[i]?.perSecond ?? 0))),
+        unit: '×',
+        target: { atLeast: 1.4 },
+        note:
+          `${short(median(perSecond(alone)))}/s and ${short(median(perSecond(together)))}/s on ` +
+          `${availableParallelism()} cores; ${cpu(alone)} µs and ${cpu(together)} µs of CPU each`,
+      })
+    }
+    return rows
+  } finally {
+    for (const latchkey of running) await latchkey.stop()
+  }
+}
+
+async function startWith(folder: string, workers: number): Promise<Filled> {
+  const home = await newHome(folder, `workers-${workers}`)
+  // The first start creates the home.
+  await (await startLatchkey(home)).stop()
+  await useWorkers(home.folder, workers)
+  const latchkey = await startLatchkey(home)
+  return fill(latchkey).catch(async (error) => {
+    await latchkey.stop()
+    throw error
+  })
+}
