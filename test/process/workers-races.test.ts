@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/base/time/clock.ts'
+import { eachWorker, startWorkers, type WorkerView } from '../support/kills/workers.ts'
 import { enrolledPerson, partialLogin } from '../support/login/authenticator-app.ts'
 import { IDENTITY } from '../support/login/challenges.ts'
 import { authenticate } from '../support/login/legacy.ts'
@@ -21,7 +22,6 @@ import { administrate } from '../support/management.ts'
 import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { eachWorker, startWorkers, type WorkerView } from '../support/workers.ts'
 
 const ROUNDS = 5
 

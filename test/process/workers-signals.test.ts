@@ -5,11 +5,11 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connectRaw } from '../support/edge/raw-connection.ts'
+import { startWorkers } from '../support/kills/workers.ts'
 import { beginLogin } from '../support/login/login.ts'
 import { isRefused } from '../support/ports.ts'
 import { type ChildService, waitFor } from '../support/process/child-service.ts'
 import { ADMIN } from '../support/service.ts'
-import { startWorkers } from '../support/workers.ts'
 
 /** A login whose password is on its way: everything is sent but the end of the body. */
 async function beginSlowLogin(t: TestContext, service: ChildService) {

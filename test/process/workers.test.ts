@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { eachWorker, startWorkers, workerPids } from '../support/kills/workers.ts'
 import { IDENTITY, INVALID } from '../support/login/challenges.ts'
 import { bearer, logIn } from '../support/login/login.ts'
 import { logInOffline, refreshed, revoke } from '../support/login/refresh.ts'
@@ -14,7 +15,6 @@ import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
 import { type ChildService, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { eachWorker, startWorkers, workerPids } from '../support/workers.ts'
 
 const PLACES: readonly (readonly [string, (home: string) => Promise<void>])[] = [
   ['SQLite', async () => {}],

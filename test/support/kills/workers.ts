@@ -1,10 +1,10 @@
 /** A service with several workers, and a client that knows which of them answers. */
 import https from 'node:https'
 import type { TestContext } from 'node:test'
-import { httpClient } from './http-client.ts'
-import { fixPort, useWorkers } from './process/child-home.ts'
-import { type ChildService, startChild, waitFor } from './process/child-service.ts'
-import { preparedHome } from './process/prepared-home.ts'
+import { httpClient } from '../http-client.ts'
+import { fixPort, useWorkers } from '../process/child-home.ts'
+import { type ChildService, startChild, waitFor } from '../process/child-service.ts'
+import { preparedHome } from '../process/prepared-home.ts'
 
 /** The service as seen over one connection, which one worker has. */
 export interface WorkerView extends Pick<ChildService, 'baseUrl' | 'call'> {
