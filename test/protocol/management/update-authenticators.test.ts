@@ -93,6 +93,7 @@ test('passwords are replaced and changed', async (t) => {
       [{ lastUsedAt: '2026-01-01T00:00:00.000Z' }, 'lastUsedAt'],
       [{ passwordHash: 'x' }, 'passwordHash'],
       [{ currentPassword: PASSWORD }, 'currentPassword'],
+      [{ username: null }, 'username'],
       [{ username: ' ada' }, 'username'],
       [{ username: 'ﷺ'.repeat(20) }, 'username'],
       [{ password: 7 }, 'password'],
@@ -104,13 +105,10 @@ test('passwords are replaced and changed', async (t) => {
       const whole = { username: ada.username, password: OTHER, ...fault }
       assertRefused(await admin.call('PUT', ada.path, whole), 400, 'COULD_NOT_VALIDATE', field)
     }
-    // D-309: null is as good as absent, so a PATCH changes nothing, and a PUT misses it.
-    const nothing = { username: null, identityId: null }
-    assert.equal((await admin.call('PATCH', ada.path, nothing)).status, 200)
-    for (const body of [{ password: OTHER }, { password: OTHER, username: null }]) {
-      const nameless = await admin.call('PUT', ada.path, body)
-      assertRefused(nameless, 400, 'COULD_NOT_VALIDATE', 'username')
-    }
+    // D-309: null is as good as absent.
+    assert.equal((await admin.call('PATCH', ada.path, { identityId: null })).status, 200)
+    const nameless = await admin.call('PUT', ada.path, { password: OTHER })
+    assertRefused(nameless, 400, 'COULD_NOT_VALIDATE', 'username')
     const wordless = await admin.call('PUT', ada.path, { username: ada.username })
     assertRefused(wordless, 400, 'COULD_NOT_VALIDATE', 'password')
     const taken = await admin.call('PATCH', ada.path, { username: zoe.username.toUpperCase() })
