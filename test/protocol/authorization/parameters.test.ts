@@ -206,7 +206,7 @@ test('a faulty authorization request goes back to the client and begins nothing 
     }
   })
 
-  await t.test('D-311: a POST takes its parameters from form and query, and none from both', async () => {
+  await t.test('D-311: a POST reads form and query; a parameter in both is refused', async () => {
     const inQueryAlone = await service.call(
       `/oidc/authorization?${authorizationParameters(challenge)}`,
       { form: [] },
