@@ -54,6 +54,7 @@ test('secret and internal fields are in no answer, list or table', () => {
     'authenticator.passwordHash',
     'authenticator.credentialVersion',
     'enrollment.tokenHash',
+    'enrollment.sealedJwt',
   ])
 })
 

@@ -13,6 +13,7 @@ import type { TLSSocket } from 'node:tls'
 import type { HostPort } from '../base/host-port.ts'
 import type { Log } from '../base/log.ts'
 import type { Secret } from '../base/secrets/secret.ts'
+import { deferred } from '../base/time/deferred.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { type Connection, followConnection, type Unreadable } from './connection.ts'
 import type { ConnectionLimit, Place } from './connection-limit.ts'
@@ -101,7 +102,8 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   const sockets = new Map<Socket, Place>()
   const connections = new Map<Duplex, Connection>()
   let isDraining = false
-  let onEmpty = () => {}
+  /** Resolves when the drain has begun and no socket is left. */
+  const empty = deferred<void>()
 
   const connectionOptions = {
     isDraining: () => isDraining,
@@ -171,7 +173,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     socket.once('close', () => {
       sockets.delete(socket)
       place.giveBack()
-      if (sockets.size === 0) onEmpty()
+      if (isDraining && sockets.size === 0) empty.resolve()
     })
     const { proxyProtocol, timeouts } = options
     if (proxyProtocol === undefined) {
@@ -219,10 +221,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
         listeners.map((listener) => new Promise((resolve) => listener.close(resolve))),
       )
       // Not all sockets come from listeners of this process.
-      const empty = new Promise<void>((resolve) => {
-        onEmpty = resolve
-        if (sockets.size === 0) resolve()
-      })
+      if (sockets.size === 0) empty.resolve()
       for (const connection of connections.values()) connection.drain()
       const cut = new AbortController()
       const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
@@ -238,7 +237,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       // Repeatedly, because a connection becomes idle when it finishes its last request. Not immediately, because a
       // request may have arrived that is not read yet.
       const sweeping = setInterval(sweep, SWEEP_MILLISECONDS)
-      await Promise.all([closed, empty])
+      await Promise.all([closed, empty.promise])
       clearInterval(sweeping)
       clearInterval(checking)
       cut.abort()

@@ -135,7 +135,7 @@ test('with a default policy that forbids passwords the way back in is a policy o
   assert.match(stdout, /^Reset for "admin": password, policy\.$/m)
   assert.match(
     stdout,
-    /^The policy "default" does not allow logins with only a password and was not changed; this identity now has the policy "recovery" now\.$/m,
+    /^The policy "default" does not allow logins with only a password and was not changed; this identity now has the policy "recovery"\.$/m,
   )
   const again = await startChild(t, { home })
   const admin = await administrate(again, { username: 'admin', password: await passwordIn(home) })

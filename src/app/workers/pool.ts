@@ -143,8 +143,7 @@ export function createPool(options: PoolOptions): Pool {
     )
     if (await endsWithin(limit, ended)) return
     log.error({}, 'a worker did not end in time; it is killed')
-    for (const [, child] of children) child.kill('SIGKILL')
-    await ended
+    await killAll(children.map(([, child]) => child))
   }
 
   return {
@@ -156,8 +155,9 @@ export function createPool(options: PoolOptions): Pool {
         if (first === undefined) throw new Error('there is no worker')
         return first
       } catch (error) {
+        isStopping = true
         await Promise.allSettled(starting)
-        await stop(milliseconds(0))
+        await killAll([...processes.values()])
         throw error
       }
     },
@@ -166,6 +166,12 @@ export function createPool(options: PoolOptions): Pool {
     restarts: () => restarts,
     stop,
   }
+}
+
+/** Nothing is lost: they have answered nothing, or had their time to finish. */
+async function killAll(children: readonly ChildProcess[]): Promise<void> {
+  for (const child of children) child.kill('SIGKILL')
+  await Promise.all(children.map(hasEnded))
 }
 
 function hasEnded(child: ChildProcess): Promise<void> {

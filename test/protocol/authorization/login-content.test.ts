@@ -11,7 +11,7 @@ import { ADMIN, startService } from '../../support/service.ts'
 const LOGIN = '/oidc/login/username'
 
 const isHtml = (reply: Reply) => /^text\/html;/.test(reply.headers['content-type'] ?? '')
-const isJson = (reply: Reply) => /^application\/json;/.test(reply.headers['content-type'] ?? '')
+const isJson = (reply: Reply) => reply.headers['content-type'] === 'application/json'
 
 test('R023: Accept decides between a page and JSON', async (t) => {
   const service = await startService(t)

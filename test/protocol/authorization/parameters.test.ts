@@ -206,19 +206,19 @@ test('a faulty authorization request goes back to the client and begins nothing 
     }
   })
 
-  await t.test('a POST takes nothing from its query', async () => {
-    const reply = await service.call(
-      `/oidc/authorization?${authorizationParameters(challenge, { prompt: 'none' })}`,
-      { form: [...authorizationParameters(challenge)] },
-    )
-    assert.match(reply.headers.location ?? '', /^\/oidc\/login\/username\?/)
-
+  await t.test('D-311: a POST reads form and query; a parameter in both is refused', async () => {
     const inQueryAlone = await service.call(
       `/oidc/authorization?${authorizationParameters(challenge)}`,
       { form: [] },
     )
-    assert.equal(inQueryAlone.status, 400)
-    assert.equal(inQueryAlone.json().error, 'invalid_client')
+    assert.match(inQueryAlone.headers.location ?? '', /^\/oidc\/login\/username\?/)
+
+    const inBoth = await service.call('/oidc/authorization?prompt=none', {
+      form: [...authorizationParameters(challenge), ['prompt', 'login']],
+    })
+    assert.equal(inBoth.status, 400)
+    assert.equal(inBoth.json().error, 'invalid_request')
+    assertNothingBegan(inBoth)
   })
 
   await t.test('a POST that is not a form is refused', async () => {

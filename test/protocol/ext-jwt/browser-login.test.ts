@@ -87,7 +87,8 @@ test('a browser logs in through an IdP', async (t) => {
 
   await t.test('an auth request as long as one can be comes back too', async () => {
     const browser = cookieBrowser(service)
-    const begun = await browser.begin({ state: 's'.repeat(1_600), nonce: 'n'.repeat(1_000) })
+    // D-313: other characters would take less room.
+    const begun = await browser.begin({ state: '~'.repeat(1_700), nonce: '~'.repeat(1_000) })
     assert.ok(begun.authRequestId.length > 3_800, String(begun.authRequestId.length))
     const location = sentTo(await browser.get(startPath(signer, begun.authRequestId)))
     const code = idp.approve(location, 'zoe')

@@ -92,7 +92,9 @@ test('the auth request id of a login call', async (t) => {
     assertFieldFault(await service.call(path, { json: ADMIN }), /missing/)
     assertFieldFault(await service.call(`${path}?id=`, { json: ADMIN }), /missing/)
     assertFieldFault(await service.call(path), /missing/)
-    for (const id of [7, true, null, { a: 1 }, [['x']]]) {
+    // D-309: null is as good as absent.
+    assertFieldFault(await service.call(path, { json: { id: null, ...ADMIN } }), /missing/)
+    for (const id of [7, true, { a: 1 }, [['x']]]) {
       assertFieldFault(await service.call(path, { json: { id, ...ADMIN } }), /must be a text/)
     }
   })

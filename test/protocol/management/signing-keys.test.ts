@@ -154,7 +154,7 @@ test('signing keys over the API', async (t) => {
     const before = (await list(fresh)).data.length
     for (const [body, field] of [
       [{ revokeNow: 'yes' }, 'revokeNow'],
-      [{ revokeNow: null }, 'revokeNow'],
+      [{ revokeNow: 0 }, 'revokeNow'],
       [{ algorithm: 'none' }, 'algorithm'],
     ] as const) {
       assertRefused(

@@ -87,7 +87,6 @@ test('passwords are replaced and changed', async (t) => {
     const zoe = await person()
     const faults: readonly (readonly [object, string])[] = [
       [{ identityId: zoe.id }, 'identityId'],
-      [{ identityId: null }, 'identityId'],
       [{ method: 'cert' }, 'method'],
       [{ certPem: 'x' }, 'certPem'],
       [{ lockedUntil: '2026-01-01T00:00:00.000Z' }, 'lockedUntil'],
@@ -106,6 +105,8 @@ test('passwords are replaced and changed', async (t) => {
       const whole = { username: ada.username, password: OTHER, ...fault }
       assertRefused(await admin.call('PUT', ada.path, whole), 400, 'COULD_NOT_VALIDATE', field)
     }
+    // D-309: null is as good as absent.
+    assert.equal((await admin.call('PATCH', ada.path, { identityId: null })).status, 200)
     const nameless = await admin.call('PUT', ada.path, { password: OTHER })
     assertRefused(nameless, 400, 'COULD_NOT_VALIDATE', 'username')
     const wordless = await admin.call('PUT', ada.path, { username: ada.username })
