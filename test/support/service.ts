@@ -166,7 +166,8 @@ export function serviceAt(service: Service, baseUrl: string): Service {
 /** A folder that is gone after the test. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-test-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  // A service that is stopping may still write a file into it, so try again.
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
   return folder
 }
 

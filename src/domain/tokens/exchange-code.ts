@@ -2,8 +2,8 @@
  * `grant_type=authorization_code`: exchanges a code for tokens, once. SPEC Token; D-7; RFC 6749 §4.1.3, RFC 7636 §4.6.
  *
  * The code is spent in the commit that begins the session, so that of several exchanges one gets tokens (D-282). If a
- * check fails, the code is spent before the refusal is sent: after a wrong verifier, the right one fails too. If a code is presented again more than 2 s after its exchange, one of the two callers stole it, and its session
- * ends.
+ * check fails, the code is spent before the refusal is sent: after a wrong verifier, the right one fails too. If a code
+ * is presented again more than 2 s after its exchange, one of the two callers stole it, and its session ends.
  */
 
 import { type ApiSessionId, newId } from '../../base/ids.ts'
