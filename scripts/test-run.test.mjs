@@ -20,6 +20,9 @@ test('depends on the load', () => {
   if (!isSecond) throw new Error('too slow')
 })
 `
+/** Its test passes, but something that it left open keeps its process alive. */
+const HANGS =
+  "import { test } from 'node:test'\nimport { createServer } from 'node:http'\ntest('is fine', () => { createServer().listen(0) })\n"
 const DIES =
   "import { test } from 'node:test'\ntest('dies', () => process.kill(process.pid, 'SIGKILL'))\n"
 
@@ -52,6 +55,13 @@ test('goes on with the other files when the process dies, and says in which file
   assert.match(run.all, /unit {2}4 of 4 files/)
 })
 
+test('ends a process that reports nothing any more, and goes on', async (t) => {
+  const run = await runAll(t, { 'a.test.mjs': PASSES, 'b.test.mjs': HANGS }, { silence: 3_000 })
+  assert.equal(run.isGood, false)
+  assert.match(run.end, /It reported nothing for 3 s\./)
+  assert.match(run.all, /2 of 2 files/)
+})
+
 test('does not run again when more files fail than the load explains', async (t) => {
   const run = await runAll(t, { 'a.test.mjs': FAILS, 'b.test.mjs': FAILS }, { repeated: 1 })
   assert.equal(run.isGood, false)
@@ -60,7 +70,7 @@ test('does not run again when more files fail than the load explains', async (t)
 })
 
 /** Runs files of these texts in one lane. */
-async function runAll(t, texts, { repeated = 10 } = {}) {
+async function runAll(t, texts, { repeated = 10, silence } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-runner-'))
   t.after(() => rm(folder, { recursive: true }))
   const files = Object.keys(texts).map((name) => relative(process.cwd(), join(folder, name)))
@@ -69,7 +79,7 @@ async function runAll(t, texts, { repeated = 10 } = {}) {
   const output = { write: (text) => (all += text) }
   const progress = createProgress({ kinds: [{ kind: 'unit', files }], output })
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  await runLanes([files], { atOnce: 1, repeated, extra: [], env, progress })
+  await runLanes([files], { atOnce: 1, repeated, silence, extra: [], env, progress })
   const isGood = progress.close()
   return { isGood, all, end: all.slice(all.indexOf('Slowest files')) }
 }

@@ -8,6 +8,8 @@ const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
 const LAST_WORDS = 20_000
 /** If more files fail, the change is broken rather than a test unsteady, and nothing is run again (D-258). */
 const REPEATED_FILES = 10
+/** A process that reports nothing for so long hangs: a test left something open, or waits for what never comes. */
+const SILENCE_MILLISECONDS = 5 * 60_000
 
 const running = new Set()
 process.once('exit', () => {
@@ -38,7 +40,7 @@ export async function runLanes(lanes, { atOnce, repeated = REPEATED_FILES, ...op
 }
 
 /** Returns the files that the process did not come to, because it died before. */
-async function runShard(files, { extra, env, progress }) {
+async function runShard(files, { extra, env, progress, silence = SILENCE_MILLISECONDS }) {
   const tests = spawn(
     process.execPath,
     ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`, ...extra, ...files],
@@ -51,6 +53,10 @@ async function runShard(files, { extra, env, progress }) {
   }
   for (const stream of [tests.stdout, tests.stderr]) stream.setEncoding('utf8').on('data', keep)
 
+  const hanging = setTimeout(() => {
+    keep(`It reported nothing for ${silence / 1_000} s.\n`)
+    tests.kill('SIGKILL')
+  }, silence)
   let begun = 0
   let hasFailure = false
   let isComplete = false
@@ -69,6 +75,7 @@ async function runShard(files, { extra, env, progress }) {
   }
 
   tests.on('message', (message) => {
+    hanging.refresh()
     if (message.isEnd) {
       isComplete = true
     } else if (message.warning !== undefined) {
@@ -82,6 +89,7 @@ async function runShard(files, { extra, env, progress }) {
   })
   const [status, signal] = await once(tests, 'close')
   running.delete(tests)
+  clearTimeout(hanging)
   const end = `ended with ${signal ?? `status ${status}`}:\n${printed}`
   if (isComplete) {
     if (status !== 0 && !hasFailure) progress.crash(files, end)

@@ -114,10 +114,11 @@ suite('PostgreSQL', () => {
     await isPushed()
     await readAll(store.aside)
     cable.takeRoundTrips()
-    for (let i = 0; i < 3; i++) {
+    // A commit in any database of this server counts as a change, and other tests use it too.
+    await eventually(async () => {
       await readAll(store.aside)
-      assert.equal(cable.takeRoundTrips(), 1)
-    }
+      return cable.takeRoundTrips() === 1 ? true : undefined
+    }, 'one round trip for all copies')
   })
 
   test('a change of another instance is told at once, and what concerns no copy is not', async (t) => {
