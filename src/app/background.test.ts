@@ -116,7 +116,7 @@ test('D-298: work that follows changes runs when it is told of one, once for a b
   for (let i = 0; i < 10; i++) tell()
   await tick(t, 50)
   assert.deepEqual(rounds, { following: 1, other: 0 })
-  // While changes are told, a copy is still compared every second.
+  // Even while notices arrive, a copy is compared every second.
   await tick(t, 1_000)
   assert.deepEqual(rounds, { following: 2, other: 0 })
   await background.stop()

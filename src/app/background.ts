@@ -25,7 +25,7 @@ type Changes = Store['changes']
  * the way to a worker (D-289).
  */
 const WHILE_PUSHED: Duration = seconds(1)
-/** Between two rounds that were told, so that a burst of changes is read together. */
+/** Between two rounds that notices start, so that a burst of changes is read together. */
 const LEAST_PAUSE: Duration = milliseconds(50)
 
 export interface Background {

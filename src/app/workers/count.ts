@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import type { Config } from '../../config/config.ts'
 
-/** `auto` takes this many at most: more would need memory that nobody asked for. */
+/** `auto` takes this many at most: more would use memory that the operator did not ask for. */
 const MOST_BY_DEFAULT = 8
 
 /** How many processes answer requests. */

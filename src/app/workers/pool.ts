@@ -37,7 +37,7 @@ export interface PoolOptions {
   readonly workers: number
   /** The questions of one worker; `end` is called when its process has ended. */
   readonly attend: (number: number) => { handlers: Handlers<ToSupervisor>; end(): void }
-  /** What a process is told to be, once that is known. */
+  /** What a worker needs to start, once that is known. */
   readonly startOrder: (number: number) => Promise<StartWorker>
   /** Called for each worker that has started. Returns what to do when it is gone. */
   readonly onRunning: (worker: RunningWorker) => () => void
@@ -88,7 +88,7 @@ export function createPool(options: PoolOptions): Pool {
     })
     async function start(): Promise<StartedWorker> {
       const order = await options.startOrder(number)
-      // From here on it reads the database, and what is not there yet it must be told.
+      // From here on it reads the database; changes that are not there yet must be sent to it.
       everyone.set(number, worker)
       return channel.ask('start', order)
     }
