@@ -75,6 +75,7 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/external-jwt-signers': 'GET admin, POST admin',
   '/external-jwt-signers/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/external-jwt-signers/:id/check': 'POST admin',
+  '/external-jwt-signers/discover': 'POST admin',
   '/identities': 'GET admin, POST admin',
   '/identities/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/identities/:id/api-sessions': 'GET admin, DELETE admin',
