@@ -78,6 +78,7 @@ const domainOrder = [
   'management',
   'installation',
   'health',
+  'overview',
 ]
 
 // Each outside library has one home, so that it can be replaced or upgraded in one place.

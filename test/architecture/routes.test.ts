@@ -72,6 +72,7 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/enrollments/:id/refresh': 'POST admin',
   '/events': 'GET admin',
   '/events/:id': 'GET admin',
+  '/expiry': 'GET admin',
   '/external-jwt-signers': 'GET admin, POST admin',
   '/external-jwt-signers/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/external-jwt-signers/:id/check': 'POST admin',
@@ -84,6 +85,7 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/identities/:id/enable': 'POST admin',
   '/identities/:id/enrollments': 'GET admin',
   '/identities/:id/mfa': 'DELETE admin',
+  '/overview': 'GET admin',
   '/signing-keys': 'GET admin, POST admin',
   '/signing-keys/:id': 'GET admin',
 }
