@@ -17,6 +17,7 @@ const mayImport = {
   'web/login': ['base', 'protocol'],
   'web/reference': ['web/login'],
   'web/account': ['base', 'web/login'],
+  'web/console': ['base', 'web/login', 'web/account'],
   http: [
     'base',
     'protocol',
@@ -28,6 +29,7 @@ const mayImport = {
     'web/login',
     'web/reference',
     'web/account',
+    'web/console',
   ],
   app: [
     'base',
@@ -93,6 +95,8 @@ const home = {
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',
   qrcode: 'web/login',
+  // Not imported: it is served to browsers as it is.
+  'htmx[.]org': 'web/console',
   zod: '(contract|config|http)',
   yaml: 'config',
   pino: 'app',

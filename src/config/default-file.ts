@@ -46,7 +46,7 @@ function listenerAt(address: HostPort): Given {
       interface: formatHostPort(point.interface),
       address: formatHostPort(point.address),
     })),
-    apis: [{ binding: 'edge-client' }, { binding: 'edge-management' }],
+    apis: [{ binding: 'edge-client' }, { binding: 'edge-management' }, { binding: 'console' }],
   }
 }
 

@@ -35,7 +35,7 @@ export const ACCOUNT_SITE = siteOf({
   signedOut: signedOutPage,
   blocked: blockedPage,
   refused: () => failurePage({ ...messageText('FORBIDDEN'), requestId: '' }),
-  failure: (code, requestId) => failurePage({ ...messageText(code), requestId }),
+  failure: ({ code }, { requestId }) => failurePage({ ...messageText(code), requestId }),
 })
 
 /** The user that the page belongs to. */

@@ -38,7 +38,7 @@ export interface SiteRoutes {
   /** GET of a page. */
   show(url: string, content: (call: SiteCall) => Promise<Answer>): void
   /** POST of a form. */
-  submit(form: SiteForm, change: (call: SiteCall, fields: Fields) => Promise<Answer>): void
+  submit(form: SiteForm, apply: (call: SiteCall, fields: Fields) => Promise<Answer>): void
 }
 
 export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
@@ -83,7 +83,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
       )
     },
 
-    submit({ url, page }, change) {
+    submit({ url, page }, apply) {
       router.add(
         {
           ...SITE_ROUTE,
@@ -92,14 +92,13 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
           reads: ['form'],
           replies: [200, 303, 403, 406, 409, 429],
         },
-        (call) =>
-          withPages(at, call, async () => {
+        (call) => {
+          const back = filledIn(page, call.path)
+          const outside = () =>
+            withCookies(seeNote(site, back, 'signed-in-again'), [cookies.clearSession()])
+          const change = async () => {
             refuseForeign(call, listener)
             const form = filledIn(url, call.path)
-            const outside = () =>
-              withCookies(seeNote(site, filledIn(page, call.path), 'signed-in-again'), [
-                cookies.clearSession(),
-              ])
             try {
               const visitor = await visitorOf(at, call)
               if (visitor.kind === 'stranger') return { ...outside(), failure: visitor.failure }
@@ -107,12 +106,14 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
               const { session } = visitor
               const fields = bodyFields(call.body)
               refuseForged(ports, site, session, { form, fields })
-              return await change(await callOf(call, session, form), fields)
+              return await apply(await callOf(call, session, form), fields)
             } catch (error) {
               if (!isUnauthorized(error)) throw error
               return outside()
             }
-          }),
+          }
+          return withPages(at, call, change, back)
+        },
       )
     },
   }

@@ -5,7 +5,7 @@
 import type { OwnSite } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import type { IdentityDetail } from '../../domain/sessions/current-session.ts'
-import type { FailureCode } from '../../errors/catalogue.ts'
+import type { Failure } from '../../errors/catalogue.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, withCookies } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
@@ -36,7 +36,13 @@ export interface SitePlan {
   readonly blocked: (formToken: FormToken) => SafeHtml
   /** The session is valid, but `admits` refuses it. */
   readonly refused: (who: IdentityDetail, formToken: FormToken) => SafeHtml
-  readonly failure: (code: FailureCode, requestId: string) => SafeHtml
+  readonly failure: (error: Failure, shown: ShownFailure) => SafeHtml
+}
+
+export interface ShownFailure {
+  readonly requestId: string
+  /** The page to go back to. */
+  readonly back: string
 }
 
 /** The token that a form must send back, by its target (D-162). */

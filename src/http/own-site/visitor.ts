@@ -121,6 +121,7 @@ export async function withPages(
   { site, ports: { brand } }: Pick<SiteAt, 'site'> & { ports: Pick<AccountPorts, 'brand'> },
   call: Call,
   answer: () => Promise<Answer>,
+  back = site.path,
 ): Promise<Answer> {
   // R023: these routes serve only pages.
   if (preferencesOf(call).mediaType(['text/html']) === undefined) {
@@ -131,7 +132,7 @@ export async function withPages(
   } catch (error) {
     if (!(error instanceof Failure) || !call.wantsHtml) throw error
     const headers = failureHeaders(error, brand)
-    const html = site.failure(error.code, call.caller.requestId ?? '')
+    const html = site.failure(error, { requestId: call.caller.requestId ?? '', back })
     return { ...site.page(CATALOGUE[error.code].status, html), headers, failure: error }
   }
 }
