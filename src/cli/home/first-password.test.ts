@@ -41,7 +41,10 @@ test('the password is shown when the start asks for it, and once', async (t) => 
   let output = ''
   const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
   t.after(() => rm(home, { recursive: true }))
-  const io = { out: (line: string) => void (output += `${line}\n`), isTerminal: true }
+  const out = (line: string) => {
+    output += `${line}\n`
+  }
+  const io = { out, isTerminal: true }
   const { take, show } = createFirstPassword(io, home)
   show()
   await take(new Secret('drawn-password'))
