@@ -12,7 +12,8 @@ import {
   SIGN_OUT_PATH,
 } from '../../web/account/layout.ts'
 import { blockedPage, failurePage, signedOutPage } from '../../web/account/message-page.ts'
-import { messageText, NOTES, type Note } from '../../web/account/texts.ts'
+import { isNote } from '../../web/account/notes.ts'
+import { accountErrorText } from '../../web/login/error-text.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
 import { addDoors } from '../own-site/doors.ts'
@@ -30,12 +31,11 @@ export const ACCOUNT_SITE = siteOf({
   // By its name, as links to the confirmation have it, or by its path.
   pageAt: (asked) =>
     Object.entries(PAGE_PATHS).find(([name, path]) => asked === name || asked === path)?.[1],
-  admits: () => true,
   page: accountPage,
   signedOut: signedOutPage,
   blocked: blockedPage,
-  refused: () => failurePage({ ...messageText('FORBIDDEN'), requestId: '' }),
-  failure: ({ code }, { requestId }) => failurePage({ ...messageText(code), requestId }),
+  failure: (presentation, { code }, { requestId }) =>
+    failurePage(presentation, { ...accountErrorText(presentation, code), requestId }),
 })
 
 /** The user that the page belongs to. */
@@ -74,10 +74,7 @@ export function accountRoutes(
 }
 
 function framed(call: SiteCall): AccountCall {
-  const { identity, formToken, note } = call
-  return { ...call, frame: { name: identity.name, formToken, note: noteNamed(note) } }
-}
-
-function noteNamed(text = ''): Note | undefined {
-  return Object.hasOwn(NOTES, text) ? (text as Note) : undefined
+  const { identity, presentation, formToken, note = '' } = call
+  const shown = isNote(note) ? note : undefined
+  return { ...call, frame: { presentation, name: identity.name, formToken, note: shown } }
 }

@@ -32,12 +32,14 @@ export const CONSOLE_SITE = siteOf({
   signOutPath: CONSOLE_SIGN_OUT_PATH,
   confirmPath: CONSOLE_CONFIRM_PATH,
   pageAt: consolePageAt,
-  admits: ({ isAdmin }) => isAdmin,
+  restriction: {
+    admits: ({ isAdmin }) => isAdmin,
+    refused: ({ identity }, formToken) => notAdministratorPage(identity.name, formToken),
+  },
   page: consolePage,
   signedOut: consoleSignedOutPage,
-  blocked: consoleBlockedPage,
-  refused: ({ identity }, formToken) => notAdministratorPage(identity.name, formToken),
-  failure: (error, shown) => consoleFailurePage({ ...textOf(error), ...shown }),
+  blocked: (_, formToken) => consoleBlockedPage(formToken),
+  failure: (_, error, shown) => consoleFailurePage({ ...textOf(error), ...shown }),
 })
 
 /** A page of the console, whose scripts and style come from our own address. */

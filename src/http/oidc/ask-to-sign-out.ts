@@ -52,7 +52,7 @@ export async function askToSignOut(
   try {
     const { identity } = await currentIdentity(ports, session)
     const token = formToken(ports, ACCOUNT_SITE.name, session, PATHS.endSession)
-    const html = signOutPage({
+    const html = signOutPage(call.presentation, {
       name: identity.name,
       action: PATHS.endSession,
       fields: { [CONFIRMATION]: token, ...parametersOf(way) },
@@ -93,7 +93,9 @@ export async function signOutOfBrowser(
   const sent = { form: PATHS.endSession, fields: bodyFields(call.body) }
   refuseForged(ports, ACCOUNT_SITE, session, sent)
   await logOut(ports, session, { ...call.caller, actorId: session.identityId })
-  return withCookies(goOn(way) ?? page(200, signedOutPage()), [cookies.clearSession()])
+  return withCookies(goOn(way) ?? page(200, signedOutPage(call.presentation)), [
+    cookies.clearSession(),
+  ])
 }
 
 /** Redirects to the requested address; undefined if there is none. */
@@ -106,7 +108,7 @@ export function goOn({ location, state }: WayOn): Answer | undefined {
 
 /** Deletes a cookie that is no longer valid. A cookie that was not sent is left alone, because it may be valid. */
 function nothingToEnd(call: Call, way: WayOn): Answer {
-  const answer = goOn(way) ?? page(200, notSignedInPage())
+  const answer = goOn(way) ?? page(200, notSignedInPage(call.presentation))
   return cookies.session(call) === undefined
     ? answer
     : withCookies(answer, [cookies.clearSession()])

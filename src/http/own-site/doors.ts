@@ -58,7 +58,7 @@ export function addDoors(router: Router, at: SiteAt): void {
 
   router.add(
     { ...SITE_ROUTE, method: 'GET', url: signedOutPath, reads: [], replies: [200, 406] },
-    (call) => withPages(at, call, async () => site.page(200, site.signedOut())),
+    (call) => withPages(at, call, async () => site.page(200, site.signedOut(call.presentation))),
   )
 }
 

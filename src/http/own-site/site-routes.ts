@@ -6,6 +6,7 @@ import { formToken } from '../../domain/account/session.ts'
 import type { Caller } from '../../domain/audit/events.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { currentIdentity, type IdentityDetail } from '../../domain/sessions/current-session.ts'
+import type { Presentation } from '../../web/login/presentation.ts'
 import { type Answer, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { bodyFields } from '../reading/body.ts'
@@ -18,6 +19,7 @@ import { isUnauthorized, type SiteAt, toLogin, turnAway, visitorOf, withPages } 
 /** The user that the page belongs to. */
 export interface SiteCall extends IdentityDetail {
   readonly head: Pick<Call, 'headers' | 'rawHeaders' | 'query' | 'path' | 'method'>
+  readonly presentation: Presentation
   readonly session: CallSession
   readonly caller: Caller
   readonly formToken: FormToken
@@ -50,6 +52,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
     return {
       ...(await currentIdentity(ports, session)),
       head: call,
+      presentation: call.presentation,
       session,
       caller: { ...call.caller, actorId: session.identityId },
       formToken: (path) => formToken(ports, site.name, session, path),

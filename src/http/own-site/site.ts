@@ -7,6 +7,7 @@ import type { CallSession } from '../../domain/sessions/call-session.ts'
 import type { IdentityDetail } from '../../domain/sessions/current-session.ts'
 import type { Failure } from '../../errors/catalogue.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
+import type { Presentation } from '../../web/login/presentation.ts'
 import { type Answer, withCookies } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Route } from '../route.ts'
@@ -27,16 +28,17 @@ export interface SitePlan {
   readonly confirmPath: string
   /** Returns the path to return to after a login; undefined for anything that is not a page of this site. */
   pageAt(asked: string): string | undefined
-  /** Who may use the site, of those who are signed in. */
-  admits(session: CallSession): boolean
+  /** Who may use the site, of those who are signed in, and the page for the others. Default: everyone. */
+  readonly restriction?: {
+    admits(session: CallSession): boolean
+    refused(who: IdentityDetail, formToken: FormToken): SafeHtml
+  }
   /** Answers with a page under the site's content security policy. */
   page(status: number, html: SafeHtml): Answer
-  readonly signedOut: () => SafeHtml
+  readonly signedOut: (presentation: Presentation) => SafeHtml
   /** D-52: the policy requires a JWT with every call, which a page cannot send. */
-  readonly blocked: (formToken: FormToken) => SafeHtml
-  /** The session is valid, but `admits` refuses it. */
-  readonly refused: (who: IdentityDetail, formToken: FormToken) => SafeHtml
-  readonly failure: (error: Failure, shown: ShownFailure) => SafeHtml
+  readonly blocked: (presentation: Presentation, formToken: FormToken) => SafeHtml
+  readonly failure: (presentation: Presentation, error: Failure, shown: ShownFailure) => SafeHtml
 }
 
 export interface ShownFailure {

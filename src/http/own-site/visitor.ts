@@ -38,7 +38,7 @@ export async function visitorOf(at: SiteAt, call: Call): Promise<Visitor> {
   const { site, ports } = at
   try {
     const session = await authenticateAccount(ports, credentialOf(at, call), 'full')
-    if (site.admits(session)) return { kind: 'known', session }
+    if (site.restriction?.admits(session) !== false) return { kind: 'known', session }
     return { kind: 'refused', session, failure: new Failure('FORBIDDEN') }
   } catch (error) {
     if (!isUnauthorized(error)) throw error
@@ -77,9 +77,9 @@ export async function turnAway(
   call.isFrom(session)
   const tokenOf = (path: string) => formToken(ports, site.name, session, path)
   const html =
-    kind === 'blocked'
-      ? site.blocked(tokenOf)
-      : site.refused(await currentIdentity(ports, session), tokenOf)
+    kind === 'blocked' || site.restriction === undefined
+      ? site.blocked(call.presentation, tokenOf)
+      : site.restriction.refused(await currentIdentity(ports, session), tokenOf)
   return { ...site.page(403, html), failure }
 }
 
@@ -132,7 +132,8 @@ export async function withPages(
   } catch (error) {
     if (!(error instanceof Failure) || !call.wantsHtml) throw error
     const headers = failureHeaders(error, brand)
-    const html = site.failure(error, { requestId: call.caller.requestId ?? '', back })
+    const shown = { requestId: call.caller.requestId ?? '', back }
+    const html = site.failure(call.presentation, error, shown)
     return { ...site.page(CATALOGUE[error.code].status, html), headers, failure: error }
   }
 }

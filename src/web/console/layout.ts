@@ -5,7 +5,6 @@
 import { type FormToken, form } from '../account/layout.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { ICON, MARK } from '../login/layout.ts'
-import { titleOf } from '../login/texts.ts'
 import {
   ASSETS_PATH,
   CONSOLE_CONFIRM_PATH,
@@ -53,7 +52,7 @@ export function consoleLayout(frame: ConsoleFrame, page: ConsoleLayout): SafeHtm
     return html`<li><a href="${path}"${current}>${text}</a></li>\n`
   })
   return wholeConsolePage({
-    title: titleOf(`${title} – ${CONSOLE_TITLE}`, error),
+    title: `${error === undefined ? '' : 'Error: '}${title} – ${CONSOLE_TITLE}`,
     look: 'console',
     content: html`<a class="skip" href="#content">Skip to content</a>
 <header class="bar">
