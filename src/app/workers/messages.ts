@@ -1,7 +1,7 @@
 /** What the supervisor and its workers ask each other. */
 import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Duration } from '../../base/time/duration.ts'
-import type { AuditEvent } from '../../domain/audit/events.ts'
+import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import type { HashStrength } from '../../domain/factors/passwords/hashing.ts'
 import type { EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { News } from '../../domain/sessions/ending/tell-copies.ts'
@@ -16,7 +16,7 @@ export type ToSupervisor = {
   /** Answered when every other process knows it. */
   news: Question<News>
   /** The audit output has one writer. */
-  events: Question<{ readonly events: readonly AuditEvent[] }>
+  events: Question<{ readonly events: readonly RecordedEvent[] }>
   /** The text for Prometheus, of all processes together. */
   metrics: Question<null, string>
 }

@@ -5,7 +5,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { factorDemands } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import { changedFields } from '../changes.ts'
+import { changedFields, changesBetween } from '../changes.ts'
 import type { Tags } from '../identities/identity.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
@@ -89,7 +89,8 @@ export function updatePolicy(
     )
     if (outcome === 'missing') throw notFound()
     if (outcome === 'name-in-use') throw inUse('name')
-    const updated = { type: 'policy.updated', details: { id, name, changed } } as const
+    const details = { id, name, changed, changes: changesBetween(current, chosen) }
+    const updated = { type: 'policy.updated', details } as const
     await tx.events.insert(recordEvent(ports, caller, updated))
   })
 }
