@@ -1,7 +1,9 @@
 /** Administrator commands other than writing entities: blocking and unblocking, dry runs, keys, events. */
 import { SESSION_OPTIONS } from '../contexts/open-session.ts'
 import { type Command, command } from '../table/command.ts'
-import { YES } from './entities/entity-commands.ts'
+import { BODY, YES } from './entities/entity-commands.ts'
+import { optionsOf } from './entities/fields.ts'
+import { POLICIES } from './entities/resources/policies.ts'
 
 export const ACTION_COMMANDS: readonly Command[] = [
   command({
@@ -106,6 +108,18 @@ export const ACTION_COMMANDS: readonly Command[] = [
       'latchkey sessions end-all --everybody --yes',
     ],
     load: async () => (await import('./identity-actions.ts')).endSessions,
+  }),
+  command({
+    words: 'policy what-if',
+    what: 'preview a change of a policy: who could no longer sign in, which sessions would end',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: { ...optionsOf(POLICIES.update?.fields ?? []), ...BODY, ...SESSION_OPTIONS },
+    examples: ['latchkey policy what-if default --no-allow-password --require-totp'],
+    load: async () => {
+      const { policyWhatIf } = await import('./policy-what-if.ts')
+      return (values, io, [name = '']) => policyWhatIf(name, values, io)
+    },
   }),
   command({
     words: 'signer check',
