@@ -213,7 +213,8 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: {
       follow: { what: 'keep printing new events until Ctrl-C' },
       type: { value: 'TYPE', what: 'only of this type, such as login.failed' },
-      identity: { value: 'NAME', what: 'only of this identity' },
+      identity: { value: 'NAME', what: 'only of this identity, even if it was deleted' },
+      actor: { value: 'NAME', what: 'only what this identity did, even if it was deleted' },
       request: { value: 'ID', what: 'only of this request' },
       filter: { value: 'FILTER', what: 'only these (docs/audit.md)' },
       limit: { value: 'N', what: 'how many; default: 20' },
@@ -222,6 +223,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     examples: [
       'latchkey events --follow',
       'latchkey events --identity alice --type login.failed',
+      'latchkey events --actor admin',
       `latchkey events --filter 'address = "192.0.2.7"' --limit 100 --json`,
     ],
     load: async () => (await import('./events/events.ts')).showEvents,

@@ -9,7 +9,7 @@ import type { Migration } from './migration.ts'
 const BATCH = 500
 
 export const overview: Migration = {
-  name: '0009-overview',
+  name: '0010-overview',
   statements: ({ sortedText }) => [
     'alter table authenticators add column not_after bigint',
     'alter table authenticators add column renewal_not_after bigint',
