@@ -1,8 +1,8 @@
 /** External JWT Signers: API 4.5. */
 import { EXTERNAL_JWT_SIGNER } from '../../../../entities/external-jwt-signer.ts'
 import type { EdgeApi } from '../../../api/edge-api.ts'
-import type { Body, OptionValues } from '../fields.ts'
 import { optionFields, tableOf } from '../described-resource.ts'
+import type { Body, OptionValues } from '../fields.ts'
 import type { Resource } from '../resource.ts'
 import { NAME } from './name.ts'
 
