@@ -6,7 +6,6 @@ import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, days, seconds } from '../../base/time/duration.ts'
 import { atMostEvery } from '../../base/time/rarely.ts'
 import type { Expiring } from '../../domain/overview/expiry.ts'
-import type { ExpiryKind } from '../../entities/expiring.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
 export interface ExpirySource {
@@ -19,7 +18,7 @@ const TIME_LIMIT: Duration = seconds(2)
 /** Of each kind, the next to end: an installation with more CAs than this is still bounded. */
 const MOST_SERIES = 50
 
-const FAMILIES: Readonly<Record<ExpiryKind, readonly [name: string, help: string]>> = {
+const FAMILIES: Readonly<Record<Expiring['kind'], readonly [name: string, help: string]>> = {
   'own-ca': ['latchkey_own_ca_expiry_seconds', 'Seconds until a CA of our own PKI expires.'],
   'server-certificate': [
     'latchkey_server_certificate_expiry_seconds',

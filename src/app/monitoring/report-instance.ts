@@ -5,11 +5,8 @@ import { readCertificates, validity } from '../../base/certificates.ts'
 import type { Config } from '../../config/config.ts'
 import { createCheckHealth } from '../../domain/health/check-health.ts'
 import { allExpiring, countEnrolledEnds } from '../../domain/overview/expiry.ts'
-import {
-  createReportInstance,
-  REPORT_EVERY,
-  type ServerCertificateEnd,
-} from '../../domain/overview/instance.ts'
+import type { ServerCertificateEnd } from '../../domain/overview/instance.ts'
+import { createReportInstance, REPORT_EVERY } from '../../domain/overview/report-instance.ts'
 import type { RepeatedWork } from '../background.ts'
 import type { Core } from '../core.ts'
 import { homeFiles } from '../installation/home.ts'

@@ -1,12 +1,9 @@
 /**
- * The instances that serve a database, as each of them reports itself once a minute. D-368. It is for people: no
- * instance relies on what another one reports.
+ * The instances that serve a database, as each of them reports itself. D-368. It is for people: no instance relies on
+ * what another one reports.
  */
-import type { Clock } from '../../base/time/clock.ts'
-import { type Duration, hours, minutes } from '../../base/time/duration.ts'
+import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, minus } from '../../base/time/instant.ts'
-import type { CheckHealth } from '../health/check-health.ts'
-import type { Instances } from './stores.ts'
 
 export interface Instance {
   /** The same after a restart, so that an instance has one row. */
@@ -30,42 +27,12 @@ export interface ServerCertificateEnd {
   readonly isOwn: boolean
 }
 
-/** How often an instance reports itself. */
-export const REPORT_EVERY: Duration = minutes(1)
 /** Two reports may be lost. */
 const MISSING_AFTER: Duration = minutes(3)
-/** Afterwards it is not shown any more: it was stopped, or has another name now. */
-const FORGOTTEN_AFTER: Duration = hours(24)
 
 export type InstanceState = 'healthy' | 'unhealthy' | 'missing'
 
 export function stateOf({ seenAt, failing }: Instance, now: Instant): InstanceState {
   if (seenAt < minus(now, MISSING_AFTER)) return 'missing'
   return failing.length === 0 ? 'healthy' : 'unhealthy'
-}
-
-/** Returns one round: reports this instance, and removes those that have been missing for a day. */
-export function createReportInstance(
-  ports: {
-    readonly clock: Clock
-    readonly instances: Instances
-    readonly checkHealth: CheckHealth
-    readonly serverCertificates: () => Promise<readonly ServerCertificateEnd[]>
-  },
-  about: Pick<Instance, 'id' | 'host' | 'version' | 'revision'>,
-): () => Promise<void> {
-  const { clock, instances, checkHealth, serverCertificates } = ports
-  const startedAt = clock.now()
-  return async () => {
-    const checks = await checkHealth()
-    const now = clock.now()
-    await instances.replace({
-      ...about,
-      startedAt,
-      seenAt: now,
-      failing: checks.filter(({ healthy }) => !healthy).map(({ id }) => id),
-      serverCertificates: await serverCertificates(),
-    })
-    await instances.removeUnseenSince(minus(now, FORGOTTEN_AFTER))
-  }
 }
