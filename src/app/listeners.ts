@@ -158,6 +158,7 @@ async function openListener(
       addBoundApis(router, listener.apis, ports, {
         corsOrigins: config.api.corsOrigins,
         totpHostname: (head) => config.totp.hostname ?? addresses.hostnameOf(head),
+        settings: config.settings,
         checkHealth: deps.checkHealth,
         addresses: () => addresses,
         compatibility: config.compatibility,

@@ -10,6 +10,7 @@ import type { Secret } from '../base/secrets/secret.ts'
 import type { Duration } from '../base/time/duration.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import type { SigningAlgorithm } from '../protocol/signing-algorithms.ts'
+import type { Setting } from './settings.ts'
 
 export interface Config {
   /** Absolute, and so is every other path here. */
@@ -61,6 +62,8 @@ export interface Config {
   readonly externalJwtSigners: { readonly fetch: FetchRules }
   readonly audit: { readonly retention: Duration; readonly output: AuditOutput }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
+  /** The values as they were written, without secrets, for people to read (D-372). */
+  readonly settings: readonly Setting[]
   readonly telemetry: {
     /** D-139: where spans go; undefined means that none are made. */
     readonly traces: TraceExport | undefined

@@ -28,6 +28,7 @@ import type { Environment } from './environment.ts'
 import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
 import { readYamlFile, type Tree } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
+import { settingsOf } from './settings.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
 /** D-314: with this brand the layer is on unless it is switched off. */
@@ -82,7 +83,7 @@ export async function loadConfig(from: {
   )
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
 
-  const { config, adjustments } = build(reading.data, home, variable)
+  const { config, adjustments } = build(reading.data, home, variable, written.tree)
   const secretVariables = secretVariablesOf(config, written.tree)
   const namedBySecret = config.secret.kind === 'environment' ? [config.secret.variable] : []
   const namedVariables = [...variablesIn(written.tree), ...namedBySecret]
@@ -112,6 +113,7 @@ function build(
   written: CheckedFile,
   home: string,
   variable: Environment['variable'],
+  tree: unknown,
 ): Pick<LoadedConfig, 'config' | 'adjustments'> {
   const { file, adjustments } = adjustDurations(written)
   const { edge, web } = file
@@ -161,6 +163,7 @@ function build(
     externalJwtSigners: edge.externalJwtSigners,
     audit: { ...edge.audit, output: outputIn(home, edge.audit.output) },
     log: file.log,
+    settings: settingsOf(tree, adjustments),
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }
   return { config, adjustments }

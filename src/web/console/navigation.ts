@@ -7,12 +7,31 @@ export const CONSOLE_CONFIRM_PATH = `${CONSOLE_PATH}/confirm`
 export const SEARCH_PATH = `${CONSOLE_PATH}/search`
 export const IDENTITIES_PATH = `${CONSOLE_PATH}/identities`
 
+export const POLICIES_PATH = `${CONSOLE_PATH}/policies`
+export const SIGNERS_PATH = `${CONSOLE_PATH}/signers`
+export const CAS_PATH = `${CONSOLE_PATH}/cas`
+export const EXPIRY_PATH = `${CONSOLE_PATH}/expiry`
+export const ROUTERS_PATH = `${CONSOLE_PATH}/routers`
+export const CONFIGURATION_PATH = `${CONSOLE_PATH}/configuration`
+
 export interface MenuEntry {
   readonly path: string
   readonly title: string
 }
 
 /** In the order of the menu. */
-export const MENU: readonly MenuEntry[] = [{ path: IDENTITIES_PATH, title: 'Identities' }]
+export const MENU: readonly MenuEntry[] = [
+  { path: CONSOLE_PATH, title: 'Overview' },
+  { path: IDENTITIES_PATH, title: 'Identities' },
+  { path: POLICIES_PATH, title: 'Policies' },
+  { path: SIGNERS_PATH, title: 'Signers' },
+  { path: CAS_PATH, title: 'CAs' },
+  { path: EXPIRY_PATH, title: 'Expiry' },
+  { path: CONFIGURATION_PATH, title: 'Configuration' },
+]
 
 export const identityPath = (id: string) => `${IDENTITIES_PATH}/${encodeURIComponent(id)}`
+
+export const policyPath = (id: string) => `${POLICIES_PATH}/${encodeURIComponent(id)}`
+export const signerPath = (id: string) => `${SIGNERS_PATH}/${encodeURIComponent(id)}`
+export const caPath = (id: string) => `${CAS_PATH}/${encodeURIComponent(id)}`

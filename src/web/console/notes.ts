@@ -3,6 +3,16 @@
 export const CONSOLE_NOTES = {
   confirmed: 'Thank you. You can make changes for the next five minutes.',
   'confirm-first': 'Nothing was changed. Confirm that it is you, then try again.',
+  'policy-created': 'The policy was created.',
+  'policy-changed': 'The policy was changed. It applies to every session at its next call.',
+  'policy-deleted': 'The policy was deleted.',
+  'signer-created': 'The signer was created. Check a token of it below.',
+  'signer-changed': 'The signer was changed.',
+  'signer-deleted': 'The signer was deleted.',
+  'ca-created': 'The CA was added. Prove now that you have its key.',
+  'ca-changed': 'The CA was changed.',
+  'ca-verified': 'The CA is verified.',
+  'ca-deleted': 'The CA was deleted.',
   'signed-in-again': 'You were signed out in the meantime, so nothing was changed.',
 } as const
 
