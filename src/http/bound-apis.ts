@@ -4,9 +4,11 @@
 
 import type { AccountPorts } from '../domain/account/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
+import type { OverviewPorts } from '../domain/overview/ports.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
+import { addConsole } from './console/console.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
@@ -43,10 +45,12 @@ import { openZitiLayer } from './openziti/openziti.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
-export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'>
+export type HttpPorts = AccountPorts & ManagementPorts & OverviewPorts & Pick<Stores, 'events'>
 
 export type BoundApi =
-  | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
+  | {
+      readonly binding: 'edge-client' | 'edge-management' | 'console' | 'health-checks' | 'metrics'
+    }
   | {
       readonly binding: 'edge-oidc'
       readonly redirectPatterns: readonly RedirectPattern[]
@@ -70,6 +74,7 @@ export function addBoundApis(
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, listener)
     else if (api.binding === 'metrics') addMetrics(router, listener)
+    else if (api.binding === 'console') addConsole(atBindPoints(router, listener), ports, listener)
     else if (api.binding === 'edge-oidc') {
       const provider = atBindPoints(router, listener)
       const { redirectPatterns, postLogoutPatterns } = api

@@ -25,6 +25,8 @@ import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
+import { sqlInstances } from './overview/instances.ts'
+import { sqlStatistics } from './overview/statistics.ts'
 import { rememberReads } from './remembered-reads.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
 import { sqlCas } from './rules/cas.ts'
@@ -36,6 +38,7 @@ import { sqlRefreshTokens } from './sessions/refresh-tokens.ts'
 import { sqlSessionCertificates } from './sessions/session-certificates.ts'
 import { sqlSessionEndings } from './sessions/session-endings.ts'
 import { sqlSpentStates } from './sessions/spent-states.ts'
+import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
 import { runAsWhole } from './transaction.ts'
 
@@ -79,9 +82,9 @@ export async function openStore(
     },
     async transaction(work) {
       const events: KeptEvent[] = []
-      const outcome = await db
-        .transaction()
-        .execute((tx) => within(tx, database, (event) => events.push(event), work))
+      const outcome = await inTransaction(db, (tx) =>
+        within(tx, database, (event) => events.push(event), work),
+      )
       if (events.length > 0) onEvents(events)
       return outcome
     },
@@ -182,6 +185,8 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   sessionEndings: ({ db }) => sqlSessionEndings(db),
   signingKeys: ({ db }) => sqlSigningKeys(db),
   authorities: ({ db }) => sqlAuthorities(db),
+  instances: ({ db }) => sqlInstances(db),
+  statistics: ({ db }) => sqlStatistics(db),
   events: ({ db, lists, onEvent }) => sqlEvents(db, lists, onEvent),
 }
 const NAMES = Object.keys(MAKERS) as (keyof Stores)[]

@@ -72,9 +72,11 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/enrollments/:id/refresh': 'POST admin',
   '/events': 'GET admin',
   '/events/:id': 'GET admin',
+  '/expiry': 'GET admin',
   '/external-jwt-signers': 'GET admin, POST admin',
   '/external-jwt-signers/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/external-jwt-signers/:id/check': 'POST admin',
+  '/external-jwt-signers/discover': 'POST admin',
   '/identities': 'GET admin, POST admin',
   '/identities/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/identities/:id/api-sessions': 'GET admin, DELETE admin',
@@ -83,6 +85,7 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/identities/:id/enable': 'POST admin',
   '/identities/:id/enrollments': 'GET admin',
   '/identities/:id/mfa': 'DELETE admin',
+  '/overview': 'GET admin',
   '/signing-keys': 'GET admin, POST admin',
   '/signing-keys/:id': 'GET admin',
 }
@@ -127,6 +130,17 @@ const OF_THE_ACCOUNT: Addresses = {
   '/totp/verify': 'POST public',
 }
 
+/** D-355: like the account. Files that are the same for everyone need no session. */
+const OF_THE_CONSOLE: Addresses = {
+  '': 'GET public',
+  '/assets/:name': 'GET public',
+  '/callback': 'GET public',
+  '/confirm': 'GET public',
+  '/identities': 'GET public',
+  '/sign-out': 'POST public',
+  '/signed-out': 'GET public',
+}
+
 const ELSEWHERE: Addresses = {
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
@@ -143,6 +157,7 @@ const EXPECTED: readonly string[] = [
   ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
   ...under('/oidc', OF_THE_PROVIDER),
   ...under('/account', OF_THE_ACCOUNT),
+  ...under('/console', OF_THE_CONSOLE),
   ...under('', ELSEWHERE),
 ]
 

@@ -123,7 +123,7 @@ async function makeAdministrator(
     (config.passwords.rejectCommon
       ? await refuseGuessable(password, [ADMINISTRATOR, config.brand])
       : undefined)
-  if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault}`)
+  if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault.reason}`)
   const { transaction } = store
   const ports = { ...auditPorts({ clock, random }), transaction, hashing }
   const isOurs = await install(ports, secret, password)

@@ -2,7 +2,7 @@
 import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import type { WantedAddress } from '../../config/addresses/override-address.ts'
-import type { AuditEvent } from '../../domain/audit/events.ts'
+import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import type { HashStrength } from '../../domain/factors/passwords/hashing.ts'
 import type { EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { News } from '../../domain/sessions/ending/tell-copies.ts'
@@ -17,7 +17,7 @@ export type ToSupervisor = {
   /** Answered when every other process knows it. */
   news: Question<News>
   /** The audit output has one writer. */
-  events: Question<{ readonly events: readonly AuditEvent[] }>
+  events: Question<{ readonly events: readonly RecordedEvent[] }>
   /** The text for Prometheus, of all processes together. */
   metrics: Question<null, string>
 }

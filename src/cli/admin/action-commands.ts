@@ -1,4 +1,5 @@
 /** Administrator commands other than writing entities: blocking and unblocking, dry runs, keys, events. */
+import { EXPIRY_KINDS } from '../../entities/expiring.ts'
 import { SESSION_OPTIONS } from '../contexts/open-session.ts'
 import { type Command, command } from '../table/command.ts'
 import { BODY, YES } from './entities/entity-commands.ts'
@@ -178,6 +179,26 @@ export const ACTION_COMMANDS: readonly Command[] = [
     },
   }),
   command({
+    words: 'overview',
+    what: 'show sign-ins, sessions, instances, what expires soon and the last backup',
+    audience: 'administrator',
+    options: SESSION_OPTIONS,
+    examples: ['latchkey overview'],
+    load: async () => (await import('./overview.ts')).showOverview,
+  }),
+  command({
+    words: 'expiry',
+    what: 'list certificates, CAs and signing keys by their end',
+    audience: 'administrator',
+    options: {
+      days: { value: 'N', what: 'only what ends within N days; exit code 1 if there is any' },
+      kind: { value: 'KIND', choices: EXPIRY_KINDS, what: 'only of this kind' },
+      ...SESSION_OPTIONS,
+    },
+    examples: ['latchkey expiry', 'latchkey expiry --days 30 --kind server-certificate'],
+    load: async () => (await import('./overview.ts')).showExpiry,
+  }),
+  command({
     words: 'keys list',
     what: 'list the keys that sign tokens',
     audience: 'administrator',
@@ -192,7 +213,8 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: {
       follow: { what: 'keep printing new events until Ctrl-C' },
       type: { value: 'TYPE', what: 'only of this type, such as login.failed' },
-      identity: { value: 'NAME', what: 'only of this identity' },
+      identity: { value: 'NAME', what: 'only of this identity, even if it was deleted' },
+      actor: { value: 'NAME', what: 'only what this identity did, even if it was deleted' },
       request: { value: 'ID', what: 'only of this request' },
       filter: { value: 'FILTER', what: 'only these (docs/audit.md)' },
       limit: { value: 'N', what: 'how many; default: 20' },
@@ -201,6 +223,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     examples: [
       'latchkey events --follow',
       'latchkey events --identity alice --type login.failed',
+      'latchkey events --actor admin',
       `latchkey events --filter 'address = "192.0.2.7"' --limit 100 --json`,
     ],
     load: async () => (await import('./events/events.ts')).showEvents,

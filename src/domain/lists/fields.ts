@@ -40,8 +40,10 @@ export const EVENT_FIELDS = {
     at: TIME,
     type: TEXT,
     identityId: TEXT,
+    identityName: TEXT,
     sessionId: TEXT,
     actorId: TEXT,
+    actorName: TEXT,
     address: TEXT,
     requestId: TEXT,
     userAgent: TEXT,
@@ -60,6 +62,11 @@ export const SIGNING_KEY_FIELDS = {
     activeFrom: TIME,
     publishedUntil: TIME,
   },
+  hasTags: false,
+} as const satisfies ListFields
+
+export const EXPIRY_FIELDS = {
+  fields: { id: TEXT, kind: TEXT, name: TEXT, endsAt: TIME, renewedBy: TEXT, identityId: TEXT },
   hasTags: false,
 } as const satisfies ListFields
 

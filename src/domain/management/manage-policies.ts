@@ -7,7 +7,7 @@ import { factorDemands } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import { changedFields } from '../changes.ts'
+import { changedFields, changesBetween } from '../changes.ts'
 import type { Tags } from '../identities/identity.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
@@ -109,7 +109,7 @@ export async function planChange(
 export async function replacePolicy(
   ports: AuditPorts,
   tx: Stores,
-  { next, changed }: PlannedPolicy,
+  { current, next, changed }: PlannedPolicy,
   caller: Caller,
 ): Promise<void> {
   if (changed.length === 0) return
@@ -119,8 +119,9 @@ export async function replacePolicy(
   )
   if (outcome === 'missing') throw notFound()
   if (outcome === 'name-in-use') throw inUse('name')
-  const { id, name } = next
-  const updated = { type: 'policy.updated', details: { id, name, changed } } as const
+  const { id, name, primary, secondary } = next
+  const changes = changesBetween(current, { name, primary, secondary })
+  const updated = { type: 'policy.updated', details: { id, name, changed, changes } } as const
   await tx.events.insert(recordEvent(ports, caller, updated))
 }
 

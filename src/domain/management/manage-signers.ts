@@ -9,7 +9,7 @@ import {
   type HandedInCertificate,
   readLeafCertificate,
 } from '../certificates/third-party/prove-ca.ts'
-import { changedFields } from '../changes.ts'
+import { changedFields, changesBetween } from '../changes.ts'
 import { isClaimsProperty } from '../ext-jwt/claim.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../ext-jwt/signer.ts'
 import type { KeySetStatus } from '../ext-jwt/signer-keys.ts'
@@ -118,7 +118,8 @@ export function updateSigner(
     if (outcome === 'missing') throw notFound()
     if (outcome === 'name-in-use') throw inUse('name')
     if (outcome === 'issuer-in-use') throw inUse('issuer')
-    const details = { id, name: next.name, changed }
+    const changes = changesBetween(current, chosen)
+    const details = { id, name: next.name, changed, changes }
     const updated = { type: 'external-jwt-signer.updated', details } as const
     await tx.events.insert(recordEvent(ports, caller, updated))
   })
@@ -175,7 +176,7 @@ function checkKeys(keys: SignerKeys, allowHttp: boolean): SignerKeys {
 }
 
 /** API 4.5: https, and http only to this machine or where the configuration allows it. */
-function requireUrl(field: string, text: string, allowHttp: boolean): void {
+export function requireUrl(field: string, text: string, allowHttp: boolean): void {
   const url = URL.parse(text)
   if (url === null) throw invalid(field, 'must be a URL')
   if (url.username !== '' || url.password !== '') throw invalid(field, 'must not carry credentials')
