@@ -142,6 +142,7 @@ const OF_THE_CONSOLE: Addresses = {
 }
 
 const ELSEWHERE: Addresses = {
+  '/': 'GET public',
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
   '/.well-known/openid-configuration': 'GET public',

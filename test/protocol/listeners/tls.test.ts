@@ -75,7 +75,7 @@ test('the certificate is of our own CA and forevery name of the bind points', as
   socket.destroy()
 })
 
-test('plain HTTP is not spoken (R111)', async (t) => {
+test('nothing is served over plain HTTP, which is only redirected (R111, D-339)', async (t) => {
   const service = await startService(t)
   const { port } = new URL(service.baseUrl)
   const socket = net.connect({ host: '127.0.0.1', port: Number(port) })
@@ -84,8 +84,9 @@ test('plain HTTP is not spoken (R111)', async (t) => {
   socket.on('data', (chunk: Buffer) => received.push(chunk))
   socket.write('GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(socket, 'close')
-  // A TLS alert at most, RFC 8446 §5.1: content type 21.
-  assert.ok(received.length === 0 || received[0]?.[0] === 21)
+  const text = Buffer.concat(received).toString()
+  assert.match(text, /^HTTP\/1\.1 308 [^]*\r\nlocation: https:\/\/localhost:\d+\/version\r\n/)
+  assert.match(text, /\r\n\r\nThis port speaks HTTPS\. Use https:\/\/localhost:\d+ instead\.\n$/)
   assert.equal(await statusOver(service, {}), 200)
 })
 
