@@ -4,7 +4,16 @@
  * with a content security policy of 'self'.
  */
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ICON } from '../../src/web/login/layout.ts'
@@ -62,7 +71,7 @@ export async function buildSite(folder: string): Promise<void> {
     // Loaded here: an installation without tools has none of it.
     const { build } = await import('esbuild')
     await build({
-      entryPoints: [join(HERE, 'browser.ts')],
+      entryPoints: [join(HERE, 'browser.js')],
       outfile: join(made, 'assets', 'site.js'),
       bundle: true,
       minify: true,
@@ -71,14 +80,17 @@ export async function buildSite(folder: string): Promise<void> {
       legalComments: 'inline',
       logLevel: 'error',
     })
-    for (const picture of globSync('docs/**/*.{svg,png}', { cwd: ROOT })) {
+    for (const picture of globSync('docs/**/*.svg', { cwd: ROOT })) {
       const target = join(made, relative('docs', picture))
       mkdirSync(dirname(target), { recursive: true })
       cpSync(join(ROOT, picture), target)
     }
     writeFileSync(join(made, STAMP), fingerprint())
-    rmSync(folder, { recursive: true, force: true })
+    // Two names change at once, so that a service that reads the site meanwhile finds the old one or the new one.
+    const old = `${made}.old`
+    if (existsSync(folder)) renameSync(folder, old)
     renameSync(made, folder)
+    rmSync(old, { recursive: true, force: true })
   } finally {
     rmSync(made, { recursive: true, force: true })
   }
@@ -93,6 +105,8 @@ async function renderPages(
   const sourceOf = (inputPath: string): Source => sourceAt(sources, inputPath)
   // A name in a variable: the package has no types.
   const name: string = '@11ty/eleventy'
+  // Eleventy uses an interface of Node that is deprecated, and says so.
+  process.noDeprecation = true
   const { default: Eleventy } = (await import(name)) as { default: EleventyClass }
   const before = process.cwd()
   // Eleventy takes every path from the current folder.
@@ -130,7 +144,7 @@ export function fingerprint(): string {
   const hash = createHash('sha256')
   const inputs = [
     ...readSources().map(({ path }) => path),
-    ...globSync('docs/**/*.{svg,png}', { cwd: ROOT }),
+    ...globSync('docs/**/*.svg', { cwd: ROOT }),
     ...globSync('scripts/site/*', { cwd: ROOT }),
     'src/web/login/palette.ts',
     'package-lock.json',

@@ -15,7 +15,8 @@ export function wholePage({ sources, version }: Layout, source: Source, content:
   const to = (url: string) => relativeUrl(source.url, url)
   const isHome = source.url === 'index.html'
   const sections = source.headings.filter(({ level }) => level === 2)
-  return html`<!doctype html>
+  return (
+    html`<!doctype html>
 <html lang="en" data-base="${to('index.html').replace(/index\.html$/, '')}">
 <head>
 <meta charset="utf-8">
@@ -55,11 +56,17 @@ ${sections.length < 2 ? '' : onThisPage(sections)}
 </body>
 </html>
 `
-    .toString()
-    .replace(CONTENT, () => content)
+      .toString()
+      // A block that scrolls can be reached by keyboard.
+      .replace(CONTENT, () => content.replaceAll('<pre>', `<pre tabindex="0">`))
+  )
 }
 
-function groupLinks({ title, pages }: Group, sources: readonly Source[], current: Source): SafeHtml {
+function groupLinks(
+  { title, pages }: Group,
+  sources: readonly Source[],
+  current: Source,
+): SafeHtml {
   const links = pages.map((path) => {
     const page = sourceAt(sources, path)
     const isHere = page.url === current.url
@@ -123,6 +130,10 @@ ${sections.map(({ slug, text }) => html`<li><a href="${page.url}#${encodeURIComp
     return html`<h2>${title}</h2>
 ${lists}`
   })
-  return wholePage({ sources, version }, source, html`<h1>All pages</h1>
-${groups}`.toString())
+  return wholePage(
+    { sources, version },
+    source,
+    html`<h1>All pages</h1>
+${groups}`.toString(),
+  )
 }

@@ -3,7 +3,7 @@
  * (the content security policy forbids them), and the sections for the search.
  */
 import { createSlugs } from './headings.ts'
-import { linkIn, type Source, sourceAt } from './sources.ts'
+import { linkIn, relativeUrl, type Source, sourceAt } from './sources.ts'
 
 /** What we use of markdown-it, which comes with Eleventy and has no types here. */
 export interface MarkdownIt {
@@ -38,7 +38,7 @@ export interface Section {
 }
 
 /** A section is found by its beginning; the whole of a long table would only make the index larger. */
-const LONGEST_TEXT = 1_500
+const LONGEST_TEXT = 4_000
 
 export function configureMarkdown(
   markdown: MarkdownIt,
@@ -48,7 +48,8 @@ export function configureMarkdown(
   markdown.set({ html: true })
   const { rules } = markdown.renderer
   // A table wider than the page scrolls by itself, and can be reached by keyboard.
-  rules['table_open'] = () => '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
+  rules['table_open'] = () =>
+    '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
   rules['table_close'] = () => '</table></div>\n'
   markdown.core.ruler.push('latchkey', (state) => {
     const source = sourceAt(sources, state.env.page.inputPath)
@@ -96,15 +97,30 @@ function withLinks(
   source: Source,
 ): Token[] {
   let isDropped = false
-  return children.filter((token) => {
+  return children.filter((token, at) => {
     if (token.type === 'link_open') {
       const target = linkIn(sources, source, token.attrGet('href') ?? '')
       isDropped = target === undefined
-      if (target !== undefined) token.attrSet('href', target)
+      if (target !== undefined) {
+        token.attrSet('href', target)
+        nameAfterTitle(children[at + 1], target, sources, source)
+      }
       return !isDropped
     }
     return token.type !== 'link_close' || !isDropped
   })
+}
+
+/** In the repository a link is often called like its file; in the site, a page has no file but a title. */
+function nameAfterTitle(
+  text: Token | undefined,
+  target: string,
+  sources: readonly Source[],
+  from: Source,
+): void {
+  if (text?.type !== 'text' || !/^[\w/.-]+\.md$/.test(text.content)) return
+  const page = sources.find(({ url }) => relativeUrl(from.url, url) === target.split('#')[0])
+  if (page !== undefined) text.content = page.title
 }
 
 function sectionsOf(tokens: readonly Token[], { url, title }: Source): readonly Section[] {
@@ -129,6 +145,8 @@ function textOf(token: Token | undefined): string {
   if (token.type === 'fence') return token.content
   const parts = token.children ?? []
   return parts
-    .map(({ type, content }) => (type === 'softbreak' ? ' ' : type === 'html_inline' ? '' : content))
+    .map(({ type, content }) =>
+      type === 'softbreak' ? ' ' : type === 'html_inline' ? '' : content,
+    )
     .join('')
 }

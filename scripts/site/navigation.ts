@@ -34,6 +34,7 @@ export const NAVIGATION: readonly Group[] = [
   {
     title: 'Administer',
     pages: [
+      'docs/console.md',
       'docs/administrators.md',
       'docs/recipes.md',
       'docs/cli.md',

@@ -44,11 +44,7 @@ function urlOf(path: string): string {
  * Returns where a link of a page leads in the site, or undefined if it leads to a file of the repository that is not a
  * page. Links to other sites stay as they are.
  */
-export function linkIn(
-  sources: readonly Source[],
-  from: Source,
-  href: string,
-): string | undefined {
+export function linkIn(sources: readonly Source[], from: Source, href: string): string | undefined {
   if (/^[a-z]+:/.test(href)) return href
   const [path = '', anchor] = href.split('#')
   const hash = anchor === undefined ? '' : `#${anchor}`

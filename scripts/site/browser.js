@@ -1,27 +1,21 @@
 /** What the pages do with scripts: search as you type, buttons that copy, and a menu that is closed on small screens. */
 import MiniSearch from 'minisearch'
 
-interface Section {
-  readonly url: string
-  readonly title: string
-  readonly heading: string
-  readonly text: string
-}
-
 const MOST_RESULTS = 12
 const base = document.documentElement.dataset['base'] ?? ''
 
 /** Fetched when the reader begins to search. */
-let index: Promise<(words: string) => readonly Section[]> | undefined
+let index
 
-async function loadIndex(): Promise<(words: string) => readonly Section[]> {
+async function loadIndex() {
   const response = await fetch(`${base}assets/search.json`)
   if (!response.ok) throw new Error(`the index cannot be loaded: ${response.status}`)
-  const sections = (await response.json()) as readonly Section[]
-  const search = new MiniSearch<Section & { id: number }>({
+  const sections = await response.json()
+  const search = new MiniSearch({
     fields: ['heading', 'title', 'text'],
     // Codes and options are words: INVALID_AUTH, --ca-fingerprint, D-22.
-    tokenize: (text) => text.split(/[^\p{L}\p{N}_.-]+/u).map((word) => word.replace(/^[-.]+|[-.]+$/g, '')),
+    tokenize: (text) =>
+      text.split(/[^\p{L}\p{N}_.-]+/u).map((word) => word.replace(/^[-.]+|[-.]+$/g, '')),
     searchOptions: {
       boost: { heading: 4, title: 3 },
       prefix: true,
@@ -32,33 +26,29 @@ async function loadIndex(): Promise<(words: string) => readonly Section[]> {
   search.addAll(sections.map((section, id) => ({ ...section, id })))
   return (words) =>
     search.search(words).flatMap(({ id }) => {
-      const section = sections[id as number]
+      const section = sections[id]
       return section === undefined ? [] : [section]
     })
 }
 
-function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  attributes: Readonly<Record<string, string>>,
-  ...children: readonly (Node | string)[]
-): HTMLElementTagNameMap[Name] {
+function element(name, attributes, ...children) {
   const made = document.createElement(name)
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
   made.append(...children)
   return made
 }
 
-function excerpt(text: string, words: string): string {
+function excerpt(text, words) {
   const [first = ''] = words.trim().split(/\s+/)
   const at = Math.max(0, text.toLowerCase().indexOf(first.toLowerCase()) - 40)
   const part = text.slice(at, at + 140)
   return `${at > 0 ? '…' : ''}${part}${at + 140 < text.length ? '…' : ''}`
 }
 
-function startSearch(): void {
-  const field = document.querySelector<HTMLInputElement>('#search')
-  const results = document.querySelector<HTMLElement>('#results')
-  const found = document.querySelector<HTMLElement>('#found')
+function startSearch() {
+  const field = document.querySelector('#search')
+  const results = document.querySelector('#results')
+  const found = document.querySelector('#found')
   if (field === null || results === null || found === null) return
   field.hidden = false
 
@@ -67,7 +57,7 @@ function startSearch(): void {
     results.replaceChildren()
   }
 
-  async function show(): Promise<void> {
+  async function show() {
     const words = field?.value.trim() ?? ''
     if (results === null || found === null) return
     if (words === '') {
@@ -75,7 +65,7 @@ function startSearch(): void {
       return close()
     }
     index ??= loadIndex()
-    let sections: readonly Section[]
+    let sections
     try {
       sections = (await index)(words)
     } catch {
@@ -87,15 +77,17 @@ function startSearch(): void {
     }
     // The reader has typed on meanwhile.
     if (field?.value.trim() !== words) return
-    const links = sections.slice(0, MOST_RESULTS).map(({ url, title, heading, text }) =>
-      element(
-        'a',
-        { href: `${base}${url}` },
-        element('strong', {}, heading),
-        ...(heading === title ? [] : [element('span', { class: 'page' }, title)]),
-        element('span', { class: 'text' }, excerpt(text, words)),
-      ),
-    )
+    const links = sections
+      .slice(0, MOST_RESULTS)
+      .map(({ url, title, heading, text }) =>
+        element(
+          'a',
+          { href: `${base}${url}` },
+          element('strong', {}, heading),
+          ...(heading === title ? [] : [element('span', { class: 'page' }, title)]),
+          element('span', { class: 'text' }, excerpt(text, words)),
+        ),
+      )
     const said = sections.length === 0 ? 'Nothing found.' : `${sections.length} found.`
     found.textContent = said
     results.replaceChildren(...(links.length === 0 ? [element('p', {}, said)] : links))
@@ -109,10 +101,11 @@ function startSearch(): void {
       throw error
     })
     index.catch(() => undefined)
-    if (field.value !== '') show()
+    if (field.value !== '') void show()
   })
   document.addEventListener('keydown', (event) => {
-    const isTyping = event.target instanceof HTMLElement && /INPUT|TEXTAREA/.test(event.target.tagName)
+    const isTyping =
+      event.target instanceof HTMLElement && /INPUT|TEXTAREA/.test(event.target.tagName)
     if (event.key === '/' && !isTyping) {
       event.preventDefault()
       field.focus()
@@ -125,7 +118,7 @@ function startSearch(): void {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step === 0) return
     const places = [field, ...results.querySelectorAll('a')]
-    const at = places.indexOf(document.activeElement as HTMLInputElement)
+    const at = places.indexOf(document.activeElement)
     if (at < 0) return
     event.preventDefault()
     places[Math.min(places.length - 1, Math.max(0, at + step))]?.focus()
@@ -139,7 +132,7 @@ function startSearch(): void {
   })
 }
 
-function addCopyButtons(): void {
+function addCopyButtons() {
   for (const block of document.querySelectorAll('article pre')) {
     const button = element('button', { type: 'button', class: 'copy' }, 'Copy')
     const frame = element('div', { class: 'code' })
@@ -160,8 +153,8 @@ function addCopyButtons(): void {
 }
 
 /** On a narrow screen the list of pages would push the text out of sight. */
-function closeMenu(): void {
-  const menu = document.querySelector<HTMLDetailsElement>('.pages details')
+function closeMenu() {
+  const menu = document.querySelector('.pages details')
   const isNarrow = matchMedia('(width < 60rem)')
   const apply = () => {
     if (menu !== null) menu.open = !isNarrow.matches
