@@ -22,6 +22,7 @@ import { addOpenApi } from './edge-api/openapi.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
 import { addVersion } from './edge-api/version.ts'
+import { addInvite } from './invite/invite.ts'
 import type { ListenerParts } from './listener-parts.ts'
 import { addManagementApi } from './management-api/management.ts'
 import { addHealthChecks, addMetrics } from './monitoring/probes.ts'
@@ -88,6 +89,7 @@ export function addBoundApis(
       addIntrospect(provider, ports)
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
+      addInvite(provider, ports, listener)
       layer?.addProvider(provider, redirectPatterns)
     } else {
       const { binding } = api

@@ -126,6 +126,15 @@ const OF_THE_ACCOUNT: Addresses = {
   '/totp/verify': 'POST public',
 }
 
+/** D-376: the token in the form is what lets a person in. */
+const OF_INVITATIONS: Addresses = {
+  '': 'GET public, POST public',
+  '/certificate': 'POST public',
+  '/invitation.jwt': 'POST public',
+  '/mfa': 'POST public',
+  '/password': 'POST public',
+}
+
 const ELSEWHERE: Addresses = {
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
@@ -142,6 +151,7 @@ const EXPECTED: readonly string[] = [
   ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
   ...under('/oidc', OF_THE_PROVIDER),
   ...under('/account', OF_THE_ACCOUNT),
+  ...under('/invite', OF_INVITATIONS),
   ...under('', ELSEWHERE),
 ]
 

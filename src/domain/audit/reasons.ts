@@ -59,7 +59,8 @@ export const SESSION_ENDS = {
   // D-122: what its tokens state about the identity, or what the session began with, has changed.
   'identity-changed': 'its tokens contain facts about the identity that have changed',
   'credential-changed': 'its holder changed the credential in another session',
-  'password-reset': 'an administrator set a new password',
+  'password-reset': 'an administrator set a new password, or a link for a new one was used',
+  'mfa-reset': 'its second factors were removed with a link, for a lost phone',
   'certificate-replaced': 'the certificate it began with was replaced',
 } as const
 export type SessionEndReason = keyof typeof SESSION_ENDS

@@ -2,7 +2,7 @@
  * Common to every account page and every form on it: a cookie instead of a header, a login instead of a challenge, and
  * pages instead of JSON. D-161, D-162. GETs change nothing; a form proves that our page sent it.
  */
-import { beginAccountLogin } from '../../domain/account/login.ts'
+import { type BegunAccountLogin, beginAccountLogin } from '../../domain/account/login.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { authenticateAccount, formToken } from '../../domain/account/session.ts'
 import type { Caller } from '../../domain/audit/events.ts'
@@ -194,18 +194,30 @@ function blocked(ports: AccountPorts, { session, failure }: Blocked): Answer {
 
 /** Redirects to the login, and deletes the session cookie, if there is one, because it is no longer valid. */
 function toLogin(ports: AccountPorts, call: Call, listener: AtListener, to: AccountPage): Answer {
-  const answer = beginLogin(ports, call, listener, to)
+  const answer = redirectToLogin(ports, call, listener, to)
   if (sessionCookie(call) === undefined) return answer
   return withCookies(answer, [...(answer.cookies ?? []), clearSession()])
 }
 
 /** 302 to the login, with the state for the return in cookies. */
+export function redirectToLogin(
+  ports: AccountPorts,
+  call: Call,
+  listener: AtListener,
+  to: AccountPage,
+): Answer {
+  const { login, cookies } = beginLogin(ports, call, listener, to)
+  const { method, authRequestId } = login
+  return withCookies(redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`), cookies)
+}
+
+/** Begins a login that ends at a page of the account, and returns it with the cookies that it needs. */
 export function beginLogin(
   ports: AccountPorts,
   call: Call,
   { addresses }: AtListener,
   to: AccountPage,
-): Answer {
+): { readonly login: BegunAccountLogin['login']; readonly cookies: readonly string[] } {
   const base = addresses().baseUrlOf(call)
   const { state, kept, login } = beginAccountLogin(ports, {
     issuer: addresses().issuerOf(call),
@@ -213,12 +225,13 @@ export function beginLogin(
     hasCertificate: call.certificateChain() !== undefined,
     to,
   })
-  const { method, authRequestId, key, cookie } = login
-  return withCookies(redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`), [
+  const { key, cookie } = login
+  const cookies = [
     keepLogin(state, kept),
     ...clearOldLogins(call),
     ...(cookie === undefined ? [] : [setCookie(key, cookie)]),
-  ])
+  ]
+  return { login, cookies }
 }
 
 /** Shows a failure as an account page if the caller accepts HTML; only internal errors go to the general handler. */

@@ -23,8 +23,8 @@ import type { Router } from '../router.ts'
 import {
   ACCOUNT_ROUTE,
   type AtListener,
-  beginLogin,
   CALLBACK_PATH,
+  redirectToLogin,
   sessionToEnd,
   withPages,
 } from './account-route.ts'
@@ -52,7 +52,7 @@ export function addDoors(router: Router, ports: AccountPorts, listener: AtListen
       withPages(ports, call, async () => {
         const [asked, ...others] = call.query.get('page') ?? []
         if (others.length > 0) throw invalid('page', 'is repeated')
-        return beginLogin(ports, call, listener, pageNamed(asked) ?? 'overview')
+        return redirectToLogin(ports, call, listener, pageNamed(asked) ?? 'overview')
       }),
   )
 

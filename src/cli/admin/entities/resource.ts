@@ -27,6 +27,8 @@ export interface Creation {
   readonly defaults: Body
   /** Completes the body from several options together. Throws Misuse. */
   readonly complete?: (body: Body, values: OptionValues) => Body
+  /** Whether the answer may have a link to hand over. */
+  readonly invites?: true
   readonly examples: readonly string[]
 }
 
@@ -37,5 +39,7 @@ export interface Change {
   readonly call?: { readonly method: 'POST'; readonly action: string }
   /** Whether it can be called without any field. */
   readonly needsNothing?: true
+  /** Whether the answer has a link to hand over. */
+  readonly invites?: true
   readonly examples: readonly string[]
 }
