@@ -14,9 +14,10 @@ const mayImport = {
   router: ['base', 'protocol'],
   client: ['base', 'protocol'],
   gateway: ['base', 'protocol', 'errors', 'router', 'https-server'],
-  'web/login': ['base', 'protocol'],
+  'web/texts': ['base'],
+  'web/login': ['base', 'protocol', 'web/texts'],
   'web/reference': ['web/login'],
-  'web/account': ['base', 'web/login'],
+  'web/account': ['base', 'web/login', 'web/texts'],
   http: [
     'base',
     'protocol',
@@ -25,6 +26,7 @@ const mayImport = {
     'contract',
     'domain',
     'https-server',
+    'web/texts',
     'web/login',
     'web/reference',
     'web/account',
@@ -56,6 +58,8 @@ const mayImport = {
     'demo',
     'testing',
     'web/login',
+    // What the events mean: `explain` says it in the same sentences as docs/audit.md.
+    'domain/audit',
   ],
 }
 

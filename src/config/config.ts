@@ -170,5 +170,5 @@ export type TlsVersion = (typeof TLS_VERSIONS)[keyof typeof TLS_VERSIONS]
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-export const LOG_FORMATS = ['json', 'text'] as const
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]

@@ -372,7 +372,11 @@ export const ControllerFile = section('', {
   edge,
   log: section('The log.', {
     level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
-    format: oneOf(LOG_FORMATS, '`json` for machines, `text` for people.').prefault('json'),
+    // D-338.
+    format: oneOf(
+      LOG_FORMATS,
+      '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
+    ).prefault('auto'),
   }).prefault({}),
   telemetry: section('Data for other programs.', {
     traces: section('Spans for a collector that takes OTLP over HTTP, as JSON. Default: none.', {

@@ -58,6 +58,7 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/api-sessions/end-all': 'POST admin',
   '/auth-policies': 'GET admin, POST admin',
   '/auth-policies/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
+  '/auth-policies/:id/what-if': 'POST admin',
   '/authenticators': 'GET admin, POST admin',
   '/authenticators/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/authenticators/:id/re-enroll': 'POST admin',

@@ -11,7 +11,8 @@ import { currentIdentity, type IdentityDetail } from '../../domain/sessions/curr
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
 import { ACCOUNT_PATH, type AccountPage, type Frame, PAGE_PATHS } from '../../web/account/layout.ts'
 import { blockedPage, failurePage } from '../../web/account/message-page.ts'
-import { messageText, type Note } from '../../web/account/texts.ts'
+import type { Note } from '../../web/account/notes.ts'
+import { accountErrorText } from '../../web/login/error-text.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, redirect, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
@@ -78,7 +79,8 @@ export function accountRoutes(
     call.isFrom(session)
     const detail = await currentIdentity(ports, session)
     const tokenOf = (path: string) => formToken(ports, session, path)
-    const frame = { name: detail.identity.name, formToken: tokenOf, note }
+    const { presentation } = call
+    const frame = { presentation, name: detail.identity.name, formToken: tokenOf, note }
     const caller = { ...call.caller, actorId: session.identityId }
     return { ...detail, head: call, session, caller, frame }
   }
@@ -95,7 +97,7 @@ export function accountRoutes(
               if (visitor.kind === 'stranger') {
                 return { ...toLogin(ports, call, listener, name), failure: visitor.failure }
               }
-              if (visitor.kind === 'blocked') return blocked(ports, visitor)
+              if (visitor.kind === 'blocked') return blocked(ports, call, visitor)
               const note = noteCookie(call)
               const html = await content(await callOf(call, visitor.session, note))
               return withCookies(accountPage(200, html), note === undefined ? [] : [clearNote()])
@@ -125,7 +127,7 @@ export function accountRoutes(
             try {
               const visitor = await visitorOf(ports, call, listener)
               if (visitor.kind === 'stranger') return { ...outside(), failure: visitor.failure }
-              if (visitor.kind === 'blocked') return blocked(ports, visitor)
+              if (visitor.kind === 'blocked') return blocked(ports, call, visitor)
               const { session } = visitor
               const fields = bodyFields(call.body)
               refuseForged(ports, session, url, fields)
@@ -187,8 +189,8 @@ function credentialOf(call: Call, { addresses }: AtListener) {
   }
 }
 
-function blocked(ports: AccountPorts, { session, failure }: Blocked): Answer {
-  const html = blockedPage((path) => formToken(ports, session, path))
+function blocked(ports: AccountPorts, call: Call, { session, failure }: Blocked): Answer {
+  const html = blockedPage(call.presentation, (path) => formToken(ports, session, path))
   return { ...accountPage(403, html), failure }
 }
 
@@ -248,9 +250,11 @@ export async function withPages(
     return await answer()
   } catch (error) {
     if (!(error instanceof Failure) || !call.wantsHtml) throw error
-    const shown = { ...messageText(error.code), requestId: call.caller.requestId ?? '' }
+    const { presentation } = call
+    const text = accountErrorText(presentation, error.code)
+    const shown = { ...text, requestId: call.caller.requestId ?? '' }
     const headers = failureHeaders(error, brand)
-    const answer = accountPage(CATALOGUE[error.code].status, failurePage(shown))
+    const answer = accountPage(CATALOGUE[error.code].status, failurePage(presentation, shown))
     return { ...answer, headers, failure: error }
   }
 }

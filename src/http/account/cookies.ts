@@ -6,7 +6,7 @@
 import { inSeconds } from '../../base/time/duration.ts'
 import { isAccountState } from '../../domain/account/login.ts'
 import { AUTH_REQUEST_LIFE } from '../../domain/login/start.ts'
-import { NOTES, type Note } from '../../web/account/texts.ts'
+import { isNote, type Note } from '../../web/account/notes.ts'
 import { cookieOf, cookiesWith } from '../reading/cookies.ts'
 import type { RequestHead } from '../reading/header-fields.ts'
 
@@ -26,7 +26,7 @@ export const loginCookie = (head: RequestHead, state: string) => cookieOf(head, 
 
 export function noteCookie(head: RequestHead): Note | undefined {
   const value = cookieOf(head, NOTE) ?? ''
-  return Object.hasOwn(NOTES, value) ? (value as Note) : undefined
+  return isNote(value) ? value : undefined
 }
 
 /** Browsers send the oldest first (RFC 6265 §5.4). D-181 allows this many logins in progress, including the new one. */

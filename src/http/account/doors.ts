@@ -80,7 +80,8 @@ export function addDoors(router: Router, ports: AccountPorts, listener: AtListen
 
   router.add(
     { ...ACCOUNT_ROUTE, method: 'GET', url: SIGNED_OUT_PATH, reads: [], replies: [200, 406] },
-    (call) => withPages(ports, call, async () => accountPage(200, signedOutPage())),
+    (call) =>
+      withPages(ports, call, async () => accountPage(200, signedOutPage(call.presentation))),
   )
 }
 

@@ -16,7 +16,6 @@ import {
   type ShownSession,
   sessionsPage,
 } from '../../web/account/sessions-page.ts'
-import { SESSIONS } from '../../web/account/texts.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
@@ -37,7 +36,10 @@ export function addSessionsPage(routes: AccountRoutes, ports: AccountPorts): voi
       if (!(error instanceof Failure) || error.code !== 'NOT_FOUND') throw error
       // The button was pressed twice, or the session expired meanwhile: show the remaining ones instead of an error.
       const { status } = CATALOGUE[error.code]
-      return { ...accountPage(status, await listed(call, SESSIONS.gone)), failure: error }
+      return {
+        ...accountPage(status, await listed(call, call.frame.presentation.say('sessions.gone'))),
+        failure: error,
+      }
     }
     return backTo('sessions', 'session-ended')
   })

@@ -50,7 +50,7 @@ export async function askToSignOut(
   try {
     const { identity } = await currentIdentity(ports, session)
     const token = formToken(ports, session, PATHS.endSession)
-    const html = signOutPage({
+    const html = signOutPage(call.presentation, {
       name: identity.name,
       action: PATHS.endSession,
       fields: { [CONFIRMATION]: token, ...parametersOf(way) },
@@ -90,7 +90,7 @@ export async function signOutOfBrowser(
   call.isFrom(session)
   refuseForged(ports, session, PATHS.endSession, bodyFields(call.body))
   await logOut(ports, session, { ...call.caller, actorId: session.identityId })
-  return withCookies(goOn(way) ?? page(200, signedOutPage()), [clearSession()])
+  return withCookies(goOn(way) ?? page(200, signedOutPage(call.presentation)), [clearSession()])
 }
 
 /** Redirects to the requested address; undefined if there is none. */
@@ -103,7 +103,7 @@ export function goOn({ location, state }: WayOn): Answer | undefined {
 
 /** Deletes a cookie that is no longer valid. A cookie that was not sent is left alone, because it may be valid. */
 function nothingToEnd(call: Call, way: WayOn): Answer {
-  const answer = goOn(way) ?? page(200, notSignedInPage())
+  const answer = goOn(way) ?? page(200, notSignedInPage(call.presentation))
   return sessionCookie(call) === undefined ? answer : withCookies(answer, [clearSession()])
 }
 
