@@ -1,10 +1,8 @@
 /** The responses of these pages. A link that cannot be used is a page that says why and names a way on. */
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
-import { messageText } from '../../web/account/texts.ts'
-import { inviteMessagePage } from '../../web/invite/message-page.ts'
+import { inviteErrorText, inviteMessagePage } from '../../web/invite/message-page.ts'
 import { INVITE_STYLE_SOURCE } from '../../web/invite/styles.ts'
-import { type InviteMessage, REFUSALS } from '../../web/invite/texts.ts'
 import type { PagePolicy } from '../../web/login/content-security-policy.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, page } from '../answer.ts'
@@ -34,8 +32,11 @@ export async function withInvitePages(
     return await answer()
   } catch (error) {
     if (!(error instanceof Failure) || !call.wantsHtml) throw error
-    const shown = { ...messageOf(error), requestId: call.caller.requestId ?? '' }
-    const answer = invitePage(CATALOGUE[error.code].status, inviteMessagePage(shown))
+    const { presentation, caller } = call
+    const text = inviteErrorText(presentation, subjectOf(error))
+    const shown = { ...text, requestId: caller.requestId ?? '' }
+    const html = inviteMessagePage(presentation, shown)
+    const answer = invitePage(CATALOGUE[error.code].status, html)
     return { ...answer, headers: failureHeaders(error, brand), failure: error }
   }
 }
@@ -50,11 +51,9 @@ export function refusedForm(
   return { ...answer, headers: failureHeaders(failure, brand), failure }
 }
 
-function messageOf({ code, detail, field }: Failure): InviteMessage {
+function subjectOf({ code, detail, field }: Failure): string {
   // The other FORBIDDEN is a form from another site.
-  if (code === 'FORBIDDEN' && detail === 'identity-disabled') return REFUSALS.DISABLED
-  if (code === 'COULD_NOT_VALIDATE' && field?.field === 'token') {
-    return REFUSALS.INVALID_ENROLLMENT_TOKEN
-  }
-  return Object.hasOwn(REFUSALS, code) ? REFUSALS[code as keyof typeof REFUSALS] : messageText(code)
+  if (code === 'FORBIDDEN' && detail === 'identity-disabled') return 'disabled'
+  const isNoToken = code === 'COULD_NOT_VALIDATE' && field?.field === 'token'
+  return isNoToken ? 'INVALID_ENROLLMENT_TOKEN' : code
 }

@@ -19,6 +19,7 @@ import { mfaPage } from '../../web/invite/mfa-page.ts'
 import { passwordPage } from '../../web/invite/password-page.ts'
 import { MAKE_IDENTITY_FILE_SOURCE } from '../../web/invite/scripts/make-identity-file.ts'
 import { OPEN_LINK_SOURCE } from '../../web/invite/scripts/open-link.ts'
+import type { Presentation } from '../../web/login/presentation.ts'
 import { type Answer, text } from '../answer.ts'
 import type { Router } from '../router.ts'
 import { invitePage, withInvitePages } from './answers.ts'
@@ -38,14 +39,15 @@ export function addInvite(router: Router, ports: InvitePorts, listener: InviteLi
     { ...INVITE_ROUTE, method: 'GET', url: INVITE_PATHS.open, reads: [], replies: [200, 406] },
     (call) =>
       withInvitePages(ports, call, async () =>
-        invitePage(200, codePage(), { script: OPEN_LINK_SOURCE }),
+        invitePage(200, codePage(call.presentation), { script: OPEN_LINK_SOURCE }),
       ),
   )
 
   const submit = inviteForms(router, ports, listener)
   submit(INVITE_PATHS.open, async (call, fields) => {
     const token = tokenOf(fields)
-    return pageFor(await openInvitation(ports, token, call.caller), token)
+    const opened = await openInvitation(ports, token, call.caller)
+    return pageFor(call.presentation, opened, token)
   })
 
   submit(INVITE_PATHS.jwt, async (call, fields) => {
@@ -60,7 +62,7 @@ export function addInvite(router: Router, ports: InvitePorts, listener: InviteLi
   addInvitedCertificate(router, ports, listener)
 }
 
-function pageFor(opened: OpenedInvitation, secret: Secret): Answer {
+function pageFor(presentation: Presentation, opened: OpenedInvitation, secret: Secret): Answer {
   const { enrollment, identity, policy, username } = opened
   const { name } = identity
   const token = secret.reveal()
@@ -70,19 +72,30 @@ function pageFor(opened: OpenedInvitation, secret: Secret): Answer {
       if (username === undefined) throw new Failure('INVALID_ENROLLMENT_TOKEN')
       const shortest = policy.primary.updb.minPasswordLength
       const { method } = enrollment
-      return invitePage(200, passwordPage({ method, token, name, username, shortest }))
+      return invitePage(
+        200,
+        passwordPage(presentation, { method, token, name, username, shortest }),
+      )
     }
     case 'reset-mfa':
       return invitePage(
         200,
-        mfaPage({ token, name, username: needsPassword(opened) ? username : undefined }),
+        mfaPage(presentation, {
+          token,
+          name,
+          username: needsPassword(opened) ? username : undefined,
+        }),
       )
     case 'ott':
-      return invitePage(200, identityFilePage({ token, name, identityId: identity.id }), {
-        script: MAKE_IDENTITY_FILE_SOURCE,
-        connects: true,
-      })
+      return invitePage(
+        200,
+        identityFilePage(presentation, { token, name, identityId: identity.id }),
+        {
+          script: MAKE_IDENTITY_FILE_SOURCE,
+          connects: true,
+        },
+      )
     case 'ottca':
-      return invitePage(200, certificatePage({ token, name }))
+      return invitePage(200, certificatePage(presentation, { token, name }))
   }
 }

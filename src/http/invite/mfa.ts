@@ -3,10 +3,10 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { openInvitation } from '../../domain/enrollments/links/open-invitation.ts'
 import { needsPassword, resetMfa } from '../../domain/enrollments/links/reset-mfa.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { messageText } from '../../web/account/texts.ts'
 import { INVITE_PATHS } from '../../web/invite/layout.ts'
 import { mfaPage } from '../../web/invite/mfa-page.ts'
-import { RESET_MFA } from '../../web/invite/texts.ts'
+import { accountErrorText } from '../../web/login/error-text.ts'
+import type { Presentation } from '../../web/login/presentation.ts'
 import { fieldOf } from '../account/form-checks.ts'
 import { shownDevice } from '../reading/known-device.ts'
 import { refusedForm } from './answers.ts'
@@ -15,7 +15,7 @@ import { signIn, toAccount } from './sign-in.ts'
 
 export function addMfaReset(submit: Submit, ports: InvitePorts, listener: InviteListener): void {
   submit(INVITE_PATHS.mfa, async (call, fields) => {
-    const { caller } = call
+    const { caller, presentation } = call
     const token = tokenOf(fields)
     const opened = await openInvitation(ports, token, caller)
     const username = needsPassword(opened) ? opened.username : undefined
@@ -24,10 +24,10 @@ export function addMfaReset(submit: Submit, ports: InvitePorts, listener: Invite
     try {
       await resetMfa(ports, { token, password, device: shownDevice(call, fields) }, caller)
     } catch (error) {
-      const said = error instanceof Failure ? sentenceOf(error) : undefined
+      const said = error instanceof Failure ? sentenceOf(presentation, error) : undefined
       if (!(error instanceof Failure) || said === undefined) throw error
       const page = { token: token.reveal(), name: opened.identity.name, username }
-      return refusedForm(ports, error, mfaPage({ ...page, error: said }))
+      return refusedForm(ports, error, mfaPage(presentation, { ...page, error: said }))
     }
     if (username === undefined || password === undefined) return toAccount()
     return signIn(ports, call, listener, { username, password })
@@ -35,8 +35,11 @@ export function addMfaReset(submit: Submit, ports: InvitePorts, listener: Invite
 }
 
 /** Undefined if the form cannot correct it. */
-function sentenceOf({ code, field }: Failure): string | undefined {
-  if (code === 'SERVER_TOO_BUSY' || code === 'RATE_LIMITED') return messageText(code).message
+function sentenceOf(presentation: Presentation, { code, field }: Failure): string | undefined {
+  if (code === 'SERVER_TOO_BUSY' || code === 'RATE_LIMITED') {
+    return accountErrorText(presentation, code).message
+  }
   if (code !== 'COULD_NOT_VALIDATE' || field?.field !== 'password') return undefined
-  return field.reason === 'is missing' ? RESET_MFA.missing : RESET_MFA.wrong
+  const isMissing = field.reason === 'is missing'
+  return presentation.say(isMissing ? 'resetMfa.missing' : 'resetMfa.wrong')
 }

@@ -3,12 +3,14 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { enrollByPassword } from '../../domain/enrollments/enroll.ts'
 import { openInvitation } from '../../domain/enrollments/links/open-invitation.ts'
 import { resetPassword } from '../../domain/enrollments/links/reset-password.ts'
+import { PasswordRefused } from '../../domain/factors/passwords/new-password.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { messageText } from '../../web/account/texts.ts'
 import { INVITE_PATHS } from '../../web/invite/layout.ts'
 import { passwordPage } from '../../web/invite/password-page.ts'
-import { NEW_PASSWORD } from '../../web/invite/texts.ts'
+import { accountErrorText } from '../../web/login/error-text.ts'
+import type { Presentation } from '../../web/login/presentation.ts'
 import { fieldOf } from '../account/form-checks.ts'
+import { passwordFault } from '../account/password.ts'
 import type { Fields } from '../reading/fields.ts'
 import { invitePage, refusedForm } from './answers.ts'
 import { type InviteListener, type InvitePorts, type Submit, tokenOf } from './form-route.ts'
@@ -20,7 +22,7 @@ export function addInvitedPassword(
   listener: InviteListener,
 ): void {
   submit(INVITE_PATHS.password, async (call, fields) => {
-    const { caller } = call
+    const { caller, presentation } = call
     const token = tokenOf(fields)
     const { enrollment, identity, policy, username } = await openInvitation(ports, token, caller)
     const { method } = enrollment
@@ -35,7 +37,10 @@ export function addInvitedPassword(
       shortest: policy.primary.updb.minPasswordLength,
     }
     const typed = typedPassword(fields)
-    if ('error' in typed) return invitePage(400, passwordPage({ ...page, error: typed.error }))
+    if ('wrong' in typed) {
+      const error = presentation.say(typed.wrong)
+      return invitePage(400, passwordPage(presentation, { ...page, error }))
+    }
     const { password } = typed
     let chosen: string
     try {
@@ -44,27 +49,31 @@ export function addInvitedPassword(
           ? await enrollByPassword(ports, { token, username, password }, caller)
           : await resetPassword(ports, { token, password }, caller)
     } catch (error) {
-      const said = error instanceof Failure ? sentenceOf(error) : undefined
+      const said = error instanceof Failure ? sentenceOf(presentation, error) : undefined
       if (!(error instanceof Failure) || said === undefined) throw error
-      return refusedForm(ports, error, passwordPage({ ...page, error: said }))
+      return refusedForm(ports, error, passwordPage(presentation, { ...page, error: said }))
     }
     return signIn(ports, call, listener, { username: chosen, password })
   })
 }
 
-function typedPassword(fields: Fields): { readonly password: Secret } | { readonly error: string } {
+function typedPassword(
+  fields: Fields,
+):
+  | { readonly password: Secret }
+  | { readonly wrong: 'newPassword.missing' | 'password.different' } {
   const names = ['password', 'repeated'] as const
   if (names.some((name) => (fields.get(name)?.[0] ?? '') === '')) {
-    return { error: NEW_PASSWORD.missing }
+    return { wrong: 'newPassword.missing' }
   }
   const password = fieldOf(fields, 'password')
-  if (password !== fieldOf(fields, 'repeated')) return { error: NEW_PASSWORD.different }
+  if (password !== fieldOf(fields, 'repeated')) return { wrong: 'password.different' }
   return { password: new Secret(password) }
 }
 
 /** Undefined if the form cannot correct it. */
-function sentenceOf({ code, field }: Failure): string | undefined {
-  if (code === 'SERVER_TOO_BUSY') return messageText(code).message
-  const isPassword = code === 'COULD_NOT_VALIDATE' && field?.field === 'password'
-  return isPassword ? NEW_PASSWORD.refused(field.reason) : undefined
+function sentenceOf(presentation: Presentation, failure: Failure): string | undefined {
+  if (failure instanceof PasswordRefused) return passwordFault(presentation, failure)
+  const isBusy = failure.code === 'SERVER_TOO_BUSY'
+  return isBusy ? accountErrorText(presentation, failure.code).message : undefined
 }

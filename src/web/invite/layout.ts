@@ -1,8 +1,8 @@
 /** The frame of these pages: like a page of the login. */
 import { INVITE_PATH } from '../../protocol/oidc.ts'
 import { html, type SafeHtml } from '../login/html.ts'
-import { ICON, type Layout, MARK, wholePage } from '../login/layout.ts'
-import { titleOf } from '../login/texts.ts'
+import { foot, ICON, type Layout, MARK, titleOf, wholePage } from '../login/layout.ts'
+import type { Presentation } from '../login/presentation.ts'
 import { INVITE_STYLESHEET } from './styles.ts'
 
 /** Where the forms go. The token is always in the body, never in the address. */
@@ -14,23 +14,27 @@ export const INVITE_PATHS = {
   jwt: `${INVITE_PATH}/invitation.jwt`,
 } as const
 
-export function inviteLayout({
-  title,
-  error,
-  content,
-  script,
-}: Layout & { readonly script?: SafeHtml }): SafeHtml {
+/** Only the first page has an address that shows it again; the others are answers to a form. */
+export function inviteLayout(
+  presentation: Presentation,
+  { title, error, content, script }: Layout & { readonly script?: SafeHtml },
+): SafeHtml {
   return wholePage({
-    title: titleOf(title, error),
+    language: presentation.language,
+    title: titleOf(presentation, title, error),
     icon: ICON,
     stylesheet: INVITE_STYLESHEET,
     content: html`<main>
 ${MARK}
 <h1>${title}</h1>
 ${content}
-</main>${script === undefined ? undefined : html`\n<script type="module">${script}</script>`}`,
+</main>
+${foot(presentation)}${script === undefined ? undefined : html`\n<script type="module">${script}</script>`}`,
   })
 }
+
+/** The name may be written from right to left. */
+export const shownName = (name: string): SafeHtml => html`<strong><bdi>${name}</bdi></strong>`
 
 /** A form that carries the token. */
 export function tokenForm(

@@ -105,10 +105,10 @@ test('an invitation by link', async (t) => {
       const { send } = invitedVisitor(service, link)
       const wrong = [
         [{ password: '', repeated: '' }, 'Fill in both fields.'],
-        [{ password: PASSWORD, repeated: 'another' }, 'The two passwords are different.'],
+        [{ password: PASSWORD, repeated: 'another' }, 'The new passwords do not match.'],
         [
           { password: 'short', repeated: 'short' },
-          'This password must have at least 8 characters.',
+          'The new password must have at least 8 characters.',
         ],
         [{ password: 'password1', repeated: 'password1' }, 'is one of the most common passwords.'],
       ] as const
