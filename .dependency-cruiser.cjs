@@ -18,6 +18,7 @@ const mayImport = {
   'web/login': ['base', 'protocol', 'web/texts'],
   'web/reference': ['web/login'],
   'web/account': ['base', 'web/login', 'web/texts'],
+  'web/console': ['base', 'web/login', 'web/account'],
   http: [
     'base',
     'protocol',
@@ -30,6 +31,7 @@ const mayImport = {
     'web/login',
     'web/reference',
     'web/account',
+    'web/console',
   ],
   app: [
     'base',
@@ -97,6 +99,8 @@ const home = {
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',
   qrcode: 'web/login',
+  // Not imported: it is served to browsers as it is.
+  'htmx[.]org': 'web/console',
   zod: '(contract|config|http)',
   yaml: 'config',
   pino: 'app',

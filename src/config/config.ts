@@ -141,7 +141,9 @@ export interface Timeouts {
 }
 
 export type Api =
-  | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
+  | {
+      readonly binding: 'edge-client' | 'edge-management' | 'console' | 'health-checks' | 'metrics'
+    }
   | {
       readonly binding: 'edge-oidc'
       readonly redirectPatterns: readonly RedirectPattern[]
@@ -158,6 +160,7 @@ export const BINDINGS = [
   'edge-client',
   'edge-management',
   'edge-oidc',
+  'console',
   'health-checks',
   'metrics',
 ] as const

@@ -91,8 +91,9 @@ const bindPoint = section('One place to listen.', {
 const api = section('One API.', {
   binding: oneOf(
     BINDINGS,
-    'Which API. Each at most once on a listener. Bind `metrics` only where just your monitoring ' +
-      'can connect: any caller may read them.',
+    'Which API. Each at most once on a listener. `console` is the web console for ' +
+      'administrators; its listener needs `edge-oidc` too. Bind `metrics` only where just your ' +
+      'monitoring can connect: any caller may read them.',
   ),
   options: section('Only `edge-oidc` has options. List it only to set them.', {
     redirectURIs: list(

@@ -136,6 +136,17 @@ const OF_INVITATIONS: Addresses = {
   '/password': 'POST public',
 }
 
+/** D-355: like the account. Files that are the same for everyone need no session. */
+const OF_THE_CONSOLE: Addresses = {
+  '': 'GET public',
+  '/assets/:name': 'GET public',
+  '/callback': 'GET public',
+  '/confirm': 'GET public',
+  '/identities': 'GET public',
+  '/sign-out': 'POST public',
+  '/signed-out': 'GET public',
+}
+
 const ELSEWHERE: Addresses = {
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
@@ -153,6 +164,7 @@ const EXPECTED: readonly string[] = [
   ...under('/oidc', OF_THE_PROVIDER),
   ...under('/account', OF_THE_ACCOUNT),
   ...under('/invite', OF_INVITATIONS),
+  ...under('/console', OF_THE_CONSOLE),
   ...under('', ELSEWHERE),
 ]
 

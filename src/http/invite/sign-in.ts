@@ -7,11 +7,12 @@ import { findOpenRequest } from '../../domain/login/request/find-request.ts'
 import { submitPrimary } from '../../domain/login/submit-primary.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { ACCOUNT_PATH } from '../../web/account/layout.ts'
-import { beginLogin } from '../account/account-route.ts'
-import { seeOther } from '../account/answers.ts'
+import { ACCOUNT_SITE } from '../account/account-route.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { answerStep } from '../oidc/login/login-step.ts'
+import { seeOther } from '../own-site/site.ts'
+import { beginLogin } from '../own-site/visitor.ts'
 import { shownDevice } from '../reading/known-device.ts'
 import type { InviteListener, InvitePorts } from './form-route.ts'
 
@@ -24,7 +25,8 @@ export async function signIn(
   listener: InviteListener,
   credentials: PasswordCredentials,
 ): Promise<Answer> {
-  const { login, cookies } = beginLogin(ports, call, listener, 'overview')
+  const at = { site: ACCOUNT_SITE, ports, listener }
+  const { login, cookies } = beginLogin(at, call, ACCOUNT_PATH)
   const { authRequestId, cookie } = login
   // The cookie that binds the login to this browser is only just being set.
   const origin = { isBrowser: true, isForeignPost: false, cookie: () => cookie }
