@@ -133,6 +133,7 @@ function createCommand(resource: Resource): readonly Command[] {
       audience: 'administrator',
       operands: create.isNamed ? [{ name: 'NAME', isOptional: true }] : [],
       options: {
+        ...create.options,
         ...optionsOf(create.fields),
         ...(create.invites === true ? QR_OPTION : {}),
         ...BODY,
