@@ -14,6 +14,7 @@ import type { Authenticators, Identities } from './identities/stores.ts'
 import type { Installation, SealedValues } from './installation/stores.ts'
 import type { AuthRequests, SpentStates } from './login/stores.ts'
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
+import type { Instances, RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
 
@@ -35,6 +36,9 @@ export interface Stores extends SecondFactorStores {
   readonly refreshTokens: RefreshTokens
   readonly sessionCertificates: SessionCertificates
   readonly sessionEndings: SessionEndings
+  readonly routerRuns: RouterRuns
+  readonly instances: Instances
+  readonly sessionContacts: SessionContacts
   readonly signingKeys: SigningKeyStore
   readonly authorities: Authorities
   readonly events: Events

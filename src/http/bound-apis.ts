@@ -4,6 +4,7 @@
 
 import type { AccountPorts } from '../domain/account/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
+import type { LedgerPorts } from '../domain/sessions/confirming/session-ledger.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
@@ -20,9 +21,11 @@ import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
+import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
 import { addVersion } from './edge-api/version.ts'
 import type { ListenerParts } from './listener-parts.ts'
+import { addOwnConfirmations } from './management-api/confirmations.ts'
 import { addManagementApi } from './management-api/management.ts'
 import { addHealthChecks, addMetrics } from './monitoring/probes.ts'
 import { addAuthorization } from './oidc/authorization.ts'
@@ -43,7 +46,7 @@ import { openZitiLayer } from './openziti/openziti.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
-export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'>
+export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'> & LedgerPorts
 
 export type BoundApi =
   | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
@@ -107,6 +110,8 @@ export function addBoundApis(
         addSessionCertificates(edge, ports)
         addRouterFeed(edge, ports, listener)
         addRouterChecks(edge, ports)
+        addRouterConfirmations(edge, ports)
+        addOwnConfirmations(edge, ports)
       } else addManagementApi(edge, ports)
       layer?.addApi(binding, APIS[binding].prefix)
     }
