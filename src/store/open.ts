@@ -39,6 +39,7 @@ import { sqlSessionCertificates } from './sessions/session-certificates.ts'
 import { sqlSessionContacts } from './sessions/session-contacts.ts'
 import { sqlSessionEndings } from './sessions/session-endings.ts'
 import { sqlSpentStates } from './sessions/spent-states.ts'
+import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
 import { runAsWhole } from './transaction.ts'
 
@@ -82,9 +83,9 @@ export async function openStore(
     },
     async transaction(work) {
       const events: KeptEvent[] = []
-      const outcome = await db
-        .transaction()
-        .execute((tx) => within(tx, database, (event) => events.push(event), work))
+      const outcome = await inTransaction(db, (tx) =>
+        within(tx, database, (event) => events.push(event), work),
+      )
       if (events.length > 0) onEvents(events)
       return outcome
     },

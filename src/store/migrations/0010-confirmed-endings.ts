@@ -6,7 +6,7 @@
 import type { Migration } from './migration.ts'
 
 export const confirmedEndings: Migration = {
-  name: '0009-confirmed-endings',
+  name: '0010-confirmed-endings',
   statements: () => [
     `create table router_runs (
       router_id text not null,
