@@ -35,7 +35,7 @@ type Swept = Pick<
   | 'passwordFailures'
   | 'enrollments'
   | 'routerRuns'
-  | 'instances'
+  | 'instanceRuns'
   | 'sessionContacts'
   | 'events'
 >
@@ -65,7 +65,7 @@ export async function sweep(
   }
   const long = minus(past, ENROLLMENT_GRACE)
   removed += await stores.enrollments.removeExpired(long, BATCH_ROWS)
-  removed += await stores.instances.removeExpired(minus(past, INSTANCE_GRACE), BATCH_ROWS)
+  removed += await stores.instanceRuns.removeExpired(minus(past, INSTANCE_GRACE), BATCH_ROWS)
   removed += await stores.routerRuns.removeExpired(minus(past, ROUTER_GRACE), BATCH_ROWS)
   // The ledger of a session shows them beside its events (D-384).
   const oldEvents = minus(past, eventRetention)

@@ -47,11 +47,12 @@ export interface Tables {
   session_certificates: SessionCertificateRow
   session_endings: SessionEndingRow
   router_runs: RouterRunRow
-  instances: InstanceRow
+  instance_runs: InstanceRunRow
   session_contacts: SessionContactRow
   signing_keys: SigningKeyRow
   authorities: AuthorityRow
   events: EventRow
+  instances: InstanceRow
 }
 
 /** Text that holds JSON. */
@@ -129,6 +130,9 @@ export interface AuthenticatorRow {
   /** The certificate that replaces this one once its holder has confirmed it; until then both work (API 3.1). */
   renewal_cert_pem: string | null
   renewal_fingerprint: string | null
+  /** When each of the two certificates expires (D-367). */
+  not_after: Generated<Instant | null>
+  renewal_not_after: Generated<Instant | null>
   last_used_at: Instant | null
   tags: Json
   created_at: Instant
@@ -261,11 +265,10 @@ export interface RouterRunRow {
   steps: Json
 }
 
-interface InstanceRow {
+interface InstanceRunRow {
   id: string
   place: string
   host: string
-  version: string
   started_at: Instant
   seen_at: Instant
   steps: Json
@@ -316,4 +319,13 @@ export interface EventRow {
   /** How often it happened; more than once if repeats were folded (D-207). */
   count: Generated<number>
   fold_key: Generated<string | null>
+}
+
+/** A process, or a group of workers, that serves this database (D-368). */
+export interface InstanceRow {
+  id: string
+  version: string
+  started_at: Instant
+  seen_at: Instant
+  body: Json
 }

@@ -28,12 +28,12 @@ const WRITE_AT_LEAST: Duration = seconds(60)
 const MOST_STEPS = 32
 
 export function createInstancePresence(
-  core: Pick<Core, 'config' | 'clock' | 'random' | 'build' | 'ports' | 'store'>,
+  core: Pick<Core, 'config' | 'clock' | 'random' | 'ports' | 'store'>,
   /** What the other processes of the instance have applied; undefined if one does not answer. Default: there are none. */
   appliedByOthers?: () => Promise<readonly Position[] | undefined>,
 ): InstancePresence {
   const { clock, ports } = core
-  const { instances } = core.store.aside
+  const { instanceRuns } = core.store.aside
   const host = hostname()
   const place = createHash('sha256').update(`${host}\n${core.config.home}`).digest('hex')
   const id = newId<InstanceId>(core.random)
@@ -43,8 +43,7 @@ export function createInstancePresence(
   let writtenAt = clock.uptime()
 
   async function write(): Promise<void> {
-    const { version } = core.build
-    await instances.replace({ id, place, host, version, startedAt, seenAt: clock.now(), steps })
+    await instanceRuns.replace({ id, place, host, startedAt, seenAt: clock.now(), steps })
     writtenAt = clock.uptime()
   }
 
@@ -66,12 +65,12 @@ export function createInstancePresence(
 
   return {
     async begin() {
-      await instances.removeAt(place)
+      await instanceRuns.removeAt(place)
       await write()
       await round()
     },
     work: { name: 'instance', every: LOOK, round },
-    end: () => instances.remove(id),
+    end: () => instanceRuns.remove(id),
   }
 }
 

@@ -1,4 +1,4 @@
-/** Who has confirmed an end, the ledger of a session, routers and instances: D-381, D-382, D-384. */
+/** Who has confirmed an end, the ledger of a session, routers: D-381, D-382, D-384. */
 import { z } from 'zod'
 import { detail, list, Timestamp } from '../envelope.ts'
 import { EventLine } from './events.ts'
@@ -96,13 +96,3 @@ export const Router = z.strictObject({
 })
 export type Router = z.infer<typeof Router>
 export const RouterListReply = list(Router)
-
-export const Instance = z.strictObject({
-  id: z.string(),
-  host: z.string(),
-  version: z.string(),
-  startedAt: Timestamp,
-  lastSeenAt: Timestamp.describe('Written at least once a minute.'),
-})
-export type Instance = z.infer<typeof Instance>
-export const InstanceListReply = list(Instance)

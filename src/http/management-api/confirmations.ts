@@ -1,5 +1,5 @@
 /**
- * /endings, /routers, /instances and the ledger of a session, on the management API; /endings on the client API, without
+ * /endings, /routers and the ledger of a session, on the management API; /endings on the client API, without
  * names. D-382, D-384.
  */
 import type { ApiSessionId } from '../../base/ids.ts'
@@ -9,8 +9,6 @@ import {
   ConfirmationCountsReply,
   type Confirmations,
   ConfirmationsReply,
-  type Instance,
-  InstanceListReply,
   type Ledger,
   type LedgerEntry,
   LedgerReply,
@@ -21,13 +19,8 @@ import { NO_FIELDS } from '../../domain/lists/fields.ts'
 import { notFound } from '../../domain/refusals.ts'
 import * as confirming from '../../domain/sessions/confirming/confirmations.ts'
 import { readEndingId } from '../../domain/sessions/confirming/ending-id.ts'
-import {
-  listInstances,
-  listRouters,
-  type RouterDetail,
-} from '../../domain/sessions/confirming/list-routers.ts'
+import { listRouters, type RouterDetail } from '../../domain/sessions/confirming/list-routers.ts'
 import * as ledger from '../../domain/sessions/confirming/session-ledger.ts'
-import type { InstanceRow } from '../../domain/sessions/confirming/stores.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import { found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -86,22 +79,6 @@ export function addConfirmations(api: Api, ports: Ports): void {
       answers: { 200: RouterListReply },
     },
     async ({ list }) => listed(NO_FIELDS, list, await listRouters(ports, list), showRouter),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: '/instances',
-      access: 'admin',
-      summary: 'List the running instances of the service',
-      list: NO_FIELDS,
-      answers: { 200: InstanceListReply },
-    },
-    async ({ list }) => {
-      const rows = await listInstances(ports)
-      const page = rows.slice(list.offset, list.offset + list.limit)
-      return listed(NO_FIELDS, list, { rows: page, totalCount: rows.length }, showInstance)
-    },
   )
 }
 
@@ -224,8 +201,4 @@ function showRouter(router: RouterDetail): Router {
     connectedAt: timeOrNull(router.connectedAt),
     programs: router.programs,
   }
-}
-
-function showInstance({ id, host, version, startedAt, seenAt }: InstanceRow): Instance {
-  return { id, host, version, startedAt: toRfc3339(startedAt), lastSeenAt: toRfc3339(seenAt) }
 }

@@ -26,11 +26,12 @@ const IN_ORDER = [
   'session_certificates',
   'session_endings',
   'router_runs',
-  'instances',
+  'instance_runs',
   'session_contacts',
   'signing_keys',
   'authorities',
   'events',
+  'instances',
 ] as const satisfies readonly TableName[]
 
 /** Does not compile while a table is missing above. */
@@ -51,9 +52,10 @@ export const OF_ONE_EPOCH: readonly TableName[] = [
   'session_certificates',
   // Positions of another epoch mean nothing: its endings have other numbers.
   'router_runs',
-  'instances',
+  'instance_runs',
   'session_contacts',
   'signing_keys',
+  'instances',
 ]
 
 /** The columns that the database numbers itself. */

@@ -15,7 +15,7 @@ import { STALE_AFTER } from '../../policies/rules.ts'
 import type { Stores } from '../../stores.ts'
 import type { ConfirmedThing } from './ending-id.ts'
 import { covers, type Range } from './position.ts'
-import type { InstanceRow, ShownRun, Step } from './stores.ts'
+import type { InstanceRun, ShownRun, Step } from './stores.ts'
 
 export interface RouterConfirmation {
   readonly routerId: IdentityId
@@ -57,7 +57,7 @@ export interface Confirmations {
   readonly instances: readonly InstanceConfirmation[]
 }
 
-export interface ConfirmationPorts extends Pick<Stores, 'routerRuns' | 'instances'> {
+export interface ConfirmationPorts extends Pick<Stores, 'routerRuns' | 'instanceRuns'> {
   readonly clock: Clock
 }
 
@@ -71,10 +71,10 @@ const MOST_RUNS = 10_000
 
 /** Two queries. */
 export async function readConfirmations(
-  { routerRuns, instances, clock }: ConfirmationPorts,
+  { routerRuns, instanceRuns, clock }: ConfirmationPorts,
   thing: ConfirmedThing,
 ): Promise<Confirmations> {
-  const [runs, rows] = await Promise.all([routerRuns.list(MOST_RUNS), instances.list()])
+  const [runs, rows] = await Promise.all([routerRuns.list(MOST_RUNS), instanceRuns.list()])
   return judge(thing, runs, rows, clock.now())
 }
 
@@ -100,7 +100,7 @@ const LONGEST_PAUSE = 500
 export function judge(
   { ranges, at }: ConfirmedThing,
   runs: readonly ShownRun[],
-  rows: readonly InstanceRow[],
+  rows: readonly InstanceRun[],
   now: Instant,
 ): Confirmations {
   // An instance that cannot read the database refuses every call, and sends no heartbeat.

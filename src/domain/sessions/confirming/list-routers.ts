@@ -1,4 +1,4 @@
-/** Edge routers and when they were last heard, and the running instances: for administrators. D-381. */
+/** Edge routers, and when they were last heard: for administrators. D-381. */
 import type { IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
@@ -7,8 +7,8 @@ import { isDisabled } from '../../identities/identity.ts'
 import type { Filter } from '../../lists/list-query.ts'
 import type { Page, PageOf } from '../../paging.ts'
 import type { Stores } from '../../stores.ts'
-import { doesNotConfirm, INSTANCE_GONE } from './confirmations.ts'
-import type { InstanceRow, RouterRun } from './stores.ts'
+import { doesNotConfirm } from './confirmations.ts'
+import type { RouterRun } from './stores.ts'
 
 export interface RouterDetail {
   readonly id: IdentityId
@@ -70,15 +70,4 @@ export async function listRouters(
 function isConnected(run: RouterRun, now: Instant): boolean {
   if (run.closedAt !== undefined) return false
   return doesNotConfirm(run) || run.contactAt > minus(now, SILENT)
-}
-
-/** The oldest first, without those that have not been seen for minutes. */
-export async function listInstances({
-  instances,
-  clock,
-}: Pick<Stores, 'instances'> & { readonly clock: Pick<Clock, 'now'> }): Promise<
-  readonly InstanceRow[]
-> {
-  const gone = minus(clock.now(), INSTANCE_GONE)
-  return (await instances.list()).filter(({ seenAt }) => seenAt > gone)
 }

@@ -53,21 +53,20 @@ export interface RouterRuns {
 }
 
 /** One running instance of the service. */
-export interface InstanceRow {
+export interface InstanceRun {
   /** Chosen at its start. */
   readonly id: string
   /** The machine and home of the instance: two that run at the same time never share one. */
   readonly place: string
   readonly host: string
-  readonly version: string
   readonly startedAt: Instant
   readonly seenAt: Instant
   readonly steps: readonly Step[]
 }
 
-export interface Instances {
-  list(): Promise<readonly InstanceRow[]>
-  replace(instance: InstanceRow): Promise<void>
+export interface InstanceRuns {
+  list(): Promise<readonly InstanceRun[]>
+  replace(instance: InstanceRun): Promise<void>
   remove(id: string): Promise<void>
   /** Deletes the predecessors of an instance that starts. */
   removeAt(place: string): Promise<void>

@@ -6,7 +6,7 @@
 import type { Migration } from './migration.ts'
 
 export const confirmedEndings: Migration = {
-  name: '0010-confirmed-endings',
+  name: '0011-confirmed-endings',
   statements: () => [
     `create table router_runs (
       router_id text not null,
@@ -19,11 +19,10 @@ export const confirmedEndings: Migration = {
       primary key (router_id, run)
     )`,
     'create index router_runs_expiry on router_runs (contact_at)',
-    `create table instances (
+    `create table instance_runs (
       id text primary key,
       place text not null,
       host text not null,
-      version text not null,
       started_at bigint not null,
       seen_at bigint not null,
       steps text not null

@@ -1,6 +1,6 @@
 /** The running instances and their newest confirmations: D-381. */
 import type { Kysely } from 'kysely'
-import type { Instances } from '../../domain/sessions/confirming/stores.ts'
+import type { InstanceRuns } from '../../domain/sessions/confirming/stores.ts'
 import { reading } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import { STEPS, writeSteps } from '../sessions/router-runs.ts'
@@ -9,11 +9,11 @@ import type { Tables } from '../tables.ts'
 /** Far more than one installation has. */
 const MOST = 1_000
 
-export function sqlInstances(db: Kysely<Tables>): Instances {
+export function sqlInstanceRuns(db: Kysely<Tables>): InstanceRuns {
   return {
     async list() {
       const rows = await db
-        .selectFrom('instances')
+        .selectFrom('instance_runs')
         .selectAll()
         .orderBy('started_at')
         .orderBy('id')
@@ -23,31 +23,30 @@ export function sqlInstances(db: Kysely<Tables>): Instances {
         id: row.id,
         place: row.place,
         host: row.host,
-        version: row.version,
         startedAt: row.started_at,
         seenAt: row.seen_at,
-        steps: reading('instances', row.id, row)('steps', STEPS),
+        steps: reading('instance_runs', row.id, row)('steps', STEPS),
       }))
     },
 
-    async replace({ id, place, host, version, startedAt, seenAt, steps }) {
+    async replace({ id, place, host, startedAt, seenAt, steps }) {
       const changing = { seen_at: seenAt, steps: writeSteps(steps) }
       await db
-        .insertInto('instances')
-        .values({ id, place, host, version, started_at: startedAt, ...changing })
+        .insertInto('instance_runs')
+        .values({ id, place, host, started_at: startedAt, ...changing })
         .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
         .execute()
     },
 
     async remove(id) {
-      await db.deleteFrom('instances').where('id', '=', id).execute()
+      await db.deleteFrom('instance_runs').where('id', '=', id).execute()
     },
 
     async removeAt(place) {
-      await db.deleteFrom('instances').where('place', '=', place).execute()
+      await db.deleteFrom('instance_runs').where('place', '=', place).execute()
     },
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'instances', key: 'id', time: 'seen_at' }, before, limit),
+      removeBefore(db, { table: 'instance_runs', key: 'id', time: 'seen_at' }, before, limit),
   }
 }
