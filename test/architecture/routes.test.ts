@@ -48,14 +48,19 @@ const OF_THE_CLIENT_API: Addresses = {
   '/current-api-session/certificates': 'GET session, POST session',
   '/current-api-session/certificates/:id': 'GET session, DELETE session',
   '/external-jwt-signers': 'GET public',
+  '/endings/:id': 'GET public',
   '/router-checks': 'POST router',
+  '/router-confirmations': 'POST router',
   '/router-feed': 'GET router',
 }
 
 const OF_THE_MANAGEMENT_API: Addresses = {
   '/api-sessions': 'GET admin',
   '/api-sessions/:id': 'GET admin, DELETE admin',
+  '/api-sessions/:id/ledger': 'GET admin',
   '/api-sessions/end-all': 'POST admin',
+  '/endings/:id': 'GET admin',
+  '/routers': 'GET admin',
   '/auth-policies': 'GET admin, POST admin',
   '/auth-policies/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/auth-policies/:id/what-if': 'POST admin',
