@@ -26,6 +26,7 @@ import { addRouterChecks } from './edge-api/routers/router-checks.ts'
 import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
 import { addVersion } from './edge-api/version.ts'
+import { addInvite } from './invite/invite.ts'
 import type { ListenerParts } from './listener-parts.ts'
 import { addOwnConfirmations } from './management-api/confirmations.ts'
 import { addManagementApi } from './management-api/management.ts'
@@ -100,6 +101,7 @@ export function addBoundApis(
       addIntrospect(provider, ports)
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
+      addInvite(provider, ports, listener)
       layer?.addProvider(provider, redirectPatterns)
     } else {
       const { binding } = api
