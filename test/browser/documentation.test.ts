@@ -40,8 +40,8 @@ test('the documentation at /docs', async (t) => {
         ['/docs/assets/site.js', 'text/javascript; charset=utf-8'],
         ['/docs/assets/search.json', 'application/json'],
         ['/docs/latchkey.svg', 'image/svg+xml'],
-      ]) {
-        const reply = await service.call(String(path))
+      ] as const) {
+        const reply = await service.call(path)
         assert.deepEqual([reply.status, reply.headers['content-type']], [200, type], path)
       }
     },

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { test } from 'node:test'
-import MiniSearch from 'minisearch'
 import { NAVIGATION } from '../../scripts/site/navigation.ts'
 import { readSources } from '../../scripts/site/sources.ts'
 import { bytesBelow } from '../support/consumers/install-package.ts'
@@ -58,23 +57,25 @@ test('the documentation site', async (t) => {
   })
 
   await t.test('finds a page by what a reader would type', () => {
-    const sections = JSON.parse(readFileSync(join(folder, 'assets', 'search.json'), 'utf8'))
-    const search = new MiniSearch({ fields: ['heading', 'title', 'text'], storeFields: ['url'] })
-    search.addAll(sections.map((one: object, id: number) => ({ ...one, id })))
+    const sections: readonly Record<'url' | 'title' | 'heading' | 'text', string>[] = JSON.parse(
+      readFileSync(join(folder, 'assets', 'search.json'), 'utf8'),
+    )
     for (const [words, url] of [
       ['lost phone', 'recipes.html#somebody-has-lost-the-phone'],
-      ['audit retention', 'audit.html#keeping-and-exporting'],
+      ['edge.audit.retention', 'configuration.html'],
       ['systemd', 'install.html'],
-      ['gateway', 'router.html'],
+      ['INVALID_AUTH', 'errors.html'],
     ] as const) {
-      const options = { boost: { heading: 4, title: 3 }, prefix: true, combineWith: 'AND' } as const
-      const found = search.search(words, options).map((one) => String(one['url']))
+      const found = sections.filter(({ title, heading, text }) => {
+        const all = `${title} ${heading} ${text}`.toLowerCase()
+        return words.split(' ').every((word) => all.includes(word.toLowerCase()))
+      })
       assert.ok(
-        found.slice(0, 12).some((one) => one.startsWith(url)),
-        `${words}: ${found.slice(0, 12)}`,
+        found.some((one) => one.url.startsWith(url)),
+        `${words}: ${found.map((one) => one.url)}`,
       )
     }
-    for (const { url } of sections) assert.ok(pages.has(url.split('#')[0]), url)
+    for (const { url } of sections) assert.ok(pages.has(url.split('#')[0] ?? ''), url)
   })
 
   await t.test('is small, and made of files that a service serves', async () => {
