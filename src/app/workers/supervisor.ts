@@ -7,7 +7,7 @@ import { endsWithin } from '../../base/time/within.ts'
 import type { WantedAddress } from '../../config/addresses/override-address.ts'
 import { listenOnEach } from '../../https-server/listen-on-each.ts'
 import { openAuditOutput } from '../audit-output.ts'
-import { runInBackground } from '../background.ts'
+import { type Background, runInBackground } from '../background.ts'
 import { chores } from '../chores.ts'
 import { createLimits } from '../compose/limits.ts'
 import {
@@ -84,6 +84,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   starting.catch(() => {})
 
   let core: Core | undefined
+  let work: Work | undefined
   try {
     core = await openCore({
       ...options,
@@ -100,12 +101,15 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
     const openPorts = await openDoor(door, options)
     const { home, file, tree, wanted, variables, hashStrength } = options
     prepared.resolve({ workers, home, file, tree, wanted, variables, openPorts, hashStrength })
+    // The first worker that is ready answers requests, and must hear what this process reads, even if the others take long.
+    work = beginWork({ core, pool, renewCertificates: certificates, reports })
     const { listeners } = await starting
-    return run({ core, pool, door, listeners, renewCertificates: certificates, reports })
+    return assemble({ core, pool, door, listeners, work })
   } catch (error) {
     prepared.reject(error)
     door.close()
     await starting.catch(() => {})
+    await work?.background.stop()
     await (core?.close() ?? auditOutput.close())
     // A worker says why it refuses to start in the words of a single process.
     if (error instanceof Error && error.name === 'RefusedStart' && !(error instanceof RefusedStart))
@@ -114,15 +118,23 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   }
 }
 
-function run(parts: {
+/** What this process does all the time. */
+interface Work {
+  readonly background: Background
+  /** Renews the certificates of the listeners and has every worker show them. */
+  renewCertificates(): Promise<void>
+  readonly secretReplaced: Promise<void>
+  readonly databaseRestored: Promise<void>
+}
+
+function beginWork(parts: {
   readonly core: Core
   readonly pool: Pool
-  readonly door: Door
-  readonly listeners: readonly NamedListener[]
+  /** Returns whether one has changed. */
   readonly renewCertificates: () => Promise<boolean>
   readonly reports: ReturnType<typeof createReports>
-}): Instance {
-  const { core, pool, door, listeners, reports } = parts
+}): Work {
+  const { core, pool, reports } = parts
   const secretReplaced = Promise.withResolvers<void>()
   const databaseRestored = Promise.withResolvers<void>()
 
@@ -144,19 +156,35 @@ function run(parts: {
     core.store.changes,
   )
   return {
-    listeners,
-    caFile: caFileOf(core.config),
+    background,
     async renewCertificates() {
       await parts.renewCertificates()
       await showEverywhere()
     },
     secretReplaced: secretReplaced.promise,
     databaseRestored: databaseRestored.promise,
+  }
+}
+
+function assemble(parts: {
+  readonly core: Core
+  readonly pool: Pool
+  readonly door: Door
+  readonly listeners: readonly NamedListener[]
+  readonly work: Work
+}): Instance {
+  const { core, pool, door, listeners, work } = parts
+  return {
+    listeners,
+    caFile: caFileOf(core.config),
+    renewCertificates: work.renewCertificates,
+    secretReplaced: work.secretReplaced,
+    databaseRestored: work.databaseRestored,
     reopenAuditOutput: () => core.auditOutput.reopen(),
     async stop() {
       door.close()
       await pool.stop(WORKERS_STOP)
-      await endsWithin(LAST_ROUNDS, background.stop())
+      await endsWithin(LAST_ROUNDS, work.background.stop())
       await core.close()
     },
   }
