@@ -241,8 +241,14 @@ const edge = section('The service itself.', {
     ),
     signingAlgorithm: oneOf(
       SIGNING_ALGORITHMS,
-      'How tokens are signed. A change takes effect with a new key.',
+      'How access tokens are signed. A change takes effect with a new key.',
     ).prefault('ES256'),
+    // D-320: the algorithm that OpenID Connect requires of every provider.
+    idTokenAlgorithm: oneOf(
+      SIGNING_ALGORITHMS,
+      'How ID tokens are signed. A change takes effect with a new key. Clients that follow OpenID Connect Discovery to the ' +
+        'letter insist on `RS256`.',
+    ).prefault('RS256'),
     // D-23: 90 days. If keys rotated faster than hourly, verifiers that cache the key set would not keep up.
     keyRotation: duration(
       { usual: '90d', minimum: hours(1) },

@@ -251,6 +251,7 @@ export interface SessionEndingRow {
 export interface SigningKeyRow {
   kid: string
   generation: number
+  purpose: string
   algorithm: string
   public_jwk: Json
   sealed_private_jwk: string
