@@ -14,9 +14,11 @@ const mayImport = {
   router: ['base', 'protocol'],
   client: ['base', 'protocol'],
   gateway: ['base', 'protocol', 'errors', 'router', 'https-server'],
-  'web/login': ['base', 'protocol'],
+  'web/texts': ['base'],
+  'web/login': ['base', 'protocol', 'web/texts'],
   'web/reference': ['web/login'],
-  'web/account': ['base', 'web/login'],
+  'web/account': ['base', 'web/login', 'web/texts'],
+  'web/console': ['base', 'web/login', 'web/account'],
   http: [
     'base',
     'protocol',
@@ -25,9 +27,11 @@ const mayImport = {
     'contract',
     'domain',
     'https-server',
+    'web/texts',
     'web/login',
     'web/reference',
     'web/account',
+    'web/console',
   ],
   app: [
     'base',
@@ -56,6 +60,8 @@ const mayImport = {
     'demo',
     'testing',
     'web/login',
+    // What the events mean: `explain` says it in the same sentences as docs/audit.md.
+    'domain/audit',
   ],
 }
 
@@ -93,6 +99,8 @@ const home = {
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',
   qrcode: 'web/login',
+  // Not imported: it is served to browsers as it is.
+  'htmx[.]org': 'web/console',
   zod: '(contract|config|http)',
   yaml: 'config',
   pino: 'app',

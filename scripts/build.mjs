@@ -1,7 +1,7 @@
 // Builds dist/, which the published package runs: the same code without its types, build-info.json, which says what it
 // was built from, and sbom.json, which lists its dependencies (CycloneDX, R117). A checkout needs none of it.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -16,6 +16,9 @@ const { status } = spawnSync(process.execPath, [tsc, '--project', 'tsconfig.buil
   stdio: 'inherit',
 })
 if (status !== 0) process.exit(status ?? 1)
+// Browsers get these files as they are; the compiler does not know them.
+const assets = 'web/console/assets/'
+cpSync(new URL(`../src/${assets}`, import.meta.url), new URL(assets, dist), { recursive: true })
 
 const info = { revision: revision(), buildDate: buildDate() }
 writeFileSync(new URL('build-info.json', dist), `${JSON.stringify(info)}\n`)

@@ -13,18 +13,19 @@ import type { EventId, IdentityId } from '../base/ids.ts'
 import { minutes } from '../base/time/duration.ts'
 import { instant } from '../base/time/instant.ts'
 import { EventLine } from '../contract/management/events.ts'
-import type { AuditEvent } from '../domain/audit/events.ts'
+import { type RecordedEvent, recorded } from '../domain/audit/recorded-event.ts'
 import { openAuditOutput } from './audit-output.ts'
 import { RefusedStart } from './installation/private-files.ts'
 
-function event(id: string): AuditEvent {
-  return {
+function event(id: string): RecordedEvent {
+  const created = {
     id: id as EventId,
     at: instant(1_800_000_000_000),
     caller: CALLER,
     type: 'identity.created',
     identityId: 'somebody' as IdentityId,
-  }
+  } as const
+  return recorded(created, { identityName: 'Ada', actorName: undefined })
 }
 
 async function surroundings(t: TestContext) {
@@ -63,8 +64,10 @@ test('each event is one line with the members of the API, and the file is the ow
     at: '2027-01-15T08:00:00.000Z',
     type: 'identity.created',
     identityId: 'somebody',
+    identityName: 'Ada',
     sessionId: null,
     actorId: null,
+    actorName: null,
     address: CALLER.address,
     requestId: CALLER.requestId,
     userAgent: null,

@@ -10,14 +10,13 @@ import type { Log } from '../base/log.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, minutes, seconds } from '../base/time/duration.ts'
 import type { AuditOutput as OutputPlace } from '../config/config.ts'
-import type { AuditEvent } from '../domain/audit/events.ts'
-import { recorded } from '../domain/audit/recorded-event.ts'
+import type { RecordedEvent } from '../domain/audit/recorded-event.ts'
 import { eventLine } from '../http/management-api/events.ts'
 import { RefusedStart } from './installation/private-files.ts'
 
 export interface AuditOutput {
   /** Writes the events of one commit. Never blocks and never throws. */
-  write(events: readonly AuditEvent[]): void
+  write(events: readonly RecordedEvent[]): void
   /** Reopens the file after it was moved away: the next line goes to a new file. */
   reopen(): void
   /** Writes the buffered lines, for at most one second. */
@@ -60,8 +59,8 @@ export async function openAuditOutput(
   }
 }
 
-function linesOf(events: readonly AuditEvent[]): readonly string[] {
-  return events.map((event) => `${JSON.stringify(eventLine(recorded(event)))}\n`)
+function linesOf(events: readonly RecordedEvent[]): readonly string[] {
+  return events.map((event) => `${JSON.stringify(eventLine(event))}\n`)
 }
 
 /**

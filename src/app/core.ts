@@ -8,6 +8,7 @@ import type { Secret } from '../base/secrets/secret.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, seconds } from '../base/time/duration.ts'
 import type { Config } from '../config/config.ts'
+import { recorded } from '../domain/audit/recorded-event.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { HashStrength } from '../domain/factors/passwords/hashing.ts'
 import type { EndingRow } from '../domain/sessions/ending/ended-sessions.ts'
@@ -92,7 +93,8 @@ export async function openCore(options: CoreOptions) {
     hashingTurns: limits.hashingTurns,
     onEvents: (events: readonly KeptEvent[]) => {
       metrics.countEvents(events)
-      auditOutput.write(events.filter(({ kept }) => kept === 'row').map(({ event }) => event))
+      const rows = events.filter(({ kept }) => kept === 'row')
+      auditOutput.write(rows.map(({ event, names }) => recorded(event, names)))
     },
   })
   const { vault, authorities, ...plain } = await prepared.catch(async (error) => {

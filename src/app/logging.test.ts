@@ -45,6 +45,32 @@ test('a text line has the time of day, the level, the message and the fields', (
   )
 })
 
+test('D-338: a request is one readable text line, with its ids only if it failed', () => {
+  const { lines, log } = logInto({ level: 'info', format: 'text' })
+  const request = { requestId: 'r1', method: 'GET', route: '/version', milliseconds: 1.2 }
+  log.info({ ...request, status: 200, address: '127.0.0.1', session: 's1' }, 'request')
+  log.info({ ...request, status: 401, address: '::1', code: 'UNAUTHORIZED' }, 'request')
+  assert.match(lines[0] ?? '', / info {2}GET \/version 200 {2}1.2 ms {2}from=127.0.0.1\n$/)
+  assert.match(
+    lines[1] ?? '',
+    / info {2}GET \/version 401 {2}1.2 ms {2}from=::1 {2}code=UNAUTHORIZED {2}request=r1\n$/,
+  )
+})
+
+test('D-338: nothing in a request can forge its text line', () => {
+  // Attack: a method or a route pattern with line ends; neither can reach the log today.
+  const { lines, log } = logInto({ level: 'info', format: 'text' })
+  log.info({ method: 'GET\n12:00', route: '/ \u001b[2J', status: 404, address: 'a\nb' }, 'request')
+  assert.match(lines[0] ?? '', /^[^\n]*\n$/)
+  assert.doesNotMatch(lines.join('').replaceAll('\n', ''), /\p{C}/u)
+})
+
+test('D-338: without a terminal, `auto` is JSON', () => {
+  const { lines, log } = logInto({ level: 'info', format: 'auto' })
+  log.info({}, 'ready')
+  assert.equal(JSON.parse(lines[0] ?? '').msg, 'ready')
+})
+
 test('the stack of an error follows its text line', () => {
   const { lines, log } = logInto({ level: 'info', format: 'text' })
   log.error({ err: new Error('disk full') }, 'background work fails')

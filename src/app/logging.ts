@@ -1,10 +1,14 @@
-/** The operator's log: structured lines on standard error. Standard output is reserved for the user (D-46 `log`). */
+/**
+ * The operator's log: lines on standard error, as text on a terminal and as JSON elsewhere, unless the configuration
+ * says otherwise (D-46 `log`, D-338). Standard output is reserved for the user.
+ */
+import { isatty } from 'node:tty'
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
 import type { Log } from '../base/log.ts'
 
 export interface LogSettings {
   readonly level: string
-  readonly format: 'json' | 'text'
+  readonly format: 'auto' | 'json' | 'text'
 }
 
 const STANDARD_ERROR = 2
@@ -18,10 +22,12 @@ export function createLog(
   /** Part of every line. */
   fields: Readonly<Record<string, string | number>> | null = null,
 ): Log {
-  const stream = destination ?? inBatches(standardError())
+  const isTerminal = destination === undefined && isatty(STANDARD_ERROR)
+  const stream = destination ?? (isTerminal ? standardError() : inBatches(standardError()))
+  const isText = settings.format === 'auto' ? isTerminal : settings.format === 'text'
   return pino(
     { level: settings.level, base: fields, timestamp: stdTimeFunctions.isoTime },
-    settings.format === 'text' ? asText(stream) : stream,
+    isText ? asText(stream) : stream,
   )
 }
 
@@ -89,17 +95,32 @@ const LEVELS: Readonly<Record<number, string>> = {
   60: 'fatal',
 }
 
-/** Terminal format: `12:00:01.123 info  request  method=GET route=/version …`. */
+/** `12:00:01.123 info  GET /version 200  1.2 ms`, or `12:00:01.123 warn  message  name=value …`. */
 function asText(stream: DestinationStream): DestinationStream {
   return {
     write(line) {
       const { time, level, msg, err, ...fields } = JSON.parse(line)
-      const shown = Object.entries(fields).map(([name, value]) => `${name}=${asWord(value)}`)
-      const head = `${String(time).slice(11, 23)} ${(LEVELS[level] ?? '').padEnd(5)} ${visible(msg)}`
+      const [text, shown] = msg === 'request' ? requestText(fields) : [visible(msg), fields]
+      const pairs = Object.entries(shown).map(([name, value]) => `${name}=${asWord(value)}`)
+      const head = `${String(time).slice(11, 23)} ${(LEVELS[level] ?? '').padEnd(5)} ${text}`
       const stack = err?.stack?.split('\n').map((step: string) => `\n${visible(step)}`) ?? []
-      stream.write(`${[head, ...shown].join('  ')}${stack.join('')}\n`)
+      stream.write(`${[head, ...pairs].join('  ')}${stack.join('')}\n`)
     },
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A request at a glance. The ids are only of use for one that failed: `latchkey explain REQUEST`. */
+function requestText(fields: Fields): [text: string, shown: Fields] {
+  const { method, route, status, milliseconds, address, requestId, ...more } = fields
+  const { worker: _, session, ...others } = more
+  const words = [method, route, status].filter((word) => word !== undefined).map(asWord)
+  const time = typeof milliseconds === 'number' ? `  ${milliseconds} ms` : ''
+  const isShown = Number(status) >= 400 && requestId !== undefined
+  const ids = isShown ? { ...(session ? { session } : {}), request: requestId } : {}
+  const from = address === undefined ? {} : { from: address }
+  return [`${words.join(' ')}${time}`, { ...from, ...others, ...ids }]
 }
 
 /** Quotes external text that is empty or could be mistaken for another field or line. */

@@ -144,7 +144,9 @@ export interface Timeouts {
 }
 
 export type Api =
-  | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
+  | {
+      readonly binding: 'edge-client' | 'edge-management' | 'console' | 'health-checks' | 'metrics'
+    }
   | {
       readonly binding: 'edge-oidc'
       readonly redirectPatterns: readonly RedirectPattern[]
@@ -161,6 +163,7 @@ export const BINDINGS = [
   'edge-client',
   'edge-management',
   'edge-oidc',
+  'console',
   'health-checks',
   'metrics',
 ] as const
@@ -173,5 +176,5 @@ export type TlsVersion = (typeof TLS_VERSIONS)[keyof typeof TLS_VERSIONS]
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-export const LOG_FORMATS = ['json', 'text'] as const
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]

@@ -3,27 +3,12 @@
  * commented out. The texts come from schema.ts.
  */
 import { stringify } from 'yaml'
-import {
-  formatHostPort,
-  type HostPort,
-  isLoopbackHost,
-  isWildcardHost,
-  parseHostPort,
-} from '../base/host-port.ts'
-import { DEFAULT_ADDRESS } from './environment.ts'
+import { bindPointsFor, readAddress } from './addresses/bind-points.ts'
 import { allKeys, KEYS, type Key } from './keys.ts'
-import { ConfigProblems } from './problems.ts'
 
 /** Throws ConfigProblems if clients cannot connect to the address. */
 export function defaultConfigFile({ address }: { readonly address: string }): string {
-  const parsed = parseHostPort(address)
-  if (parsed === undefined || isWildcardHost(parsed.host)) {
-    const message =
-      `${JSON.stringify(address.slice(0, 80))} is not an address that clients can connect to; ` +
-      `write HOST:PORT, like ${DEFAULT_ADDRESS}`
-    throw new ConfigProblems('LATCHKEY_ADDRESS', [{ path: '', message }])
-  }
-  const given: Given = { v: 1, web: [listenerAt(parsed)] }
+  const given: Given = { v: 1, web: [listenerAt(address)] }
   const blocks = KEYS.map((key) => render(key, given[key.name], ''))
   return `${[explain(HEADER, ''), ...blocks].map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
@@ -39,32 +24,12 @@ interface Given {
   readonly [name: string]: string | number | readonly Given[]
 }
 
-function listenerAt(address: HostPort): Given {
+function listenerAt(address: string): Given {
   return {
     name: 'default',
-    bindPoints: bindPointsFor(address).map((point) => ({
-      interface: formatHostPort(point.interface),
-      address: formatHostPort(point.address),
-    })),
-    apis: [{ binding: 'edge-client' }, { binding: 'edge-management' }],
+    bindPoints: bindPointsFor(readAddress(address)),
+    apis: [{ binding: 'edge-client' }, { binding: 'edge-management' }, { binding: 'console' }],
   }
-}
-
-/**
- * A local address listens on loopback only and answers to every name of this machine, the given one first. Any other
- * address listens on all interfaces: of IPv4, because not every machine can open an IPv6 socket, unless the address is
- * IPv6.
- */
-function bindPointsFor(address: HostPort): { interface: HostPort; address: HostPort }[] {
-  const { host, port } = address
-  if (!isLoopbackHost(host)) {
-    const everywhere = host.includes(':') ? '::' : '0.0.0.0'
-    return [{ interface: { host: everywhere, port }, address }]
-  }
-  return [...new Set([host, 'localhost', '127.0.0.1', '::1'])].map((name) => ({
-    interface: { host: name === 'localhost' ? '127.0.0.1' : name, port },
-    address: { host: name, port },
-  }))
 }
 
 /** A key with its explanation: set to a value, or commented out with its default or an example. */

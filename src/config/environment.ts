@@ -18,6 +18,8 @@ export interface Environment {
   variable(name: string): string | undefined
   /** Removes a variable that holds a secret from the environment of the process. `variable` still returns it. */
   conceal(name: string): void
+  /** Set variables that begin with LATCHKEY_ and are neither ours nor among these. */
+  unknownVariables(known: readonly string[]): readonly string[]
   /** Everything that a worker of this service may read too: all but the first password. */
   forWorkers(): Readonly<Record<string, string>>
 }
@@ -31,12 +33,15 @@ export const DEFAULT_ADDRESS = 'localhost:1280'
 export const VARIABLES = {
   LATCHKEY_HOME: `The home folder, if \`--home\` is not given. Default \`./${DEFAULT_HOME}\`.`,
   LATCHKEY_ADDRESS:
-    'The address for a new `controller.yml`. Read only when a home is created. ' +
-    `Default \`${DEFAULT_ADDRESS}\`.`,
+    `The address for a new \`controller.yml\`; default \`${DEFAULT_ADDRESS}\`. If the file exists and none ` +
+    'of its listeners has this address, it replaces those of the first listener for this run, and the ' +
+    'service says so (D-337).',
   LATCHKEY_ADMIN_PASSWORD:
-    "The first administrator's password. Read only when a home is created; without it, a random one " +
-    'is generated. No child process inherits it.',
+    "The first administrator's password. Used only when the administrator is created, and later starts " +
+    'say that it is not; without it, a random one is generated. No child process inherits it.',
 } as const
+
+const PREFIX = 'LATCHKEY_'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -58,6 +63,11 @@ export function readEnvironment(variables: Variables = AT_START): Environment {
     adminPassword: password === undefined ? undefined : new Secret(password),
     variable,
     conceal,
+    unknownVariables: (known) =>
+      Object.keys(variables).filter(
+        (name) =>
+          name.startsWith(PREFIX) && !Object.hasOwn(VARIABLES, name) && !known.includes(name),
+      ),
     forWorkers: () => {
       const { LATCHKEY_ADMIN_PASSWORD: _, ...others } = variables
       const isSet = (pair: [string, string | undefined]): pair is [string, string] =>

@@ -83,7 +83,7 @@ test('a file with only what is required gets every default', async (t) => {
       fetch: { allowHttp: false, blockPrivateAddresses: false, allowed: [], denied: [] },
     },
     audit: { retention: days(90), output: { kind: 'none' } },
-    log: { level: 'info', format: 'json' },
+    log: { level: 'info', format: 'auto' },
     telemetry: { traces: undefined },
   })
 })

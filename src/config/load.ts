@@ -5,6 +5,11 @@
 import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { Secret } from '../base/secrets/secret.ts'
+import {
+  type AddressOverride,
+  overrideAddress,
+  type WantedAddress,
+} from './addresses/override-address.ts'
 import { adjustDurations } from './adjust-durations.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
 import { get, missingFiles, spanningProblems, withPortOf } from './checks.ts'
@@ -37,8 +42,12 @@ export interface LoadedConfig {
   readonly adjustments: readonly Adjustment[]
   /** The environment variables from which the configuration took secrets (D-243). */
   readonly secretVariables: readonly string[]
+  /** Every environment variable that the file names. */
+  readonly namedVariables: readonly string[]
   /** What the file said, before variables were filled in: a worker starts from it, even if the file was changed since. */
   readonly tree: unknown
+  /** Set if the operator asked for another address than those of the file (D-337). */
+  readonly override: AddressOverride | undefined
 }
 
 /** Throws ConfigProblems if the file cannot be used. Paths in the file are relative to the home. */
@@ -49,6 +58,7 @@ export async function loadConfig(from: {
   readonly environment: Pick<Environment, 'variable'>
   /** The `tree` of an earlier reading, instead of the file. */
   readonly tree?: unknown
+  readonly wanted?: WantedAddress | undefined
 }): Promise<LoadedConfig> {
   const home = resolve(from.home)
   const source = from.file === undefined ? join(home, CONFIG_FILE) : resolve(from.file)
@@ -60,19 +70,30 @@ export async function loadConfig(from: {
       : { ok: true, tree: from.tree, repeated: [] }
   if (!written.ok) throw new ConfigProblems(source, written.problems)
   const filled = fillIn(written.tree, variable)
-  const reading = ControllerFile.safeParse(filled.tree)
+  const { tree, override } =
+    from.wanted === undefined ? { tree: filled.tree } : overrideAddress(filled.tree, from.wanted)
+  const reading = ControllerFile.safeParse(tree)
   const problems = mergeProblems(
     written.repeated,
     filled.problems,
-    schemaProblems(reading.error?.issues ?? [], filled.tree),
-    spanningProblems(filled.tree, variable),
-    await missingFiles(filled.tree, home),
+    schemaProblems(reading.error?.issues ?? [], tree),
+    spanningProblems(tree, variable),
+    await missingFiles(tree, home),
   )
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
 
   const { config, adjustments } = build(reading.data, home, variable)
   const secretVariables = secretVariablesOf(config, written.tree)
-  return { config: deepFreeze(config), adjustments, secretVariables, tree: written.tree }
+  const namedBySecret = config.secret.kind === 'environment' ? [config.secret.variable] : []
+  const namedVariables = [...variablesIn(written.tree), ...namedBySecret]
+  return {
+    config: deepFreeze(config),
+    adjustments,
+    secretVariables,
+    namedVariables,
+    tree: written.tree,
+    override,
+  }
 }
 
 /**

@@ -341,7 +341,7 @@ testRefusals([
   [
     'an unknown format',
     { ...FILE, log: { format: 'xml' } },
-    ['log.format', 'must be `json` or `text`'],
+    ['log.format', 'must be `auto`, `json` or `text`'],
   ],
   [
     'unset variables',

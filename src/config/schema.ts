@@ -91,8 +91,9 @@ const bindPoint = section('One place to listen.', {
 const api = section('One API.', {
   binding: oneOf(
     BINDINGS,
-    'Which API. Each at most once on a listener. Bind `metrics` only where just your monitoring ' +
-      'can connect: any caller may read them.',
+    'Which API. Each at most once on a listener. `console` is the web console for ' +
+      'administrators; its listener needs `edge-oidc` too. Bind `metrics` only where just your ' +
+      'monitoring can connect: any caller may read them.',
   ),
   options: section('Only `edge-oidc` has options. List it only to set them.', {
     redirectURIs: list(
@@ -378,7 +379,11 @@ export const ControllerFile = section('', {
   edge,
   log: section('The log.', {
     level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
-    format: oneOf(LOG_FORMATS, '`json` for machines, `text` for people.').prefault('json'),
+    // D-338.
+    format: oneOf(
+      LOG_FORMATS,
+      '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
+    ).prefault('auto'),
   }).prefault({}),
   telemetry: section('Data for other programs.', {
     traces: section('Spans for a collector that takes OTLP over HTTP, as JSON. Default: none.', {

@@ -21,6 +21,8 @@ export async function startService(
   const { config } = await openHome({
     home,
     file: undefined,
+    // A taken port is reported when the service listens.
+    purpose: 'prepare',
     environment: {
       home,
       address,
@@ -28,6 +30,7 @@ export async function startService(
       variable: () => undefined,
       forWorkers: () => ({}),
       conceal: () => undefined,
+      unknownVariables: () => [],
     },
   })
   // The password is already known, so it need not be printed.

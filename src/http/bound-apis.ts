@@ -7,6 +7,7 @@ import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
+import { addConsole } from './console/console.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
@@ -46,7 +47,9 @@ import type { Router } from './router.ts'
 export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'>
 
 export type BoundApi =
-  | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
+  | {
+      readonly binding: 'edge-client' | 'edge-management' | 'console' | 'health-checks' | 'metrics'
+    }
   | {
       readonly binding: 'edge-oidc'
       readonly redirectPatterns: readonly RedirectPattern[]
@@ -70,6 +73,7 @@ export function addBoundApis(
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, listener)
     else if (api.binding === 'metrics') addMetrics(router, listener)
+    else if (api.binding === 'console') addConsole(atBindPoints(router, listener), ports, listener)
     else if (api.binding === 'edge-oidc') {
       const provider = atBindPoints(router, listener)
       const { redirectPatterns, postLogoutPatterns } = api

@@ -4,6 +4,7 @@ import type { IdentityId } from '../base/ids.ts'
 import type { Caller } from '../domain/audit/events.ts'
 import type { PresentedChain } from '../domain/certificates/presented-chain.ts'
 import type { CallSession } from '../domain/sessions/call-session.ts'
+import type { Presentation } from '../web/login/presentation.ts'
 import type { Body } from './reading/body.ts'
 import type { RequestHead } from './reading/header-fields.ts'
 import type { Access, AuthenticatedAccess } from './route.ts'
@@ -16,6 +17,8 @@ export interface Call<A extends Access = Access> extends RequestHead {
   readonly path: Readonly<Record<string, string>>
   readonly body: Body
   readonly wantsHtml: boolean
+  /** The language of the pages that this caller gets. */
+  readonly presentation: Presentation
   /** Address, request id and user agent, for audit events. */
   readonly caller: Caller
   readonly session: A extends AuthenticatedAccess ? CallSession : undefined

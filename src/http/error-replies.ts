@@ -5,8 +5,9 @@
 import type { IncomingMessage } from 'node:http'
 import { CATALOGUE, Failure, type FailureCode } from '../errors/catalogue.ts'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
+import { errorText } from '../web/login/error-text.ts'
 import { errorPage } from '../web/login/pages/error-page.ts'
-import { errorText } from '../web/login/texts.ts'
+import type { Presentation } from '../web/login/presentation.ts'
 import { type Answer, json, page } from './answer.ts'
 import { failureHeaders } from './faces/challenge-header.ts'
 import { apiErrorBody, oauthErrorBody } from './faces/error-bodies.ts'
@@ -24,13 +25,15 @@ export function failureAnswer(
     readonly wantsHtml: boolean
     readonly requestId: string
     readonly brand: string
+    readonly presentation: Presentation
   },
 ): Answer {
-  const { face, wantsHtml, requestId, brand } = shown
+  const { face, wantsHtml, requestId, brand, presentation } = shown
   const { status } = CATALOGUE[failure.code]
   const headers = failureHeaders(failure, brand)
   if (face.pages && wantsHtml) {
-    return page(status, errorPage({ ...errorText(failure.code), requestId }), {}, headers)
+    const text = errorText(presentation, failure.code)
+    return page(status, errorPage(presentation, { ...text, requestId }), {}, headers)
   }
   const body = face.json === 'oauth' ? oauthErrorBody(failure) : apiErrorBody(failure, requestId)
   return json(status, body, headers)

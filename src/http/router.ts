@@ -22,6 +22,7 @@ import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asFailure, type Face, failureAnswer } from './error-replies.ts'
 import { bearersOf, ztSessionOf } from './reading/bearers.ts'
 import { type Body, MOST_ENTRIES, refuseManyFields } from './reading/body.ts'
+import { inLanguage, presentationOf } from './reading/language.ts'
 import { wantedContent } from './reading/negotiation.ts'
 import { fingerprintOf, presentedChain } from './reading/peer-certificate.ts'
 import { recordOf } from './request-record.ts'
@@ -89,7 +90,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
       handler: async (request, reply) => {
         const answer = await handler(callOf<R['access']>(request, route))
         if (answer.failure !== undefined) recordOf(request).failure = answer.failure
-        return sendAnswer(reply, answer)
+        return sendAnswer(reply, inLanguage(answer, request.raw))
       },
       onSend: async (request, reply) => {
         if (route.replies.includes(reply.statusCode) || ALWAYS.includes(reply.statusCode)) return
@@ -189,6 +190,9 @@ function callOf<A extends Route['access']>(request: FastifyRequest, route: Route
     path: request.params as Record<string, string>,
     body: (request.body ?? { kind: 'none' }) as Body,
     wantsHtml: readWanted(request, route) === 'html',
+    get presentation() {
+      return presentationOf(raw)
+    },
     caller: callerOf(request),
     session: recordOf(request).session as Call<A>['session'],
     certificateChain: () => presentedChain(raw),
@@ -259,8 +263,9 @@ export function answerError(
     wantsHtml: wantedContent(request.raw) === 'html',
     requestId: request.id,
     brand: use.brand,
+    presentation: presentationOf(request.raw),
   })
-  return sendAnswer(reply, use.reshape?.(answer) ?? answer)
+  return sendAnswer(reply, inLanguage(use.reshape?.(answer) ?? answer, request.raw))
 }
 
 declare module 'fastify' {

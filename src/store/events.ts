@@ -1,12 +1,13 @@
 /** Audit events: columns for the fields that are searched, one JSON column for those specific to the type. */
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
+import type { IdentityId } from '../base/ids.ts'
 import { isStorable } from '../base/text.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
-import { type RecordedEvent, recorded } from '../domain/audit/recorded-event.ts'
+import { type EventNames, type RecordedEvent, recorded } from '../domain/audit/recorded-event.ts'
 import type { Events } from '../domain/audit/stores.ts'
 import type { EVENT_FIELDS } from '../domain/lists/fields.ts'
 import type { ListFacts } from './dialects/list-facts.ts'
-import { insertRow } from './fixed-query.ts'
+import { fixedQuery } from './fixed-query.ts'
 import { type Listed, listRows } from './lists/list-rows.ts'
 import { json, mapOf, optional, reading } from './reading.ts'
 import { removeBefore } from './remove-before.ts'
@@ -19,8 +20,10 @@ const LIST: Listed<'events', typeof EVENT_FIELDS> = {
     at: 'at',
     type: 'type',
     identityId: 'identity_id',
+    identityName: 'identity_name',
     sessionId: 'session_id',
     actorId: 'actor_id',
+    actorName: 'actor_name',
     address: 'address',
     requestId: 'request_id',
     userAgent: 'user_agent',
@@ -32,6 +35,7 @@ const LIST: Listed<'events', typeof EVENT_FIELDS> = {
 /** How an event was stored: as a row, as one more in the row that counts its repeats, or not at all (D-207). */
 export interface KeptEvent {
   readonly event: AuditEvent
+  readonly names: EventNames
   readonly kept: 'row' | 'counted' | 'dropped'
 }
 
@@ -44,27 +48,27 @@ export function sqlEvents(
   return {
     async insert(event) {
       const { fold } = event
-      const row = toRow(recorded(event))
+      const row = toRow(recorded(event, NO_NAMES))
       if (fold === 'dropped') {
         if (event.type === 'login.failed') await writeNothing(db, row)
-        return onInserted({ event, kept: fold })
+        return onInserted({ event, names: NO_NAMES, kept: fold })
       }
       if (fold === undefined) {
-        await insertRow(db, 'events', row)
-        onInserted({ event, kept: 'row' })
-        return
+        const names = namesIn(await INSERT.first(db, row))
+        return onInserted({ event, names, kept: 'row' })
       }
-      const { count } = await db
+      const inserted = await db
         .insertInto('events')
-        .values({ ...row, fold_key: fold.key })
+        .values((eb) => ({ ...withNames(eb, row), fold_key: fold.key }))
         .onConflict((conflict) =>
           conflict
             .column('fold_key')
             .doUpdateSet(({ eb }) => ({ count: eb('events.count', '+', 1) })),
         )
-        .returning('count')
+        .returning(['count', 'identity_name', 'actor_name'])
         .executeTakeFirstOrThrow()
-      onInserted({ event, kept: count === 1 ? 'row' : 'counted' })
+      const kept = inserted.count === 1 ? 'row' : 'counted'
+      onInserted({ event, names: namesIn(inserted), kept })
     },
 
     async find(id) {
@@ -88,12 +92,58 @@ export function sqlEvents(
  * R077: a failure for a known name is always written. One for an unknown name has nothing else to write, so its commit
  * would not wait for the disk: an attacker who has used up the rate for anonymous events could tell the two apart.
  */
-async function writeNothing(db: Kysely<Tables>, row: Insertable<EventRow>): Promise<void> {
-  await db.insertInto('events').values(row).execute()
+async function writeNothing(db: Kysely<Tables>, row: OwnColumns): Promise<void> {
+  await INSERT.run(db, row)
   await db.deleteFrom('events').where('id', '=', row.id).execute()
 }
 
-function toRow(event: RecordedEvent): Insertable<EventRow> {
+/** The columns that an event fills itself; the names come from the database. */
+type OwnColumns = Omit<EventRow, 'identity_name' | 'actor_name' | 'fold_key' | 'count'> & {
+  count: number
+}
+
+const OWN_COLUMNS = [
+  'id',
+  'at',
+  'type',
+  'actor_id',
+  'identity_id',
+  'session_id',
+  'address',
+  'request_id',
+  'user_agent',
+  'reason',
+  'details',
+  'count',
+] as const satisfies readonly (keyof OwnColumns)[]
+
+const NO_NAMES: EventNames = { identityName: undefined, actorName: undefined }
+
+/** One statement, so that the names cost no round trip: they are read by primary key where the row is written (D-350). */
+const INSERT = fixedQuery((db, slots: OwnColumns) => {
+  const row = Object.fromEntries(OWN_COLUMNS.map((name) => [name, slots[name]]))
+  return db
+    .insertInto('events')
+    .values((eb) => withNames(eb, row as unknown as OwnColumns))
+    .returning(['identity_name', 'actor_name'])
+})
+
+function withNames(eb: ExpressionBuilder<Tables, 'events'>, row: OwnColumns) {
+  const nameOf = (id: IdentityId | null) =>
+    eb.selectFrom('identities').select('identities.name').where('identities.id', '=', id)
+  return { ...row, identity_name: nameOf(row.identity_id), actor_name: nameOf(row.actor_id) }
+}
+
+function namesIn(
+  row: Pick<Selectable<EventRow>, 'identity_name' | 'actor_name'> | undefined,
+): EventNames {
+  return {
+    identityName: row?.identity_name ?? undefined,
+    actorName: row?.actor_name ?? undefined,
+  }
+}
+
+function toRow(event: RecordedEvent): OwnColumns {
   return {
     id: event.id,
     at: event.at,
@@ -119,8 +169,10 @@ function fromRow(row: Selectable<EventRow>): RecordedEvent {
     at: row.at,
     type: row.type,
     identityId: row.identity_id ?? undefined,
+    identityName: row.identity_name ?? undefined,
     sessionId: row.session_id ?? undefined,
     actorId: row.actor_id ?? undefined,
+    actorName: row.actor_name ?? undefined,
     address: row.address ?? undefined,
     requestId: row.request_id ?? undefined,
     userAgent: row.user_agent ?? undefined,

@@ -13,7 +13,8 @@ import { tokensEnd } from './migrations/0005-tokens-end.ts'
 import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'
 import { lastLogin } from './migrations/0007-last-login.ts'
 import { enrollmentJwt } from './migrations/0008-enrollment-jwt.ts'
-import { keyPurpose } from './migrations/0009-key-purpose.ts'
+import { eventNames } from './migrations/0009-event-names.ts'
+import { keyPurpose } from './migrations/0010-key-purpose.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly Migration[] = [
   enrollmentOwner,
   lastLogin,
   enrollmentJwt,
+  eventNames,
   keyPurpose,
 ]
 

@@ -36,6 +36,7 @@ import { sqlRefreshTokens } from './sessions/refresh-tokens.ts'
 import { sqlSessionCertificates } from './sessions/session-certificates.ts'
 import { sqlSessionEndings } from './sessions/session-endings.ts'
 import { sqlSpentStates } from './sessions/spent-states.ts'
+import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
 import { runAsWhole } from './transaction.ts'
 
@@ -79,9 +80,9 @@ export async function openStore(
     },
     async transaction(work) {
       const events: KeptEvent[] = []
-      const outcome = await db
-        .transaction()
-        .execute((tx) => within(tx, database, (event) => events.push(event), work))
+      const outcome = await inTransaction(db, (tx) =>
+        within(tx, database, (event) => events.push(event), work),
+      )
       if (events.length > 0) onEvents(events)
       return outcome
     },

@@ -281,6 +281,9 @@ export interface EventRow {
   user_agent: string | null
   reason: string | null
   details: Json | null
+  /** The names at the time (D-350). Events of older versions have none. */
+  identity_name: string | null
+  actor_name: string | null
   /** How often it happened; more than once if repeats were folded (D-207). */
   count: Generated<number>
   fold_key: Generated<string | null>

@@ -106,6 +106,7 @@ async function startIn(
       adminPassword: new Secret(admin.password),
       variable: () => undefined,
       conceal: () => undefined,
+      unknownVariables: () => [],
       forWorkers: () => ({}),
     },
   })

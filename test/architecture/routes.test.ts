@@ -58,6 +58,7 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/api-sessions/end-all': 'POST admin',
   '/auth-policies': 'GET admin, POST admin',
   '/auth-policies/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
+  '/auth-policies/:id/what-if': 'POST admin',
   '/authenticators': 'GET admin, POST admin',
   '/authenticators/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/authenticators/:id/re-enroll': 'POST admin',
@@ -126,6 +127,17 @@ const OF_THE_ACCOUNT: Addresses = {
   '/totp/verify': 'POST public',
 }
 
+/** D-355: like the account. Files that are the same for everyone need no session. */
+const OF_THE_CONSOLE: Addresses = {
+  '': 'GET public',
+  '/assets/:name': 'GET public',
+  '/callback': 'GET public',
+  '/confirm': 'GET public',
+  '/identities': 'GET public',
+  '/sign-out': 'POST public',
+  '/signed-out': 'GET public',
+}
+
 const ELSEWHERE: Addresses = {
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
@@ -142,6 +154,7 @@ const EXPECTED: readonly string[] = [
   ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
   ...under('/oidc', OF_THE_PROVIDER),
   ...under('/account', OF_THE_ACCOUNT),
+  ...under('/console', OF_THE_CONSOLE),
   ...under('', ELSEWHERE),
 ]
 

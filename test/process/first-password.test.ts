@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
-import { missingHome } from '../support/process/child-home.ts'
+import { homeWithDatabase, missingHome } from '../support/process/child-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { ADMIN, temporaryFolder } from '../support/service.ts'
@@ -63,11 +63,10 @@ test('a given password that is too short is refused, and the next start can have
 })
 
 test('a drawn password is handed over even when the start fails after it', async (t) => {
-  // The port of the first start is taken: what it has made by then is kept, so its password must be known.
+  // The port is taken when the service listens: what it has made by then is kept, so its password must be known.
   const first = await startChild(t)
-  const home = join(await temporaryFolder(t), 'home')
-  const environment = { LATCHKEY_ADDRESS: `localhost:${first.port}` }
-  const refused = await runLatchkey(t, ['run', '--home', home], { environment })
+  const home = await homeWithDatabase(t)
+  const refused = await runLatchkey(t, ['run', '--home', home, '--port', String(first.port)])
   assert.equal(refused.code, 1)
   assert.match(refused.stdout, /the password is in /)
   assert.ok((await readFile(join(home, 'admin-password'), 'utf8')).length > 20)

@@ -52,7 +52,7 @@ async function startOnTerminal(t: TestContext, home: string) {
     if (pid !== undefined && (await isAlive(pid))) process.kill(pid, 'SIGKILL')
   })
   await waitFor(
-    () => output.includes('try it'),
+    () => output.includes('└──'),
     () => `ready: ${output}`,
   )
   pid = Number(await readFile(pidFile, 'utf8'))
@@ -74,7 +74,9 @@ test('on a terminal, a password that was drawn is printed and no file has it', {
 }, async (t) => {
   const home = join(await temporaryFolder(t), 'home')
   const { terminal, pid, output } = await startOnTerminal(t, home)
-  const password = /"admin", password (\S+) \(shown only once\)/.exec(output)?.[1]
+  const password = /Username +admin .*\n.*Password +(\S+) .*\n.*\n.*shown only once/.exec(
+    output,
+  )?.[1]
   assert.ok(password)
   assert.ok(!(await readdir(home)).includes('admin-password'))
   const baseUrl = /base URL +(\S+)/.exec(output)?.[1] ?? ''

@@ -7,14 +7,14 @@ import { after as afterAll, suite, test } from 'node:test'
 import type { ApiSessionId, EventId, IdentityId, RequestId } from '../../src/base/ids.ts'
 import { minutes } from '../../src/base/time/duration.ts'
 import { plus } from '../../src/base/time/instant.ts'
-import type { AuditEvent } from '../../src/domain/audit/events.ts'
+import type { AuditEvent, Caller } from '../../src/domain/audit/events.ts'
 import { EVENT_FIELDS } from '../../src/domain/lists/fields.ts'
 import { readFilter } from '../../src/domain/lists/read-filter.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { SHARED, type SharedDatabase } from './databases.ts'
-import { anEvent, anIdentity, NOON, sessionId } from './samples.ts'
+import { anEvent, anIdentity, aPolicy, NOON, sessionId } from './samples.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
@@ -45,6 +45,8 @@ for (const kind of SHARED) {
           user_agent: 'curl/8',
           reason: 'wrong-password',
           details: '{"method":"password","username":"Zoë \\u0000"}',
+          identity_name: null,
+          actor_name: null,
           count: 1,
           fold_key: null,
         },
@@ -76,6 +78,8 @@ for (const kind of SHARED) {
           user_agent: null,
           reason: 'code-reused',
           details: null,
+          identity_name: null,
+          actor_name: null,
           count: 1,
           fold_key: null,
         },
@@ -114,8 +118,10 @@ for (const kind of SHARED) {
         at: NOON,
         type: 'login.failed',
         identityId: anIdentity().id,
+        identityName: undefined,
         sessionId: undefined,
         actorId: 'administrator-1',
+        actorName: undefined,
         address: '192.0.2.1',
         requestId: 'req-1',
         userAgent: 'curl/8',
@@ -126,6 +132,49 @@ for (const kind of SHARED) {
       assert.deepEqual((await events.list({ limit: 10, offset: 0 })).rows, [found])
       for (const id of ['event-2', 'a\0b', '\ud800']) {
         assert.equal(await events.find(id as EventId), undefined)
+      }
+    })
+
+    test('D-350: an event has the names at the time, also after a rename and a removal', async (t) => {
+      const database = await kind.create(t)
+      const told: unknown[] = []
+      const store = await openStore(database.address, (events) => {
+        told.push(...events.map(({ names }) => names))
+      })
+      t.after(() => store.close())
+      const { events, identities } = store
+      const identity = anIdentity()
+      const caller = { ...anEvent('x').caller, actorId: identity.id } as Caller
+      await store.authPolicies.insert(aPolicy())
+      await identities.insert(identity)
+      await events.insert(ended('before', { caller }))
+      const renamed = { ...identity, name: 'another name' }
+      assert.equal(await identities.replace(renamed), 'replaced')
+      await store.transaction((tx) => tx.events.insert(ended('renamed')))
+      await events.insert({ ...anEvent('counted'), fold: { key: 'x' } })
+      await identities.remove(identity.id)
+      await events.insert(ended('after', { caller }))
+      const names = [
+        { identityName: identity.name, actorName: identity.name },
+        { identityName: 'another name', actorName: undefined },
+        { identityName: 'another name', actorName: undefined },
+        { identityName: undefined, actorName: undefined },
+      ]
+      assert.deepEqual(told, names)
+      const ids = ['before', 'renamed', 'counted', 'after']
+      for (const [at, id] of ids.entries()) {
+        const { identityName, actorName } = (await events.find(id as EventId)) ?? assert.fail(id)
+        assert.deepEqual({ identityName, actorName }, names[at], id)
+      }
+      for (const [filter, wanted] of [
+        [`identityName = "${identity.name}"`, ['before']],
+        [`actorName = "${identity.name}"`, ['before']],
+        ['identityName icontains "ANOTHER"', ['renamed', 'counted']],
+        ['identityName = null', ['after']],
+      ] as const) {
+        const query = { ...readFilter(filter, EVENT_FIELDS), limit: 10, offset: 0 }
+        const { rows: found } = await events.list(query)
+        assert.deepEqual(new Set(found.map(({ id }) => id)), new Set(wanted), filter)
       }
     })
 

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { freePort } from '../../../test/support/ports.ts'
 import { readEnvironment } from '../../config/environment.ts'
 import { ConfigProblems } from '../../config/problems.ts'
+import { UnusablePlace } from '../listen-places.ts'
 import { openHome } from './home.ts'
 
 async function folderFor(t: TestContext): Promise<string> {
@@ -18,27 +22,56 @@ const environment = (variables: Record<string, string> = {}) => readEnvironment(
 
 test('a missing home is made, with a configuration file and a folder for certificates', async (t) => {
   const home = join(await folderFor(t), 'new', 'home')
-  const { config, adjustments } = await openHome({
+  const { config, adjustments, isNew } = await openHome({
     home,
     file: undefined,
     environment: environment(),
+    purpose: 'prepare', // the default port may be taken here
   })
+  assert.equal(isNew, true)
   assert.deepEqual((await readdir(home)).sort(), ['controller.yml', 'pki'])
   assert.equal(config.home, home)
   assert.equal(config.listeners[0].bindPoints[0].address.port, 1280)
   assert.deepEqual(adjustments, [])
 })
 
-test('LATCHKEY_ADDRESS goes into a new file and is not read for an old one', async (t) => {
+test('D-337: LATCHKEY_ADDRESS goes into a new file, and overrides an old one for one run', async (t) => {
   const home = join(await folderFor(t), 'home')
-  const open = async (address: string) => {
+  const open = async (address: string, more: { port?: number; purpose?: 'prepare' } = {}) => {
     const given = environment({ LATCHKEY_ADDRESS: address })
-    const { config } = await openHome({ home, file: undefined, environment: given })
-    return config.listeners[0].bindPoints[0].address.port
+    const opened = await openHome({ home, file: undefined, environment: given, ...more })
+    const { config, override, unusedAddress } = opened
+    return [config.listeners[0].bindPoints[0].address.port, override?.to, unusedAddress?.to]
   }
-  assert.equal(await open('localhost:2001'), 2001)
-  assert.equal(await open('localhost:2002'), 2001)
-  assert.equal(await open('not an address'), 2001)
+  const first = await freePort()
+  assert.deepEqual(await open(`localhost:${first}`), [first, undefined, undefined])
+  assert.deepEqual(await open(`127.0.0.1:${first}`), [first, undefined, undefined], 'it has it')
+  assert.deepEqual(await open('localhost:2002'), [2002, 'localhost:2002', undefined])
+  assert.deepEqual(await open('localhost:2002', { port: 7 }), [7, 'localhost:7', undefined])
+  // `init` listens nowhere and must not issue a certificate for another name.
+  const unused = await open('localhost:2002', { purpose: 'prepare' })
+  assert.deepEqual(unused, [first, undefined, 'localhost:2002'])
+  await assert.rejects(open('not an address'), ConfigProblems)
+})
+
+test('D-337: a first start on a taken port creates nothing', async (t) => {
+  const home = join(await folderFor(t), 'home')
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const open = (purpose: 'run' | 'prepare') =>
+    openHome({ home, file: undefined, environment: environment(), port, purpose })
+  await assert.rejects(open('run'), (error) => {
+    assert.ok(error instanceof UnusablePlace)
+    assert.equal(
+      error.message,
+      `127.0.0.1:${port} is already in use; is the service already running?`,
+    )
+    return true
+  })
+  assert.equal(existsSync(home), false)
+  assert.equal((await open('prepare')).config.listeners[0].bindPoints[0].address.port, port)
 })
 
 test('an address that cannot be used makes no home', async (t) => {
@@ -54,6 +87,7 @@ test('a file somewhere else is read as it is, and none is made in the home', asy
     home: join(folder, 'a'),
     file: undefined,
     environment: environment(),
+    purpose: 'prepare',
   })
   const file = join(folder, 'elsewhere.yml')
   await writeFile(file, await readFile(join(folder, 'a', 'controller.yml')), { mode: 0o600 })
@@ -72,7 +106,8 @@ test('a file somewhere else is read as it is, and none is made in the home', asy
 test('a home that is there and empty may be used when it is private', async (t) => {
   const home = join(await folderFor(t), 'home')
   await mkdir(home, { mode: 0o755 })
-  const open = () => openHome({ home, file: undefined, environment: environment() })
+  const open = () =>
+    openHome({ home, file: undefined, environment: environment(), purpose: 'prepare' })
   await assert.rejects(open(), /chmod 700/)
   assert.deepEqual(await readdir(home), [])
   await chmod(home, 0o700)

@@ -3,10 +3,14 @@
  * files are never overwritten.
  */
 import { join, resolve } from 'node:path'
+import { formatHostPort } from '../../base/host-port.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
+import { bindPointsFor, readAddress } from '../../config/addresses/bind-points.ts'
+import type { AddressOverride } from '../../config/addresses/override-address.ts'
 import { defaultConfigFile } from '../../config/default-file.ts'
 import { DEFAULT_ADDRESS, type Environment } from '../../config/environment.ts'
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../../config/load.ts'
+import { refuseTakenPlaces } from '../listen-places.ts'
 import {
   createPrivateFile,
   exists,
@@ -65,30 +69,70 @@ export function homeFiles(home: string) {
   } as const
 }
 
+export interface OpenedHome extends LoadedConfig {
+  /** The configuration file that was read. */
+  readonly file: string
+  /** Whether this call created the home. */
+  readonly isNew: boolean
+  /** Set if the home exists and the address that the operator asked for has no effect: `init` does not change files. */
+  readonly unusedAddress: AddressOverride | undefined
+}
+
 /**
- * Opens the home, creates it if it is missing, and loads its configuration. Throws ConfigProblems or RefusedStart (of
- * which UnusableHome is one).
+ * Opens the home, creates it if it is missing, and loads its configuration. An address that the operator asks for goes
+ * into a new file; an existing one it overrides, for this run (D-337). Throws ConfigProblems or RefusedStart (of which
+ * UnusableHome and UnusablePlace are two).
  */
 export async function openHome(from: {
   readonly home: string
   /** A configuration file elsewhere; it must exist. */
   readonly file: string | undefined
   readonly environment: Environment
-}): Promise<LoadedConfig> {
-  const { file, environment } = from
+  readonly port?: number | undefined
+  /** `prepare`: nothing will listen. */
+  readonly purpose?: 'run' | 'prepare'
+}): Promise<OpenedHome> {
+  const { file, environment, port, purpose = 'run' } = from
   const home = resolve(from.home)
   const path = file ?? join(home, CONFIG_FILE)
   const isNew = file === undefined && !(await usingHome(home, () => exists(path)))
-  // Refuse an invalid address before creating anything.
-  const { address = DEFAULT_ADDRESS } = environment
-  const text = isNew ? defaultConfigFile({ address }) : undefined
-  await usingHome(home, async () => {
-    await makePrivateFolder(home)
-    if (text !== undefined) await createPrivateFile(path, text, { random: systemRandom })
-  })
+  if (isNew) await createHome(home, path, { environment, port, purpose })
+  else await usingHome(home, () => makePrivateFolder(home))
   await refuseWorldReadable(path)
-  const loaded = await loadConfig({ home, environment, ...(file === undefined ? {} : { file }) })
+
+  const source = { home, environment, ...(file === undefined ? {} : { file }) }
+  const { address } = environment
+  const isAsked = !isNew && (address !== undefined || port !== undefined)
+  const asked = isAsked ? await loadConfig({ ...source, wanted: { address, port } }) : undefined
+  const loaded = asked === undefined || purpose === 'prepare' ? await loadConfig(source) : asked
   for (const name of loaded.secretVariables) environment.conceal(name)
   await usingHome(home, () => makePrivateFolder(homeFiles(home).pki))
-  return loaded
+  const unusedAddress = purpose === 'prepare' ? asked?.override : undefined
+  return { ...loaded, file: path, isNew, unusedAddress }
+}
+
+async function createHome(
+  home: string,
+  path: string,
+  {
+    environment,
+    port,
+    purpose,
+  }: {
+    readonly environment: Environment
+    readonly port: number | undefined
+    readonly purpose: 'run' | 'prepare'
+  },
+): Promise<void> {
+  // Refuse an invalid address or a taken port before creating anything.
+  const parsed = readAddress(environment.address ?? DEFAULT_ADDRESS)
+  const address = formatHostPort(port === undefined ? parsed : { ...parsed, port })
+  const text = defaultConfigFile({ address })
+  if (purpose === 'run') {
+    await refuseTakenPlaces(bindPointsFor(readAddress(address)).map((point) => point.interface))
+  }
+  await usingHome(home, async () => {
+    await makePrivateFolder(home)
+    await createPrivateFile(path, text, { random: systemRandom })
+  })
 }

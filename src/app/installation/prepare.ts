@@ -47,6 +47,9 @@ import { takeUpWaitingSecret, waitingSecretFile } from './waiting-secret.ts'
 /** Bits of a generated password: 120, so that it is still easy to type. */
 const RANDOM_PASSWORD_BYTES = 15
 
+const UNUSED_PASSWORD =
+  'LATCHKEY_ADMIN_PASSWORD is set but not used, because the administrator exists already; to set a new password run: latchkey admin recover'
+
 export interface OpenedInstallation {
   readonly store: Store
   readonly vault: Vault
@@ -89,6 +92,9 @@ export async function prepare(deps: {
     const { hashingTurns: turns = createHashingTurns(config), hashStrength: strength } = deps
     const hashing = createPasswordHashing({ random, turns, strength })
     let installation = await inspect(config, opened, random)
+    if (installation !== undefined && deps.adminPassword !== undefined) {
+      deps.log?.warn({}, UNUSED_PASSWORD)
+    }
     if (installation === undefined) {
       if (isUsed) throw emptyBelowUsedHome(config, 'empty')
       const secret = opened.secret ?? (await firstSecret(config, random))
@@ -117,7 +123,7 @@ async function makeAdministrator(
     (config.passwords.rejectCommon
       ? await refuseGuessable(password, [ADMINISTRATOR, config.brand])
       : undefined)
-  if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault}`)
+  if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault.reason}`)
   const { transaction } = store
   const ports = { ...auditPorts({ clock, random }), transaction, hashing }
   const isOurs = await install(ports, secret, password)

@@ -1,7 +1,8 @@
 /** What the supervisor and its workers ask each other. */
 import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Duration } from '../../base/time/duration.ts'
-import type { AuditEvent } from '../../domain/audit/events.ts'
+import type { WantedAddress } from '../../config/addresses/override-address.ts'
+import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import type { HashStrength } from '../../domain/factors/passwords/hashing.ts'
 import type { EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { News } from '../../domain/sessions/ending/tell-copies.ts'
@@ -16,7 +17,7 @@ export type ToSupervisor = {
   /** Answered when every other process knows it. */
   news: Question<News>
   /** The audit output has one writer. */
-  events: Question<{ readonly events: readonly AuditEvent[] }>
+  events: Question<{ readonly events: readonly RecordedEvent[] }>
   /** The text for Prometheus, of all processes together. */
   metrics: Question<null, string>
 }
@@ -42,6 +43,8 @@ export interface StartWorker {
   readonly home: string
   readonly file: string | undefined
   readonly tree: unknown
+  /** D-337: the address that the operator asked for. */
+  readonly wanted: WantedAddress | undefined
   /** The environment in which the service was started, without the first password. */
   readonly variables: Readonly<Record<string, string>>
   readonly openPorts: readonly number[]

@@ -4,6 +4,7 @@
  */
 import { milliseconds, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
+import type { WantedAddress } from '../../config/addresses/override-address.ts'
 import { listenOnEach } from '../../https-server/listen-on-each.ts'
 import { openAuditOutput } from '../audit-output.ts'
 import { runInBackground } from '../background.ts'
@@ -35,6 +36,7 @@ export interface SupervisorOptions extends InstanceOptions {
   readonly home: string
   readonly file: string | undefined
   readonly tree: unknown
+  readonly wanted: WantedAddress | undefined
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -96,8 +98,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
     sharedMetrics.begin(core, { limits, restarts: () => pool.restarts() })
     const certificates = await loadCertificates(core)
     const openPorts = await openDoor(door, options)
-    const { home, file, tree, variables, hashStrength } = options
-    prepared.resolve({ workers, home, file, tree, variables, openPorts, hashStrength })
+    const { home, file, tree, wanted, variables, hashStrength } = options
+    prepared.resolve({ workers, home, file, tree, wanted, variables, openPorts, hashStrength })
     const { listeners } = await starting
     return run({ core, pool, door, listeners, renewCertificates: certificates, reports })
   } catch (error) {

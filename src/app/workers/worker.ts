@@ -34,10 +34,11 @@ export async function startWorker(
   start: StartWorker,
   supervisor: Channel<ToSupervisor>,
 ): Promise<Worker> {
-  const { home, file, tree, variables, workers } = start
+  const { home, file, tree, wanted, variables, workers } = start
   const { config } = await loadConfig({
     home,
     tree,
+    wanted,
     environment: readEnvironment(variables),
     ...(file === undefined ? {} : { file }),
   })

@@ -1,7 +1,9 @@
 /** Administrator commands other than writing entities: blocking and unblocking, dry runs, keys, events. */
 import { SESSION_OPTIONS } from '../contexts/open-session.ts'
 import { type Command, command } from '../table/command.ts'
-import { YES } from './entities/entity-commands.ts'
+import { BODY, YES } from './entities/entity-commands.ts'
+import { optionsOf } from './entities/fields.ts'
+import { POLICIES } from './entities/resources/policies.ts'
 
 export const ACTION_COMMANDS: readonly Command[] = [
   command({
@@ -108,6 +110,18 @@ export const ACTION_COMMANDS: readonly Command[] = [
     load: async () => (await import('./identity-actions.ts')).endSessions,
   }),
   command({
+    words: 'policy what-if',
+    what: 'preview a change of a policy: who could no longer sign in, which sessions would end',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: { ...optionsOf(POLICIES.update?.fields ?? []), ...BODY, ...SESSION_OPTIONS },
+    examples: ['latchkey policy what-if default --no-allow-password --require-totp'],
+    load: async () => {
+      const { policyWhatIf } = await import('./policy-what-if.ts')
+      return (values, io, [name = '']) => policyWhatIf(name, values, io)
+    },
+  }),
+  command({
     words: 'signer check',
     what: 'check a JWT against a signer, step by step, without logging in',
     audience: 'administrator',
@@ -178,7 +192,8 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: {
       follow: { what: 'keep printing new events until Ctrl-C' },
       type: { value: 'TYPE', what: 'only of this type, such as login.failed' },
-      identity: { value: 'NAME', what: 'only of this identity' },
+      identity: { value: 'NAME', what: 'only of this identity, even if it was deleted' },
+      actor: { value: 'NAME', what: 'only what this identity did, even if it was deleted' },
       request: { value: 'ID', what: 'only of this request' },
       filter: { value: 'FILTER', what: 'only these (docs/audit.md)' },
       limit: { value: 'N', what: 'how many; default: 20' },
@@ -187,6 +202,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     examples: [
       'latchkey events --follow',
       'latchkey events --identity alice --type login.failed',
+      'latchkey events --actor admin',
       `latchkey events --filter 'address = "192.0.2.7"' --limit 100 --json`,
     ],
     load: async () => (await import('./events/events.ts')).showEvents,

@@ -7,13 +7,13 @@ import { type Column, detailsOf, type Row } from './entities/columns.ts'
 import { printRows } from './entities/list-entities.ts'
 import { findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
-import { EVENT_COLUMNS } from './events/events.ts'
+import { EVENT_COLUMNS, printEvents } from './events/events.ts'
 
 const IDENTITIES = resourceOf('identity')
 /** How many rows of each kind. `list` and `events` show all of them. */
 const MOST_ROWS = 10
 /** All are of this identity. */
-const OWN_EVENT_COLUMNS = EVENT_COLUMNS.filter(({ path }) => path !== 'identityId')
+const OWN_EVENT_COLUMNS = EVENT_COLUMNS.filter(({ path }) => path !== 'identity')
 
 interface Part {
   readonly title: string
@@ -61,12 +61,13 @@ export async function describeIdentity(
   return EXIT.ok
 }
 
-function show({ title, columns, rows, total }: Part, io: Io): void {
+function show({ title, name, columns, rows, total }: Part, io: Io): void {
   io.out('')
   if (rows.length === 0) {
     io.out(`${title}: none`)
     return
   }
   io.out(rows.length < total ? `${title} (${rows.length} of ${total})` : title)
-  printRows(io, rows, columns)
+  if (name === 'events') printEvents(io, rows, columns)
+  else printRows(io, rows, columns)
 }

@@ -8,11 +8,17 @@ export async function checkConfig(
   { home, file, environment }: HomeOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { adjustments } = await loadConfig({
+  const { address } = environment
+  const { adjustments, override } = await loadConfig({
     home,
     environment,
+    wanted: address === undefined ? undefined : { address, port: undefined },
     ...(file === undefined ? {} : { file }),
   })
+  if (override !== undefined) {
+    const { by, from, to, listener } = override
+    io.out(`${by} replaces ${from} of listener ${listener} with ${to}`)
+  }
   for (const adjustment of adjustments) io.out(describeAdjustment(adjustment))
   io.out(
     adjustments.length === 0

@@ -5,11 +5,10 @@
 import { systemClock } from '../../base/time/clock.ts'
 import { startDemo } from '../../demo/start.ts'
 import { walkthroughOf } from '../../demo/walkthrough.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
+import { readPort } from '../terminal/read-port.ts'
 import { listenForSignals } from '../terminal/signals.ts'
 import { withProgress } from '../terminal/waiting.ts'
-
-const HIGHEST_PORT = 65_535
 
 export async function runDemo(values: { readonly port?: string }, io: Io): Promise<ExitCode> {
   const port = readPort(values.port)
@@ -42,11 +41,4 @@ export async function runDemo(values: { readonly port?: string }, io: Io): Promi
   }
   io.err('The demo has ended; its folder is removed.')
   return EXIT.ok
-}
-
-function readPort(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0
-  if (port === 0 || port > HIGHEST_PORT) throw new Misuse('--port is not a port: 1 to 65535')
-  return port
 }

@@ -11,6 +11,7 @@ import { readScript, type ScriptStep } from '../../testing/script.ts'
 import { startFakeServer } from '../../testing/testing.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { printJson } from '../terminal/output.ts'
+import { readPort } from '../terminal/read-port.ts'
 import { listenForSignals } from '../terminal/signals.ts'
 import { withProgress } from '../terminal/waiting.ts'
 
@@ -108,11 +109,4 @@ async function readScriptFile(path: string): Promise<readonly ScriptStep[]> {
     if (error instanceof TypeError) throw new Misuse(error.message)
     throw error
   }
-}
-
-function readPort(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0
-  if (port === 0 || port > 65_535) throw new Misuse('--port is not a port: 1 to 65535')
-  return port
 }

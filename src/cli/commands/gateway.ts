@@ -39,7 +39,7 @@ export async function runGateway(values: GatewayValues, io: Io): Promise<ExitCod
   const { controller, listen, upstream, file } = readValues(values)
   const signals = listenForSignals(systemClock)
   const identity = await readIdentity(file, io)
-  const log = createLog({ level: 'info', format: 'json' })
+  const log = createLog({ level: 'info', format: 'auto' })
   const { id, cert, key, ca } = identity
 
   const router = startRouter({ controller, identity: { id, cert, key: key.reveal(), ca }, log })

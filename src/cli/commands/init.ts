@@ -11,7 +11,8 @@ import type { HomeOptions } from '../home/home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
 export async function initHome(options: HomeOptions, io: Io): Promise<ExitCode> {
-  const { config, adjustments } = await openHome(options)
+  const opened = await openHome({ ...options, purpose: 'prepare' })
+  const { config, adjustments, unusedAddress, file } = opened
   const log = createLog(config.log)
   for (const adjustment of adjustments) log.warn({ ...adjustment }, describeAdjustment(adjustment))
   const needs = { config, clock: systemClock, random: systemRandom, log }
@@ -26,6 +27,10 @@ export async function initHome(options: HomeOptions, io: Io): Promise<ExitCode> 
     }
   } finally {
     await store.close()
+  }
+  if (unusedAddress !== undefined) {
+    const { by, from } = unusedAddress
+    io.err(`${by} is not used: ${file} exists and says ${from}; change web[].bindPoints there`)
   }
   io.out(`The home ${config.home} is prepared.`)
   return EXIT.ok

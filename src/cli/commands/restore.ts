@@ -64,7 +64,7 @@ async function replace(
 ): Promise<ExitCode> {
   // A mistyped name must not create a home.
   await access(path)
-  const { config } = await openHome(options)
+  const { config } = await openHome({ ...options, purpose: 'prepare' })
   const checking = createProgress('Checking', systemClock, io.errorStream)
   const restoring = createProgress('Restoring', systemClock, io.errorStream)
   const { takenAt, rows, withoutRecoveryCodes } = await restoreBackup(config, {

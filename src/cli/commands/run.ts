@@ -1,18 +1,19 @@
 /** `latchkey run`: runs the service. */
 
 import type { Instance, InstanceOptions } from '../../app/core.ts'
-import { openHome } from '../../app/installation/home.ts'
+import { type OpenedHome, openHome } from '../../app/installation/home.ts'
 import { createLog } from '../../app/logging.ts'
 import { workersOf } from '../../app/workers/count.ts'
 import type { Log } from '../../base/log.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
-import { shellWord } from '../../base/shell-word.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
 import { describeAdjustment } from '../../config/durations.ts'
-import { passwordTo } from '../home/first-password.ts'
+import { createFirstPassword } from '../home/first-password.ts'
 import type { HomeOptions } from '../home/home-options.ts'
+import { readyLines } from '../home/ready-lines.ts'
+import { withWaysOn } from '../home/ways-on.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { listenForSignals, type Signals } from '../terminal/signals.ts'
 
@@ -29,22 +30,34 @@ export async function runService(
   hashStrength?: InstanceOptions['hashStrength'],
 ): Promise<ExitCode> {
   const signals = listenForSignals(systemClock)
-  const { config, adjustments, tree } = await openHome(options)
+  const opened = await openHome(options).catch((error) => {
+    throw withWaysOn(error, { isNew: true, ...options })
+  })
+  const { config, adjustments } = opened
   const log = createLog(config.log)
   for (const adjustment of adjustments) log.warn({ ...adjustment }, describeAdjustment(adjustment))
+  warnAboutUnused(opened, options, log)
 
-  const starting = start(options, tree, {
+  const password = createFirstPassword(io, config.home)
+  // Even if the start fails, or is ended: the password is stored nowhere else.
+  process.once('exit', password.show)
+  const starting = start(options, opened, {
     config,
     adminPassword: options.environment.adminPassword,
     clock: systemClock,
     random: systemRandom,
     log,
-    handOver: passwordTo(io, config.home),
+    handOver: password.take,
     hashStrength,
+  }).catch((error) => {
+    password.show()
+    throw withWaysOn(error, { ...opened, ...options, file: opened.file })
   })
   const instance = await unlessStopped(starting, signals, log)
-  for (const line of readyLines(instance)) io.out(line)
   log.info({ baseUrls: instance.listeners.flatMap(({ baseUrls }) => baseUrls) }, 'ready')
+  for (const line of readyLines(instance, opened)) io.out(line)
+  password.show()
+  process.off('exit', password.show)
 
   signals.onHangup(() => {
     log.info({}, 'looking for newer certificates')
@@ -68,8 +81,8 @@ export async function runService(
 
 /** Loads only the code that this process needs: a supervisor answers no requests. */
 async function start(
-  { home, file, environment }: HomeOptions,
-  tree: unknown,
+  { home, file, port, environment }: HomeOptions,
+  { tree, override }: OpenedHome,
   options: InstanceOptions,
 ): Promise<Instance> {
   const workers = workersOf(options.config)
@@ -79,7 +92,22 @@ async function start(
   }
   const { startSupervisor } = await import('../../app/workers/supervisor.ts')
   const variables = environment.forWorkers()
-  return startSupervisor({ ...options, workers, home, file, tree, variables })
+  const wanted = override === undefined ? undefined : { address: environment.address, port }
+  return startSupervisor({ ...options, workers, home, file, tree, wanted, variables })
+}
+
+/** D-337: whatever the operator has set takes effect, or the service says that it does not. */
+function warnAboutUnused(
+  { override, namedVariables, file }: OpenedHome,
+  { environment }: HomeOptions,
+  log: Log,
+): void {
+  if (override !== undefined)
+    log.warn({ ...override, file }, 'the address is overridden for this run')
+  const unknown = environment.unknownVariables(namedVariables)
+  if (unknown.length > 0) {
+    log.warn({ variables: unknown }, 'unknown environment variables have no effect')
+  }
 }
 
 /**
@@ -97,17 +125,4 @@ async function unlessStopped(
     process.exit(EXIT.failed)
   }
   return starting
-}
-
-/** What a user needs for the first call; the curl command can be pasted. */
-function readyLines({ listeners, caFile }: Instance): readonly string[] {
-  const base = listeners[0]?.baseUrls[0] ?? ''
-  const trust = caFile === undefined ? [] : ['--cacert', caFile]
-  const curl = ['curl', ...trust, `${base}/version`].map(shellWord).join(' ')
-  return [
-    'Latchkey is ready.',
-    `  base URL   ${base}`,
-    ...(caFile === undefined ? [] : [`  CA file    ${caFile}`]),
-    `  try it     ${curl}`,
-  ]
 }

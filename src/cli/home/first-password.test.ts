@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from '../../base/secrets/secret.ts'
-import { passwordTo } from './first-password.ts'
+import { createFirstPassword, passwordTo } from './first-password.ts'
 
 async function handOver(t: TestContext, isTerminal: boolean) {
   const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
@@ -18,7 +18,13 @@ async function handOver(t: TestContext, isTerminal: boolean) {
 test('D-49: on a terminal the password is printed and no file has it', async (t) => {
   const { home, lines } = await handOver(t, true)
   assert.deepEqual(lines, [
-    'The administrator is "admin", password drawn-password (shown only once).',
+    '',
+    '  ┌────────────────────────────────────┐',
+    '  │  Username   admin                  │',
+    '  │  Password   drawn-password         │',
+    '  │                                    │',
+    '  │  The password is shown only once.  │',
+    '  └────────────────────────────────────┘',
   ])
   assert.deepEqual(await readdir(home), [])
 })
@@ -29,4 +35,21 @@ test('D-49: without a terminal the password is in a 0600 file and the output say
   assert.deepEqual(lines, [`The administrator is "admin"; the password is in ${file}`])
   assert.equal(await readFile(file, 'utf8'), 'drawn-password\n')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
+})
+
+test('the password is shown when the start asks for it, and once', async (t) => {
+  let output = ''
+  const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
+  t.after(() => rm(home, { recursive: true }))
+  const out = (line: string) => {
+    output += `${line}\n`
+  }
+  const io = { out, isTerminal: true }
+  const { take, show } = createFirstPassword(io, home)
+  show()
+  await take(new Secret('drawn-password'))
+  assert.equal(output, '')
+  show()
+  show()
+  assert.equal(output.split('drawn-password').length, 2)
 })

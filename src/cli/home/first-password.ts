@@ -7,20 +7,60 @@ import { replacePrivateFile } from '../../app/installation/private-files.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Io } from '../terminal/io.ts'
+import { plain, widthOf } from '../terminal/output.ts'
 
-export function passwordTo(
+export interface FirstPassword {
+  /** Takes the password, and stores it if there is no terminal. */
+  take(password: Secret): Promise<void>
+  /** Prints what was taken, as the last lines of the output. Prints it once, and nothing if there was none. */
+  show(): void
+}
+
+export function createFirstPassword(
   io: Pick<Io, 'out' | 'isTerminal'>,
   home: string,
   username = 'admin',
-): (password: Secret) => Promise<void> {
-  const who = `The administrator is ${JSON.stringify(username)}`
-  return async (password) => {
-    if (io.isTerminal) {
-      io.out(`${who}, password ${password.reveal()} (shown only once).`)
-      return
-    }
-    const { adminPassword } = homeFiles(home)
-    await replacePrivateFile(adminPassword, `${password.reveal()}\n`, { random: systemRandom })
-    io.out(`${who}; the password is in ${adminPassword}`)
+): FirstPassword {
+  let lines: readonly string[] = []
+  return {
+    async take(password) {
+      if (io.isTerminal) {
+        const fields = [`Username   ${plain(username)}`, `Password   ${password.reveal()}`]
+        lines = ['', ...boxed([...fields, '', 'The password is shown only once.'])]
+        return
+      }
+      const { adminPassword } = homeFiles(home)
+      await replacePrivateFile(adminPassword, `${password.reveal()}\n`, { random: systemRandom })
+      lines = [
+        `The administrator is ${JSON.stringify(username)}; the password is in ${adminPassword}`,
+      ]
+    },
+    show() {
+      for (const line of lines) io.out(line)
+      lines = []
+    },
   }
+}
+
+/** For commands that print nothing after it. */
+export function passwordTo(
+  io: Pick<Io, 'out' | 'isTerminal'>,
+  home: string,
+  username?: string,
+): (password: Secret) => Promise<void> {
+  const first = createFirstPassword(io, home, username)
+  return async (password) => {
+    await first.take(password)
+    first.show()
+  }
+}
+
+function boxed(lines: readonly string[]): readonly string[] {
+  const width = Math.max(...lines.map(widthOf))
+  const rule = '─'.repeat(width + 4)
+  return [
+    `  ┌${rule}┐`,
+    ...lines.map((line) => `  │  ${line}${' '.repeat(width - widthOf(line))}  │`),
+    `  └${rule}┘`,
+  ]
 }

@@ -7,6 +7,14 @@ export const HOME_OPTIONS = {
   config: { value: 'FILE', what: 'a configuration file other than controller.yml in the home' },
 } as const
 
+export const RUN_OPTIONS = {
+  ...HOME_OPTIONS,
+  port: {
+    value: 'PORT',
+    what: 'port to listen on; in an existing home for this run (else LATCHKEY_ADDRESS, else the file)',
+  },
+} as const
+
 const PASSPHRASE_FILE = {
   value: 'FILE',
   what: 'read the passphrase from the first line of this file; default: ask for it',
@@ -17,8 +25,8 @@ export const SERVICE_COMMANDS = [
     words: 'run',
     what: 'start the service; create its home first if there is none',
     audience: 'service',
-    options: HOME_OPTIONS,
-    examples: ['latchkey run', 'latchkey run --home /srv/latchkey'],
+    options: RUN_OPTIONS,
+    examples: ['latchkey run', 'latchkey run --home /srv/latchkey', 'latchkey run --port 8443'],
     load: async () => {
       const { runService } = await import('../commands/run.ts')
       return (values, io) => runService(readHomeOptions(values, io), io)
@@ -66,7 +74,7 @@ export const SERVICE_COMMANDS = [
     words: 'init',
     what: 'create the home, the database and the administrator, without starting the service',
     audience: 'service',
-    options: HOME_OPTIONS,
+    options: { ...HOME_OPTIONS, port: { value: 'PORT', what: 'port of a new home' } },
     examples: ['LATCHKEY_ADDRESS=auth.example.com:443 latchkey init --home /srv/latchkey'],
     load: async () => {
       const { initHome } = await import('../commands/init.ts')

@@ -173,7 +173,7 @@ function fitted(text: string, width: number): string {
 }
 
 /** Width on a terminal: zero for combining marks, two for East Asian letters and for emoji. */
-function widthOf(text: string): number {
+export function widthOf(text: string): number {
   let width = 0
   for (const character of text) {
     if (/\p{M}/u.test(character)) continue

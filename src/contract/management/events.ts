@@ -7,8 +7,13 @@ export const EventLine = z.strictObject({
   at: Timestamp,
   type: z.string(),
   identityId: z.string().nullable(),
+  identityName: z
+    .string()
+    .nullable()
+    .describe('The name of the identity at the time. Stays after the identity is deleted.'),
   sessionId: z.string().nullable(),
   actorId: z.string().nullable().describe('Who did it, if it was not the identity itself.'),
+  actorName: z.string().nullable().describe('The name of the actor at the time.'),
   address: z.string().nullable(),
   requestId: z.string().nullable(),
   userAgent: z.string().nullable(),

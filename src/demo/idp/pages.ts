@@ -2,7 +2,10 @@
 import type { FormFields } from '../../base/form.ts'
 import { html, type SafeHtml } from '../../web/login/html.ts'
 import { layout } from '../../web/login/layout.ts'
+import { presentationIn } from '../../web/login/presentation.ts'
 import { CARRIED } from './authorization.ts'
+
+const ENGLISH = presentationIn('en')
 
 /** Has an account here, but no identity at the service. */
 export const STRANGER = 'stranger'
@@ -18,7 +21,7 @@ export function choicePage(accounts: readonly string[], asked: FormFields): Safe
     (account) =>
       html`<li><button type="submit" name="account" value="${account}">${account}</button></li>\n`,
   )
-  return layout({
+  return layout(ENGLISH, {
     title: 'Who do you want to sign in as?',
     content: html`<p>This is the identity provider of the demo. It asks for no password.</p>
 <form method="post" action="/authorize">
@@ -31,7 +34,7 @@ ${people}<li><button type="submit" name="cancel" value="yes">Cancel</button></li
 }
 
 export function refusedPage(why: string): SafeHtml {
-  return layout({
+  return layout(ENGLISH, {
     title: 'This does not work',
     content: html`<p>The identity provider of the demo was asked for something that it does not do: ${why}.</p>`,
   })

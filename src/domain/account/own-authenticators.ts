@@ -11,7 +11,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import { changedFields } from '../changes.ts'
+import { changedFields, changesBetween } from '../changes.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import {
@@ -148,7 +148,12 @@ async function write(
   // The password was changed after the current one was checked, so that one is no longer current.
   if (outcome === 'missing') throw proof === undefined ? notFound() : wrong()
   if (outcome === 'username-in-use') throw new Error('a username conflicts with its own spelling')
-  const details = { id, changed }
+  const { tags } = next
+  const changes =
+    current.method === 'updb' && next.method === 'updb'
+      ? changesBetween(current, { username: next.username, tags })
+      : changesBetween<Authenticator>(current, { tags })
+  const details = { id, changed, changes }
   const updated = { type: 'authenticator.updated', identityId, details } as const
   await tx.events.insert(recordEvent(ports, caller, updated))
   return true

@@ -19,7 +19,7 @@ const KEY = { reasons: {}, details: { kid: 'always', purpose: 'always' } } as co
 const ENTITY = { reasons: {}, details: { id: 'always', name: 'sometimes' } } as const
 const CHANGED = {
   reasons: {},
-  details: { id: 'always', name: 'sometimes', changed: 'sometimes' },
+  details: { id: 'always', name: 'sometimes', changed: 'sometimes', changes: 'sometimes' },
 } as const
 const TOKENS = { reasons: {}, details: { scope: 'always' } } as const
 const CERTIFICATE = { reasons: {}, details: { id: 'always', fingerprint: 'always' } } as const
@@ -108,10 +108,14 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   'identity.updated': {
     what: 'Fields of an identity were changed.',
     reasons: {},
-    details: { changed: 'always' },
+    details: { changed: 'always', changes: 'always' },
   },
   'identity.deleted': { what: 'An identity was deleted.', ...NOTHING },
-  'identity.disabled': { what: 'An identity was disabled; its sessions end.', ...NOTHING },
+  'identity.disabled': {
+    what: 'An identity was disabled; its sessions end.',
+    reasons: {},
+    details: { until: 'sometimes' },
+  },
   'identity.enabled': { what: 'An identity was enabled again.', ...NOTHING },
   'authenticator.created': { what: 'An identity got a credential.', ...ENTITY },
   'authenticator.updated': { what: 'A credential was changed.', ...CHANGED },
@@ -162,4 +166,4 @@ type EventOf<Type, Event = AuditEvent> = Event extends { readonly type: infer Kn
   : never
 
 type DetailOf<Type extends EventType> =
-  EventOf<Type> extends { readonly details: infer Details } ? keyof Details & string : never
+  EventOf<Type> extends { readonly details?: infer Details } ? keyof Details & string : never

@@ -13,6 +13,7 @@ import type {
 } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { Changes } from '../changes.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type { ClockOff } from './clock-off.ts'
 import type {
@@ -156,12 +157,14 @@ export type Happening =
       readonly details: { readonly kid: string; readonly purpose: 'access' | 'id' | 'any' }
     }
   | {
-      readonly type:
-        | 'identity.created'
-        | 'identity.deleted'
-        | 'identity.disabled'
-        | 'identity.enabled'
+      readonly type: 'identity.created' | 'identity.deleted' | 'identity.enabled'
       readonly identityId: IdentityId
+    }
+  | {
+      readonly type: 'identity.disabled'
+      readonly identityId: IdentityId
+      /** Missing: until an administrator enables it. */
+      readonly details?: { readonly until: string }
     }
   | {
       readonly type: `${Exclude<ManagedEntity, 'identity'>}.${'created' | 'deleted'}`
@@ -172,8 +175,7 @@ export type Happening =
   | {
       readonly type: 'identity.updated'
       readonly identityId: IdentityId
-      /** The names of the fields, never their values. */
-      readonly details: { readonly changed: readonly string[] }
+      readonly details: { readonly changed: readonly string[]; readonly changes: Changes }
     }
   | {
       // An enrollment is refreshed or deleted, never changed (API 3.3).
@@ -183,6 +185,8 @@ export type Happening =
         readonly id: string
         readonly name?: string
         readonly changed?: readonly string[]
+        /** Without secrets: a new password is only in `changed` (D-351). */
+        readonly changes?: Changes
       }
     }
   | {

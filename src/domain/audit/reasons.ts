@@ -4,113 +4,118 @@
  */
 
 export const LOGIN_FAILURES = {
-  'identity-disabled': 'the identity is disabled',
-  'identity-missing': 'the identity of the credential is gone',
-  'method-not-allowed': 'the policy does not allow this way to log in',
+  'identity-disabled': 'The identity is disabled.',
+  'identity-missing': 'The identity of the credential is gone.',
+  'method-not-allowed': 'The policy of the identity does not allow this way to log in.',
   // Password.
-  'unknown-username': 'no identity has this username',
-  'wrong-password': 'the password is wrong',
+  'unknown-username': 'No identity has this username.',
+  'wrong-password': 'The password is wrong.',
   'password-locked':
-    'the password is correct, but the network that it came from is blocked after too many failures (D-22)',
+    'The password is correct, but the network that it came from is blocked after too many failures (D-22).',
   // Certificate: D-21.
-  'no-certificate': 'the connection showed no client certificate',
+  'no-certificate': 'The connection showed no client certificate.',
   'certificate-untrusted':
-    'it does not lead to a CA that is accepted here; `why` has its fingerprint',
-  'certificate-expired': 'it has expired, and the policy does not allow that',
-  'certificate-not-yet-valid': 'it is not valid yet',
-  'certificate-wrong-usage': 'it is not for client authentication',
-  'certificate-is-ca': 'it is the certificate of a CA',
-  'certificate-of-session': 'it is an API session certificate, which cannot log in',
-  'certificate-unknown': 'it is valid, but belongs to no identity',
-  'ca-disabled': 'its CA is not enabled for logins',
-  'ca-unverified': 'its CA has not proven that it has its key',
+    'The certificate does not lead to a CA that is accepted here; `why` has its fingerprint.',
+  'certificate-expired': 'The certificate has expired, and the policy does not allow that.',
+  'certificate-not-yet-valid': 'The certificate is not valid yet.',
+  'certificate-wrong-usage': 'The certificate is not for client authentication.',
+  'certificate-is-ca': 'The certificate is that of a CA, which cannot log in.',
+  'certificate-of-session': 'The certificate belongs to an API session, which cannot log in.',
+  'certificate-unknown': 'The certificate is valid, but belongs to no identity.',
+  'ca-disabled': 'The CA of the certificate is not enabled for logins.',
+  'ca-unverified': 'The CA of the certificate has not proven that it has its key.',
   // External JWT, as primary factor: D-12.
-  'jwt-missing': 'the request has no external JWT',
-  'jwt-expired': 'it has expired',
-  'jwt-invalid': 'signature, issuer, audience, times or claim are wrong; `why` says which',
-  'signer-unknown': 'its issuer is not known here',
-  'signer-disabled': 'its signer is disabled',
-  'signer-not-allowed': 'the policy does not allow this signer',
-  'identity-unknown': 'its claim names no identity',
+  'jwt-missing': 'The request has no external JWT.',
+  'jwt-expired': 'The external JWT has expired.',
+  'jwt-invalid':
+    'The signature, issuer, audience, times or claim of the external JWT is wrong; `why` says which.',
+  'signer-unknown': 'The issuer of the external JWT is not known here.',
+  'signer-disabled': 'The signer of the external JWT is disabled.',
+  'signer-not-allowed': 'The policy of the identity does not allow this signer.',
+  'identity-unknown': 'The claim of the external JWT names no identity.',
   // On the way through an IdP, as either factor: D-47.
-  'idp-refused': 'the identity provider of the signer sent the browser back without a token',
-  'idp-unreachable': 'the identity provider of the signer could not be reached',
+  'idp-refused': 'The identity provider sent the browser back without a token.',
+  'idp-unreachable': 'The identity provider could not be reached.',
   // Second factors: D-14, D-18.
-  'secondary-jwt-missing': 'the policy also demands an external JWT, and the request has none',
-  'secondary-jwt-expired': 'it has expired',
-  'secondary-jwt-invalid': 'it is not valid, or belongs to another identity',
-  'wrong-code': 'the TOTP or recovery code is wrong',
-  'too-many-codes': 'the last of too many wrong codes: the login is over',
+  'secondary-jwt-missing': 'The policy also demands an external JWT, and the request has none.',
+  'secondary-jwt-expired': 'The external JWT that the policy also demands has expired.',
+  'secondary-jwt-invalid':
+    'The external JWT that the policy also demands is not valid, or belongs to another identity.',
+  'wrong-code': 'The TOTP or recovery code is wrong.',
+  'too-many-codes': 'Too many codes were wrong; this login is over.',
 } as const
 export type LoginFailureReason = keyof typeof LOGIN_FAILURES
 
 export const SESSION_ENDS = {
-  'code-reused': 'its code was exchanged a second time: it was stolen, then or now',
-  'refresh-token-reused': 'one of its spent refresh tokens was used again',
-  revoked: 'its refresh token was revoked',
-  expired: 'it expired',
-  logout: 'its holder logged out',
+  'code-reused': 'The code of its login was exchanged a second time: it was stolen, then or now.',
+  'refresh-token-reused': 'One of its spent refresh tokens was used again.',
+  revoked: 'Its refresh token was revoked.',
+  expired: 'It expired.',
+  logout: 'Its holder logged out.',
   // D-163: ended by the user, from another session.
-  holder: 'its holder ended it from another session',
-  administrator: 'an administrator ended it',
-  'identity-disabled': 'its identity was disabled',
-  'identity-deleted': 'its identity was deleted',
-  'authenticator-removed': 'the credential it began with was removed',
+  holder: 'Its holder ended it from another session.',
+  administrator: 'An administrator ended it.',
+  'identity-disabled': 'Its identity was disabled.',
+  'identity-deleted': 'Its identity was deleted.',
+  'authenticator-removed': 'The credential that it began with was removed.',
   // D-122: what its tokens state about the identity, or what the session began with, has changed.
-  'identity-changed': 'its tokens contain facts about the identity that have changed',
-  'credential-changed': 'its holder changed the credential in another session',
-  'password-reset': 'an administrator set a new password',
-  'certificate-replaced': 'the certificate it began with was replaced',
+  'identity-changed': 'Its tokens contain facts about the identity that have changed.',
+  'credential-changed': 'Its holder changed the credential in another session.',
+  'password-reset': 'An administrator set a new password.',
+  'certificate-replaced': 'The certificate that it began with was replaced.',
 } as const
 export type SessionEndReason = keyof typeof SESSION_ENDS
 
 /** Why a code or a refresh token that was genuine got no tokens (D-133). */
 export const TOKEN_REFUSALS = {
   // Both: checked against the current identity and policy.
-  'identity-missing': 'the identity is gone',
-  'identity-disabled': 'the identity is disabled',
-  'method-not-allowed': 'the policy no longer allows the method of the login',
+  'identity-missing': 'The identity is gone.',
+  'identity-disabled': 'The identity is disabled.',
+  'method-not-allowed': 'The policy no longer allows the method of the login.',
   'signer-disabled':
-    'the signer of the login, or of the second JWT that the policy demands, was deleted or disabled',
+    'The signer of the login, or of the second JWT that the policy demands, was deleted or disabled.',
   // Whether the certificate of the login is still accepted: D-225, D-227.
-  'ca-disabled': 'the CA of the certificate that the login used was deleted or disabled',
-  'certificate-untrusted': 'a CA above that certificate has expired',
+  'ca-disabled': 'The CA of the certificate that the login used was deleted or disabled.',
+  'certificate-untrusted': 'A CA above the certificate that the login used has expired.',
   'certificate-unknown':
-    'that certificate is not registered, and its CA no longer says which field contains the external id',
-  'certificate-expired': 'that certificate has expired, and the policy does not allow expired ones',
-  'authenticator-removed': 'the credential of the login was removed or replaced',
-  'more-demanded': 'the policy now demands more than the login proved',
+    'The certificate that the login used is not registered, and its CA no longer says which field contains the external id.',
+  'certificate-expired':
+    'The certificate that the login used has expired since, and the policy does not allow that.',
+  'authenticator-removed': 'The credential of the login was removed or replaced.',
+  'more-demanded': 'The policy demands more now than the login has proven.',
   // For authorization codes: D-7, D-226.
   'login-voided':
-    'all sessions of the identity were ended after the login and before its code was exchanged',
-  'code-expired': 'the code is older than a minute',
-  'code-spent': 'the code was exchanged, or tried, before',
-  'client-mismatch': 'the client is not the one of the authorization request',
-  'redirect-uri-mismatch': 'the redirect URI is not the one of the authorization request',
-  'verifier-mismatch': 'the PKCE verifier is missing or does not match',
+    'All sessions of the identity were ended after the login, and before its code was exchanged.',
+  'code-expired': 'The code of the login is older than a minute.',
+  'code-spent': 'The code of the login was exchanged, or tried, before.',
+  'client-mismatch': 'The client id is another one than at the authorization.',
+  'redirect-uri-mismatch': 'The redirect URI is not the one of the authorization request.',
+  'verifier-mismatch': 'The PKCE verifier is missing or does not match.',
   // Refresh tokens: D-27.
-  'refresh-token-expired': 'the refresh token has expired',
-  'refresh-token-spent': 'it was spent a moment ago: a double click, or a lost response',
-  'session-ended': 'the session has ended, or reached its absolute end',
+  'refresh-token-expired': 'The refresh token has expired.',
+  'refresh-token-spent':
+    'The refresh token was spent a moment ago: a double click, or a lost response.',
+  'session-ended': 'The session has ended, or reached its absolute end.',
 } as const
 export type TokenRefusalReason = keyof typeof TOKEN_REFUSALS
 
 /** Why an enrollment was refused (D-127). */
 export const ENROLLMENT_REFUSALS = {
-  'token-unknown': 'there is no such token',
-  'token-expired': 'the token has expired',
-  'token-used': 'the token was used before',
-  'identity-disabled': 'the identity is disabled',
+  'token-unknown':
+    'There is no such enrollment token: it was withdrawn, refreshed, or never created.',
+  'token-expired': 'The enrollment token has expired.',
+  'token-used': 'The enrollment token was used before.',
+  'identity-disabled': 'The identity is disabled.',
   // The certificate of the connection, or what its CA is enabled for: API 3.2, D-131.
-  'no-certificate': 'the connection showed no client certificate',
-  'certificate-untrusted': 'it does not lead to a CA that is accepted here',
-  'certificate-expired': 'it has expired',
-  'certificate-not-yet-valid': 'it is not valid yet',
-  'certificate-wrong-usage': 'it is not for client authentication',
-  'certificate-is-ca': 'it is the certificate of a CA',
-  'certificate-of-session': 'it is an API session certificate',
-  'ca-disabled': 'its CA is not enabled for this',
-  'ca-unverified': 'its CA has not proven that it has its key',
-  'external-id-missing': 'the certificate has no external id where its CA looks for one',
+  'no-certificate': 'The connection showed no client certificate.',
+  'certificate-untrusted': 'The certificate does not lead to a CA that is accepted here.',
+  'certificate-expired': 'The certificate has expired.',
+  'certificate-not-yet-valid': 'The certificate is not valid yet.',
+  'certificate-wrong-usage': 'The certificate is not for client authentication.',
+  'certificate-is-ca': 'The certificate is that of a CA, which cannot log in.',
+  'certificate-of-session': 'The certificate belongs to an API session, which cannot enroll.',
+  'ca-disabled': 'The CA of the certificate is not enabled for this way of enrolling.',
+  'ca-unverified': 'The CA of the certificate has not proven that it has its key.',
+  'external-id-missing': 'The certificate has no external id where its CA looks for one.',
 } as const
 export type EnrollmentRefusalReason = keyof typeof ENROLLMENT_REFUSALS

@@ -6,7 +6,13 @@ import type { ApiSessionId, EventId, IdentityId, RequestId } from '../../base/id
 import type { Instant } from '../../base/time/instant.ts'
 import type { AuditEvent } from './events.ts'
 
-export interface RecordedEvent {
+/** The names of an event's identity and actor at the time, as far as they existed (D-350). */
+export interface EventNames {
+  readonly identityName: string | undefined
+  readonly actorName: string | undefined
+}
+
+export interface RecordedEvent extends EventNames {
   readonly id: EventId
   readonly at: Instant
   /** An older version may have written types that this version does not know. */
@@ -24,15 +30,17 @@ export interface RecordedEvent {
   readonly count: number
 }
 
-export function recorded(event: AuditEvent): RecordedEvent {
+export function recorded(event: AuditEvent, names: EventNames): RecordedEvent {
   const { id, at, type, caller } = event
   return {
     id,
     at,
     type,
     identityId: 'identityId' in event ? event.identityId : undefined,
+    identityName: names.identityName,
     sessionId: 'sessionId' in event ? event.sessionId : undefined,
     actorId: caller?.actorId,
+    actorName: names.actorName,
     address: caller?.address,
     requestId: caller?.requestId,
     userAgent: caller?.userAgent,

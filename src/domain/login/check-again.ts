@@ -13,12 +13,19 @@ import type { LoginPorts } from './ports.ts'
 /** Why a login may not continue. */
 export type RefusedAgain = UsableRefusal | ProofRefusal | 'login-voided'
 
+/** What the check reads. A preview of a change hands in rules of its own (`management/what-if`). */
+export interface CheckPorts extends Pick<LoginPorts, 'clock'> {
+  readonly identities: Pick<LoginPorts['identities'], 'find'>
+  readonly authenticators: Pick<LoginPorts['authenticators'], 'find'>
+  readonly rules: Pick<LoginPorts['rules'], 'policy' | 'signer' | 'ca' | 'cas'>
+}
+
 /**
  * A `login` has not begun a session yet, so it is void if all sessions of its identity were ended in the meantime
  * (D-226). A `session` that was not among those continues.
  */
 export async function checkAgain(
-  ports: Pick<LoginPorts, 'identities' | 'authenticators' | 'rules' | 'clock'>,
+  ports: CheckPorts,
   proof: ProvenPrimary,
   of: 'login' | 'session' = 'login',
 ): Promise<Pick<Accepted, 'identity' | 'policy'> | { readonly refusal: RefusedAgain }> {

@@ -7,7 +7,7 @@ import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import { proveCa, readCaCertificate } from '../certificates/third-party/prove-ca.ts'
-import { changedFields } from '../changes.ts'
+import { changedFields, changesBetween } from '../changes.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
@@ -91,7 +91,9 @@ export function updateCa(
     )
     if (outcome === 'missing') throw notFound()
     if (outcome === 'name-in-use') throw inUse('name')
-    const updated = { type: 'ca.updated', details: { id, name: next.name, changed } } as const
+    const changes = changesBetween(current, chosen)
+    const details = { id, name: next.name, changed, changes }
+    const updated = { type: 'ca.updated', details } as const
     await tx.events.insert(recordEvent(ports, caller, updated))
   })
 }

@@ -5,7 +5,7 @@
 
 import { type IdentityId, newId } from '../../base/ids.ts'
 import { minutes } from '../../base/time/duration.ts'
-import { plus } from '../../base/time/instant.ts'
+import { plus, toRfc3339 } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, SessionEndReason } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
@@ -68,9 +68,10 @@ export function deleteIdentity(
   caller: Caller,
 ): Promise<void> {
   return cutOff(ports, id, 'identity-deleted', caller, async (tx) => {
-    await tx.identities.remove(id)
     const deleted = { type: 'identity.deleted', identityId: id } as const
+    // Before the removal, while the identity still has a name (D-350).
     await tx.events.insert(recordEvent(ports, caller, deleted))
+    await tx.identities.remove(id)
   })
 }
 
@@ -85,7 +86,8 @@ export function disableIdentity(
     const at = ports.clock.now()
     const until = durationMinutes === 0 ? undefined : plus(at, minutes(durationMinutes))
     await tx.identities.replaceDisablement(id, { at, until }, at)
-    const disabled = { type: 'identity.disabled', identityId: id } as const
+    const details = until === undefined ? {} : { details: { until: toRfc3339(until) } }
+    const disabled = { type: 'identity.disabled', identityId: id, ...details } as const
     await tx.events.insert(recordEvent(ports, caller, disabled))
   })
 }

@@ -1,11 +1,13 @@
 /** Lets an administrator manage authentication policies. API 3.3, 4.4. */
 
 import { type AuthPolicyId, type ExternalJwtSignerId, newId } from '../../base/ids.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { factorDemands } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
+import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import { changedFields } from '../changes.ts'
+import { changedFields, changesBetween } from '../changes.ts'
 import type { Tags } from '../identities/identity.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
@@ -75,23 +77,52 @@ export function updatePolicy(
   caller: Caller,
 ): Promise<void> {
   return changeRules(ports, async (tx) => {
-    const current = await tx.authPolicies.find(id)
-    if (current === undefined) throw notFound()
-    const { name, tags, ...parts } = change(current)
-    const chosen = { name, ...complete(parts), tags }
-    const changed = changedFields(current, chosen)
-    if (changed.length === 0) return
-    await requireSigners(tx, chosen)
-    const now = ports.clock.now()
-    const next = { ...current, ...chosen, updatedAt: now }
-    const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
-      tx.authPolicies.replace(next),
-    )
-    if (outcome === 'missing') throw notFound()
-    if (outcome === 'name-in-use') throw inUse('name')
-    const updated = { type: 'policy.updated', details: { id, name, changed } } as const
-    await tx.events.insert(recordEvent(ports, caller, updated))
+    await replacePolicy(ports, tx, await planChange(tx, id, change, ports.clock.now()), caller)
   })
+}
+
+/** A policy before and after a change. */
+export interface PlannedPolicy {
+  readonly current: AuthPolicy
+  readonly next: AuthPolicy
+  /** The names of the members that differ. */
+  readonly changed: readonly string[]
+}
+
+/** Returns the change, checked and with its defaults. Throws NOT_FOUND and COULD_NOT_VALIDATE. */
+export async function planChange(
+  tx: Pick<Stores, 'authPolicies' | 'externalJwtSigners'>,
+  id: AuthPolicyId,
+  change: (current: AuthPolicy) => NewAuthPolicy,
+  now: Instant,
+): Promise<PlannedPolicy> {
+  const current = await tx.authPolicies.find(id)
+  if (current === undefined) throw notFound()
+  const { name, tags, ...parts } = change(current)
+  const chosen = { name, ...complete(parts), tags }
+  const changed = changedFields(current, chosen)
+  if (changed.length > 0) await requireSigners(tx, chosen)
+  return { current, next: { ...current, ...chosen, updatedAt: now }, changed }
+}
+
+/** Writes a planned change. Throws NOT_FOUND, ENTITY_NAME_IN_USE and LAST_ADMINISTRATOR. */
+export async function replacePolicy(
+  ports: AuditPorts,
+  tx: Stores,
+  { current, next, changed }: PlannedPolicy,
+  caller: Caller,
+): Promise<void> {
+  if (changed.length === 0) return
+  const now = ports.clock.now()
+  const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
+    tx.authPolicies.replace(next),
+  )
+  if (outcome === 'missing') throw notFound()
+  if (outcome === 'name-in-use') throw inUse('name')
+  const { id, name, primary, secondary } = next
+  const changes = changesBetween(current, { name, primary, secondary })
+  const updated = { type: 'policy.updated', details: { id, name, changed, changes } } as const
+  await tx.events.insert(recordEvent(ports, caller, updated))
 }
 
 export function deletePolicy(ports: PolicyPorts, id: AuthPolicyId, caller: Caller): Promise<void> {

@@ -9,7 +9,7 @@ import {
   type HandedInCertificate,
   readLeafCertificate,
 } from '../certificates/third-party/prove-ca.ts'
-import { changedFields } from '../changes.ts'
+import { changedFields, changesBetween } from '../changes.ts'
 import { isClaimsProperty } from '../ext-jwt/claim.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../ext-jwt/signer.ts'
 import type { KeySetStatus } from '../ext-jwt/signer-keys.ts'
@@ -118,7 +118,8 @@ export function updateSigner(
     if (outcome === 'missing') throw notFound()
     if (outcome === 'name-in-use') throw inUse('name')
     if (outcome === 'issuer-in-use') throw inUse('issuer')
-    const details = { id, name: next.name, changed }
+    const changes = changesBetween(current, chosen)
+    const details = { id, name: next.name, changed, changes }
     const updated = { type: 'external-jwt-signer.updated', details } as const
     await tx.events.insert(recordEvent(ports, caller, updated))
   })

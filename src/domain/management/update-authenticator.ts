@@ -8,7 +8,7 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import { changedFields } from '../changes.ts'
+import { changedFields, changesBetween } from '../changes.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import {
   type Authenticator,
@@ -101,7 +101,7 @@ async function replaceUpdb(
   if (passwordHash !== undefined) await tx.identities.voidLogins(identityId)
   const sessions = passwordHash === undefined ? [] : await tx.apiSessions.listOf(identityId)
   await endSessionsWithin(ports, tx, { sessions }, 'password-reset', caller)
-  const details = { id, changed }
+  const details = { id, changed, changes: changesBetween(current, { username, tags }) }
   const updated = { type: 'authenticator.updated', identityId, details } as const
   await tx.events.insert(recordEvent(ports, caller, updated))
 }
@@ -135,7 +135,11 @@ async function replaceCert(
   const authenticators = certificate === undefined ? [] : [withoutIt(current, certificate)]
   const ending = { sessions, authenticators }
   await endSessionsWithin(ports, tx, ending, 'certificate-replaced', caller)
-  const details = { id, changed }
+  const changes = changesBetween<CertAuthenticator>(current, {
+    tags,
+    ...(certificate === undefined ? {} : { certPem: certificate.certPem }),
+  })
+  const details = { id, changed, changes }
   const updated = { type: 'authenticator.updated', identityId, details } as const
   await tx.events.insert(recordEvent(ports, caller, updated))
 }

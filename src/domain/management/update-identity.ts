@@ -7,10 +7,10 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
-import { changedFields } from '../changes.ts'
+import { type Changes, changedFields, changesBetween } from '../changes.ts'
 import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
 import { endsSessions } from '../login/hold-owner.ts'
-import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
+import { type AuthPolicy, DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
@@ -56,9 +56,8 @@ async function replace(
   const changed = changedFields(current, chosen)
   if (changed.length === 0) return 'unchanged'
   // Lock it, so that it is not deleted meanwhile.
-  if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
-    throw invalid('authPolicyId', 'names a policy that does not exist')
-  }
+  const policy = await tx.authPolicies.hold(authPolicyId)
+  if (policy === undefined) throw invalid('authPolicyId', 'names a policy that does not exist')
   const { id } = current
   const next: Identity = { ...current, ...chosen, updatedAt: ports.clock.now() }
   const outcome = await tx.identities.replace(next)
@@ -68,9 +67,25 @@ async function replace(
   if (isEnd) await tx.identities.voidLogins(id)
   const sessions = isEnd ? await tx.apiSessions.listOf(id) : []
   await endSessionsWithin(ports, tx, { sessions }, 'identity-changed', caller)
-  const updated = { type: 'identity.updated', identityId: id, details: { changed } } as const
+  const changes = {
+    ...changesBetween(current, chosen),
+    ...(await policyNames(tx, current, policy)),
+  }
+  const details = { changed, changes }
+  const updated = { type: 'identity.updated', identityId: id, details } as const
   await tx.events.insert(recordEvent(ports, caller, updated))
   return 'updated'
+}
+
+/** The names beside the ids: a reader of the log knows the policies by them. */
+async function policyNames(
+  tx: Stores,
+  { authPolicyId }: Identity,
+  next: AuthPolicy,
+): Promise<Changes> {
+  if (next.id === authPolicyId) return {}
+  const former = await tx.authPolicies.find(authPolicyId)
+  return { authPolicy: { from: former?.name ?? null, to: next.name } }
 }
 
 function inTheWay(obstacle: 'name-in-use' | 'external-id-in-use'): Failure {

@@ -17,7 +17,7 @@ export function tokenEnd(
 
 /** Returns what its policy demands that the login did not prove; undefined if nothing. */
 export function unmetDemandOf(
-  { rules }: Pick<TokenPorts, 'rules'>,
+  { rules }: { readonly rules: Pick<TokenPorts['rules'], 'demands'> },
   { authPolicyId, ...proof }: Pick<AccessToken, 'authPolicyId' | keyof LoginProof>,
 ): UnmetDemand | undefined {
   return unmetDemand(rules.demands(authPolicyId), proof)

@@ -5,18 +5,20 @@ import {
   updateOwnAuthenticator,
 } from '../../domain/account/own-authenticators.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
+import { PasswordRefused } from '../../domain/factors/passwords/new-password.ts'
 import type { UpdbAuthenticator } from '../../domain/identities/authenticator.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
 import { PAGE_PATHS } from '../../web/account/layout.ts'
 import { passwordPage } from '../../web/account/password-page.ts'
-import { messageText, PASSWORD } from '../../web/account/texts.ts'
+import { accountErrorText } from '../../web/login/error-text.ts'
+import type { Presentation } from '../../web/login/presentation.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
+import { fieldOf } from '../own-site/form-checks.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
-import { fieldOf } from './form-checks.ts'
 
 /** API 4.2: an identity has at most one of each method. */
 const ALL = { limit: 10, offset: 0 }
@@ -45,13 +47,14 @@ export function addPasswordPage(routes: AccountRoutes, ports: AccountPorts): voi
         status,
         passwordPage(call.frame, { username, shortest: shortestOf(call.policy), error }),
       )
+    const { presentation } = call.frame
     const typed = readPasswords(fields)
-    if ('error' in typed) return again(400, typed.error)
+    if ('wrong' in typed) return again(400, presentation.say(typed.wrong))
     try {
       await change(call, authenticator, typed)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      const said = sentenceOf(error)
+      const said = sentenceOf(presentation, error)
       if (said === undefined) throw error
       const answer = again(CATALOGUE[error.code].status, said)
       return { ...answer, headers: failureHeaders(error, ports.brand), failure: error }
@@ -72,28 +75,42 @@ export function addPasswordPage(routes: AccountRoutes, ports: AccountPorts): voi
 
 const shortestOf = ({ primary }: AccountCall['policy']) => primary.updb.minPasswordLength
 
+type WrongPasswords = 'password.missing' | 'password.different' | 'password.same'
+
 interface Passwords {
   readonly currentPassword: Secret
   readonly password: Secret
 }
 
-function readPasswords(fields: Fields): Passwords | { readonly error: string } {
+function readPasswords(fields: Fields): Passwords | { readonly wrong: WrongPasswords } {
   const names = ['currentPassword', 'password', 'repeated'] as const
-  if (names.some((name) => (fields.get(name)?.[0] ?? '') === '')) return { error: PASSWORD.missing }
+  if (names.some((name) => (fields.get(name)?.[0] ?? '') === ''))
+    return { wrong: 'password.missing' }
   const [currentPassword, password, repeated] = names.map((name) => fieldOf(fields, name)) as [
     string,
     string,
     string,
   ]
-  if (password !== repeated) return { error: PASSWORD.different }
-  if (password === currentPassword) return { error: PASSWORD.same }
+  if (password !== repeated) return { wrong: 'password.different' }
+  if (password === currentPassword) return { wrong: 'password.same' }
   return { currentPassword: new Secret(currentPassword), password: new Secret(password) }
 }
 
 /** Returns the form's message for a failure; undefined if the form does not handle it. */
-function sentenceOf({ code, field }: Failure): string | undefined {
-  if (code === 'RATE_LIMITED' || code === 'SERVER_TOO_BUSY') return messageText(code).message
-  if (code !== 'COULD_NOT_VALIDATE') return undefined
-  if (field?.field === 'currentPassword') return PASSWORD.wrong
-  return field?.field === 'password' ? PASSWORD.refused(field.reason) : undefined
+function sentenceOf(presentation: Presentation, failure: Failure): string | undefined {
+  const { code, field } = failure
+  if (code === 'RATE_LIMITED' || code === 'SERVER_TOO_BUSY') {
+    return accountErrorText(presentation, code).message
+  }
+  if (failure instanceof PasswordRefused) return passwordFault(presentation, failure)
+  const isCurrent = code === 'COULD_NOT_VALIDATE' && field?.field === 'currentPassword'
+  return isCurrent ? presentation.say('password.wrong') : undefined
+}
+
+/** Says which rule a new password breaks. */
+export function passwordFault({ say }: Presentation, { fault }: PasswordRefused): string {
+  const { rule, limit = 0 } = fault
+  return rule === 'common' || rule === 'ownName'
+    ? say(`password.${rule}`)
+    : say(`password.${rule}`, { count: limit })
 }

@@ -16,11 +16,10 @@ import {
   type ShownSession,
   sessionsPage,
 } from '../../web/account/sessions-page.ts'
-import { SESSIONS } from '../../web/account/texts.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
+import { fieldOf } from '../own-site/form-checks.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
-import { fieldOf } from './form-checks.ts'
 
 /** As many as a user can reasonably look through. */
 const MOST_SHOWN = 50
@@ -37,7 +36,10 @@ export function addSessionsPage(routes: AccountRoutes, ports: AccountPorts): voi
       if (!(error instanceof Failure) || error.code !== 'NOT_FOUND') throw error
       // The button was pressed twice, or the session expired meanwhile: show the remaining ones instead of an error.
       const { status } = CATALOGUE[error.code]
-      return { ...accountPage(status, await listed(call, SESSIONS.gone)), failure: error }
+      return {
+        ...accountPage(status, await listed(call, call.frame.presentation.say('sessions.gone'))),
+        failure: error,
+      }
     }
     return backTo('sessions', 'session-ended')
   })

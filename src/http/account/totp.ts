@@ -15,7 +15,6 @@ import {
   verifyEnrollmentInSession,
 } from '../../domain/sessions/session-factors.ts'
 import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
-import { messageText, TOTP } from '../../web/account/texts.ts'
 import {
   RECOVERY_CODES_PATH,
   recoveryCodesPage,
@@ -26,6 +25,7 @@ import {
   totpOnPage,
   totpSetUpPage,
 } from '../../web/account/totp-page.ts'
+import { accountErrorText, errorText } from '../../web/login/error-text.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
@@ -41,9 +41,9 @@ export function addTotpPage(
 ): void {
   /** Proves that this session started this enrollment, which needed a fresh login. */
   const proofOf = ({ session }: AccountCall, { id }: Enrollment) =>
-    formToken(ports, session, `enrollment ${id}`)
+    formToken(ports, 'account', session, `enrollment ${id}`)
   const isProof = ({ session }: AccountCall, { id }: Enrollment, given: unknown) =>
-    typeof given === 'string' && isFormToken(ports, session, `enrollment ${id}`, given)
+    typeof given === 'string' && isFormToken(ports, 'account', session, `enrollment ${id}`, given)
   const atHost = (call: AccountCall) =>
     ({ ...totpOf(call), hostname: totpHostname(call.head) }) as const
 
@@ -85,7 +85,7 @@ export function addTotpPage(
         return backTo('totp', isOn ? 'app-on' : 'app-again')
       }
       const again = proofOf(call, found)
-      return refused(error, (message) =>
+      return refused(call, error, (message) =>
         totpSetUpPage(frame, { proof: again, ...setup, error: message }),
       )
     }
@@ -100,7 +100,7 @@ export function addTotpPage(
       return backTo('totp', 'app-off')
     } catch (error) {
       if (isGone(error)) return backTo('totp', 'app-off')
-      return refused(error, (message) => onPage(call, { form: 'remove', message }))
+      return refused(call, error, (message) => onPage(call, { form: 'remove', message }))
     }
   })
 
@@ -114,7 +114,7 @@ export function addTotpPage(
       return accountPage(200, recoveryCodesPage(frame, { codes, issuer }))
     } catch (error) {
       if (isGone(error)) return backTo('totp', 'app-off')
-      return refused(error, (message) => onPage(call, { form: 'renew', message }))
+      return refused(call, error, (message) => onPage(call, { form: 'renew', message }))
     }
   })
 
@@ -141,12 +141,16 @@ export function addTotpPage(
 
   /** Shows the form again if the code was wrong; other failures are not handled by the form. */
   async function refused(
+    { frame: { presentation } }: AccountCall,
     error: unknown,
     form: (message: string) => SafeHtml | Promise<SafeHtml>,
   ): Promise<Answer> {
     if (!hasCode(error, ['MFA_INVALID_TOKEN', 'RATE_LIMITED'])) throw error
-    const isWrong = error.code === 'MFA_INVALID_TOKEN'
-    const html = await form(isWrong ? TOTP.wrong : messageText(error.code).message)
+    const { message } =
+      error.code === 'MFA_INVALID_TOKEN'
+        ? errorText(presentation, error.code)
+        : accountErrorText(presentation, error.code)
+    const html = await form(message)
     const answer = accountPage(CATALOGUE[error.code].status, html)
     return { ...answer, headers: failureHeaders(error, ports.brand), failure: error }
   }

@@ -10,6 +10,7 @@ import {
   deletePolicy,
   findPolicy,
   listPolicies,
+  type NewAuthPolicy,
   updatePolicy,
 } from '../../domain/management/manage-policies.ts'
 import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
@@ -94,9 +95,8 @@ export function addAuthPolicies(api: Api, ports: PolicyPorts): void {
       codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, body, input, caller }) => {
-      const changed = (current: AuthPolicy) =>
-        chosenOf(input(patched(chosenFields(current), inBothSpellings(body))))
-      await updatePolicy(ports, idIn<AuthPolicyId>(path), changed, caller)
+      const change = patchedPolicy(body, input)
+      await updatePolicy(ports, idIn<AuthPolicyId>(path), change, caller)
       return done()
     },
   )
@@ -115,6 +115,14 @@ export function addAuthPolicies(api: Api, ports: PolicyPorts): void {
       return done()
     },
   )
+}
+
+/** Returns the change that the body of a PATCH makes. */
+export function patchedPolicy(
+  body: Body,
+  input: (body: Body) => z.output<typeof contract.NewAuthPolicy>,
+): (current: AuthPolicy) => NewAuthPolicy {
+  return (current) => chosenOf(input(patched(chosenFields(current), inBothSpellings(body))))
 }
 
 function chosenOf({

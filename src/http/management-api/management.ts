@@ -11,6 +11,7 @@ import { addEnrollments } from './enrollments.ts'
 import { addEvents } from './events.ts'
 import { addManagedSigners } from './external-jwt-signers.ts'
 import { addIdentities } from './identities.ts'
+import { addPolicyWhatIf } from './policy-what-if.ts'
 import { addSigningKeys } from './signing-keys.ts'
 
 export function addManagementApi(
@@ -20,6 +21,7 @@ export function addManagementApi(
   addIdentities(api, ports)
   addAuthenticators(api, ports)
   addAuthPolicies(api, ports)
+  addPolicyWhatIf(api, ports)
   addManagedSigners(api, ports)
   addCas(api, ports)
   addApiSessions(api, ports)

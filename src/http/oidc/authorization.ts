@@ -6,10 +6,12 @@ import type { LoginPorts } from '../../domain/login/ports.ts'
 import { startLogin } from '../../domain/login/start.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
-import { type Answer, redirect } from '../answer.ts'
+import { LANGUAGE_PARAMETER } from '../../web/login/layout.ts'
+import { type Answer, redirect, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import { invalid } from '../reading/fields.ts'
+import { askedLanguageCookie } from '../reading/language.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { sendToClient } from './client-answers.ts'
@@ -67,10 +69,12 @@ function authorize(
     isBrowser: call.wantsHtml || hasFetchMetadata(call), // D-10
     hasCertificate: call.certificateChain() !== undefined,
   })
-  if (started.next === 'answer') return sendToClient(started.answer)
+  if (started.next === 'answer') return sendToClient(call.presentation, started.answer)
   const { method, authRequestId, key, cookie } = started
-  return redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`, {
+  const answer = redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`, {
     [AUTH_REQUEST_ID_HEADER]: authRequestId,
-    ...(cookie === undefined ? {} : { 'set-cookie': setCookie(key, cookie) }),
   })
+  if (cookie === undefined) return answer
+  const uiLocales = parameters.get(LANGUAGE_PARAMETER) ?? []
+  return withCookies(answer, [setCookie(key, cookie), ...askedLanguageCookie(uiLocales)])
 }

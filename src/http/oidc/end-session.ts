@@ -75,5 +75,5 @@ async function end(
   const way = { clientId: one('client_id'), location, state: one('state') }
   if (!isNamed && call.wantsHtml) return withoutHint(ports, call, way, listener)
   // D-30: `{}` says that the request was valid, but not which sessions ended.
-  return goOn(way) ?? (call.wantsHtml ? page(200, signedOutPage()) : json(200, {}))
+  return goOn(way) ?? (call.wantsHtml ? page(200, signedOutPage(call.presentation)) : json(200, {}))
 }

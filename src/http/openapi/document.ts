@@ -167,14 +167,14 @@ function requestBody(
   const { shape } = body
   const mayOmit = body.kind === 'deferred' ? body.mayOmit : undefined
   const text = body.kind === 'fields' ? body.text : undefined
-  const written =
-    shape && (method === 'PATCH' ? schemas.ofPatch(shape) : schemas.ofRequest(shape, mayOmit))
+  const isPatch = method === 'PATCH' || (body.kind === 'deferred' && body.isPatch === true)
+  const written = shape && (isPatch ? schemas.ofPatch(shape) : schemas.ofRequest(shape, mayOmit))
   const content = reads.flatMap((kind) => {
     const schema = kind === 'json' || kind === 'form' ? written : { type: 'string' }
     return BODY_TYPES[kind].map((type) => [type, { schema }])
   })
   // D-11: an empty body counts as `{}`, which is valid if nothing is required.
-  const mayBeEmpty = method === 'PATCH' || shape?.safeParse({}).success === true
+  const mayBeEmpty = isPatch || shape?.safeParse({}).success === true
   return {
     required: !mayBeEmpty,
     ...(text === undefined ? {} : { description: text }),

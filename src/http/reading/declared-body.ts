@@ -21,6 +21,8 @@ export interface DeferredBody<S extends z.ZodType = z.ZodType> {
   readonly shape: S
   /** Members that the shape requires but this call does not. */
   readonly mayOmit?: readonly string[]
+  /** Takes the body of a PATCH, under another method. */
+  readonly isPatch?: true
 }
 
 /** Single fields, read by the handler; the shape is only documentation. Unknown fields are ignored (D-4). */
@@ -38,7 +40,7 @@ export function jsonBody<S extends z.ZodType>(shape: S): JsonBody<S> {
 
 export function deferredBody<S extends z.ZodType>(
   shape: S,
-  options: Pick<DeferredBody, 'mayOmit'> = {},
+  options: Pick<DeferredBody, 'mayOmit' | 'isPatch'> = {},
 ): DeferredBody<S> {
   return { kind: 'deferred', reads: ['json'], shape, ...options }
 }

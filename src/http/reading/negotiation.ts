@@ -16,7 +16,7 @@ const HTML_TYPE = 'text/html; charset=utf-8'
 const LONGEST_FIELD = 1_000
 
 /** The header fields that are negotiated on. */
-const FIELDS = ['accept', 'accept-encoding'] as const
+const FIELDS = ['accept', 'accept-encoding', 'accept-language'] as const
 
 /**
  * Reads the preferences of a caller. A field that is too long counts as not sent, as RFC 9110 §12.5.1 allows: each

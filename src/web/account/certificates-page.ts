@@ -1,8 +1,8 @@
 /** GET /account/certificates: the certificate that a user, or one of their programs, signs in with. Read-only. */
 import type { Instant } from '../../base/time/instant.ts'
 import { html, type SafeHtml } from '../login/html.ts'
+import type { Presentation } from '../login/presentation.ts'
 import { accountLayout, type Frame } from './layout.ts'
-import { CERTIFICATES } from './texts.ts'
 import { when } from './when.ts'
 
 export interface ShownCertificate {
@@ -20,26 +20,29 @@ export function certificatesPage(
   frame: Frame,
   certificates: readonly ShownCertificate[],
 ): SafeHtml {
+  const { presentation } = frame
+  const { say } = presentation
   return accountLayout(frame, {
     page: 'certificates',
     content:
       certificates.length === 0
-        ? html`<p>${CERTIFICATES.none}</p>`
-        : html`<p>${CERTIFICATES.message}</p>
-${certificates.map(facts)}`,
+        ? html`<p>${say('certificates.none')}</p>`
+        : html`<p>${say('certificates.message')}</p>
+${certificates.map((one) => facts(presentation, one))}`,
   })
 }
 
-function facts(certificate: ShownCertificate): SafeHtml {
+function facts(presentation: Presentation, certificate: ShownCertificate): SafeHtml {
+  const { say } = presentation
   const { fingerprint, notBefore, notAfter, isExpired, isIssuedByNetwork } = certificate
   const { renewalFingerprint } = certificate
   return html`<dl class="facts wide">
-<dt>${CERTIFICATES.fingerprint}</dt><dd>${grouped(fingerprint)}</dd>
-<dt>${CERTIFICATES.from}</dt><dd>${when(notBefore)}</dd>
-<dt>${CERTIFICATES.until}</dt><dd>${when(notAfter)}${isExpired ? html` <span class="badge bad">${CERTIFICATES.expired}</span>` : undefined}</dd>
-<dt>${CERTIFICATES.by}</dt><dd>${isIssuedByNetwork ? CERTIFICATES.network : CERTIFICATES.others}</dd>
-${renewalFingerprint === undefined ? undefined : html`<dt>${CERTIFICATES.renewal}</dt><dd>${grouped(renewalFingerprint)}</dd>\n`}</dl>
-${renewalFingerprint === undefined ? undefined : html`<p>${CERTIFICATES.renewing}</p>\n`}<p class="note">${isIssuedByNetwork ? CERTIFICATES.programs : CERTIFICATES.elsewhere}</p>
+<dt>${say('certificates.fingerprint')}</dt><dd>${grouped(fingerprint)}</dd>
+<dt>${say('certificates.from')}</dt><dd>${when(presentation, notBefore)}</dd>
+<dt>${say('certificates.until')}</dt><dd>${when(presentation, notAfter)}${isExpired ? html` <span class="badge bad">${say('certificates.expired')}</span>` : undefined}</dd>
+<dt>${say('certificates.by')}</dt><dd>${isIssuedByNetwork ? say('certificates.network') : say('certificates.others')}</dd>
+${renewalFingerprint === undefined ? undefined : html`<dt>${say('certificates.renewal')}</dt><dd>${grouped(renewalFingerprint)}</dd>\n`}</dl>
+${renewalFingerprint === undefined ? undefined : html`<p>${say('certificates.renewing')}</p>\n`}<p class="note">${isIssuedByNetwork ? say('certificates.programs') : say('certificates.elsewhere')}</p>
 `
 }
 

@@ -1,13 +1,13 @@
 /** The frame of every account page: who is signed in, the menu, and the sign-out button. */
 import { html, type SafeHtml } from '../login/html.ts'
-import { ICON, MARK, wholePage } from '../login/layout.ts'
-import { titleOf } from '../login/texts.ts'
+import { foot, ICON, MARK, titleOf, wholePage } from '../login/layout.ts'
+import type { Presentation } from '../login/presentation.ts'
+import type { Note } from './notes.ts'
 import { ACCOUNT_STYLESHEET } from './styles.ts'
-import { ACCOUNT, NOTES, type Note, TITLES } from './texts.ts'
 
-export type AccountPage = keyof typeof TITLES
+export type AccountPage = 'overview' | 'sessions' | 'password' | 'totp' | 'certificates'
 
-/** The paths of the pages; each form posts to a path below its page. */
+/** The paths of the pages, in the order of the menu; each form posts to a path below its page. */
 export const ACCOUNT_PATH = '/account'
 export const PAGE_PATHS: Readonly<Record<AccountPage, string>> = {
   overview: ACCOUNT_PATH,
@@ -23,6 +23,7 @@ export type FormToken = (path: string) => string
 
 /** What all pages share. */
 export interface Frame {
+  readonly presentation: Presentation
   readonly name: string
   readonly formToken: FormToken
   /** What has just happened: shown once, with the focus (D-182). */
@@ -36,32 +37,36 @@ export interface AccountLayout {
   readonly content: SafeHtml
   /** Why the last attempt failed. */
   readonly error?: string | undefined
+  /** The page has something that its address does not show again, so there is no switch of languages. */
+  readonly shownOnce?: boolean
 }
 
 export function accountLayout(
-  { name, formToken, note }: Frame,
-  { page, title, content, error }: AccountLayout,
+  { presentation, name, formToken, note }: Frame,
+  { page, title, content, error, shownOnce }: AccountLayout,
 ): SafeHtml {
-  const heading = title ?? TITLES[page]
-  const links = (Object.keys(TITLES) as AccountPage[]).map((one) => {
+  const { say } = presentation
+  const heading = title ?? say(`page.${page}`)
+  const links = (Object.keys(PAGE_PATHS) as AccountPage[]).map((one) => {
     const current = one === page ? html` aria-current="page"` : undefined
-    return html`<li><a href="${PAGE_PATHS[one]}"${current}>${TITLES[one]}</a></li>\n`
+    return html`<li><a href="${PAGE_PATHS[one]}"${current}>${say(`page.${one}`)}</a></li>\n`
   })
-  return frame({
-    title: titleOf(`${heading} – ${ACCOUNT.title}`, error),
+  return frame(presentation, {
+    title: titleOf(presentation, say('title.account', { title: heading }), error),
     look: 'account',
-    content: html`<a class="skip" href="#content">${ACCOUNT.skip}</a>
+    content: html`<a class="skip" href="#content">${say('account.skip')}</a>
 <header class="top">
 ${MARK}
 <p><bdi>${name}</bdi></p>
-${form(formToken, SIGN_OUT_PATH, html`<button class="quiet" type="submit">${ACCOUNT.signOut}</button>`)}
+${form(formToken, SIGN_OUT_PATH, html`<button class="quiet" type="submit">${say('account.signOut')}</button>`)}
 </header>
-<nav class="menu" aria-label="${ACCOUNT.pages}"><ul>
+<nav class="menu" aria-label="${say('account.pages')}"><ul>
 ${links}</ul></nav>
 <main id="content" tabindex="-1">
 <h1>${heading}</h1>
-${note === undefined ? undefined : html`<p class="note-done" tabindex="-1" autofocus role="status">${NOTES[note]}</p>\n`}${content}
-</main>`,
+${note === undefined ? undefined : html`<p class="note-done" tabindex="-1" autofocus role="status">${say(`note.${note}`)}</p>\n`}${content}
+</main>
+${foot(presentation, shownOnce === true ? 'none' : PAGE_PATHS[page])}`,
   })
 }
 
@@ -74,10 +79,13 @@ ${content}
 }
 
 /** `account`: with a menu; `card`: like a page of the login. */
-export function frame(page: {
-  readonly title: string
-  readonly look: 'account' | 'card'
-  readonly content: SafeHtml
-}): SafeHtml {
-  return wholePage({ ...page, icon: ICON, stylesheet: ACCOUNT_STYLESHEET })
+export function frame(
+  { language }: Presentation,
+  page: {
+    readonly title: string
+    readonly look: 'account' | 'card'
+    readonly content: SafeHtml
+  },
+): SafeHtml {
+  return wholePage({ ...page, language, icon: ICON, stylesheet: ACCOUNT_STYLESHEET })
 }

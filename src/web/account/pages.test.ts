@@ -2,19 +2,28 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { instant } from '../../base/time/instant.ts'
 import { contentSecurityPolicy } from '../login/content-security-policy.ts'
+import { accountErrorText } from '../login/error-text.ts'
+import { presentationIn } from '../login/presentation.ts'
+import { en } from '../texts/en.ts'
 import { certificatesPage } from './certificates-page.ts'
 import type { Frame } from './layout.ts'
 import { blockedPage, failurePage, signedOutPage } from './message-page.ts'
+import { isNote } from './notes.ts'
 import { overviewPage } from './overview-page.ts'
 import { passwordPage } from './password-page.ts'
 import { type ShownSession, sessionsPage } from './sessions-page.ts'
 import { ACCOUNT_STYLE_SOURCE } from './styles.ts'
-import { messageText, NOTES } from './texts.ts'
 import { recoveryCodesPage, totpOffPage, totpOnPage, totpSetUpPage } from './totp-page.ts'
 
 const EVIL = '<b>"Zoë" & \'co\'</b>'
 const ESCAPED = '&#60;b&#62;&#34;Zoë&#34; &#38; &#39;co&#39;&#60;/b&#62;'
-const FRAME: Frame = { name: EVIL, formToken: (path) => `token of ${path}`, note: undefined }
+const EN = presentationIn('en')
+const FRAME: Frame = {
+  presentation: EN,
+  name: EVIL,
+  formToken: (path) => `token of ${path}`,
+  note: undefined,
+}
 const AT = instant(Date.UTC(2026, 0, 2, 3, 4, 5))
 
 const session = (changes: Partial<ShownSession> = {}): ShownSession => ({
@@ -127,7 +136,7 @@ test('those that are not shown are counted', () => {
 
 test('a time is written for users and for programs', () => {
   const text = PAGES.sessions.toString()
-  assert.ok(text.includes('<time datetime="2026-01-02T03:04:05.000Z">2026-01-02 03:04 UTC</time>'))
+  assert.ok(text.includes('<time datetime="2026-01-02T03:04:05.000Z">2 Jan 2026, 03:04 UTC</time>'))
 })
 
 test('the title of a tab says which page it is, and first that something went wrong', () => {
@@ -136,7 +145,7 @@ test('the title of a tab says which page it is, and first that something went wr
   assert.equal(titleIn(PAGES.password), 'Error: Password – Your account')
   assert.equal(titleIn(PAGES['app on']), 'Error: Authenticator app – Your account')
   assert.equal(titleIn(PAGES['recovery codes']), 'Your new recovery codes – Your account')
-  assert.equal(titleIn(signedOutPage()), 'Signed out – Your account')
+  assert.equal(titleIn(signedOutPage(EN)), 'Signed out – Your account')
 })
 
 test('the rule for a new password is said before it is broken, and belongs to the field', () => {
@@ -187,25 +196,29 @@ test('recovery codes say on paper whose they are', () => {
 })
 
 test('every note is said aloud on the next page', () => {
-  for (const note of Object.keys(NOTES) as (keyof typeof NOTES)[]) {
+  for (const note of Object.keys(en).map((key) => key.replace(/^note\./, ''))) {
+    if (!isNote(note)) continue
     const text = passwordPage({ ...FRAME, note }, { username: 'x', shortest: 8 }).toString()
-    assert.ok(text.includes(`tabindex="-1" autofocus role="status">${NOTES[note]}</p>`), note)
+    assert.ok(
+      text.includes(`tabindex="-1" autofocus role="status">${en[`note.${note}`]}</p>`),
+      note,
+    )
   }
 })
 
 test('every failure has words, the general ones where there are no others', () => {
-  assert.equal(messageText('NOT_FOUND').title, 'Page not found')
+  assert.equal(accountErrorText(EN, 'NOT_FOUND').title, 'Page not found')
   for (const code of ['UNHANDLED', 'constructor', '__proto__']) {
-    assert.equal(messageText(code).title, 'Nothing was changed')
+    assert.equal(accountErrorText(EN, code).title, 'Nothing was changed')
   }
 })
 
 test('pages without a session have no menu; a refusal names the request, a blocked one the way out', () => {
-  const refused = failurePage({ title: 'No', message: EVIL, requestId: 'request-1' }).toString()
+  const refused = failurePage(EN, { title: 'No', message: EVIL, requestId: 'request-1' }).toString()
   assert.ok(refused.includes('<code>request-1</code>') && refused.includes(ESCAPED))
-  const blocked = blockedPage((path) => `token of ${path}`).toString()
+  const blocked = blockedPage(EN, (path) => `token of ${path}`).toString()
   assert.ok(blocked.includes('value="token of /account/sign-out"'))
-  for (const text of [refused, blocked, signedOutPage().toString()])
+  for (const text of [refused, blocked, signedOutPage(EN).toString()])
     assert.ok(!text.includes('<nav'))
 })
 

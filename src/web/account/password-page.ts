@@ -2,7 +2,6 @@
 import { alert } from '../login/alert.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
-import { PASSWORD } from './texts.ts'
 
 export interface PasswordPage {
   /** Undefined if there is no password. For the password managers of browsers. */
@@ -14,16 +13,18 @@ export interface PasswordPage {
 
 export function passwordPage(frame: Frame, page: PasswordPage): SafeHtml {
   const { username, error } = page
+  const { say } = frame.presentation
   const content =
-    username === undefined ? html`<p>${PASSWORD.none}</p>` : changing(frame, username, page)
+    username === undefined ? html`<p>${say('password.none')}</p>` : changing(frame, username, page)
   return accountLayout(frame, { page: 'password', error, content })
 }
 
 function changing(
-  { formToken }: Frame,
+  { formToken, presentation }: Frame,
   username: string,
   { shortest, error }: PasswordPage,
 ): SafeHtml {
+  const { say } = presentation
   // The error describes the focused field, so that a screen reader announces it when the page opens.
   const described = error === undefined ? undefined : html` aria-describedby="error" autofocus`
   const field = (
@@ -33,12 +34,12 @@ function changing(
   ) => html`<label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="password" required autocomplete="${name === 'currentPassword' ? 'current-password' : 'new-password'}"${attributes}>
 `
-  return html`<p>${PASSWORD.message}</p>
+  return html`<p>${say('password.message')}</p>
 ${alert(error)}${form(
   formToken,
   PAGE_PATHS.password,
   html`<input type="text" name="username" value="${username}" autocomplete="username" hidden>
-${field('currentPassword', PASSWORD.current, described)}${field('password', PASSWORD.next, html` aria-describedby="rule"`)}<p class="rule" id="rule">${PASSWORD.rule(shortest)}</p>
-${field('repeated', PASSWORD.repeated)}<button type="submit">${PASSWORD.submit}</button>`,
+${field('currentPassword', say('password.current'), described)}${field('password', say('password.next'), html` aria-describedby="rule"`)}<p class="rule" id="rule">${say('password.rule', { count: shortest })}</p>
+${field('repeated', say('password.repeated'))}<button type="submit">${say('password.submit')}</button>`,
 )}`
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { presentationIn } from '../login/presentation.ts'
 import { programOf } from './program.ts'
 
+const EN = presentationIn('en')
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 
 test('D-180: browsers are called by the name that users know, with what they run on', () => {
@@ -21,13 +23,14 @@ test('D-180: browsers are called by the name that users know, with what they run
       'Mozilla/5.0 (iPad; CPU OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/141.0.0.0 Mobile/15E148 Safari/604.1',
     Firefox: 'Firefox/144.0',
   }
-  for (const [name, userAgent] of Object.entries(known)) assert.equal(programOf(userAgent), name)
+  for (const [name, userAgent] of Object.entries(known))
+    assert.equal(programOf(EN, userAgent), name)
 })
 
 test('a client that is not a browser is called what it calls itself, shortened if that is too long', () => {
-  assert.equal(programOf('edge-tunnel/1.4.2'), 'edge-tunnel/1.4.2')
-  assert.equal(programOf('W'.repeat(60)), 'W'.repeat(60))
-  assert.equal(programOf('W'.repeat(61)), `${'W'.repeat(59)}…`)
-  assert.equal(programOf(undefined), 'Unknown program')
-  assert.equal(programOf(' '), 'Unknown program')
+  assert.equal(programOf(EN, 'edge-tunnel/1.4.2'), 'edge-tunnel/1.4.2')
+  assert.equal(programOf(EN, 'W'.repeat(60)), 'W'.repeat(60))
+  assert.equal(programOf(EN, 'W'.repeat(61)), `${'W'.repeat(59)}…`)
+  assert.equal(programOf(EN, undefined), 'Unknown program')
+  assert.equal(programOf(EN, ' '), 'Unknown program')
 })

@@ -2,7 +2,7 @@
  * The familiar name of the program in a User-Agent field: "Firefox on Windows" (D-180). The sender chooses the field,
  * so it proves nothing, and the page shows the field itself as well.
  */
-import { SESSIONS } from './texts.ts'
+import type { Presentation } from '../login/presentation.ts'
 
 /** The first match counts: most browsers also name the ones before them. */
 const BROWSERS = [
@@ -27,12 +27,15 @@ const SYSTEMS = [
 /** For unknown programs; the whole field is shown below. */
 const LONGEST = 60
 
-export function programOf(userAgent: string | undefined): string {
-  if (userAgent === undefined || userAgent.trim() === '') return SESSIONS.unknown
+export function programOf(
+  { say }: Pick<Presentation, 'say'>,
+  userAgent: string | undefined,
+): string {
+  if (userAgent === undefined || userAgent.trim() === '') return say('sessions.unknown')
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
   if (browser === undefined) return shortened(userAgent)
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]
-  return system === undefined ? browser : SESSIONS.program(browser, system)
+  return system === undefined ? browser : say('sessions.program', { browser, system })
 }
 
 function shortened(text: string): string {

@@ -5,8 +5,7 @@ import { html, type SafeHtml } from '../login/html.ts'
 import { confirmFirst } from './confirm.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
 import { programOf } from './program.ts'
-import { SESSIONS } from './texts.ts'
-import { momentOf, when } from './when.ts'
+import { when } from './when.ts'
 
 export const END_SESSION_PATH = `${PAGE_PATHS.sessions}/end`
 export const END_OTHERS_PATH = `${PAGE_PATHS.sessions}/end-others`
@@ -34,38 +33,45 @@ export interface SessionsPage {
 
 export function sessionsPage(frame: Frame, page: SessionsPage): SafeHtml {
   const { sessions, total, isFresh, error } = page
+  const { say, count } = frame.presentation
   const left = total - sessions.length
   return accountLayout(frame, {
     page: 'sessions',
     error,
     // The button for all sessions comes first, not at the end of a long list.
-    content: html`<p>${SESSIONS.message}</p>
+    content: html`<p>${say('sessions.message')}</p>
 ${alert(error, 'focused')}${total > 1 ? ending(frame, isFresh) : undefined}<ul class="entries">
 ${sessions.map((session) => entry(frame, session, isFresh))}</ul>
-${total > 1 ? undefined : html`<p class="note">${SESSIONS.noOthers}</p>`}${left > 0 ? html`<p class="note">${SESSIONS.more(left)}</p>` : undefined}`,
+${total > 1 ? undefined : html`<p class="note">${say('sessions.noOthers')}</p>`}${left > 0 ? html`<p class="note">${count('sessions.more', left)}</p>` : undefined}`,
   })
 }
 
-function ending({ formToken }: Frame, isFresh: boolean): SafeHtml {
-  if (!isFresh) return confirmFirst('sessions')
-  const button = html`<button class="quiet" type="submit">${SESSIONS.endOthers}</button>`
+function ending({ formToken, presentation }: Frame, isFresh: boolean): SafeHtml {
+  const { say } = presentation
+  if (!isFresh) return confirmFirst(presentation, 'sessions')
+  const button = html`<button class="quiet" type="submit">${say('sessions.endOthers')}</button>`
   return html`${form(formToken, END_OTHERS_PATH, button)}\n`
 }
 
-function entry({ formToken }: Frame, session: ShownSession, isFresh: boolean): SafeHtml {
+function entry(
+  { formToken, presentation }: Frame,
+  session: ShownSession,
+  isFresh: boolean,
+): SafeHtml {
+  const { say, time } = presentation
   const { id, isCurrent, userAgent, address, createdAt, lastActivityAt, expiresAt } = session
-  const program = programOf(userAgent)
-  const label = SESSIONS.endLabel(program, address, momentOf(createdAt))
+  const program = programOf(presentation, userAgent)
+  const label = say('sessions.endLabel', { program, address, time: time(createdAt) })
   const button = html`<input type="hidden" name="session" value="${id}">
-<button class="quiet" type="submit" aria-label="${label}">${SESSIONS.end}</button>`
+<button class="quiet" type="submit" aria-label="${label}">${say('sessions.end')}</button>`
   const isTold = userAgent === undefined || userAgent === program
   return html`<li>
-<h2>${isCurrent ? html`<span class="badge">${SESSIONS.current}</span> ` : undefined}<bdi>${program}</bdi></h2>
+<h2>${isCurrent ? html`<span class="badge">${say('sessions.current')}</span> ` : undefined}<bdi>${program}</bdi></h2>
 <dl class="facts">
-<dt>${SESSIONS.address}</dt><dd>${address}</dd>
-<dt>${SESSIONS.created}</dt><dd>${when(createdAt)}</dd>
-${lastActivityAt === undefined ? undefined : html`<dt>${SESSIONS.lastActivity}</dt><dd>${when(lastActivityAt)}</dd>\n`}<dt>${SESSIONS.expires}</dt><dd>${when(expiresAt)}</dd>
-${isTold ? undefined : html`<dt class="long">${SESSIONS.userAgent}</dt><dd class="long"><bdi>${userAgent}</bdi></dd>\n`}</dl>
+<dt>${say('sessions.address')}</dt><dd>${address}</dd>
+<dt>${say('sessions.created')}</dt><dd>${when(presentation, createdAt)}</dd>
+${lastActivityAt === undefined ? undefined : html`<dt>${say('sessions.lastActivity')}</dt><dd>${when(presentation, lastActivityAt)}</dd>\n`}<dt>${say('sessions.expires')}</dt><dd>${when(presentation, expiresAt)}</dd>
+${isTold ? undefined : html`<dt class="long">${say('sessions.userAgent')}</dt><dd class="long"><bdi>${userAgent}</bdi></dd>\n`}</dl>
 ${isCurrent || !isFresh ? undefined : form(formToken, END_SESSION_PATH, button)}
 </li>
 `

@@ -6,10 +6,8 @@ import { alert } from '../login/alert.ts'
 import { codeField } from '../login/code-field.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { codeList, saving, scanning } from '../login/pages/enroll-page.ts'
-import { ENROLL } from '../login/texts.ts'
 import { confirmFirst } from './confirm.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
-import { TOTP } from './texts.ts'
 
 export const TOTP_START_PATH = `${PAGE_PATHS.totp}/start`
 export const TOTP_VERIFY_PATH = `${PAGE_PATHS.totp}/verify`
@@ -17,13 +15,14 @@ export const TOTP_REMOVE_PATH = `${PAGE_PATHS.totp}/remove`
 export const RECOVERY_CODES_PATH = `${PAGE_PATHS.totp}/recovery-codes`
 
 export function totpOffPage(frame: Frame, { isFresh }: { isFresh: boolean }): SafeHtml {
-  const button = html`<button type="submit">${TOTP.start}</button>`
+  const { say } = frame.presentation
+  const button = html`<button type="submit">${say('totp.start')}</button>`
   return accountLayout(frame, {
     page: 'totp',
-    content: html`<p>${TOTP.off}</p>
+    content: html`<p>${say('totp.off')}</p>
 ${isFresh ? form(frame.formToken, TOTP_START_PATH, button) : undefined}
-<p class="note">${TOTP.apps}</p>
-${isFresh ? undefined : confirmFirst('totp')}`,
+<p class="note">${say('enroll.apps')}</p>
+${isFresh ? undefined : confirmFirst(frame.presentation, 'totp')}`,
   })
 }
 
@@ -38,24 +37,26 @@ export interface TotpSetUpPage {
 
 export function totpSetUpPage(frame: Frame, page: TotpSetUpPage): SafeHtml {
   const { proof, provisioningUrl, recoveryCodes, error } = page
-  const { prove } = TOTP
+  const { presentation } = frame
+  const { say } = presentation
   const fields = html`<input type="hidden" name="proof" value="${proof}">
-${codeField({ label: prove.code, keyboard: 'numeric', isFirst: error !== undefined, error })}
-<button type="submit">${prove.submit}</button>`
+${codeField({ label: say('enroll.prove.code'), keyboard: 'numeric', isFirst: error !== undefined, error })}
+<button type="submit">${say('enroll.prove.submit')}</button>`
   return accountLayout(frame, {
     page: 'totp',
-    title: TOTP.enroll,
+    title: say('enroll.title'),
+    shownOnce: true,
     error,
     content: html`<ol class="steps">
 <li class="unprinted">
-<h2>${ENROLL.scan.title}</h2>
-${scanning(provisioningUrl)}
+<h2>${say('enroll.scan.title')}</h2>
+${scanning(presentation, provisioningUrl)}
 </li>
-${recoveryCodes === undefined ? undefined : saving(recoveryCodes, provisioningUrl)}<li class="unprinted">
-<h2>${prove.title}</h2>
-<p>${prove.message}</p>
+${recoveryCodes === undefined ? undefined : saving(presentation, recoveryCodes, provisioningUrl)}<li class="unprinted">
+<h2>${say('enroll.prove.title')}</h2>
+<p>${say('enroll.prove.message')}</p>
 ${form(frame.formToken, TOTP_VERIFY_PATH, fields)}
-<p class="note"><a href="${PAGE_PATHS.totp}">${TOTP.cancel}</a></p>
+<p class="note"><a href="${PAGE_PATHS.totp}">${say('totp.cancel')}</a></p>
 </li>
 </ol>`,
   })
@@ -71,20 +72,20 @@ export interface TotpOnPage {
 
 export function totpOnPage(frame: Frame, page: TotpOnPage): SafeHtml {
   const { recoveryCodesLeft, isDemanded, error } = page
-  const { recovery, remove } = TOTP
+  const { say } = frame.presentation
   return accountLayout(frame, {
     page: 'totp',
     error: error?.message,
-    content: html`<p>${TOTP.on}</p>
+    content: html`<p>${say('totp.on')}</p>
 <section>
-<h2>${recovery.title}</h2>
-<p>${recovery.left(recoveryCodesLeft)}</p>
-${form(frame.formToken, RECOVERY_CODES_PATH, coded('renew', recovery.renew))}
+<h2>${say('totp.recovery.title')}</h2>
+<p>${recoveryCodesLeft === 0 ? say('totp.recovery.none') : say('totp.recovery.left', { count: recoveryCodesLeft })}</p>
+${form(frame.formToken, RECOVERY_CODES_PATH, coded('renew', say('totp.recovery.renew')))}
 </section>
 <section>
-<h2>${remove.title}</h2>
-<p>${isDemanded ? remove.demanded : remove.hint}</p>
-${form(frame.formToken, TOTP_REMOVE_PATH, coded('remove', remove.submit))}
+<h2>${say('totp.remove.title')}</h2>
+<p>${isDemanded ? say('totp.remove.demanded') : say('totp.remove.hint')}</p>
+${form(frame.formToken, TOTP_REMOVE_PATH, coded('remove', say('totp.remove.submit')))}
 </section>`,
   })
 
@@ -95,7 +96,7 @@ ${form(frame.formToken, TOTP_REMOVE_PATH, coded('remove', remove.submit))}
       message === undefined
         ? undefined
         : html` aria-invalid="true" aria-describedby="error" autofocus`
-    return html`${alert(message)}<label for="${name}-code">${TOTP.code}</label>
+    return html`${alert(message)}<label for="${name}-code">${say('totp.code')}</label>
 <input id="${name}-code" class="code" name="code" type="text" required autocomplete="one-time-code" maxlength="20" autocapitalize="characters" autocorrect="off" spellcheck="false"${described}>
 <button class="quiet" type="submit">${submit}</button>`
   }
@@ -108,12 +109,14 @@ export interface RecoveryCodesPage {
 }
 
 export function recoveryCodesPage(frame: Frame, { codes, issuer }: RecoveryCodesPage): SafeHtml {
-  const { recovery } = TOTP
+  const { presentation } = frame
+  const { say } = presentation
   return accountLayout(frame, {
     page: 'totp',
-    title: recovery.fresh,
-    content: html`<p>${recovery.save}</p>
-${codeList(codes, { issuer, name: frame.name })}
-<p class="onward unprinted"><a class="choice only" href="${PAGE_PATHS.totp}">${recovery.done}</a></p>`,
+    title: say('totp.recovery.fresh'),
+    shownOnce: true,
+    content: html`<p>${say('totp.recovery.save')}</p>
+${codeList(presentation, codes, { issuer, name: frame.name })}
+<p class="onward unprinted"><a class="choice only" href="${PAGE_PATHS.totp}">${say('totp.recovery.done')}</a></p>`,
   })
 }

@@ -4,7 +4,10 @@ import { test } from 'node:test'
 import { contentSecurityPolicy } from './content-security-policy.ts'
 import { errorPage } from './pages/error-page.ts'
 import { FORM_POST_SCRIPT_SOURCE } from './pages/form-post-page.ts'
+import { presentationIn } from './presentation.ts'
 import { STYLESHEET_SOURCE } from './styles.ts'
+
+const EN = presentationIn('en')
 
 test('a page without a form may load, run, send and frame nothing (R022)', () => {
   assert.equal(
@@ -29,8 +32,17 @@ test('only the form_post page may run a script, and only that one', () => {
   assert.doesNotMatch(policy, /unsafe/)
 })
 
+test('the console loads styles and scripts from our own address alone (D-357)', () => {
+  const policy = contentSecurityPolicy({ formAction: [], assets: 'own' })
+  assert.equal(
+    policy,
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
+      "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  )
+})
+
 test('the stylesheet of a page is the one whose hash the policy names', () => {
-  const page = errorPage({ title: 'a', message: 'b', requestId: 'c' }).toString()
+  const page = errorPage(EN, { title: 'a', message: 'b', requestId: 'c' }).toString()
   const [style, ...others] = [...page.matchAll(/<style>(.*?)<\/style>/gs)]
   assert.equal(others.length, 0)
   const digest = createHash('sha256')

@@ -11,16 +11,20 @@ export interface PagePolicy {
   readonly script?: 'form-post'
   /** The hash of the page's stylesheet. Default: that of the login pages. */
   readonly style?: string
+  /** The page loads stylesheets and scripts from our own address, and its scripts call it (D-357). */
+  readonly assets?: 'own'
 }
 
 /** Returns the value of `Content-Security-Policy`. Throws a TypeError for a source that would end its directive. */
 export function contentSecurityPolicy(policy: PagePolicy): string {
-  const { formAction, script, style = STYLESHEET_SOURCE } = policy
+  const { formAction, script, style = STYLESHEET_SOURCE, assets } = policy
   const bad = formAction?.find((source) => !/^[!-+\--:<-~]+$/.test(source))
   if (bad !== undefined) throw new TypeError(`not a CSP source: ${JSON.stringify(bad)}`)
   return [
     "default-src 'none'",
-    `style-src ${style}`,
+    ...(assets === undefined
+      ? [`style-src ${style}`]
+      : ["style-src 'self'", "script-src 'self'", "connect-src 'self'"]),
     ...(script === undefined ? [] : [`script-src ${FORM_POST_SCRIPT_SOURCE}`]),
     // The icon is part of the page.
     'img-src data:',

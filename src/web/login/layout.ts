@@ -1,7 +1,8 @@
 /** The frame of every page: language, title and stylesheet; and the logo of the login pages. */
+import { LANGUAGES, type Language } from '../texts/languages.ts'
 import { html, type SafeHtml } from './html.ts'
+import type { Presentation } from './presentation.ts'
 import { STYLESHEET } from './styles.ts'
-import { LANGUAGE, titleOf } from './texts.ts'
 
 // A keyhole in a rounded square.
 const SHAPE =
@@ -22,24 +23,58 @@ export interface Layout {
   readonly content: SafeHtml
   /** Why the last attempt failed: screen readers announce the title first. */
   readonly error?: string | undefined
+  /** The address that shows this page with GET, if it is not the one of the request. `none`: there is no such address. */
+  readonly address?: string | 'none'
 }
 
 /** A login page, with the logo above its heading. */
-export function layout({ title, content, error }: Layout): SafeHtml {
+export function layout(presentation: Presentation, page: Layout): SafeHtml {
+  const { title, content, error, address } = page
   return wholePage({
-    title: titleOf(title, error),
+    language: presentation.language,
+    title: titleOf(presentation, title, error),
     icon: ICON,
     stylesheet: STYLESHEET,
     content: html`<main>
 ${MARK}
 <h1>${title}</h1>
 ${content}
-</main>`,
+</main>
+${foot(presentation, address)}`,
   })
+}
+
+/** Returns the title of the tab, which screen readers announce first. */
+export function titleOf(
+  { say }: Pick<Presentation, 'say'>,
+  title: string,
+  error: string | undefined,
+): string {
+  return error === undefined ? title : say('title.error', { title })
+}
+
+/** The parameter of the switch: OIDC Core §3.1.2.1 gave it its name. */
+export const LANGUAGE_PARAMETER = 'ui_locales'
+
+/** Below the page: the switch between languages. Links, so that it works without scripts. */
+export function foot(
+  { language, say, address: own }: Presentation,
+  address: string | undefined = own,
+): SafeHtml | undefined {
+  if (address === undefined || address === 'none') return undefined
+  const joint = address.includes('?') ? '&' : '?'
+  const entries = (Object.keys(LANGUAGES) as Language[]).map((one) =>
+    one === language
+      ? html`<li><span lang="${one}" aria-current="true">${LANGUAGES[one]}</span></li>\n`
+      : html`<li><a href="${address}${joint}${LANGUAGE_PARAMETER}=${one}" lang="${one}" hreflang="${one}" rel="nofollow">${LANGUAGES[one]}</a></li>\n`,
+  )
+  return html`<footer class="foot"><nav aria-label="${say('language.label')}"><ul>
+${entries}</ul></nav></footer>`
 }
 
 /** The parts that all pages share. A page loads nothing, so icon and style are inline. */
 export function wholePage(page: {
+  readonly language: Language
   /** The title of the browser tab. */
   readonly title: string
   readonly icon: string
@@ -48,9 +83,9 @@ export function wholePage(page: {
   readonly look?: string
   readonly content: SafeHtml
 }): SafeHtml {
-  const { title, icon, stylesheet, look, content } = page
+  const { language, title, icon, stylesheet, look, content } = page
   return html`<!doctype html>
-<html lang="${LANGUAGE}">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <title>${title}</title>

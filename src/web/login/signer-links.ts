@@ -1,6 +1,6 @@
 /** The identity providers that a user can choose, as links that look like buttons (D-47, D-157). */
 import { html, type SafeHtml } from './html.ts'
-import { EXT_JWT } from './texts.ts'
+import type { Presentation } from './presentation.ts'
 
 export interface SignerLink {
   readonly name: string
@@ -14,16 +14,20 @@ export interface SignerChoice {
 }
 
 /** A link and not a button: it leads to another page and changes nothing here. */
-export function signerLink({ name, url }: SignerLink, look: 'choice' | 'choice only'): SafeHtml {
-  return html`<a class="${look}" href="${url}">${EXT_JWT.continue} ${name}</a>`
+export function signerLink(
+  { say }: Presentation,
+  { name, url }: SignerLink,
+  look: 'choice' | 'choice only',
+): SafeHtml {
+  return html`<a class="${look}" href="${url}">${say('provider.continue', { name })}</a>`
 }
 
-export function signerLinks({ links, more }: SignerChoice): SafeHtml {
-  const items = links.map((link) => html`<li>${signerLink(link, 'choice')}</li>\n`)
+export function signerLinks(presentation: Presentation, { links, more }: SignerChoice): SafeHtml {
+  const items = links.map((link) => html`<li>${signerLink(presentation, link, 'choice')}</li>\n`)
   const rest =
     more === undefined
       ? undefined
-      : html`\n<p class="instead"><a href="${more}">${EXT_JWT.more}</a></p>`
+      : html`\n<p class="instead"><a href="${more}">${presentation.say('provider.more')}</a></p>`
   return html`<ul class="choices">
 ${items}</ul>${rest}`
 }

@@ -197,6 +197,29 @@ ${CODE_STYLES}.names {
   border-top: 1px solid var(--edge);
   font-size: 0.8125rem;
 }
+.foot {
+  padding: 1.25rem 0 0;
+  font-size: 0.875rem;
+}
+.foot ul {
+  display: flex;
+  flex-wrap: wrap;
+  justify-content: center;
+  gap: 0 0.25rem;
+  margin: 0;
+  padding: 0;
+  list-style: none;
+}
+.foot a,
+.foot span {
+  display: block;
+  padding: 0.25rem 0.5rem;
+  color: var(--quiet);
+}
+.foot span {
+  color: var(--ink);
+  font-weight: 600;
+}
 code {
   font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace;
   overflow-wrap: anywhere;
@@ -232,6 +255,7 @@ code {
     box-shadow: none;
   }
   .unprinted,
+  .foot,
   .steps > li::before {
     display: none;
   }

@@ -53,6 +53,7 @@ export interface ReferenceField {
 export function referencePage(reference: Reference): SafeHtml {
   const { title, description, version, prefix, groups, shapes } = reference
   return wholePage({
+    language: 'en',
     title,
     icon: 'data:,',
     stylesheet: REFERENCE_STYLESHEET,

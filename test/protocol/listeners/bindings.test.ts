@@ -28,6 +28,7 @@ const SIGN_OF_LIFE = {
     '/.well-known/openid-configuration',
     '/oidc/.well-known/openid-configuration',
   ],
+  console: ['/console/assets/console.css', '/console/signed-out'],
   'health-checks': ['/health-checks', '/health-checks/live'],
   metrics: ['/metrics'],
 } as const satisfies Record<Binding, readonly string[]>

@@ -67,6 +67,22 @@ test('R109: every change is one event', async (t) => {
   await assertEvent('authenticator.deleted', ada.id, password)
   await admin.act('DELETE', `/identities/${ada.id}`)
   await assertEvent('identity.deleted', ada.id)
+  await t.test(
+    'D-350: the events of a deleted identity still name it and the administrator',
+    async () => {
+      const named = await sql(
+        service,
+        `select distinct identity_name, actor_name from events where identity_id = '${ada.id}'`,
+      )
+      const people = named.map((row) => [row['identity_name'], row['actor_name']])
+      // Without an actor: Ada's own login.
+      const both = people.toSorted(([, a], [, b]) => Number(a === null) - Number(b === null))
+      assert.deepEqual(both, [
+        [ada.name, 'admin'],
+        [ada.name, null],
+      ])
+    },
+  )
 
   const signer = await admin.createSigner({ issuer: 'https://idp.example' })
   await assertEvent('external-jwt-signer.created', null, signer)

@@ -158,6 +158,7 @@ test('passwords are replaced and changed', async (t) => {
     ])
     const [updated] = events.filter(({ type }) => type === 'authenticator.updated')
     assert.deepEqual(updated?.details.changed, ['password'])
+    assert.deepEqual(updated?.details.changes, {})
     assert.ok(!JSON.stringify(events).includes(OTHER), 'R108')
   })
 
@@ -256,7 +257,12 @@ test('certificates are replaced and changed', async (t) => {
     assert.equal(await answerTo(service, byPassword.access_token), 'taken')
     assert.equal((await certificateLogin(presenting(service, former))).status, 401)
     assert.equal((await certificateLogin(presenting(service, next))).status, 302)
-    const ended = (await eventsOf(service, reply)).filter(({ type }) => type === 'session.ended')
+    const events = await eventsOf(service, reply)
+    const [updated] = events.filter(({ type }) => type === 'authenticator.updated')
+    assert.deepEqual(updated?.details.changes, {
+      certPem: { from: `SHA-256 ${former.fingerprint}`, to: `SHA-256 ${next.fingerprint}` },
+    })
+    const ended = events.filter(({ type }) => type === 'session.ended')
     assert.deepEqual(
       ended.map(({ reason }) => reason),
       ['certificate-replaced'],

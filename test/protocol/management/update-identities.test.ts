@@ -163,19 +163,38 @@ test('identities are replaced and changed', async (t) => {
     assertRefused(await admin.call('PUT', '/identities/nobody', whole), 404, 'NOT_FOUND')
   })
 
-  await t.test('R109: the event names the fields, and never what is in them', async () => {
-    const { id } = await admin.createIdentity()
-    const change = { tags: { note: 'MARKER-1' }, appData: { note: 'MARKER-2' } }
-    const [event, ...more] = await eventsOf(
-      service,
-      await admin.call('PATCH', `/identities/${id}`, change),
-    )
-    assert.deepEqual(more, [])
-    assert.equal(event?.type, 'identity.updated')
-    assert.equal(event?.identityId, id)
-    assert.deepEqual(event?.details.changed.toSorted(), ['appData', 'tags'])
-    assert.ok(!JSON.stringify(event).includes('MARKER'))
-  })
+  await t.test(
+    'R108, R109: the event names the fields, with old and new values, and nothing of free maps',
+    async () => {
+      const { id, name } = await admin.createIdentity()
+      const policy = await admin.createPolicy({ name: 'strict' })
+      const change = {
+        name: 'Ada Renamed',
+        authPolicyId: policy,
+        tags: { note: 'MARKER-1' },
+        appData: { note: 'MARKER-2' },
+      }
+      const [event, ...more] = await eventsOf(
+        service,
+        await admin.call('PATCH', `/identities/${id}`, change),
+      )
+      assert.deepEqual(more, [])
+      assert.equal(event?.type, 'identity.updated')
+      assert.equal(event?.identityId, id)
+      assert.deepEqual(event?.details.changed.toSorted(), [
+        'appData',
+        'authPolicyId',
+        'name',
+        'tags',
+      ])
+      assert.deepEqual(event?.details.changes, {
+        name: { from: name, to: 'Ada Renamed' },
+        authPolicyId: { from: 'default', to: policy },
+        authPolicy: { from: 'default', to: 'strict' },
+      })
+      assert.ok(!JSON.stringify(event).includes('MARKER'))
+    },
+  )
 
   // Attack: whoever has lost his rights goes on with a token that still says that he has them. D-34.
   const cuts: Readonly<Record<string, { from: object; to: object }>> = {

@@ -32,7 +32,7 @@ const commands = COMMANDS.map((shipped) =>
   shipped.words === 'run'
     ? command({
         ...shipped,
-        options: table.HOME_OPTIONS,
+        options: table.RUN_OPTIONS,
         load: async () => (values, io) => runService(readHomeOptions(values, io), io, CHEAP),
       })
     : shipped,

@@ -4,7 +4,9 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type CallOptions, httpClient, type Reply } from '../http-client.ts'
 import { programFor } from '../programs/shipped-program.ts'
@@ -94,7 +96,8 @@ export async function startChild(
     ...options,
     program,
     environment: {
-      LATCHKEY_ADDRESS: 'localhost:0',
+      // For an existing home it would replace the address of the file (D-337).
+      LATCHKEY_ADDRESS: existsSync(join(home, 'controller.yml')) ? undefined : 'localhost:0',
       LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
       ...options.environment,
     },

@@ -10,7 +10,7 @@ import type { ListValues } from './list-entities.ts'
 import type { Resource } from './resource.ts'
 import { RESOURCES } from './resources.ts'
 
-const BODY = {
+export const BODY = {
   body: {
     value: 'FILE',
     what: 'the whole body as JSON; - is standard input; options override it',

@@ -79,7 +79,7 @@ export function titleOf(row: Row): string {
   return typeof name === 'string' ? `${JSON.stringify(name)} (${idOf(row)})` : idOf(row)
 }
 
-function readersOf(api: EdgeApi, io: Io) {
+export function readersOf(api: EdgeApi, io: Io) {
   return {
     readFile: (path: string) => readGiven(path, io),
     readSecret: (path: string) => readSecret(path, io),

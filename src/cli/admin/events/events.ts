@@ -17,7 +17,7 @@ import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
 import { jsonOf, plain, printJson } from '../../terminal/output.ts'
-import type { Row } from '../entities/columns.ts'
+import type { Column, Row } from '../entities/columns.ts'
 import { numberOf } from '../entities/fields.ts'
 import { printRows, readAll } from '../entities/list-entities.ts'
 import { idOf, idOfNamed } from '../entities/names.ts'
@@ -26,6 +26,7 @@ export interface EventValues extends SessionValues {
   readonly follow?: boolean
   readonly type?: string
   readonly identity?: string
+  readonly actor?: string
   readonly request?: string
   readonly filter?: string
   readonly limit?: string
@@ -43,10 +44,56 @@ export const EVENT_COLUMNS = [
   { title: 'TYPE', path: 'type' },
   { title: 'REASON', path: 'reason' },
   { title: 'COUNT', path: 'count' },
-  { title: 'IDENTITY', path: 'identityId' },
+  { title: 'IDENTITY', path: 'identity' },
+  { title: 'BY', path: 'actor' },
   { title: 'ADDRESS', path: 'address' },
   { title: 'REQUEST', path: 'requestId' },
+  { title: 'CHANGES', path: 'changes' },
 ] as const
+
+/** An event for the table: people by name (D-350), and what changed in words. */
+export function shownEvent(event: Row): Row {
+  const { identityId, identityName, actorId, actorName } = event
+  const changes = changesOf(event)
+  return {
+    ...event,
+    identity: identityName ?? identityId,
+    // Whoever acts on their own account needs no second mention.
+    actor: actorId === identityId ? null : (actorName ?? actorId),
+    changes: changes.length === 0 ? null : changes.join('; '),
+  }
+}
+
+/** Prints a table of events. The column of changes is there only if an event has some. */
+export function printEvents(io: Io, events: readonly Row[], columns: readonly Column[]): void {
+  const shown = events.map(shownEvent)
+  const hasChanges = shown.some(({ changes }) => changes !== null)
+  printRows(
+    io,
+    shown,
+    columns.filter(({ path }) => path !== 'changes' || hasChanges),
+  )
+}
+
+/** `name: "Ada" → "Ada L."`, for each field that has changed; its name alone if its values are secret (D-351). */
+export function changesOf(event: Row): readonly string[] {
+  const { changed, changes } = isRow(event['details']) ? event['details'] : {}
+  const known = isRow(changes) ? Object.entries(changes) : []
+  const silent = (Array.isArray(changed) ? changed.map(String) : []).filter(
+    (name) => !known.some(([path]) => path === name || path.startsWith(`${name}.`)),
+  )
+  return [
+    ...known.map(([path, change]) => {
+      const { from = null, to = null } = isRow(change) ? change : {}
+      return `${path}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`
+    }),
+    ...silent,
+  ]
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 export async function showEvents(values: EventValues, io: Io): Promise<ExitCode> {
   const limit = values.limit === undefined ? DEFAULT_LIMIT : numberOf('limit', values.limit)
@@ -56,7 +103,7 @@ export async function showEvents(values: EventValues, io: Io): Promise<ExitCode>
     const { rows } = await api.list(PATH, { filter, limit, sort: 'at desc' })
     const events = [...rows].reverse()
     if (values.json === true) printJson(io, events)
-    else printRows(io, events, EVENT_COLUMNS)
+    else printEvents(io, events, EVENT_COLUMNS)
     return EXIT.ok
   }
   const stop = new AbortController()
@@ -121,12 +168,11 @@ export async function follow(
 }
 
 async function filterOf(api: Api, values: EventValues): Promise<string | undefined> {
-  const { type, identity, request, filter } = values
+  const { type, identity, actor, request, filter } = values
   const parts = [
     ...(type === undefined ? [] : [`type = ${quoted(type)}`]),
-    ...(identity === undefined
-      ? []
-      : [`identityId = ${quoted(await identityIdOf(api, identity))}`]),
+    ...(identity === undefined ? [] : [await isOf(api, 'identityId', identity)]),
+    ...(actor === undefined ? [] : [await isOf(api, 'actorId', actor)]),
     ...(request === undefined ? [] : [`requestId = ${quoted(request)}`]),
   ]
   // Without other conditions, the filter may contain its own order.
@@ -135,16 +181,29 @@ async function filterOf(api: Api, values: EventValues): Promise<string | undefin
 }
 
 const ID = /^[a-z0-9]{19}$/
+/** How many deleted identities with one name are looked for. */
+const MOST_DELETED = 50
 
-/** The events of a deleted identity still exist, under its id. */
-export async function identityIdOf(api: Api, name: string): Promise<string> {
+/**
+ * Returns the filter for the events of an identity, by its id, its name, or the name that it had when it was deleted
+ * (D-350). It asks for ids, which have an index. Throws CommandFailed if no identity has or had the name.
+ */
+export async function isOf(
+  api: Api,
+  field: 'identityId' | 'actorId',
+  name: string,
+): Promise<string> {
+  const filter = `type = "identity.deleted" and identityName = ${quoted(name)}`
+  const deleted = await api.list(PATH, { filter, limit: MOST_DELETED, sort: 'at desc' })
+  const ids = new Set(deleted.rows.map(({ identityId }) => String(identityId)))
   try {
-    return await idOfNamed(api, 'identity', name)
+    ids.add(await idOfNamed(api, 'identity', name))
   } catch (error) {
-    const isGone = error instanceof CommandFailed && error.exit === EXIT.missing && ID.test(name)
-    if (isGone) return name
-    throw error
+    const isGone = error instanceof CommandFailed && error.exit === EXIT.missing
+    if (isGone && ID.test(name)) ids.add(name)
+    if (!isGone || ids.size === 0) throw error
   }
+  return `${field} in [${[...ids].map(quoted).join(', ')}]`
 }
 
 function since(from: Instant, filter: string | undefined): string {
@@ -165,11 +224,11 @@ function timeOf(event: Row): Instant {
 
 /** One event in one line. */
 export function lineOf(event: Row): string {
-  const { at, type, reason, identityId, address, requestId, count } = event
+  const { at, type, reason, identity, actor, address, requestId, count } = shownEvent(event)
   const times = typeof count === 'number' && count > 1 ? count : undefined
-  const rest = Object.entries({ count: times, identity: identityId, address, request: requestId })
+  const rest = Object.entries({ count: times, identity, by: actor, address, request: requestId })
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => `${name}=${value}`)
   const what = reason === null || reason === undefined ? type : `${type}: ${reason}`
-  return plain([at, what, ...rest].join('  '))
+  return plain([at, what, ...rest, ...changesOf(event)].join('  '))
 }

@@ -10,8 +10,8 @@ import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../termi
 import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
 import { clockSentence } from './clock-sentence.ts'
-import { identityIdOf } from './events.ts'
-import { type Meaning, meaningOf } from './reasons.ts'
+import { changesOf, isOf } from './events.ts'
+import { type Meaning, meaningOf } from './meanings.ts'
 
 /** Events of requests that were refused. */
 const REFUSALS = ['login.failed', 'token.refused', 'token.reused', 'enrollment.refused']
@@ -51,8 +51,7 @@ async function lastRefused(
   api: Pick<EdgeApi, 'list'>,
   identity: string | undefined,
 ): Promise<string> {
-  const whose =
-    identity === undefined ? '' : ` and identityId = ${quoted(await identityIdOf(api, identity))}`
+  const whose = identity === undefined ? '' : ` and ${await isOf(api, 'identityId', identity)}`
   const filter = `type in [${REFUSALS.map(quoted).join(', ')}] and requestId != null${whose}`
   const [newest] = (await api.list('/events', { filter, limit: 1, sort: 'at desc' })).rows
   if (newest === undefined) throw new CommandFailed('no refused request is known', EXIT.missing)
@@ -61,18 +60,22 @@ async function lastRefused(
 
 type Names = ReadonlyMap<unknown, string>
 
-/** Names for the ids in the events. A deleted entity has none. */
+/** Names for the ids in the events: as the events have them, or for older ones those of today (D-350). */
 async function namesOf(api: Pick<EdgeApi, 'list'>, events: readonly Row[]): Promise<Names> {
-  const ids = new Set(
-    events.flatMap(({ identityId, actorId }) => [identityId, actorId]).filter(isString),
-  )
-  if (ids.size === 0) return new Map()
+  const people = events.flatMap(({ identityId, identityName, actorId, actorName }) => [
+    [identityId, identityName] as const,
+    [actorId, actorName] as const,
+  ])
+  const own = people.flatMap(([id, name]) => (isString(name) ? [[id, name] as const] : []))
+  const known = new Map<unknown, string>(own)
+  const ids = new Set(people.map(([id]) => id).filter((id) => isString(id) && !known.has(id)))
+  if (ids.size === 0) return known
   const filter = [...ids]
     .slice(0, 50)
-    .map((id) => `id = ${quoted(id)}`)
+    .map((id) => `id = ${quoted(String(id))}`)
     .join(' or ')
   const { rows } = await api.list('/identities', { filter, limit: LARGEST_PAGE })
-  return new Map(rows.map(({ id, name }) => [id, String(name)]))
+  return new Map([...rows.map(({ id, name }) => [id, String(name)] as const), ...known])
 }
 
 /** Fills the names of this event into the commands. Users choose these names, so they are quoted for a shell. */
@@ -106,10 +109,13 @@ export function explainedLines(event: Row, names: Names): readonly string[] {
     ['done by', actorId === identityId ? undefined : called(actorId, names)],
     ['from', address],
     ['with', userAgent],
-    ...Object.entries(details).map(
-      ([name, value]) =>
-        [name, name === 'clock' ? (clockSentence(value) ?? value) : value] as const,
-    ),
+    ...Object.entries(details)
+      .filter(([name]) => name !== 'changed' && name !== 'changes')
+      .map(
+        ([name, value]) =>
+          [name, name === 'clock' ? (clockSentence(value) ?? value) : value] as const,
+      ),
+    ...changesOf(event).map((change) => ['changed', change] as const),
   ]
   return [
     what,

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { refuseGuessable } from './guessable-passwords.ts'
 
-const refuse = (password: string, ...known: readonly string[]) =>
-  refuseGuessable(new Secret(password), known)
+const refuse = async (password: string, ...known: readonly string[]) =>
+  (await refuseGuessable(new Secret(password), known))?.reason
 const COMMON = 'is one of the most common passwords'
 const KNOWN = 'is made from the username, the name or the name of the service'
 

@@ -3,12 +3,12 @@
  * one.
  */
 import type { Secret } from '../../../base/secrets/secret.ts'
+import { Failure } from '../../../errors/catalogue.ts'
 import type { Identity } from '../../identities/identity.ts'
 import type { AuthPolicy } from '../../policies/auth-policy.ts'
-import { invalid } from '../../refusals.ts'
 import type { FactorPorts } from '../ports.ts'
 import { refuseGuessable } from './guessable-passwords.ts'
-import { refusePassword } from './password-rules.ts'
+import { type PasswordFault, refusePassword } from './password-rules.ts'
 
 /** The future owner: the policy sets the minimum length, and the names must not be used as the password. */
 export interface PasswordOwner {
@@ -17,7 +17,17 @@ export interface PasswordOwner {
   readonly policy: Pick<AuthPolicy, 'primary'>
 }
 
-/** Throws COULD_NOT_VALIDATE if the password is not allowed, SERVER_TOO_BUSY. */
+/** COULD_NOT_VALIDATE for the password, with the rule that it breaks. */
+export class PasswordRefused extends Failure {
+  readonly fault: PasswordFault
+
+  constructor(fault: PasswordFault) {
+    super('COULD_NOT_VALIDATE', { field: { field: 'password', reason: fault.reason } })
+    this.fault = fault
+  }
+}
+
+/** Throws PasswordRefused, SERVER_TOO_BUSY. */
 export async function hashNewPassword(
   ports: Pick<FactorPorts, 'hashing' | 'brand' | 'rejectsCommonPasswords'>,
   password: Secret,
@@ -27,6 +37,6 @@ export async function hashNewPassword(
   const fault =
     refusePassword(password, policy.primary.updb.minPasswordLength) ??
     (ports.rejectsCommonPasswords ? await refuseGuessable(password, known) : undefined)
-  if (fault !== undefined) throw invalid('password', fault)
+  if (fault !== undefined) throw new PasswordRefused(fault)
   return ports.hashing.hash(password)
 }

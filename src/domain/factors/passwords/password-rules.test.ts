@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { refusePassword } from './password-rules.ts'
 
-const refuse = (password: string, minLength = 8) => refusePassword(new Secret(password), minLength)
+const refuse = (password: string, minLength = 8) =>
+  refusePassword(new Secret(password), minLength)?.reason
 const TOO_SHORT = 'must have at least 8 characters'
 const TOO_LONG = 'must have at most 128 characters'
 

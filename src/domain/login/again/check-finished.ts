@@ -8,11 +8,11 @@ import type { ProvenPrimary, ProvenSecondary } from '../../factors/proven.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Identity } from '../../identities/identity.ts'
 import { usernameAmong } from '../../identities/preferred-username.ts'
+import type { Authenticators } from '../../identities/stores.ts'
 import type { AuthPolicy } from '../../policies/auth-policy.ts'
 import type { Rules } from '../../policies/rules.ts'
-import { checkAgain } from '../check-again.ts'
+import { type CheckPorts, checkAgain } from '../check-again.ts'
 import { demandedSigner, isShortOf } from '../demands.ts'
-import type { LoginPorts } from '../ports.ts'
 
 export interface Finished {
   readonly primary: ProvenPrimary
@@ -20,7 +20,7 @@ export interface Finished {
 }
 
 export async function checkFinished(
-  ports: Pick<LoginPorts, 'identities' | 'authenticators' | 'rules' | 'clock'>,
+  ports: CheckPorts & { readonly authenticators: Pick<Authenticators, 'listOf'> },
   { primary, secondary }: Finished,
   of: 'login' | 'session',
 ): Promise<
@@ -38,7 +38,7 @@ export async function checkFinished(
 }
 
 /** A disabled signer satisfies no policy, even if its token was accepted at the login. */
-function isSecondaryWithdrawn(policy: AuthPolicy, rules: Pick<Rules, 'signer'>): boolean {
+export function isSecondaryWithdrawn(policy: AuthPolicy, rules: Pick<Rules, 'signer'>): boolean {
   const demanded = demandedSigner(policy, rules)
   return demanded !== undefined && demanded.signer?.enabled !== true
 }

@@ -8,7 +8,6 @@ import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { certificatePage } from '../../../web/login/pages/certificate-page.ts'
-import { CERTIFICATE } from '../../../web/login/texts.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
@@ -33,7 +32,12 @@ export function addLoginCert(router: Router, ports: LoginPorts, listener: AtList
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const hasCertificate = call.certificateChain() !== undefined
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(200, certificatePage({ authRequestId, hasCertificate }), found, headers)
+    return loginPage(
+      200,
+      certificatePage(call.presentation, { authRequestId, hasCertificate }),
+      found,
+      headers,
+    )
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {
@@ -42,10 +46,10 @@ export function addLoginCert(router: Router, ports: LoginPorts, listener: AtList
     const chain = call.certificateChain()
     const hasCertificate = chain !== undefined
     const form = (error: string, code: FailureCode) => {
-      const shown = code === 'INVALID_AUTH' ? CERTIFICATE.refused : error
-      return certificatePage({ authRequestId, hasCertificate, error: shown })
+      const shown = code === 'INVALID_AUTH' ? call.presentation.say('certificate.refused') : error
+      return certificatePage(call.presentation, { authRequestId, hasCertificate, error: shown })
     }
-    const fetchJwt = fetchJwtFrom(ports, found, authRequestId)
+    const fetchJwt = fetchJwtFrom(ports, call, found, authRequestId)
     return withForm(ports, call, { found, form, fetchJwt }, async () => {
       const step = await submitPrimary(ports, {
         request: found,

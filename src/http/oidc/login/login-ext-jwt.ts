@@ -28,7 +28,7 @@ export function addLoginExtJwt(router: Router, ports: LoginPorts, listener: AtLi
     const found = await findOpenRequest(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(200, choicePage(ports.rules, authRequestId), found, headers)
+    return loginPage(200, choicePage(call.presentation, ports.rules, authRequestId), found, headers)
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {

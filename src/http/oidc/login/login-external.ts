@@ -10,7 +10,8 @@ import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
-import { EXT_JWT, SECOND_PROOF } from '../../../web/login/texts.ts'
+import type { Presentation } from '../../../web/login/presentation.ts'
+import type { TextKey } from '../../../web/texts/en.ts'
 import { type Answer, redirect, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
@@ -44,7 +45,7 @@ export function addLoginExternal(
       const { key } = found
       const form = (_: string, code: FailureCode) => {
         const signer = ports.rules.signers().find(({ id }) => id === signerId)
-        return pageAfter({ role, signer, authRequestId }, code, ports)
+        return pageAfter(call.presentation, { role, signer, authRequestId }, code, ports)
       }
       return withForm(ports, call, { found, form, mendable: WORTH_ANOTHER_TRY }, async () => {
         const { location, cookie } = await sendAway(ports, {
@@ -84,13 +85,14 @@ export function addLoginExternal(
       const returned = await recogniseReturn(ports, state, keptCookies(call), origin)
       const { request: found, trip, signer } = returned
       const { authRequestId } = trip
-      const form = (_: string, code: FailureCode) => pageAfter({ ...trip, signer }, code, ports)
-      const { otherAccount } = SECOND_PROOF
+      const form = (_: string, code: FailureCode) =>
+        pageAfter(call.presentation, { ...trip, signer }, code, ports)
       const fetchJwt = fetchJwtFrom(
         ports,
+        call,
         found,
         authRequestId,
-        trip.role === 'secondary' ? otherAccount : undefined,
+        trip.role === 'secondary' ? call.presentation.say('secondProof.otherAccount') : undefined,
       )
       const mending = { found, form, fetchJwt, mendable: WORTH_ANOTHER_TRY }
       return withForm(ports, call, mending, async () => {
@@ -115,14 +117,15 @@ function toNextPage(
   return redirect(`${path}?authRequestID=${encodeURIComponent(authRequestId)}`)
 }
 
-const TEXTS: Partial<Record<FailureCode, string>> = {
-  IDP_UNAVAILABLE: EXT_JWT.unavailable,
-  INVALID_AUTH: EXT_JWT.refused,
-  RATE_LIMITED: EXT_JWT.tooMany,
-}
+const TEXTS = {
+  IDP_UNAVAILABLE: 'provider.unavailable',
+  INVALID_AUTH: 'provider.refused',
+  RATE_LIMITED: 'provider.tooMany',
+} as const satisfies Partial<Record<FailureCode, TextKey>>
 
 /** Says why the login failed and how to try again. D-12: the wording is the same for every refusal of an account. */
 function pageAfter(
+  presentation: Presentation,
   trip: {
     readonly role: ExternalRole
     readonly signer: ExternalJwtSigner | undefined
@@ -132,10 +135,11 @@ function pageAfter(
   { rules }: LoginPorts,
 ): SafeHtml {
   const { role, signer, authRequestId } = trip
-  const text = TEXTS[code] ?? EXT_JWT.failed
+  const key = code in TEXTS ? TEXTS[code as keyof typeof TEXTS] : 'provider.failed'
+  const text = presentation.say(key)
   return role === 'secondary' && signer !== undefined
-    ? secondPage(signer, authRequestId, text)
-    : choicePage(rules, authRequestId, text)
+    ? secondPage(presentation, signer, authRequestId, text)
+    : choicePage(presentation, rules, authRequestId, text)
 }
 
 function readRole(query: Call['query']): ExternalRole {

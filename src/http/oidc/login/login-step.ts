@@ -12,10 +12,11 @@ import { CATALOGUE, Failure, type FailureCode } from '../../../errors/catalogue.
 import type { AuthQuery } from '../../../protocol/auth-query.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { formActionSource } from '../../../protocol/redirect-uri.ts'
+import { errorText } from '../../../web/login/error-text.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
 import { enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
 import { totpPage } from '../../../web/login/pages/totp-page.ts'
-import { errorText } from '../../../web/login/texts.ts'
+import type { Presentation } from '../../../web/login/presentation.ts'
 import { type Answer, type HeaderFields, json, page, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import { failureHeaders, totpRequired } from '../../faces/challenge-header.ts'
@@ -89,21 +90,25 @@ function stepAnswer(
 ): Answer {
   if (step.next === 'answer') {
     const { browser, key } = found
-    const answer = sendToClient(step.answer)
+    const answer = sendToClient(call.presentation, step.answer)
     return browser === undefined ? answer : withCookies(answer, clearCookies(call, key))
   }
   const { authQueries } = step
   const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
   if (!call.wantsHtml) return json(200, { authQueries }, headers)
-  return loginPage(200, factorPage(authRequestId, authQueries), found, headers)
+  return loginPage(200, factorPage(call.presentation, authRequestId, authQueries), found, headers)
 }
 
 /** The page for the next factor. A required external JWT is a failure (D-14), handled by `withForm`. */
-function factorPage(authRequestId: string, authQueries: readonly AuthQuery[]): SafeHtml {
+function factorPage(
+  presentation: Presentation,
+  authRequestId: string,
+  authQueries: readonly AuthQuery[],
+): SafeHtml {
   const isEnrolled = authQueries.some((query) => query.typeId === 'MFA' && query.isTotpEnrolled)
   return isEnrolled
-    ? totpPage({ authRequestId, canRecover: true })
-    : enrollStartPage({ authRequestId })
+    ? totpPage(presentation, { authRequestId, canRecover: true })
+    : enrollStartPage(presentation, { authRequestId })
 }
 
 /** D-50: allows the form to end up at the client after a redirect. */
@@ -150,7 +155,7 @@ export async function withForm(
     const led = error instanceof JwtDemanded ? leadToIdp(call, { ...use, brand }, error) : undefined
     if (led !== undefined) return led
     if (!(use.mendable ?? MENDABLE).includes(error.code)) throw error
-    const html = await use.form(errorText(error.code).message, error.code)
+    const html = await use.form(errorText(call.presentation, error.code).message, error.code)
     const { status } = CATALOGUE[error.code]
     const answer = loginPage(status, html, use.found, failureHeaders(error, brand))
     return { ...answer, failure: error }

@@ -32,14 +32,20 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
     const found = await findRequestForTotp(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'code'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(200, totpPage({ authRequestId, canRecover: true }), found, headers)
+    return loginPage(
+      200,
+      totpPage(call.presentation, { authRequestId, canRecover: true }),
+      found,
+      headers,
+    )
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {
     const { fields, authRequestId, origin } = readStep(call, listener)
     const found = await findRequestForTotp(ports, authRequestId, origin)
     const code = codeField(fields)
-    const form = (error: string) => totpPage({ authRequestId, canRecover: true, error })
+    const form = (error: string) =>
+      totpPage(call.presentation, { authRequestId, canRecover: true, error })
     return withForm(ports, call, { found, form }, async () => {
       const step = await submitSecondFactor(ports, {
         factor: 'totp',

@@ -9,7 +9,6 @@ import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { passwordPage } from '../../../web/login/pages/password-page.ts'
-import { SIGN_IN } from '../../../web/login/texts.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { passwordCredentials, textList } from '../../reading/fields.ts'
 import { shownDevice } from '../../reading/known-device.ts'
@@ -40,7 +39,10 @@ export function addLoginUsername(router: Router, ports: LoginPorts, listener: At
       const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
       return loginPage(
         200,
-        passwordPage({ authRequestId, choice: choiceOf(ports.rules, authRequestId) }),
+        passwordPage(call.presentation, {
+          authRequestId,
+          choice: choiceOf(ports.rules, authRequestId),
+        }),
         found,
         headers,
       )
@@ -56,10 +58,10 @@ export function addLoginUsername(router: Router, ports: LoginPorts, listener: At
       const choice = choiceOf(ports.rules, authRequestId)
       const form = (text: string, code: FailureCode) => {
         const isOneOfSeveral = code === 'INVALID_AUTH' && failedTries.add(found.key)
-        const error = isOneOfSeveral ? SIGN_IN.severalFailures : text
-        return passwordPage({ authRequestId, username, error, choice })
+        const error = isOneOfSeveral ? call.presentation.say('signIn.severalFailures') : text
+        return passwordPage(call.presentation, { authRequestId, username, error, choice })
       }
-      const fetchJwt = fetchJwtFrom(ports, found, authRequestId)
+      const fetchJwt = fetchJwtFrom(ports, call, found, authRequestId)
       return withForm(ports, call, { found, form, fetchJwt }, async () => {
         const step = await submitPrimary(ports, {
           request: found,

@@ -12,7 +12,9 @@ import type { Rules } from '../../../domain/policies/rules.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
 import { extJwtPage } from '../../../web/login/pages/ext-jwt-page.ts'
 import { secondProofPage } from '../../../web/login/pages/second-proof-page.ts'
+import type { Presentation } from '../../../web/login/presentation.ts'
 import type { SignerChoice } from '../../../web/login/signer-links.ts'
+import type { Call } from '../../call.ts'
 import { PATHS } from '../paths.ts'
 import type { FetchJwt } from './login-step.ts'
 
@@ -28,26 +30,41 @@ export function choiceOf(rules: Known, authRequestId: string): SignerChoice {
   return { links: all.slice(0, MOST_SHOWN), ...(isWhole ? {} : { more: page }) }
 }
 
-export function choicePage(rules: Known, authRequestId: string, error?: string): SafeHtml {
+export function choicePage(
+  presentation: Presentation,
+  rules: Known,
+  authRequestId: string,
+  error?: string,
+): SafeHtml {
   const choice = { links: links(rules, authRequestId) }
   const accepted = rules.signers().filter(({ enabled }) => enabled)
   const names = accepted.map(({ name }) => name)
-  return extJwtPage({ authRequestId, choice, names, ...(error === undefined ? {} : { error }) })
+  return extJwtPage(presentation, {
+    authRequestId,
+    choice,
+    names,
+    ...(error === undefined ? {} : { error }),
+  })
 }
 
 export function secondPage(
+  presentation: Presentation,
   signer: Pick<ExternalJwtSigner, 'id' | 'name'>,
   authRequestId: string,
   error?: string,
 ): SafeHtml {
   const { name } = signer
   const url = startUrl(signer, authRequestId, 'secondary')
-  return secondProofPage({ link: { name, url }, ...(error === undefined ? {} : { error }) })
+  return secondProofPage(presentation, {
+    link: { name, url },
+    ...(error === undefined ? {} : { error }),
+  })
 }
 
 /** D-156: sends a browser to the signer of the required token, and keeps the factors proven so far for the return. */
 export function fetchJwtFrom(
   ports: LoginPorts,
+  { presentation }: Pick<Call, 'presentation'>,
   { key, browser }: Pick<OpenRequest, 'key' | 'browser'>,
   authRequestId: string,
   error?: string,
@@ -55,7 +72,10 @@ export function fetchJwtFrom(
   return ({ signer, kept }) => {
     const to = offered(signer)
     if (to === undefined || browser === undefined) return undefined
-    return { html: secondPage(to, authRequestId, error), cookie: keepPrimary(ports, kept, key) }
+    return {
+      html: secondPage(presentation, to, authRequestId, error),
+      cookie: keepPrimary(ports, kept, key),
+    }
   }
 }
 

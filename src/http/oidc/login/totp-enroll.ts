@@ -40,7 +40,7 @@ export function addTotpEnroll(
     const found = await findRequestForEnrollment(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(200, enrollStartPage({ authRequestId }), found, headers)
+    return loginPage(200, enrollStartPage(call.presentation, { authRequestId }), found, headers)
   })
 
   router.add(
@@ -53,7 +53,11 @@ export function addTotpEnroll(
       const { id, setup, recoveryCodes } = started
       const { provisioningUrl } = setup
       if (call.wantsHtml) {
-        const html = enrollPage({ authRequestId, provisioningUrl, recoveryCodes })
+        const html = enrollPage(call.presentation, {
+          authRequestId,
+          provisioningUrl,
+          recoveryCodes,
+        })
         return loginPage(201, html, found)
       }
       return json(201, { id, isVerified: false, provisioningUrl, recoveryCodes })
@@ -76,8 +80,8 @@ export function addTotpEnroll(
         const hostname = totpHostname(call)
         const setup = await pendingSetupInLogin(ports, { ...totpOf(found), hostname })
         return setup === undefined
-          ? enrollStartPage({ authRequestId, error })
-          : enrollPage({ authRequestId, ...setup, error })
+          ? enrollStartPage(call.presentation, { authRequestId, error })
+          : enrollPage(call.presentation, { authRequestId, ...setup, error })
       }
       return withForm(ports, call, { found, form }, async () => {
         const step = await verifyEnrollmentInLogin(ports, {

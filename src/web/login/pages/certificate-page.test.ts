@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { presentationIn } from '../presentation.ts'
 import { certificatePage } from './certificate-page.ts'
+
+const EN = presentationIn('en')
 
 const HOSTILE = '"><script>alert(1)</script>'
 const page = (changes: { hasCertificate?: boolean; error?: string } = {}) =>
-  certificatePage({ authRequestId: 'request-1', hasCertificate: true, ...changes }).toString()
+  certificatePage(EN, { authRequestId: 'request-1', hasCertificate: true, ...changes }).toString()
 
 test('the form posts the auth request to the login endpoint', () => {
   assert.match(page(), /<form method="post" action="\/oidc\/login\/cert">/)
@@ -40,7 +43,7 @@ test('the page needs no script and loads nothing', () => {
 })
 
 test('no value of the page can become markup, or another parameter of the link', () => {
-  const hostile = certificatePage({
+  const hostile = certificatePage(EN, {
     authRequestId: `${HOSTILE}&id=other`,
     hasCertificate: true,
     error: HOSTILE,

@@ -5,8 +5,9 @@
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
+import { loginAddress } from '../login-address.ts'
 import { passwordLink } from '../password-link.ts'
-import { CERTIFICATE } from '../texts.ts'
+import type { Presentation } from '../presentation.ts'
 
 export interface CertificatePage {
   readonly authRequestId: string
@@ -16,16 +17,18 @@ export interface CertificatePage {
   readonly error?: string
 }
 
-export function certificatePage(page: CertificatePage): SafeHtml {
+export function certificatePage(presentation: Presentation, page: CertificatePage): SafeHtml {
+  const { say } = presentation
   const { authRequestId, hasCertificate, error } = page
   const content = hasCertificate
-    ? html`<p>${CERTIFICATE.message}</p>
+    ? html`<p>${say('certificate.message')}</p>
 ${alert(error, 'focused')}<form method="post" action="/oidc/login/cert">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
-<button type="submit">${CERTIFICATE.submit}</button>
+<button type="submit">${say('certificate.submit')}</button>
 </form>
-${passwordLink(authRequestId)}`
-    : html`<p>${CERTIFICATE.missing}</p>
-${alert(error, 'focused')}${passwordLink(authRequestId)}`
-  return layout({ title: CERTIFICATE.title, content, error })
+${passwordLink(presentation, authRequestId)}`
+    : html`<p>${say('certificate.missing')}</p>
+${alert(error, 'focused')}${passwordLink(presentation, authRequestId)}`
+  const address = loginAddress('cert', authRequestId)
+  return layout(presentation, { title: say('certificate.title'), content, error, address })
 }

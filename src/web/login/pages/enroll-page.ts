@@ -7,8 +7,9 @@ import { alert } from '../alert.ts'
 import { codeField } from '../code-field.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
+import { loginAddress } from '../login-address.ts'
+import type { Presentation } from '../presentation.ts'
 import { qrCodeSvg } from '../qr-code.ts'
-import { ENROLL, ENROLL_START } from '../texts.ts'
 
 export interface EnrollStartPage {
   readonly authRequestId: string
@@ -17,16 +18,19 @@ export interface EnrollStartPage {
 }
 
 /** A code is required and there is no app yet. Starting changes data, so it is a button and not a link. */
-export function enrollStartPage({ authRequestId, error }: EnrollStartPage): SafeHtml {
-  return layout({
-    title: ENROLL_START.title,
+export function enrollStartPage(presentation: Presentation, page: EnrollStartPage): SafeHtml {
+  const { say } = presentation
+  const { authRequestId, error } = page
+  return layout(presentation, {
+    title: say('enrollStart.title'),
     error,
-    content: html`<p>${ENROLL_START.message}</p>
+    address: loginAddress('totp/enroll', authRequestId),
+    content: html`<p>${say('enrollStart.message')}</p>
 ${alert(error, 'focused')}<form method="post" action="/oidc/login/totp/enroll">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
-<button type="submit">${ENROLL_START.submit}</button>
+<button type="submit">${say('enrollStart.submit')}</button>
 </form>
-<p class="note">${ENROLL_START.apps}</p>`,
+<p class="note">${say('enroll.apps')}</p>`,
   })
 }
 
@@ -40,65 +44,75 @@ export interface EnrollPage {
   readonly error?: string
 }
 
-export function enrollPage(page: EnrollPage): SafeHtml {
+export function enrollPage(presentation: Presentation, page: EnrollPage): SafeHtml {
+  const { say } = presentation
   const { authRequestId, provisioningUrl, recoveryCodes, error } = page
-  return layout({
-    title: ENROLL.title,
+  return layout(presentation, {
+    title: say('enroll.title'),
     error,
+    // Another address would lose the recovery codes, which are shown once.
+    address: 'none',
     content: html`<ol class="steps">
 <li class="unprinted">
-<h2>${ENROLL.scan.title}</h2>
-${scanning(provisioningUrl)}
+<h2>${say('enroll.scan.title')}</h2>
+${scanning(presentation, provisioningUrl)}
 </li>
-${recoveryCodes === undefined ? undefined : saving(recoveryCodes, provisioningUrl)}<li class="unprinted">
-<h2>${ENROLL.prove.title}</h2>
-<p>${ENROLL.prove.message}</p>
+${recoveryCodes === undefined ? undefined : saving(presentation, recoveryCodes, provisioningUrl)}<li class="unprinted">
+<h2>${say('enroll.prove.title')}</h2>
+<p>${say('enroll.prove.message')}</p>
 <form method="post" action="/oidc/login/totp/enroll/verify">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
-${codeField({ label: ENROLL.prove.code, keyboard: 'numeric', isFirst: error !== undefined, error })}
-<button type="submit">${ENROLL.prove.submit}</button>
-</form>${recoveryCodes === undefined ? startingOver(authRequestId) : undefined}
+${codeField({ label: say('enroll.prove.code'), keyboard: 'numeric', isFirst: error !== undefined, error })}
+<button type="submit">${say('enroll.prove.submit')}</button>
+</form>${recoveryCodes === undefined ? startingOver(presentation, authRequestId) : undefined}
 </li>
 </ol>`,
   })
 }
 
-export function scanning(provisioningUrl: string): SafeHtml {
-  const picture = qrCodeSvg(provisioningUrl, ENROLL.scan.picture)
+export function scanning({ say }: Presentation, provisioningUrl: string): SafeHtml {
+  const picture = qrCodeSvg(provisioningUrl, say('enroll.scan.picture'))
   const key = new URL(provisioningUrl).searchParams.get('secret') ?? ''
   // Groups are separated by style, not by spaces, so that the copied text has none.
   const groups = (key.match(/.{1,4}/g) ?? []).map((group) => html`<span>${group}</span>`)
-  return html`<p>${picture === undefined ? ENROLL.scan.tooLong : ENROLL.scan.message}</p>
+  return html`<p>${picture === undefined ? say('enroll.scan.tooLong') : say('enroll.scan.message')}</p>
 ${picture}
-<p><a href="${provisioningUrl}">${ENROLL.scan.open}</a></p>
+<p><a href="${provisioningUrl}">${say('enroll.scan.open')}</a></p>
 <details>
-<summary>${ENROLL.scan.type}</summary>
-<p>${ENROLL.scan.key}</p>
+<summary>${say('enroll.scan.type')}</summary>
+<p>${say('enroll.scan.key')}</p>
 <code class="key">${groups}</code>
 </details>`
 }
 
 /** A user who did not save the recovery codes can get new ones: these cannot be shown again. */
-function startingOver(authRequestId: string): SafeHtml {
-  const url = `/oidc/login/totp/enroll?authRequestID=${encodeURIComponent(authRequestId)}`
-  return html`\n<p class="note">${ENROLL.unsaved} <a href="${url}">${ENROLL.again}</a>.</p>`
+function startingOver({ say, fill }: Presentation, authRequestId: string): SafeHtml {
+  const url = loginAddress('totp/enroll', authRequestId)
+  const startOver = html`<a href="${url}">${say('enroll.startOver')}</a>`
+  return html`\n<p class="note">${fill('enroll.unsaved', { startOver })}</p>`
 }
 
-export function saving(recoveryCodes: readonly string[], provisioningUrl: string): SafeHtml {
+export function saving(
+  presentation: Presentation,
+  recoveryCodes: readonly string[],
+  provisioningUrl: string,
+): SafeHtml {
+  const { say } = presentation
   return html`<li>
-<h2>${ENROLL.save.title}</h2>
-<p>${ENROLL.save.message}</p>
-${codeList(recoveryCodes, accountOf(provisioningUrl))}
+<h2>${say('enroll.save.title')}</h2>
+<p>${say('enroll.save.message')}</p>
+${codeList(presentation, recoveryCodes, accountOf(provisioningUrl))}
 </li>
 `
 }
 
 /** The codes, and in print the account that they belong to. */
 export function codeList(
+  { fill }: Presentation,
   codes: readonly string[],
   { issuer, name }: { readonly issuer: string; readonly name: string },
 ): SafeHtml {
-  return html`<p class="printed">${ENROLL.save.of} <bdi>${name}</bdi>, ${issuer}</p>
+  return html`<p class="printed">${fill('enroll.save.of', { name: html`<bdi>${name}</bdi>`, issuer })}</p>
 <ul class="codes">
 ${codes.map((code) => html`<li><code>${code}</code></li>\n`)}</ul>`
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { presentationIn } from '../presentation.ts'
 import { errorPage } from './error-page.ts'
 
+const EN = presentationIn('en')
+
 test('an error page says what happened and which request it was', () => {
-  const page = errorPage({
+  const page = errorPage(EN, {
     title: 'Page not found',
     message: 'Go back.',
     requestId: 'r-1',
@@ -16,7 +19,7 @@ test('an error page says what happened and which request it was', () => {
 
 test('no value of the page can become markup', () => {
   const hostile = '"></title><script>alert(1)</script>'
-  const page = errorPage({ title: hostile, message: hostile, requestId: hostile }).toString()
+  const page = errorPage(EN, { title: hostile, message: hostile, requestId: hostile }).toString()
   assert.doesNotMatch(page, /<script/)
   assert.equal(page.match(/<\/title>/g)?.length, 1)
 })

@@ -1,17 +1,19 @@
 /** The page for a request that cannot continue and has no address to redirect to (D-5, D-11). */
+import type { ErrorText } from '../error-text.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
-import { type ErrorText, REQUEST_ID } from '../texts.ts'
+import type { Presentation } from '../presentation.ts'
 
 export interface ErrorPage extends ErrorText {
   /** Also in the log line of the request (D-39). */
   readonly requestId: string
 }
 
-export function errorPage({ title, message, requestId }: ErrorPage): SafeHtml {
-  return layout({
+export function errorPage(presentation: Presentation, page: ErrorPage): SafeHtml {
+  const { title, message, requestId } = page
+  return layout(presentation, {
     title,
     content: html`<p>${message}</p>
-<p class="reference">${REQUEST_ID}: <code>${requestId}</code></p>`,
+<p class="reference">${presentation.say('requestId.label')}: <code>${requestId}</code></p>`,
   })
 }

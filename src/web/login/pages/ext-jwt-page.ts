@@ -6,9 +6,10 @@
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
+import { loginAddress } from '../login-address.ts'
 import { passwordLink } from '../password-link.ts'
+import type { Presentation } from '../presentation.ts'
 import { type SignerChoice, signerLinks } from '../signer-links.ts'
-import { EXT_JWT } from '../texts.ts'
 
 export interface ExtJwtPage {
   readonly authRequestId: string
@@ -19,24 +20,34 @@ export interface ExtJwtPage {
   readonly error?: string
 }
 
-export function extJwtPage({ authRequestId, choice, names, error }: ExtJwtPage): SafeHtml {
+export function extJwtPage(presentation: Presentation, page: ExtJwtPage): SafeHtml {
+  const { authRequestId, choice, names, error } = page
   const failed = alert(error, 'focused')
-  return layout({
-    title: EXT_JWT.title,
+  return layout(presentation, {
+    title: presentation.say('provider.title'),
     error,
-    content: html`${choice.links.length > 0 ? chooser(choice, failed) : byApplication(names, failed)}
-${passwordLink(authRequestId)}`,
+    address: loginAddress('ext-jwt', authRequestId),
+    content: html`${choice.links.length > 0 ? chooser(presentation, choice, failed) : byApplication(presentation, names, failed)}
+${passwordLink(presentation, authRequestId)}`,
   })
 }
 
-function chooser(choice: SignerChoice, failed: SafeHtml | undefined): SafeHtml {
-  return html`<p>${EXT_JWT.choose}</p>
-${failed}${signerLinks(choice)}`
+function chooser(
+  presentation: Presentation,
+  choice: SignerChoice,
+  failed: SafeHtml | undefined,
+): SafeHtml {
+  return html`<p>${presentation.say('provider.choose')}</p>
+${failed}${signerLinks(presentation, choice)}`
 }
 
-function byApplication(names: readonly string[], failed: SafeHtml | undefined): SafeHtml {
-  if (names.length === 0) return html`<p>${EXT_JWT.none}</p>\n${failed}`
-  return html`<p>${EXT_JWT.message}</p>
+function byApplication(
+  { say }: Presentation,
+  names: readonly string[],
+  failed: SafeHtml | undefined,
+): SafeHtml {
+  if (names.length === 0) return html`<p>${say('provider.none')}</p>\n${failed}`
+  return html`<p>${say('provider.message')}</p>
 <ul class="names">
 ${names.map((name) => html`<li>${name}</li>\n`)}</ul>
 ${failed}`

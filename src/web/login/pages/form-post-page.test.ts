@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { presentationIn } from '../presentation.ts'
 import { FORM_POST_SCRIPT_SOURCE, formPostPage } from './form-post-page.ts'
 
+const EN = presentationIn('en')
+
 test('the page holds a form of hidden fields, in order, and a button for browsers without scripts', () => {
-  const page = formPostPage({
+  const page = formPostPage(EN, {
     action: 'http://localhost:3000/callback?a=b&c=d',
     fields: [
       ['code', 'abc'],
@@ -19,7 +22,7 @@ test('the page holds a form of hidden fields, in order, and a button for browser
 })
 
 test('the only script is the one whose hash the policy names', () => {
-  const page = formPostPage({ action: 'http://localhost/', fields: [] }).toString()
+  const page = formPostPage(EN, { action: 'http://localhost/', fields: [] }).toString()
   const [script, ...others] = [...page.matchAll(/<script>(.*?)<\/script>/gs)]
   assert.equal(others.length, 0)
   const digest = createHash('sha256')
@@ -30,7 +33,7 @@ test('the only script is the one whose hash the policy names', () => {
 
 test('no value of the page can become markup', () => {
   const hostile = '"><script>alert(1)</script>'
-  const page = formPostPage({ action: hostile, fields: [[hostile, hostile]] }).toString()
+  const page = formPostPage(EN, { action: hostile, fields: [[hostile, hostile]] }).toString()
   assert.equal(page.match(/<script/g)?.length, 1)
   assert.equal(page.split('&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;').length - 1, 3)
 })

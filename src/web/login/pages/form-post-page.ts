@@ -5,7 +5,7 @@
 import { sha256 } from '../../../base/encoding.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
-import { FORM_POST } from '../texts.ts'
+import type { Presentation } from '../presentation.ts'
 
 export interface FormPostPage {
   /** The redirect URI of the auth request, which was checked at its beginning (R020). */
@@ -13,15 +13,18 @@ export interface FormPostPage {
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
-export function formPostPage({ action, fields }: FormPostPage): SafeHtml {
+export function formPostPage(presentation: Presentation, page: FormPostPage): SafeHtml {
+  const { say } = presentation
+  const { action, fields } = page
   const inputs = fields.map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`,
   )
-  return layout({
-    title: FORM_POST.title,
-    content: html`<p>${FORM_POST.message}</p>
+  return layout(presentation, {
+    title: say('formPost.title'),
+    address: 'none',
+    content: html`<p>${say('formPost.message')}</p>
 <form method="post" action="${action}">
-${inputs}<button type="submit">${FORM_POST.submit}</button>
+${inputs}<button type="submit">${say('formPost.submit')}</button>
 </form>
 <script>${SCRIPT}</script>`,
   })

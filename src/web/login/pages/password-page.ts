@@ -5,8 +5,9 @@
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
+import { loginAddress } from '../login-address.ts'
+import type { Presentation } from '../presentation.ts'
 import { type SignerChoice, signerLinks } from '../signer-links.ts'
-import { OR, SIGN_IN } from '../texts.ts'
 
 export interface PasswordPage {
   readonly authRequestId: string
@@ -18,27 +19,29 @@ export interface PasswordPage {
   readonly choice?: SignerChoice
 }
 
-export function passwordPage(page: PasswordPage): SafeHtml {
+export function passwordPage(presentation: Presentation, page: PasswordPage): SafeHtml {
+  const { say } = presentation
   const { authRequestId, username = '', error, choice = { links: [] } } = page
   // The error describes the focused field, so that a screen reader announces it when the page opens.
   const described = error === undefined ? undefined : html` aria-describedby="error"`
   const onUsername = username === '' ? html` autofocus` : undefined
   const onPassword = username === '' ? undefined : html` autofocus`
-  return layout({
-    title: SIGN_IN.title,
+  return layout(presentation, {
+    title: say('signIn.title'),
     error,
+    address: loginAddress('username', authRequestId),
     content: html`${alert(error)}<form method="post" action="/oidc/login/username">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
-<label for="username">${SIGN_IN.username}</label>
+<label for="username">${say('signIn.username')}</label>
 <input id="username" name="username" type="text" value="${username}" required autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false"${described}${onUsername}>
-<label for="password">${SIGN_IN.password}</label>
+<label for="password">${say('signIn.password')}</label>
 <input id="password" name="password" type="password" required autocomplete="current-password"${described}${onPassword}>
-<button type="submit">${SIGN_IN.submit}</button>
-</form>${choice.links.length === 0 ? undefined : others(choice)}`,
+<button type="submit">${say('signIn.submit')}</button>
+</form>${choice.links.length === 0 ? undefined : others(presentation, choice)}`,
   })
 }
 
-function others(choice: SignerChoice): SafeHtml {
-  return html`\n<p class="or"><span>${OR}</span></p>
-${signerLinks(choice)}`
+function others(presentation: Presentation, choice: SignerChoice): SafeHtml {
+  return html`\n<p class="or"><span>${presentation.say('signIn.or')}</span></p>
+${signerLinks(presentation, choice)}`
 }

@@ -5,8 +5,8 @@
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
+import type { Presentation } from '../presentation.ts'
 import { type SignerLink, signerLink } from '../signer-links.ts'
-import { SECOND_PROOF } from '../texts.ts'
 
 export interface SecondProofPage {
   readonly link: SignerLink
@@ -14,11 +14,15 @@ export interface SecondProofPage {
   readonly error?: string
 }
 
-export function secondProofPage({ link, error }: SecondProofPage): SafeHtml {
-  return layout({
-    title: SECOND_PROOF.title,
+export function secondProofPage(presentation: Presentation, page: SecondProofPage): SafeHtml {
+  const { say } = presentation
+  const { link, error } = page
+  return layout(presentation, {
+    title: say('secondProof.title'),
     error,
-    content: html`<p>${SECOND_PROOF.message}</p>
-${alert(error, 'focused')}${signerLink(link, 'choice only')}`,
+    // The page belongs to one step of the login, which an address cannot repeat.
+    address: 'none',
+    content: html`<p>${say('secondProof.message')}</p>
+${alert(error, 'focused')}${signerLink(presentation, link, 'choice only')}`,
   })
 }

@@ -1,7 +1,7 @@
 /** The pages of a logout: the question, if no hint named the session (D-242), and the result (D-30). */
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
-import { NOT_SIGNED_IN, SIGN_OUT, SIGNED_OUT } from '../texts.ts'
+import type { Presentation } from '../presentation.ts'
 
 export interface SignOutPage {
   /** The name of the account. */
@@ -13,29 +13,36 @@ export interface SignOutPage {
   readonly stay: string
 }
 
-export function signOutPage({ name, action, fields, stay }: SignOutPage): SafeHtml {
+export function signOutPage(presentation: Presentation, page: SignOutPage): SafeHtml {
+  const { say, fill } = presentation
+  const { name, action, fields, stay } = page
   const hidden = Object.entries(fields).map(
     ([field, value]) => html`<input type="hidden" name="${field}" value="${value}">\n`,
   )
-  return layout({
-    title: SIGN_OUT.title,
-    content: html`<p>${SIGN_OUT.signedInAs} <strong><bdi>${name}</bdi></strong>. ${SIGN_OUT.others}</p>
+  return layout(presentation, {
+    title: say('signOut.title'),
+    content: html`<p>${fill('signOut.signedInAs', { name: html`<strong><bdi>${name}</bdi></strong>` })} ${say('signOut.others')}</p>
 <form method="post" action="${action}">
-${hidden}<button type="submit">${SIGN_OUT.submit}</button>
+${hidden}<button type="submit">${say('signOut.submit')}</button>
 </form>
-<p class="instead"><a href="${stay}">${SIGN_OUT.stay}</a></p>`,
+<p class="instead"><a href="${stay}">${say('signOut.stay')}</a></p>`,
   })
 }
 
-export function signedOutPage(): SafeHtml {
-  return layout({ title: SIGNED_OUT.title, content: html`<p>${SIGNED_OUT.message}</p>` })
+export function signedOutPage(presentation: Presentation): SafeHtml {
+  const { say } = presentation
+  return layout(presentation, {
+    title: say('signedOut.title'),
+    content: html`<p>${say('signedOut.message')}</p>`,
+  })
 }
 
 /** There was no session to end, and the page does not claim that it ended one. */
-export function notSignedInPage(): SafeHtml {
-  return layout({
-    title: NOT_SIGNED_IN.title,
-    content: html`<p>${NOT_SIGNED_IN.message}</p>
-<p class="note">${NOT_SIGNED_IN.others}</p>`,
+export function notSignedInPage(presentation: Presentation): SafeHtml {
+  const { say } = presentation
+  return layout(presentation, {
+    title: say('notSignedIn.title'),
+    content: html`<p>${say('notSignedIn.message')}</p>
+<p class="note">${say('notSignedIn.others')}</p>`,
   })
 }

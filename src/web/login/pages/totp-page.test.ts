@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { presentationIn } from '../presentation.ts'
 import { totpPage } from './totp-page.ts'
+
+const EN = presentationIn('en')
 
 const HOSTILE = '"><script>alert(1)</script>'
 const page = (changes: { error?: string; canRecover?: boolean } = {}) =>
-  totpPage({ authRequestId: 'request-1', canRecover: true, ...changes }).toString()
+  totpPage(EN, { authRequestId: 'request-1', canRecover: true, ...changes }).toString()
 
 test('the form posts the fields of the SPEC to the login endpoint', () => {
   assert.match(page(), /<form method="post" action="\/oidc\/login\/totp">/)
@@ -38,7 +41,11 @@ test('the page needs no script and loads nothing', () => {
 })
 
 test('no value of the page can become markup', () => {
-  const hostile = totpPage({ authRequestId: HOSTILE, canRecover: true, error: HOSTILE }).toString()
+  const hostile = totpPage(EN, {
+    authRequestId: HOSTILE,
+    canRecover: true,
+    error: HOSTILE,
+  }).toString()
   assert.doesNotMatch(hostile, /<script/)
   assert.equal(hostile.split('&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;').length - 1, 2)
 })

@@ -5,7 +5,8 @@
 import { codeField } from '../code-field.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
-import { TOTP } from '../texts.ts'
+import { loginAddress } from '../login-address.ts'
+import type { Presentation } from '../presentation.ts'
 
 export interface TotpPage {
   readonly authRequestId: string
@@ -15,16 +16,19 @@ export interface TotpPage {
   readonly error?: string
 }
 
-export function totpPage({ authRequestId, canRecover, error }: TotpPage): SafeHtml {
-  const recovery = canRecover ? html`\n<p class="note">${TOTP.recovery}</p>` : undefined
-  return layout({
-    title: TOTP.title,
+export function totpPage(presentation: Presentation, page: TotpPage): SafeHtml {
+  const { say } = presentation
+  const { authRequestId, canRecover, error } = page
+  const recovery = canRecover ? html`\n<p class="note">${say('code.recovery')}</p>` : undefined
+  return layout(presentation, {
+    title: say('code.title'),
     error,
-    content: html`<p>${TOTP.message}</p>
+    address: loginAddress('totp', authRequestId),
+    content: html`<p>${say('code.message')}</p>
 <form method="post" action="/oidc/login/totp">
 <input type="hidden" name="id" value="${authRequestId}">
-${codeField({ label: TOTP.code, keyboard: 'text', isFirst: true, error })}
-<button type="submit">${TOTP.submit}</button>
+${codeField({ label: say('code.label'), keyboard: 'text', isFirst: true, error })}
+<button type="submit">${say('code.submit')}</button>
 </form>${recovery}`,
   })
 }

@@ -1,17 +1,14 @@
-/** Checks that our page sent a form of the account pages, before anything in it is read. D-162. */
+/** Checks that our page sent a form, before anything in it is read. D-162. */
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { isFormToken } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import type { ListenerParts } from '../listener-parts.ts'
 import { type Fields, textField } from '../reading/fields.ts'
 import type { RequestHead } from '../reading/header-fields.ts'
+import type { AtListener, Site } from './site.ts'
 
 /** D-162: runs before the token check. Browsers send both fields with a form; a caller with neither has no cookies. */
-export function refuseForeign(
-  head: RequestHead,
-  { addresses }: Pick<ListenerParts, 'addresses'>,
-): void {
+export function refuseForeign(head: RequestHead, { addresses }: AtListener): void {
   const site = head.headers['sec-fetch-site']
   const { origin } = head.headers
   const isForeign =
@@ -22,13 +19,15 @@ export function refuseForeign(
 
 export function refuseForged(
   ports: AccountPorts,
+  { name }: Pick<Site, 'name'>,
   session: CallSession,
-  form: string,
-  fields: Fields,
+  { form, fields }: { readonly form: string; readonly fields: Fields },
 ): void {
   const [given, ...others] = fields.get('formToken') ?? []
   const isOurs =
-    typeof given === 'string' && others.length === 0 && isFormToken(ports, session, form, given)
+    typeof given === 'string' &&
+    others.length === 0 &&
+    isFormToken(ports, name, session, form, given)
   if (!isOurs) throw new Failure('FORBIDDEN', { detail: 'the form has no token of this session' })
 }
 

@@ -1,0 +1,39 @@
+/** What a start prints when the service answers: links to click, and a command to paste. */
+import type { Instance } from '../../app/core.ts'
+import type { OpenedHome } from '../../app/installation/home.ts'
+import { shellWord } from '../../base/shell-word.ts'
+import type { Binding } from '../../config/config.ts'
+
+type Shown = Pick<Instance, 'listeners' | 'caFile'>
+
+/** The pages for people, with the binding that has each. */
+const PAGES: readonly { readonly title: string; readonly binding: Binding; path: string }[] = [
+  { title: 'account', binding: 'edge-oidc', path: '/account' },
+]
+
+export function readyLines(
+  { listeners, caFile }: Shown,
+  { config, override, file }: Pick<OpenedHome, 'config' | 'override' | 'file'>,
+): readonly string[] {
+  const base = listeners[0]?.baseUrls[0] ?? ''
+  const trust = caFile === undefined ? [] : ['--cacert', caFile]
+  const curl = ['curl', ...trust, `${base}/version`].map(shellWord).join(' ')
+  const pages = PAGES.flatMap(({ title, binding, path }): [string, string][] => {
+    const bound = config.listeners.find(({ apis }) => apis.some((api) => api.binding === binding))
+    const [url] = listeners.find(({ name }) => name === bound?.name)?.baseUrls ?? []
+    return url === undefined ? [] : [[title, `${url}${path}`]]
+  })
+  const fields: readonly (readonly [string, string])[] = [
+    ['base URL', base],
+    ...pages,
+    ...(override === undefined
+      ? []
+      : [['address', `from ${override.by}, for this run; ${file} says ${override.from}`] as const]),
+    ...(caFile === undefined ? [] : [['CA file', caFile] as const]),
+    ['try it', curl],
+  ]
+  return [
+    'Latchkey is ready.',
+    ...fields.map(([title, value]) => `  ${title.padEnd(8)}   ${value}`),
+  ]
+}

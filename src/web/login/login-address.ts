@@ -1,0 +1,7 @@
+/** The address of a login page: SPEC Endpoints. */
+
+export type LoginPath = 'username' | 'cert' | 'ext-jwt' | 'totp' | 'totp/enroll'
+
+export function loginAddress(path: LoginPath, authRequestId: string): string {
+  return `/oidc/login/${path}?authRequestID=${encodeURIComponent(authRequestId)}`
+}

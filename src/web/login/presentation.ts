@@ -1,0 +1,28 @@
+/**
+ * How pages are shown to the reader of one request: in which language, and where the switch to another one leads. Every
+ * page takes one as its first argument. D-342.
+ */
+
+import type { TextKey } from '../texts/en.ts'
+import { type Language, partsOf, type Texts, textsIn, type ValuesOf } from '../texts/languages.ts'
+import { type HtmlValue, html, type SafeHtml } from './html.ts'
+
+export interface Presentation extends Texts {
+  /** Like `say`, for values that are markup. Everything else in it is escaped. */
+  fill<K extends TextKey>(key: K, ...values: ValuesOf<K, HtmlValue>): SafeHtml
+  /** The address that shows this page again with GET; undefined if only a POST shows it. */
+  readonly address: string | undefined
+}
+
+export function presentationIn(language: Language, address?: string): Presentation {
+  const texts = textsIn(language)
+  return {
+    ...texts,
+    address,
+    fill: (key, ...[values = {}]) => filled(texts.template(key), values),
+  }
+}
+
+function filled(template: string, values: Readonly<Record<string, HtmlValue>>): SafeHtml {
+  return html`${partsOf(template).map((part, i) => (i % 2 === 0 ? part : values[part]))}`
+}

@@ -1,0 +1,11 @@
+/**
+ * Every text of the pages in English: the source that other languages follow. Names in braces are filled in. A key that
+ * ends in `.one` or `.other` is one form of a text with a count.
+ */
+import { ACCOUNT } from './en/account.ts'
+import { ERRORS } from './en/errors.ts'
+import { LOGIN } from './en/login.ts'
+
+export const en = { ...LOGIN, ...ERRORS, ...ACCOUNT } as const
+
+export type TextKey = keyof typeof en

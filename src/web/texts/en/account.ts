@@ -1,0 +1,117 @@
+/** The account pages. Short, and in the words of users, not of the protocol. */
+export const ACCOUNT = {
+  'account.pages': 'Account pages',
+  'account.skip': 'Skip to content',
+  'account.signOut': 'Sign out',
+  'account.back': 'Back to your account',
+
+  'page.overview': 'Overview',
+  'page.sessions': 'Sessions',
+  'page.password': 'Password',
+  'page.totp': 'Authenticator app',
+  'page.certificates': 'Certificate',
+
+  'overview.signedInAs': 'Signed in as {name}.',
+  'overview.sessions.one': 'You are signed in here and nowhere else.',
+  'overview.sessions.other': 'You have {count} open sessions.',
+  'overview.password': 'You have a password.',
+  'overview.noPassword': 'You have no password.',
+  'overview.totp': 'On. Recovery codes left: {count}.',
+  'overview.totpNoCodes': 'On, but no recovery codes are left. Create new ones.',
+  'overview.noTotp': 'Off. With an app, your password alone is not enough to sign in.',
+  'overview.certificate': 'Valid until {time}.',
+  'overview.certificateExpired': 'Expired on {time}.',
+  'overview.noCertificate': 'You have no certificate.',
+
+  'sessions.message':
+    'Everything that is signed in with your account. Sign out any session you do not recognize.',
+  'sessions.current': 'This browser',
+  'sessions.unknown': 'Unknown program',
+  'sessions.program': '{browser} on {system}',
+  'sessions.userAgent': 'User agent',
+  'sessions.address': 'Address',
+  'sessions.created': 'Signed in',
+  'sessions.lastActivity': 'Last used',
+  'sessions.expires': 'Ends',
+  'sessions.end': 'Sign out',
+  'sessions.endLabel': 'Sign out the session of {program} from {address}, signed in {time}',
+  'sessions.endOthers': 'Sign out all other sessions',
+  'sessions.noOthers': 'There are no other sessions.',
+  'sessions.gone': 'That session has already ended. The remaining sessions are below.',
+  'sessions.more.one': 'One older session is not shown. Signing out all others includes it.',
+  'sessions.more.other':
+    '{count} older sessions are not shown. Signing out all others includes them.',
+
+  'confirm.title': 'Confirm that it is you',
+  'confirm.message': 'You signed in a while ago. To make changes here, sign in again.',
+  'confirm.submit': 'Sign in again',
+
+  'password.message': 'When you change it, you are signed out everywhere else.',
+  'password.none':
+    'Your account has no password. You sign in with a certificate or with an account from another provider.',
+  'password.current': 'Current password',
+  'password.next': 'New password',
+  'password.rule': 'At least {count} characters. Longer is better.',
+  'password.repeated': 'Confirm new password',
+  'password.submit': 'Change password',
+  'password.wrong': 'The current password is incorrect, or there were too many failed attempts.',
+  'password.different': 'The new passwords do not match.',
+  'password.same': 'The new password is the same as the current one. Choose another.',
+  'password.missing': 'Fill in all three fields.',
+  'password.tooShort': 'The new password must have at least {count} characters.',
+  'password.tooLong': 'The new password must have at most {count} characters.',
+  'password.common': 'The new password is one of the most common passwords. Choose another.',
+  'password.ownName':
+    'The new password is made from your username, your name or the name of the service. Choose another.',
+
+  'totp.off': 'With an authenticator app, signing in also asks for a code from your phone.',
+  'totp.start': 'Set up an app',
+  'totp.on': 'Your account asks for a code from your authenticator app at every sign-in.',
+  'totp.recovery.title': 'Recovery codes',
+  'totp.recovery.none':
+    'You have none left. Create new ones: without them, you cannot sign in if you lose your phone.',
+  'totp.recovery.left':
+    'You have {count} left. If you lose your phone, each lets you sign in once. When you create new ones, these stop working.',
+  'totp.recovery.renew': 'Create new recovery codes',
+  'totp.recovery.fresh': 'Your new recovery codes',
+  'totp.recovery.save':
+    'The old ones no longer work. These are not shown again: copy them or print this page, and keep them in a safe place.',
+  'totp.recovery.done': 'I have saved them',
+  'totp.remove.title': 'Remove the app',
+  'totp.remove.hint': 'Signing in then no longer asks for a code.',
+  'totp.remove.demanded':
+    'Your account requires an app: you set up another one at the next sign-in.',
+  'totp.remove.submit': 'Remove the app',
+  'totp.code': 'Code from the app, or a recovery code',
+  'totp.cancel': 'Not now',
+
+  'certificates.message': 'Programs and browsers can sign in with this certificate and its key.',
+  'certificates.none': 'Your account has no certificate. If you need one, ask an administrator.',
+  'certificates.fingerprint': 'Fingerprint (SHA-256)',
+  'certificates.from': 'Valid from',
+  'certificates.until': 'Valid until',
+  'certificates.by': 'Issued by',
+  'certificates.network': 'this service',
+  'certificates.others': 'another authority',
+  'certificates.expired': 'Expired',
+  'certificates.renewing':
+    'A renewal is in progress. Until the program has confirmed it, both certificates work.',
+  'certificates.renewal': 'New fingerprint (SHA-256)',
+  'certificates.programs': 'The program that holds the key renews the certificate.',
+  'certificates.elsewhere': 'It is renewed where it was issued.',
+
+  'note.confirmed': 'Thank you. You can make changes for the next five minutes.',
+  'note.confirm-first': 'Nothing was changed. Confirm that it is you, then try again.',
+  'note.session-ended': 'That session was signed out.',
+  'note.sessions-ended': 'All other sessions were signed out.',
+  'note.password-changed': 'Your password was changed. You are signed out everywhere else.',
+  'note.app-on': 'Your app is set up. The next sign-in asks for a code.',
+  'note.app-off': 'The app was removed. Signing in no longer asks for a code.',
+  'note.app-exists': 'You already have an app. To use another one, remove it first.',
+  'note.app-again': 'That took too long, or the setup was started again elsewhere. Start again.',
+  'note.signed-in-again': 'You were signed out in the meantime, so nothing was changed.',
+
+  'blocked.title': 'Not available for your account',
+  'blocked.message':
+    'Your account needs a confirmation from an identity provider with every request, which a browser cannot send. Ask an administrator to make the change, or use a program that can.',
+} as const
