@@ -84,6 +84,7 @@ const domainOrder = [
   'management',
   'installation',
   'health',
+  'overview',
 ]
 
 // Each outside library has one home, so that it can be replaced or upgraded in one place.

@@ -13,6 +13,7 @@ import type { PasswordFailures, SecondFactorStores } from './factors/stores.ts'
 import type { Authenticators, Identities } from './identities/stores.ts'
 import type { Installation, SealedValues } from './installation/stores.ts'
 import type { AuthRequests, SpentStates } from './login/stores.ts'
+import type { Instances, Statistics } from './overview/stores.ts'
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
@@ -38,6 +39,8 @@ export interface Stores extends SecondFactorStores {
   readonly signingKeys: SigningKeyStore
   readonly authorities: Authorities
   readonly events: Events
+  readonly instances: Instances
+  readonly statistics: Statistics
 }
 
 /**

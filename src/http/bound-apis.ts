@@ -4,6 +4,7 @@
 
 import type { AccountPorts } from '../domain/account/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
+import type { OverviewPorts } from '../domain/overview/ports.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
@@ -44,7 +45,7 @@ import { openZitiLayer } from './openziti/openziti.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
-export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'>
+export type HttpPorts = AccountPorts & ManagementPorts & OverviewPorts & Pick<Stores, 'events'>
 
 export type BoundApi =
   | {

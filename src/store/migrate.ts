@@ -14,7 +14,8 @@ import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'
 import { lastLogin } from './migrations/0007-last-login.ts'
 import { enrollmentJwt } from './migrations/0008-enrollment-jwt.ts'
 import { eventNames } from './migrations/0009-event-names.ts'
-import { keyPurpose } from './migrations/0010-key-purpose.ts'
+import { overview } from './migrations/0010-overview.ts'
+import { keyPurpose } from './migrations/0011-key-purpose.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -29,6 +30,7 @@ const MIGRATIONS: readonly Migration[] = [
   lastLogin,
   enrollmentJwt,
   eventNames,
+  overview,
   keyPurpose,
 ]
 
@@ -50,9 +52,10 @@ export function migrate(db: Kysely<Tables>, database: Database): Promise<void> {
       )
     }
 
-    for (const { name, statements } of MIGRATIONS) {
+    for (const { name, statements, fill } of MIGRATIONS) {
       if (applied.has(name)) continue
       for (const statement of statements(database)) await sql.raw(statement).execute(transaction)
+      await fill?.(transaction)
       await sql`insert into migrations (name) values (${name})`.execute(transaction)
     }
     await database.completeSchema(transaction)

@@ -25,6 +25,8 @@ import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
+import { sqlInstances } from './overview/instances.ts'
+import { sqlStatistics } from './overview/statistics.ts'
 import { rememberReads } from './remembered-reads.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
 import { sqlCas } from './rules/cas.ts'
@@ -183,6 +185,8 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   sessionEndings: ({ db }) => sqlSessionEndings(db),
   signingKeys: ({ db }) => sqlSigningKeys(db),
   authorities: ({ db }) => sqlAuthorities(db),
+  instances: ({ db }) => sqlInstances(db),
+  statistics: ({ db }) => sqlStatistics(db),
   events: ({ db, lists, onEvent }) => sqlEvents(db, lists, onEvent),
 }
 const NAMES = Object.keys(MAKERS) as (keyof Stores)[]

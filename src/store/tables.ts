@@ -49,6 +49,7 @@ export interface Tables {
   signing_keys: SigningKeyRow
   authorities: AuthorityRow
   events: EventRow
+  instances: InstanceRow
 }
 
 /** Text that holds JSON. */
@@ -126,6 +127,9 @@ export interface AuthenticatorRow {
   /** The certificate that replaces this one once its holder has confirmed it; until then both work (API 3.1). */
   renewal_cert_pem: string | null
   renewal_fingerprint: string | null
+  /** When each of the two certificates expires (D-367). */
+  not_after: Generated<Instant | null>
+  renewal_not_after: Generated<Instant | null>
   last_used_at: Instant | null
   tags: Json
   created_at: Instant
@@ -287,4 +291,13 @@ export interface EventRow {
   /** How often it happened; more than once if repeats were folded (D-207). */
   count: Generated<number>
   fold_key: Generated<string | null>
+}
+
+/** A process, or a group of workers, that serves this database (D-368). */
+export interface InstanceRow {
+  id: string
+  version: string
+  started_at: Instant
+  seen_at: Instant
+  body: Json
 }

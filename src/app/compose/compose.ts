@@ -16,6 +16,7 @@ import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import type { PasswordHashing } from '../../domain/factors/passwords/hashing.ts'
+import { createCountedIntervals } from '../../domain/overview/counted-intervals.ts'
 import { createRules } from '../../domain/policies/rules.ts'
 import { createEndedSessions, type EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
 import { NO_NEWS, type Others, tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
@@ -145,6 +146,8 @@ export function compose(parts: Parts) {
     refreshRetryWindow: tokens.refreshRetryWindow,
     accessTokenLife: tokens.accessTokenDuration,
     idTokenLife: tokens.idTokenDuration,
+    keyRotation: config.keys.rotation,
+    countedIntervals: createCountedIntervals(),
     enrollmentDuration: config.enrollment.duration,
     enrolledCertificateDuration: config.enrollment.certificateDuration,
   }

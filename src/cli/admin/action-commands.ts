@@ -1,4 +1,5 @@
 /** Administrator commands other than writing entities: blocking and unblocking, dry runs, keys, events. */
+import { EXPIRY_KINDS } from '../../entities/expiring.ts'
 import { SESSION_OPTIONS } from '../contexts/open-session.ts'
 import { type Command, command } from '../table/command.ts'
 import { BODY, YES } from './entities/entity-commands.ts'
@@ -176,6 +177,26 @@ export const ACTION_COMMANDS: readonly Command[] = [
       const { showJwt } = await import('./cas.ts')
       return (values, io, [name = '']) => showJwt(name, values, io)
     },
+  }),
+  command({
+    words: 'overview',
+    what: 'show sign-ins, sessions, instances, what expires soon and the last backup',
+    audience: 'administrator',
+    options: SESSION_OPTIONS,
+    examples: ['latchkey overview'],
+    load: async () => (await import('./overview.ts')).showOverview,
+  }),
+  command({
+    words: 'expiry',
+    what: 'list certificates, CAs and signing keys by their end',
+    audience: 'administrator',
+    options: {
+      days: { value: 'N', what: 'only what ends within N days; exit code 1 if there is any' },
+      kind: { value: 'KIND', choices: EXPIRY_KINDS, what: 'only of this kind' },
+      ...SESSION_OPTIONS,
+    },
+    examples: ['latchkey expiry', 'latchkey expiry --days 30 --kind server-certificate'],
+    load: async () => (await import('./overview.ts')).showExpiry,
   }),
   command({
     words: 'keys list',

@@ -76,6 +76,11 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     reasons: {},
     details: { sealedAgain: 'always' },
   },
+  'installation.backed-up': {
+    what: '`latchkey backup` wrote a backup. `withSecret`: whether the installation secret is in it.',
+    reasons: {},
+    details: { rows: 'always', withSecret: 'always' },
+  },
   'installation.restored': {
     what: '`latchkey restore` restored a backup; a new epoch began.',
     reasons: {},

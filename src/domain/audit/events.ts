@@ -148,6 +148,10 @@ export type Happening =
       }
     }
   | {
+      readonly type: 'installation.backed-up'
+      readonly details: { readonly rows: number; readonly withSecret: boolean }
+    }
+  | {
       readonly type: 'installation.moved'
       /** The two databases, without user and password. */
       readonly details: { readonly from: string; readonly to: string }

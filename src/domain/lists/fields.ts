@@ -66,6 +66,11 @@ export const SIGNING_KEY_FIELDS = {
   hasTags: false,
 } as const satisfies ListFields
 
+export const EXPIRY_FIELDS = {
+  fields: { id: TEXT, kind: TEXT, name: TEXT, endsAt: TIME, renewedBy: TEXT, identityId: TEXT },
+  hasTags: false,
+} as const satisfies ListFields
+
 /** A list that is only available in pages. */
 export const NO_FIELDS: ListFields = { fields: {}, hasTags: false }
 

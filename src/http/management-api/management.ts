@@ -1,5 +1,6 @@
 /** The part of the management API that the other API does not have: what administrators manage. API 3.3. */
 import type { ManagementPorts } from '../../domain/management/ports.ts'
+import type { OverviewPorts } from '../../domain/overview/ports.ts'
 import type { Stores } from '../../domain/stores.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -11,12 +12,13 @@ import { addEnrollments } from './enrollments.ts'
 import { addEvents } from './events.ts'
 import { addManagedSigners } from './external-jwt-signers.ts'
 import { addIdentities } from './identities.ts'
+import { addOverview } from './overview.ts'
 import { addPolicyWhatIf } from './policy-what-if.ts'
 import { addSigningKeys } from './signing-keys.ts'
 
 export function addManagementApi(
   api: Api,
-  ports: ManagementPorts & TokenPorts & Pick<Stores, 'events'>,
+  ports: ManagementPorts & TokenPorts & OverviewPorts & Pick<Stores, 'events'>,
 ): void {
   addIdentities(api, ports)
   addAuthenticators(api, ports)
@@ -28,4 +30,5 @@ export function addManagementApi(
   addEnrollments(api, ports)
   addEvents(api, ports)
   addSigningKeys(api, ports)
+  addOverview(api, ports)
 }

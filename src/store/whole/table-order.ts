@@ -28,6 +28,7 @@ const IN_ORDER = [
   'signing_keys',
   'authorities',
   'events',
+  'instances',
 ] as const satisfies readonly TableName[]
 
 /** Does not compile while a table is missing above. */
@@ -47,6 +48,7 @@ export const OF_ONE_EPOCH: readonly TableName[] = [
   'refresh_tokens',
   'session_certificates',
   'signing_keys',
+  'instances',
 ]
 
 /** The columns that the database numbers itself. */

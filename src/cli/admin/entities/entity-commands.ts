@@ -131,7 +131,7 @@ function createCommand(resource: Resource): readonly Command[] {
       what: create.what,
       audience: 'administrator',
       operands: create.isNamed ? [{ name: 'NAME', isOptional: true }] : [],
-      options: { ...optionsOf(create.fields), ...BODY, ...SESSION_OPTIONS },
+      options: { ...create.options, ...optionsOf(create.fields), ...BODY, ...SESSION_OPTIONS },
       examples: create.examples,
       load: async () => {
         const { createEntity } = await import('./write-entity.ts')

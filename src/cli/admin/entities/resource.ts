@@ -1,4 +1,6 @@
 /** The type of the entity descriptions for the command line; resources.ts has the descriptions. */
+import type { EdgeApi } from '../../api/edge-api.ts'
+import type { Options } from '../../table/command.ts'
 import type { Column } from './columns.ts'
 import type { Body, Field, OptionValues, ResourceName } from './fields.ts'
 
@@ -25,6 +27,10 @@ export interface Creation {
   readonly fields: readonly Field[]
   /** The body before any options are applied. */
   readonly defaults: Body
+  /** Options of the command that are not fields of the entity. */
+  readonly options?: Options
+  /** Asks the service for what the options leave out. */
+  readonly propose?: (api: EdgeApi, values: OptionValues) => Promise<Body>
   /** Completes the body from several options together. Throws Misuse. */
   readonly complete?: (body: Body, values: OptionValues) => Body
   readonly examples: readonly string[]

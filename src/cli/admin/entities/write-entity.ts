@@ -18,7 +18,7 @@ export interface WriteValues extends SessionValues {
 
 export async function createEntity(
   resource: Resource,
-  { fields, defaults, complete, isNamed }: Creation,
+  { fields, defaults, propose, complete, isNamed }: Creation,
   name: string | undefined,
   values: WriteValues,
   io: Io,
@@ -32,7 +32,8 @@ export async function createEntity(
     ...(name === undefined ? {} : { name }),
     ...(await bodyOf(fields, values as OptionValues, readersOf(api, io))),
   }
-  const own: Body = { ...(whole ?? defaults), ...given }
+  const proposed = await propose?.(api, values as OptionValues)
+  const own: Body = { ...(whole ?? defaults), ...proposed, ...given }
   // If the user passes a body, options only add what it lacks.
   const body =
     complete === undefined || whole !== undefined ? own : complete(own, values as OptionValues)
