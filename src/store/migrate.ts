@@ -15,7 +15,8 @@ import { lastLogin } from './migrations/0007-last-login.ts'
 import { enrollmentJwt } from './migrations/0008-enrollment-jwt.ts'
 import { eventNames } from './migrations/0009-event-names.ts'
 import { overview } from './migrations/0010-overview.ts'
-import { keyPurpose } from './migrations/0011-key-purpose.ts'
+import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
+import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -31,6 +32,7 @@ const MIGRATIONS: readonly Migration[] = [
   enrollmentJwt,
   eventNames,
   overview,
+  confirmedEndings,
   keyPurpose,
 ]
 

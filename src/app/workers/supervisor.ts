@@ -5,6 +5,7 @@
 import { milliseconds, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
 import type { WantedAddress } from '../../config/addresses/override-address.ts'
+import type { Position } from '../../domain/sessions/confirming/position.ts'
 import { listenOnEach } from '../../https-server/listen-on-each.ts'
 import { openAuditOutput } from '../audit-output.ts'
 import { runInBackground } from '../background.ts'
@@ -22,6 +23,7 @@ import {
 } from '../core.ts'
 import { RefusedStart } from '../installation/private-files.ts'
 import { distinctInterfaces, explainListenError } from '../listen-places.ts'
+import { createInstancePresence } from '../monitoring/instance-presence.ts'
 import { certificateSource } from '../server-certificates.ts'
 import { createDoor, type Door } from './door.ts'
 import type { StartWorker } from './messages.ts'
@@ -41,6 +43,7 @@ export interface SupervisorOptions extends InstanceOptions {
 }
 
 /** The drain, and what a worker does after it. */
+const POSITION_LIMIT = seconds(1)
 const WORKERS_STOP = milliseconds(DRAIN + seconds(2))
 
 export async function startSupervisor(options: SupervisorOptions): Promise<Instance> {
@@ -101,7 +104,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
     const { home, file, tree, wanted, variables, hashStrength } = options
     prepared.resolve({ workers, home, file, tree, wanted, variables, openPorts, hashStrength })
     const { listeners } = await starting
-    return run({ core, pool, door, listeners, renewCertificates: certificates, reports })
+    return await run({ core, pool, door, listeners, renewCertificates: certificates, reports })
   } catch (error) {
     prepared.reject(error)
     door.close()
@@ -114,14 +117,14 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   }
 }
 
-function run(parts: {
+async function run(parts: {
   readonly core: Core
   readonly pool: Pool
   readonly door: Door
   readonly listeners: readonly NamedListener[]
   readonly renewCertificates: () => Promise<boolean>
   readonly reports: ReturnType<typeof createReports>
-}): Instance {
+}): Promise<Instance> {
   const { core, pool, door, listeners, reports } = parts
   const secretReplaced = Promise.withResolvers<void>()
   const databaseRestored = Promise.withResolvers<void>()
@@ -129,17 +132,22 @@ function run(parts: {
   async function showEverywhere(): Promise<void> {
     await Promise.all(pool.running().map(({ channel }) => channel.ask('renewCertificates', null)))
   }
+  const presence = createInstancePresence(core, () => appliedByAll(pool))
+  await presence.begin()
   const background = runInBackground(
-    chores(core, {
-      // The next report has the new fingerprint.
-      onNewAuthorities() {},
-      async renewCertificates() {
-        if (await parts.renewCertificates()) await showEverywhere()
-      },
-      onSecretReplaced: secretReplaced.resolve,
-      onDatabaseRestored: databaseRestored.resolve,
-      afterReading: () => reports.report(),
-    }),
+    [
+      presence.work,
+      ...chores(core, {
+        // The next report has the new fingerprint.
+        onNewAuthorities() {},
+        async renewCertificates() {
+          if (await parts.renewCertificates()) await showEverywhere()
+        },
+        onSecretReplaced: secretReplaced.resolve,
+        onDatabaseRestored: databaseRestored.resolve,
+        afterReading: () => reports.report(),
+      }),
+    ],
     core.log,
     core.store.changes,
   )
@@ -157,9 +165,18 @@ function run(parts: {
       door.close()
       await pool.stop(WORKERS_STOP)
       await endsWithin(LAST_ROUNDS, background.stop())
+      await endsWithin(LAST_ROUNDS, presence.end())
       await core.close()
     },
   }
+}
+
+/** What each worker has applied; undefined if one does not answer: its requests may not know an end yet. */
+async function appliedByAll(pool: Pool): Promise<readonly Position[] | undefined> {
+  // One that is still starting accepts no connection, and has read the database before it does.
+  const asked = Promise.all(pool.running().map(({ channel }) => channel.ask('position', null)))
+  const isAnswered = await endsWithin(POSITION_LIMIT, asked)
+  return isAnswered ? asked.catch(() => undefined) : undefined
 }
 
 /** Creates the certificates that workers show. Returns a function that renews them and says whether one changed. */

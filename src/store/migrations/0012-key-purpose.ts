@@ -4,6 +4,6 @@
 import type { Migration } from './migration.ts'
 
 export const keyPurpose: Migration = {
-  name: '0011-key-purpose',
+  name: '0012-key-purpose',
   statements: () => ["alter table signing_keys add column purpose text not null default 'any'"],
 }
