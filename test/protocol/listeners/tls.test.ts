@@ -75,7 +75,7 @@ test('the certificate is of our own CA and forevery name of the bind points', as
   socket.destroy()
 })
 
-test('nothing is served over plain HTTP, which is only redirected (R111, D-339)', async (t) => {
+test('plain HTTP is not spoken (R111)', async (t) => {
   const service = await startService(t)
   const { port } = new URL(service.baseUrl)
   const socket = net.connect({ host: '127.0.0.1', port: Number(port) })
