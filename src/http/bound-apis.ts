@@ -10,6 +10,7 @@ import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
 import { addConsole } from './console/console.ts'
+import { addDocumentation } from './documentation/documentation.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
@@ -78,6 +79,7 @@ export function addBoundApis(
     const root = apiAt(router, '')
     addVersion(root, ports, listener)
     addEstCaCerts(root, ports, listener)
+    addDocumentation(router)
   }
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, listener)
