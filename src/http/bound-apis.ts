@@ -5,10 +5,14 @@
 import type { AccountPorts } from '../domain/account/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { OverviewPorts } from '../domain/overview/ports.ts'
+import type { LedgerPorts } from '../domain/sessions/confirming/session-ledger.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
+import { ACCOUNT_SITE } from './account/account-route.ts'
 import { addConsole } from './console/console.ts'
+import { CONSOLE_SITE } from './console/console-route.ts'
+import { addDocumentation } from './documentation/documentation.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
@@ -22,9 +26,12 @@ import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
+import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
 import { addVersion } from './edge-api/version.ts'
+import { addInvite } from './invite/invite.ts'
 import type { ListenerParts } from './listener-parts.ts'
+import { addOwnConfirmations } from './management-api/confirmations.ts'
 import { addManagementApi } from './management-api/management.ts'
 import { addHealthChecks, addMetrics } from './monitoring/probes.ts'
 import { addAuthorization } from './oidc/authorization.ts'
@@ -42,10 +49,15 @@ import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
 import { openZitiLayer } from './openziti/openziti.ts'
+import { addStart } from './own-site/start.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
-export type HttpPorts = AccountPorts & ManagementPorts & OverviewPorts & Pick<Stores, 'events'>
+export type HttpPorts = AccountPorts &
+  ManagementPorts &
+  OverviewPorts &
+  LedgerPorts &
+  Pick<Stores, 'events'>
 
 export type BoundApi =
   | {
@@ -70,6 +82,12 @@ export function addBoundApis(
     const root = apiAt(router, '')
     addVersion(root, ports, listener)
     addEstCaCerts(root, ports, listener)
+    const isBound = (binding: BoundApi['binding']) => apis.some((api) => api.binding === binding)
+    addStart(plain, ports, listener, {
+      account: isBound('edge-oidc') ? ACCOUNT_SITE : undefined,
+      console: isBound('console') ? CONSOLE_SITE : undefined,
+    })
+    addDocumentation(router)
   }
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, listener)
@@ -93,6 +111,7 @@ export function addBoundApis(
       addIntrospect(provider, ports)
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
+      addInvite(provider, ports, listener)
       layer?.addProvider(provider, redirectPatterns)
     } else {
       const { binding } = api
@@ -112,6 +131,8 @@ export function addBoundApis(
         addSessionCertificates(edge, ports)
         addRouterFeed(edge, ports, listener)
         addRouterChecks(edge, ports)
+        addRouterConfirmations(edge, ports)
+        addOwnConfirmations(edge, ports)
       } else addManagementApi(edge, ports)
       layer?.addApi(binding, APIS[binding].prefix)
     }

@@ -13,8 +13,9 @@ import { authenticateCall } from '../domain/calls/authenticate-call.ts'
 import type { CallPorts } from '../domain/calls/ports.ts'
 import { authenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
 import type { CallSession } from '../domain/sessions/call-session.ts'
+import { writeEndingId } from '../domain/sessions/confirming/ending-id.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
-import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
+import { ENDING_HEADER, EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
 import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
 import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
 import type { Call } from './call.ts'
@@ -88,7 +89,14 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
         if (route.access === 'admin' && !session.isAdmin) throw new Failure('FORBIDDEN')
       },
       handler: async (request, reply) => {
-        const answer = await handler(callOf<R['access']>(request, route))
+        const call = callOf<R['access']>(request, route)
+        const { result: answer, ended } = await use.ports.collectedEndings.collect(async () =>
+          handler(call),
+        )
+        // Callers without credentials learn nothing from it (R071): whether a token was valid, for example.
+        if (ended !== undefined && !isAnonymous(route)) {
+          reply.header(ENDING_HEADER, writeEndingId(use.ports.vault, ended))
+        }
         if (answer.failure !== undefined) recordOf(request).failure = answer.failure
         return sendAnswer(reply, inLanguage(answer, request.raw))
       },
@@ -237,6 +245,9 @@ function callerOf(request: FastifyRequest): Caller {
   }
 }
 
+/** Where `start.ts` leads on from, on listeners that have it. */
+export const START_PATH = '/'
+
 /** Turns any thrown error into a response in the route's format, and logs the internal details. */
 export function answerError(
   error: unknown,
@@ -246,6 +257,8 @@ export function answerError(
     readonly brand: string
     readonly log: Log
     readonly reshape?: ((answer: Answer) => Answer) | undefined
+    /** Whether the listener has a start page. */
+    readonly hasStart?: boolean
   },
 ): FastifyReply {
   const failure = asFailure(error, request.raw)
@@ -256,10 +269,13 @@ export function answerError(
   }
   // Close the connection: the unread bytes of a rejected body would be parsed as the next request.
   if (CATALOGUE[failure.code].status === 413) reply.header('connection', 'close')
-  const face = record.address?.face ??
-    request.routeOptions.config.face ?? { json: 'api', pages: false }
+  const declared = record.address?.face ?? request.routeOptions.config.face
+  // D-340: no route was reached, so a browser that asks for a page gets one, whatever the routes there answer.
+  const isLost = declared === undefined || failure.code === 'METHOD_NOT_ALLOWED'
+  const { json, pages } = declared ?? { json: 'api', pages: false }
   const answer = failureAnswer(failure, {
-    face,
+    face: { json, pages: pages || isLost },
+    start: isLost && use.hasStart === true ? START_PATH : undefined,
     wantsHtml: wantedContent(request.raw) === 'html',
     requestId: request.id,
     brand: use.brand,

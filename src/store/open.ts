@@ -21,6 +21,7 @@ import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
 import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
+import { sqlInstanceRuns } from './installation/instance-runs.ts'
 import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
@@ -35,7 +36,9 @@ import { sqlRuleVersions } from './rules/rule-versions.ts'
 import { sqlApiSessions } from './sessions/api-sessions.ts'
 import { sqlAuthRequests } from './sessions/auth-requests.ts'
 import { sqlRefreshTokens } from './sessions/refresh-tokens.ts'
+import { sqlRouterRuns } from './sessions/router-runs.ts'
 import { sqlSessionCertificates } from './sessions/session-certificates.ts'
+import { sqlSessionContacts } from './sessions/session-contacts.ts'
 import { sqlSessionEndings } from './sessions/session-endings.ts'
 import { sqlSpentStates } from './sessions/spent-states.ts'
 import { inTransaction } from './short-way.ts'
@@ -183,6 +186,9 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   refreshTokens: ({ db }) => sqlRefreshTokens(db),
   sessionCertificates: ({ db }) => sqlSessionCertificates(db),
   sessionEndings: ({ db }) => sqlSessionEndings(db),
+  routerRuns: ({ db }) => sqlRouterRuns(db),
+  instanceRuns: ({ db }) => sqlInstanceRuns(db),
+  sessionContacts: ({ db }) => sqlSessionContacts(db),
   signingKeys: ({ db }) => sqlSigningKeys(db),
   authorities: ({ db }) => sqlAuthorities(db),
   instances: ({ db }) => sqlInstances(db),

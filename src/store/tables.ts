@@ -46,6 +46,9 @@ export interface Tables {
   refresh_tokens: RefreshTokenRow
   session_certificates: SessionCertificateRow
   session_endings: SessionEndingRow
+  router_runs: RouterRunRow
+  instance_runs: InstanceRunRow
+  session_contacts: SessionContactRow
   signing_keys: SigningKeyRow
   authorities: AuthorityRow
   events: EventRow
@@ -252,9 +255,36 @@ export interface SessionEndingRow {
   keep_until: Instant
 }
 
+export interface RouterRunRow {
+  router_id: IdentityId
+  run: string
+  feed: string
+  opened_at: Instant
+  closed_at: Instant | null
+  contact_at: Instant
+  steps: Json
+}
+
+interface InstanceRunRow {
+  id: string
+  place: string
+  host: string
+  started_at: Instant
+  seen_at: Instant
+  steps: Json
+}
+
+interface SessionContactRow {
+  session_id: ApiSessionId
+  router_id: IdentityId
+  first_at: Instant
+  last_at: Instant
+}
+
 export interface SigningKeyRow {
   kid: string
   generation: number
+  purpose: string
   algorithm: string
   public_jwk: Json
   sealed_private_jwk: string

@@ -48,14 +48,19 @@ const OF_THE_CLIENT_API: Addresses = {
   '/current-api-session/certificates': 'GET session, POST session',
   '/current-api-session/certificates/:id': 'GET session, DELETE session',
   '/external-jwt-signers': 'GET public',
+  '/endings/:id': 'GET public',
   '/router-checks': 'POST router',
+  '/router-confirmations': 'POST router',
   '/router-feed': 'GET router',
 }
 
 const OF_THE_MANAGEMENT_API: Addresses = {
   '/api-sessions': 'GET admin',
   '/api-sessions/:id': 'GET admin, DELETE admin',
+  '/api-sessions/:id/ledger': 'GET admin',
   '/api-sessions/end-all': 'POST admin',
+  '/endings/:id': 'GET admin',
+  '/routers': 'GET admin',
   '/auth-policies': 'GET admin, POST admin',
   '/auth-policies/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/auth-policies/:id/what-if': 'POST admin',
@@ -130,6 +135,15 @@ const OF_THE_ACCOUNT: Addresses = {
   '/totp/verify': 'POST public',
 }
 
+/** D-376: the token in the form is what lets a person in. */
+const OF_INVITATIONS: Addresses = {
+  '': 'GET public, POST public',
+  '/certificate': 'POST public',
+  '/invitation.jwt': 'POST public',
+  '/mfa': 'POST public',
+  '/password': 'POST public',
+}
+
 /** D-355: like the account. Files that are the same for everyone need no session. */
 const OF_THE_CONSOLE: Addresses = {
   '': 'GET public',
@@ -161,6 +175,11 @@ const OF_THE_CONSOLE: Addresses = {
 }
 
 const ELSEWHERE: Addresses = {
+  '/': 'GET public',
+  '/docs': 'GET public',
+  '/docs/': 'GET public',
+  '/docs/:folder/:name': 'GET public',
+  '/docs/:name': 'GET public',
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
   '/.well-known/openid-configuration': 'GET public',
@@ -176,6 +195,7 @@ const EXPECTED: readonly string[] = [
   ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
   ...under('/oidc', OF_THE_PROVIDER),
   ...under('/account', OF_THE_ACCOUNT),
+  ...under('/invite', OF_INVITATIONS),
   ...under('/console', OF_THE_CONSOLE),
   ...under('', ELSEWHERE),
 ]

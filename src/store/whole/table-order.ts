@@ -25,6 +25,9 @@ const IN_ORDER = [
   'refresh_tokens',
   'session_certificates',
   'session_endings',
+  'router_runs',
+  'instance_runs',
+  'session_contacts',
   'signing_keys',
   'authorities',
   'events',
@@ -47,6 +50,10 @@ export const OF_ONE_EPOCH: readonly TableName[] = [
   'api_sessions',
   'refresh_tokens',
   'session_certificates',
+  // Positions of another epoch mean nothing: its endings have other numbers.
+  'router_runs',
+  'instance_runs',
+  'session_contacts',
   'signing_keys',
   'instances',
 ]
