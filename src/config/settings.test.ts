@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { settingsOf } from './settings.ts'
 
-const valueOf = (tree: unknown, path: string) =>
+const valueAt = (tree: unknown, path: string) =>
   settingsOf(tree, []).find((setting) => setting.path === path)?.value
 
 test('shows what the file says, and the default of what it leaves out', () => {
@@ -29,7 +29,7 @@ test('marks a value that was raised', () => {
 
 test('lists the entries of lists of sections', () => {
   const web = [{ name: 'default', bindPoints: [{ interface: '0.0.0.0:1280' }] }]
-  assert.equal(valueOf({ web }, 'web[0].bindPoints[0].interface'), '0.0.0.0:1280')
+  assert.equal(valueAt({ web }, 'web[0].bindPoints[0].interface'), '0.0.0.0:1280')
 })
 
 // Attack: an administrator of identities reads credentials of the operator out of the console.
@@ -45,12 +45,12 @@ const SECRETS: Readonly<Record<string, readonly [unknown, string]>> = {
 
 for (const [what, [tree, path]] of Object.entries(SECRETS)) {
   test(`does not show ${what}`, () => {
-    assert.ok(valueOf(tree, path) !== undefined)
+    assert.ok(valueAt(tree, path) !== undefined)
     assert.doesNotMatch(JSON.stringify(settingsOf(tree, [])), /hunter2/)
   })
 }
 
 test('names a variable without resolving it, and the files of keys', () => {
-  assert.equal(valueOf({ db: '$'.concat('{DATABASE_URL}') }, 'db'), '$'.concat('{DATABASE_URL}'))
-  assert.equal(valueOf({ identity: { key: 'server.key' } }, 'identity.key'), 'server.key')
+  assert.equal(valueAt({ db: '$'.concat('{DATABASE_URL}') }, 'db'), '$'.concat('{DATABASE_URL}'))
+  assert.equal(valueAt({ identity: { key: 'server.key' } }, 'identity.key'), 'server.key')
 })

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { days } from '../../src/base/time/duration.ts'
 import { checkWithAxe } from '../support/browser/axe.ts'
 import { complaintsOf } from '../support/browser/browser-complaints.ts'
@@ -51,6 +50,7 @@ test('screens of the installation as a whole, without scripts', async (t) => {
     javaScriptEnabled: false,
     viewport: WIDE,
   })
+  context.setDefaultTimeout(10_000)
   const page = await context.newPage()
   const complaints = complaintsOf(page)
   await page.goto(`${service.baseUrl}/console`)

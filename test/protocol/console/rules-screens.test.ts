@@ -72,14 +72,14 @@ test('screens of the installation as a whole', async (t) => {
     }
   })
 
-  const FORM = [
+  const FORM: readonly (readonly [string, string])[] = [
     ['name', 'renamed'],
     ['allowCert', 'yes'],
     ['minPasswordLength', '12'],
     ['maxAttempts', '5'],
     ['lockoutDurationMinutes', '15'],
     ['requireExtJwt', ''],
-  ] as const
+  ]
 
   await t.test('a preview saves nothing, and saving leaves the event of the API', async () => {
     const page = `/console/policies/${policy}`
@@ -126,7 +126,7 @@ test('screens of the installation as a whole', async (t) => {
   })
 
   await t.test('a signer is made of its discovery document in one step', async (t) => {
-    const idp = await startLoginIdp(t)
+    const idp = await startLoginIdp(t, service)
     const fields = [
       ['url', idp.issuer],
       ['name', 'Found'],
