@@ -4,6 +4,8 @@
 
 import type { AccountPorts } from '../domain/account/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
+import type { OverviewPorts } from '../domain/overview/ports.ts'
+import type { LedgerPorts } from '../domain/sessions/confirming/session-ledger.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
@@ -21,9 +23,12 @@ import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
+import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
 import { addVersion } from './edge-api/version.ts'
+import { addInvite } from './invite/invite.ts'
 import type { ListenerParts } from './listener-parts.ts'
+import { addOwnConfirmations } from './management-api/confirmations.ts'
 import { addManagementApi } from './management-api/management.ts'
 import { addHealthChecks, addMetrics } from './monitoring/probes.ts'
 import { addAuthorization } from './oidc/authorization.ts'
@@ -44,7 +49,11 @@ import { openZitiLayer } from './openziti/openziti.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
-export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'>
+export type HttpPorts = AccountPorts &
+  ManagementPorts &
+  OverviewPorts &
+  LedgerPorts &
+  Pick<Stores, 'events'>
 
 export type BoundApi =
   | {
@@ -92,6 +101,7 @@ export function addBoundApis(
       addIntrospect(provider, ports)
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
+      addInvite(provider, ports, listener)
       layer?.addProvider(provider, redirectPatterns)
     } else {
       const { binding } = api
@@ -111,6 +121,8 @@ export function addBoundApis(
         addSessionCertificates(edge, ports)
         addRouterFeed(edge, ports, listener)
         addRouterChecks(edge, ports)
+        addRouterConfirmations(edge, ports)
+        addOwnConfirmations(edge, ports)
       } else addManagementApi(edge, ports)
       layer?.addApi(binding, APIS[binding].prefix)
     }
