@@ -3,6 +3,7 @@
  * the one that failed. D-359. What the identity looks like now is read as well, because the event is from the past.
  */
 import type { IdentityId } from '../../../base/ids.ts'
+import type { Clock } from '../../../base/time/clock.ts'
 import { clockSentence } from '../../audit/clock-sentence.ts'
 import type { LoginFailureReason } from '../../audit/reasons.ts'
 import type { RecordedEvent } from '../../audit/recorded-event.ts'
@@ -11,9 +12,11 @@ import { whatHappened } from '../../audit/what-happened.ts'
 import { type Identity, isDisabled } from '../../identities/identity.ts'
 import type { Identities } from '../../identities/stores.ts'
 import type { Filter } from '../../lists/list-query.ts'
-import type { PolicyPorts } from '../../policies/ports.ts'
+import type { Rules } from '../../policies/rules.ts'
 
-interface ExplainPorts extends Pick<PolicyPorts, 'rules' | 'clock'> {
+interface ExplainPorts {
+  readonly rules: Pick<Rules, 'policy'>
+  readonly clock: Pick<Clock, 'now'>
   readonly events: Pick<Events, 'list'>
   readonly identities: Pick<Identities, 'findMany'>
 }

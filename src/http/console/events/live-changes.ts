@@ -34,6 +34,8 @@ interface Stream {
   readonly sessionId: string
   readonly lines: Readable
   readonly end: () => void
+  /** Ends the stream if its session is over. */
+  readonly check: () => void
 }
 
 export function addLiveChanges(
@@ -44,7 +46,11 @@ export function addLiveChanges(
   const at = { site: CONSOLE_SITE, ports, listener }
   const streams = new Set<Stream>()
   const reader = createReader(ports, () => {
-    for (const { lines } of streams) lines.push('event: change\ndata: \n\n')
+    for (const { lines, check } of streams) {
+      lines.push('event: change\ndata: \n\n')
+      // What happened may be the end of its session.
+      check()
+    }
   })
 
   router.add(
@@ -70,7 +76,7 @@ export function addLiveChanges(
     const { stopping } = listener
     const lines = new Readable({ read: () => undefined })
     const timer = setInterval(check, CHECK_EVERY_MILLISECONDS)
-    const stream: Stream = { sessionId, lines, end }
+    const stream: Stream = { sessionId, lines, end, check }
     streams.add(stream)
     reader.start()
     lines.once('close', stop)
