@@ -18,6 +18,7 @@ const mayImport = {
   'web/login': ['base', 'protocol', 'web/texts'],
   'web/reference': ['web/login'],
   'web/account': ['base', 'web/login', 'web/texts'],
+  'web/invite': ['base', 'protocol', 'web/login', 'web/texts'],
   'web/console': ['base', 'web/login', 'web/account'],
   http: [
     'base',
@@ -31,6 +32,7 @@ const mayImport = {
     'web/login',
     'web/reference',
     'web/account',
+    'web/invite',
     'web/console',
   ],
   app: [

@@ -10,6 +10,7 @@ import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
 import { addConsole } from './console/console.ts'
+import { addDocumentation } from './documentation/documentation.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
@@ -26,6 +27,7 @@ import { addRouterChecks } from './edge-api/routers/router-checks.ts'
 import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
 import { addVersion } from './edge-api/version.ts'
+import { addInvite } from './invite/invite.ts'
 import type { ListenerParts } from './listener-parts.ts'
 import { addOwnConfirmations } from './management-api/confirmations.ts'
 import { addManagementApi } from './management-api/management.ts'
@@ -77,6 +79,7 @@ export function addBoundApis(
     const root = apiAt(router, '')
     addVersion(root, ports, listener)
     addEstCaCerts(root, ports, listener)
+    addDocumentation(router)
   }
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, listener)
@@ -100,6 +103,7 @@ export function addBoundApis(
       addIntrospect(provider, ports)
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
+      addInvite(provider, ports, listener)
       layer?.addProvider(provider, redirectPatterns)
     } else {
       const { binding } = api

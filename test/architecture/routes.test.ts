@@ -135,6 +135,15 @@ const OF_THE_ACCOUNT: Addresses = {
   '/totp/verify': 'POST public',
 }
 
+/** D-376: the token in the form is what lets a person in. */
+const OF_INVITATIONS: Addresses = {
+  '': 'GET public, POST public',
+  '/certificate': 'POST public',
+  '/invitation.jwt': 'POST public',
+  '/mfa': 'POST public',
+  '/password': 'POST public',
+}
+
 /** D-355: like the account. Files that are the same for everyone need no session. */
 const OF_THE_CONSOLE: Addresses = {
   '': 'GET public',
@@ -147,6 +156,10 @@ const OF_THE_CONSOLE: Addresses = {
 }
 
 const ELSEWHERE: Addresses = {
+  '/docs': 'GET public',
+  '/docs/': 'GET public',
+  '/docs/:folder/:name': 'GET public',
+  '/docs/:name': 'GET public',
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
   '/.well-known/openid-configuration': 'GET public',
@@ -162,6 +175,7 @@ const EXPECTED: readonly string[] = [
   ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
   ...under('/oidc', OF_THE_PROVIDER),
   ...under('/account', OF_THE_ACCOUNT),
+  ...under('/invite', OF_INVITATIONS),
   ...under('/console', OF_THE_CONSOLE),
   ...under('', ELSEWHERE),
 ]

@@ -5,7 +5,17 @@ import { type Command, command } from '../table/command.ts'
 import { BODY, YES } from './entities/entity-commands.ts'
 import { optionsOf } from './entities/fields.ts'
 import { POLICIES } from './entities/resources/policies.ts'
+import { QR_OPTION } from './qr-option.ts'
 import { WAIT } from './sessions/confirmations.ts'
+
+const RESET_OPTIONS = {
+  'expires-at': {
+    value: 'TIME',
+    what: 'when the link expires, such as 2026-12-24T18:00:00Z',
+  },
+  ...QR_OPTION,
+  ...SESSION_OPTIONS,
+} as const
 
 export const ACTION_COMMANDS: readonly Command[] = [
   command({
@@ -99,6 +109,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
         value: 'TIME',
         what: 'when the invitation expires, such as 2026-12-24T18:00:00Z',
       },
+      ...QR_OPTION,
       ...YES,
       ...SESSION_OPTIONS,
     },
@@ -106,6 +117,30 @@ export const ACTION_COMMANDS: readonly Command[] = [
     load: async () => {
       const { reEnroll } = await import('./re-enroll.ts')
       return (values, io, [name = '']) => reEnroll(name, values, io)
+    },
+  }),
+  command({
+    words: 'reset password',
+    what: 'create a link with which a person chooses a new password; the current one works until then',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: RESET_OPTIONS,
+    examples: ['latchkey reset password alice', 'latchkey reset password alice --qr'],
+    load: async () => {
+      const { resetPassword } = await import('./reset.ts')
+      return (values, io, [name = '']) => resetPassword(name, values, io)
+    },
+  }),
+  command({
+    words: 'reset mfa',
+    what: 'create a link with which a person replaces a lost phone or authenticator app',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: RESET_OPTIONS,
+    examples: ['latchkey reset mfa alice'],
+    load: async () => {
+      const { resetMfa } = await import('./reset.ts')
+      return (values, io, [name = '']) => resetMfa(name, values, io)
     },
   }),
   command({

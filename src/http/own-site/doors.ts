@@ -13,7 +13,7 @@ import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 import { refuseForeign, refuseForged } from './form-checks.ts'
 import { SITE_ROUTE, seeOther } from './site.ts'
-import { beginLogin, type SiteAt, sessionToEnd, withPages } from './visitor.ts'
+import { redirectToLogin, type SiteAt, sessionToEnd, withPages } from './visitor.ts'
 
 export function addDoors(router: Router, at: SiteAt): void {
   const { site, ports, listener } = at
@@ -29,7 +29,7 @@ export function addDoors(router: Router, at: SiteAt): void {
       withPages(at, call, async () => {
         const [asked, ...others] = call.query.get('page') ?? []
         if (others.length > 0) throw invalid('page', 'is repeated')
-        return beginLogin(at, call, site.pageAt(asked ?? '') ?? site.path)
+        return redirectToLogin(at, call, site.pageAt(asked ?? '') ?? site.path)
       }),
   )
 

@@ -1,5 +1,5 @@
 /** Who asks for one of our own pages: the session of the cookie, and the login of a browser that has none. D-161. */
-import { beginAccountLogin } from '../../domain/account/login.ts'
+import { type BegunAccountLogin, beginAccountLogin } from '../../domain/account/login.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { authenticateAccount, formToken } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
@@ -91,14 +91,25 @@ export function toLogin(at: SiteAt, call: Call, to: string): Answer {
   const { cookies } = at.site
   if (call.headers['hx-request'] === 'true')
     return { status: 204, headers: { 'hx-refresh': 'true' } }
-  const answer = beginLogin(at, call, to)
+  const answer = redirectToLogin(at, call, to)
   return cookies.session(call) === undefined
     ? answer
     : withCookies(answer, [cookies.clearSession()])
 }
 
 /** 302 to the login, with the state for the return in cookies. */
-export function beginLogin({ site, ports, listener }: SiteAt, call: Call, to: string): Answer {
+export function redirectToLogin(at: SiteAt, call: Call, to: string): Answer {
+  const { login, cookies } = beginLogin(at, call, to)
+  const { method, authRequestId } = login
+  return withCookies(redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`), cookies)
+}
+
+/** Begins a login that ends at a page of the site, and returns it with the cookies that it needs. */
+export function beginLogin(
+  { site, ports, listener }: SiteAt,
+  call: Call,
+  to: string,
+): { readonly login: BegunAccountLogin['login']; readonly cookies: readonly string[] } {
   const { cookies, callbackPath } = site
   const base = listener.addresses().baseUrlOf(call)
   const { state, kept, login } = beginAccountLogin(ports, {
@@ -108,12 +119,13 @@ export function beginLogin({ site, ports, listener }: SiteAt, call: Call, to: st
     hasCertificate: call.certificateChain() !== undefined,
     to,
   })
-  const { method, authRequestId, key, cookie } = login
-  return withCookies(redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`), [
+  const { key, cookie } = login
+  const set = [
     cookies.keepLogin(state, kept),
     ...cookies.clearOldLogins(call),
     ...(cookie === undefined ? [] : [setCookie(key, cookie)]),
-  ])
+  ]
+  return { login, cookies: set }
 }
 
 /** Shows a failure as a page of the site if the caller accepts HTML; only internal errors go to the general handler. */

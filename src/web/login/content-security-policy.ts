@@ -8,16 +8,21 @@ import { STYLESHEET_SOURCE } from './styles.ts'
 export interface PagePolicy {
   /** Where forms may lead in addition to our own origin, including redirects. Missing: the page has no form. */
   readonly formAction?: readonly string[]
-  readonly script?: 'form-post'
+  /** The hash of the page's one script; `form-post` is that of the response to a client. */
+  readonly script?: 'form-post' | `'sha256-${string}'`
+  /** The script calls this service. */
+  readonly connects?: true
   /** The hash of the page's stylesheet. Default: that of the login pages. */
   readonly style?: string
   /** The page loads stylesheets and scripts from our own address, and its scripts call it (D-357). */
   readonly assets?: 'own'
+  /** The page also shows pictures from our own address (D-353). */
+  readonly images?: 'own'
 }
 
 /** Returns the value of `Content-Security-Policy`. Throws a TypeError for a source that would end its directive. */
 export function contentSecurityPolicy(policy: PagePolicy): string {
-  const { formAction, script, style = STYLESHEET_SOURCE, assets } = policy
+  const { formAction, script, connects, style = STYLESHEET_SOURCE, assets, images } = policy
   const bad = formAction?.find((source) => !/^[!-+\--:<-~]+$/.test(source))
   if (bad !== undefined) throw new TypeError(`not a CSP source: ${JSON.stringify(bad)}`)
   return [
@@ -25,9 +30,12 @@ export function contentSecurityPolicy(policy: PagePolicy): string {
     ...(assets === undefined
       ? [`style-src ${style}`]
       : ["style-src 'self'", "script-src 'self'", "connect-src 'self'"]),
-    ...(script === undefined ? [] : [`script-src ${FORM_POST_SCRIPT_SOURCE}`]),
+    ...(script === undefined
+      ? []
+      : [`script-src ${script === 'form-post' ? FORM_POST_SCRIPT_SOURCE : script}`]),
+    ...(connects === undefined ? [] : ["connect-src 'self'"]),
     // The icon is part of the page.
-    'img-src data:',
+    images === undefined ? 'img-src data:' : "img-src 'self' data:",
     // Chromium applies this directive to redirects after a form too: without the client's source it would block the
     // last redirect.
     `form-action ${formAction === undefined ? "'none'" : ["'self'", ...formAction].join(' ')}`,

@@ -33,6 +33,8 @@ export interface Creation {
   readonly propose?: (api: EdgeApi, values: OptionValues) => Promise<Body>
   /** Completes the body from several options together. Throws Misuse. */
   readonly complete?: (body: Body, values: OptionValues) => Body
+  /** Whether the answer may have a link to hand over. */
+  readonly invites?: true
   readonly examples: readonly string[]
 }
 
@@ -43,5 +45,7 @@ export interface Change {
   readonly call?: { readonly method: 'POST'; readonly action: string }
   /** Whether it can be called without any field. */
   readonly needsNothing?: true
+  /** Whether the answer has a link to hand over. */
+  readonly invites?: true
   readonly examples: readonly string[]
 }
