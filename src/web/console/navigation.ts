@@ -6,6 +6,10 @@ export const CONSOLE_SIGN_OUT_PATH = `${CONSOLE_PATH}/sign-out`
 export const CONSOLE_CONFIRM_PATH = `${CONSOLE_PATH}/confirm`
 export const SEARCH_PATH = `${CONSOLE_PATH}/search`
 export const IDENTITIES_PATH = `${CONSOLE_PATH}/identities`
+export const SESSIONS_PATH = `${CONSOLE_PATH}/sessions`
+export const EXPLAIN_PATH = `${CONSOLE_PATH}/explain`
+export const AUDIT_PATH = `${CONSOLE_PATH}/audit`
+export const STREAM_PATH = `${CONSOLE_PATH}/stream`
 
 export const POLICIES_PATH = `${CONSOLE_PATH}/policies`
 export const SIGNERS_PATH = `${CONSOLE_PATH}/signers`
@@ -23,6 +27,9 @@ export interface MenuEntry {
 export const MENU: readonly MenuEntry[] = [
   { path: CONSOLE_PATH, title: 'Overview' },
   { path: IDENTITIES_PATH, title: 'Identities' },
+  { path: SESSIONS_PATH, title: 'Live sessions' },
+  { path: EXPLAIN_PATH, title: 'Why was it refused?' },
+  { path: AUDIT_PATH, title: 'Audit' },
   { path: POLICIES_PATH, title: 'Policies' },
   { path: SIGNERS_PATH, title: 'Signers' },
   { path: CAS_PATH, title: 'CAs' },
@@ -31,6 +38,21 @@ export const MENU: readonly MenuEntry[] = [
 ]
 
 export const identityPath = (id: string) => `${IDENTITIES_PATH}/${encodeURIComponent(id)}`
+export const sessionPath = (id: string) => `${SESSIONS_PATH}/${encodeURIComponent(id)}`
+export const eventPath = (id: string) => `${AUDIT_PATH}/events/${encodeURIComponent(id)}`
+
+export type Parameters = Readonly<Record<string, string | number>>
+
+export const sessionsPath = (filter: Parameters) => withQuery(SESSIONS_PATH, filter)
+export const auditPath = (filter: Parameters) => withQuery(AUDIT_PATH, filter)
+export const explainPath = (requestId: string) => withQuery(EXPLAIN_PATH, { request: requestId })
+
+/** Returns the address with these parameters; empty ones are left out. */
+export function withQuery(path: string, parameters: Parameters): string {
+  const pairs = Object.entries(parameters).filter(([, value]) => value !== '' && value !== 0)
+  const query = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))
+  return pairs.length === 0 ? path : `${path}?${query}`
+}
 
 export const policyPath = (id: string) => `${POLICIES_PATH}/${encodeURIComponent(id)}`
 export const signerPath = (id: string) => `${SIGNERS_PATH}/${encodeURIComponent(id)}`

@@ -64,7 +64,7 @@ export function expiryTable(rows: readonly ExpiringRow[], now: Instant): SafeHtm
     [
       {
         title: 'Ends',
-        cell: (row) => html`${time(row.endsAt)} ${toneOf(row, now)}`,
+        cell: (row) => html`<span>${time(row.endsAt)} ${toneOf(row, now)}</span>`,
       },
       { title: 'Kind', cell: ({ kind }) => KIND_TITLES[kind] ?? kind },
       {

@@ -95,7 +95,7 @@ ${table(
       title: 'Share',
       cell: ({ sessions: count }) => {
         const share = Math.round((count / all) * 100)
-        return html`<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="8"/><rect class="good" width="${share}" height="8"/></svg> <span class="hint">${share} %</span>`
+        return html`<span class="shared"><svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="8"/><rect class="good" width="${share}" height="8"/></svg> <span class="hint">${share} %</span></span>`
       },
     },
     { title: 'Sessions', look: 'number', cell: ({ sessions: count }) => count },
