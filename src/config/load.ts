@@ -12,6 +12,7 @@ import {
 } from './addresses/override-address.ts'
 import { adjustDurations } from './adjust-durations.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
+import { readLogo } from './branding.ts'
 import { get, missingFiles, spanningProblems, withPortOf } from './checks.ts'
 import {
   type AuditOutput,
@@ -19,6 +20,7 @@ import {
   type Database,
   type IdentityFiles,
   type Listener,
+  type Logo,
   type SecretSource,
   TLS_VERSIONS,
   type TraceExport,
@@ -73,16 +75,18 @@ export async function loadConfig(from: {
   const { tree, override } =
     from.wanted === undefined ? { tree: filled.tree } : overrideAddress(filled.tree, from.wanted)
   const reading = ControllerFile.safeParse(tree)
+  const branded = await readLogo(tree, home)
   const problems = mergeProblems(
     written.repeated,
     filled.problems,
     schemaProblems(reading.error?.issues ?? [], tree),
     spanningProblems(tree, variable),
     await missingFiles(tree, home),
+    branded.problems,
   )
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
 
-  const { config, adjustments } = build(reading.data, home, variable)
+  const { config, adjustments } = build(reading.data, { home, variable, logo: branded.logo })
   const secretVariables = secretVariablesOf(config, written.tree)
   const namedBySecret = config.secret.kind === 'environment' ? [config.secret.variable] : []
   const namedVariables = [...variablesIn(written.tree), ...namedBySecret]
@@ -110,8 +114,15 @@ function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly stri
 
 function build(
   written: CheckedFile,
-  home: string,
-  variable: Environment['variable'],
+  {
+    home,
+    variable,
+    logo,
+  }: {
+    readonly home: string
+    readonly variable: Environment['variable']
+    readonly logo: Logo | undefined
+  },
 ): Pick<LoadedConfig, 'config' | 'adjustments'> {
   const { file, adjustments } = adjustDurations(written)
   const { edge, web } = file
@@ -160,10 +171,19 @@ function build(
     limits: edge.limits,
     externalJwtSigners: edge.externalJwtSigners,
     audit: { ...edge.audit, output: outputIn(home, edge.audit.output) },
+    branding: brandingOf(file.branding, logo),
     log: file.log,
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }
   return { config, adjustments }
+}
+
+function brandingOf(
+  { name, colors, support }: CheckedFile['branding'],
+  logo: Logo | undefined,
+): Config['branding'] {
+  const { accent, accentDark } = colors
+  return { name, logo, colors: { accent, accentDark }, support }
 }
 
 function traceExport(traces: CheckedFile['telemetry']['traces']): TraceExport | undefined {

@@ -7,6 +7,7 @@ import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
+import { addLogo } from './branding.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
@@ -88,6 +89,7 @@ export function addBoundApis(
       addIntrospect(provider, ports)
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
+      addLogo(provider, listener)
       layer?.addProvider(provider, redirectPatterns)
     } else {
       const { binding } = api

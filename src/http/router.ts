@@ -15,14 +15,15 @@ import { authenticateRouter } from '../domain/calls/routers/authenticate-router.
 import type { CallSession } from '../domain/sessions/call-session.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
+import type { BrandingSettings } from '../web/login/look/branding.ts'
 import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
 import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asFailure, type Face, failureAnswer } from './error-replies.ts'
+import { type Look, presentationOf, presented } from './presented.ts'
 import { bearersOf, ztSessionOf } from './reading/bearers.ts'
 import { type Body, MOST_ENTRIES, refuseManyFields } from './reading/body.ts'
-import { inLanguage, presentationOf } from './reading/language.ts'
 import { wantedContent } from './reading/negotiation.ts'
 import { fingerprintOf, presentedChain } from './reading/peer-certificate.ts'
 import { recordOf } from './request-record.ts'
@@ -34,6 +35,7 @@ export const BODY_LIMITS = { anonymous: 64 * 1024, authenticated: 1024 * 1024 } 
 export interface RouteDependencies {
   readonly ports: CallPorts
   readonly corsOrigins: readonly string[]
+  readonly branding: BrandingSettings
   readonly log: Log
 }
 
@@ -50,7 +52,10 @@ export interface Router {
   readonly table: readonly Route[]
 }
 
-export function createRouter(app: FastifyInstance, use: RouteDependencies): Router {
+export function createRouter(
+  app: FastifyInstance,
+  use: Omit<RouteDependencies, 'branding'> & { readonly look: Look },
+): Router {
   const table: Route[] = []
 
   function add<const R extends Route>(
@@ -88,9 +93,9 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
         if (route.access === 'admin' && !session.isAdmin) throw new Failure('FORBIDDEN')
       },
       handler: async (request, reply) => {
-        const answer = await handler(callOf<R['access']>(request, route))
+        const answer = await handler(callOf<R['access']>(request, route, use.look))
         if (answer.failure !== undefined) recordOf(request).failure = answer.failure
-        return sendAnswer(reply, inLanguage(answer, request.raw))
+        return sendAnswer(reply, presented(answer, request.raw, use.look))
       },
       onSend: async (request, reply) => {
         if (route.replies.includes(reply.statusCode) || ALWAYS.includes(reply.statusCode)) return
@@ -180,7 +185,11 @@ export function secondsLeft(expiresAt: Instant, clock: Pick<Clock, 'now'>): numb
 /** Every test whose service logged this line fails. */
 export const UNDECLARED = 'a route answered with a status that it does not declare'
 
-function callOf<A extends Route['access']>(request: FastifyRequest, route: Route): Call<A> {
+function callOf<A extends Route['access']>(
+  request: FastifyRequest,
+  route: Route,
+  look: Look,
+): Call<A> {
   const { raw } = request
   return {
     method: request.method,
@@ -191,7 +200,7 @@ function callOf<A extends Route['access']>(request: FastifyRequest, route: Route
     body: (request.body ?? { kind: 'none' }) as Body,
     wantsHtml: readWanted(request, route) === 'html',
     get presentation() {
-      return presentationOf(raw)
+      return presentationOf(raw, look)
     },
     caller: callerOf(request),
     session: recordOf(request).session as Call<A>['session'],
@@ -244,6 +253,7 @@ export function answerError(
   reply: FastifyReply,
   use: {
     readonly brand: string
+    readonly look: Look
     readonly log: Log
     readonly reshape?: ((answer: Answer) => Answer) | undefined
   },
@@ -263,9 +273,9 @@ export function answerError(
     wantsHtml: wantedContent(request.raw) === 'html',
     requestId: request.id,
     brand: use.brand,
-    presentation: presentationOf(request.raw),
+    presentation: presentationOf(request.raw, use.look),
   })
-  return sendAnswer(reply, inLanguage(use.reshape?.(answer) ?? answer, request.raw))
+  return sendAnswer(reply, presented(use.reshape?.(answer) ?? answer, request.raw, use.look))
 }
 
 declare module 'fastify' {

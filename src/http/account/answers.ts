@@ -1,13 +1,12 @@
 /** The responses of the account pages: a page, or a redirect to one. */
 import { type AccountPage, PAGE_PATHS } from '../../web/account/layout.ts'
 import type { Note } from '../../web/account/notes.ts'
-import { ACCOUNT_STYLE_SOURCE } from '../../web/account/styles.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, page, withCookies } from '../answer.ts'
 import { keepNote } from './cookies.ts'
 
 export function accountPage(status: number, html: SafeHtml): Answer {
-  return page(status, html, { formAction: [], style: ACCOUNT_STYLE_SOURCE })
+  return page(status, html, { formAction: [], style: 'account' })
 }
 
 /** 303, so that a reload does not repeat the POST. */

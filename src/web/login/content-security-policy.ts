@@ -9,13 +9,15 @@ export interface PagePolicy {
   /** Where forms may lead in addition to our own origin, including redirects. Missing: the page has no form. */
   readonly formAction?: readonly string[]
   readonly script?: 'form-post'
-  /** The hash of the page's stylesheet. Default: that of the login pages. */
-  readonly style?: string
+  /** The hash of the page's stylesheet, or which one it is. Default: that of the login pages. */
+  readonly style?: string | 'account'
+  /** The page shows the logo of the operator, which we serve (D-343). */
+  readonly hasLogo?: boolean
 }
 
 /** Returns the value of `Content-Security-Policy`. Throws a TypeError for a source that would end its directive. */
 export function contentSecurityPolicy(policy: PagePolicy): string {
-  const { formAction, script, style = STYLESHEET_SOURCE } = policy
+  const { formAction, script, style = STYLESHEET_SOURCE, hasLogo = false } = policy
   const bad = formAction?.find((source) => !/^[!-+\--:<-~]+$/.test(source))
   if (bad !== undefined) throw new TypeError(`not a CSP source: ${JSON.stringify(bad)}`)
   return [
@@ -23,7 +25,7 @@ export function contentSecurityPolicy(policy: PagePolicy): string {
     `style-src ${style}`,
     ...(script === undefined ? [] : [`script-src ${FORM_POST_SCRIPT_SOURCE}`]),
     // The icon is part of the page.
-    'img-src data:',
+    hasLogo ? "img-src data: 'self'" : 'img-src data:',
     // Chromium applies this directive to redirects after a form too: without the client's source it would block the
     // last redirect.
     `form-action ${formAction === undefined ? "'none'" : ["'self'", ...formAction].join(' ')}`,

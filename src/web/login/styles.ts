@@ -36,6 +36,28 @@ main {
   margin: 0 0 1.25rem;
   color: var(--accent);
 }
+.brand {
+  display: flex;
+  align-items: center;
+  gap: 0.75rem;
+  margin: 0 0 1.25rem;
+  color: var(--ink);
+  font-weight: 600;
+  overflow-wrap: anywhere;
+}
+.brand .mark {
+  flex: none;
+  margin: 0;
+}
+.logo {
+  display: block;
+  width: auto;
+  max-width: 100%;
+  height: 2.5rem;
+  margin: 0 0 1.25rem;
+  object-fit: contain;
+  object-position: left;
+}
 h1 {
   margin: 0 0 0.5rem;
   font-size: 1.5rem;
@@ -198,8 +220,16 @@ ${CODE_STYLES}.names {
   font-size: 0.8125rem;
 }
 .foot {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  justify-content: center;
+  gap: 0.25rem 1rem;
   padding: 1.25rem 0 0;
   font-size: 0.875rem;
+}
+.foot p {
+  margin: 0;
 }
 .foot ul {
   display: flex;
@@ -231,6 +261,13 @@ code {
   }
   main {
     padding: 1.75rem 1.25rem 1.5rem;
+  }
+}
+@media screen and (prefers-color-scheme: dark) {
+  .logo {
+    padding: 0.375rem 0.5rem;
+    border-radius: 0.5rem;
+    background: #ffffff;
   }
 }
 @media (forced-colors: active) {

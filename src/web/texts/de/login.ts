@@ -2,6 +2,7 @@ import type { LOGIN as EN } from '../en/login.ts'
 
 export const LOGIN: Readonly<Record<keyof typeof EN, string>> = {
   'language.label': 'Sprache',
+  'foot.support': 'Hilfe',
   'title.error': 'Fehler: {title}',
   'title.account': '{title} – Ihr Konto',
   'requestId.label': 'Anfrage-ID',

@@ -1,6 +1,7 @@
 /** The frame of every page, signing in and signing out. */
 export const LOGIN = {
   'language.label': 'Language',
+  'foot.support': 'Get help',
   'title.error': 'Error: {title}',
   'title.account': '{title} – Your account',
   'requestId.label': 'Request ID',
