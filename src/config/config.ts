@@ -60,6 +60,8 @@ export interface Config {
   }
   readonly externalJwtSigners: { readonly fetch: FetchRules }
   readonly audit: { readonly retention: Duration; readonly output: AuditOutput }
+  /** D-345: how long a sign-in to the account page counts for applications; zero is off. */
+  readonly sso: { readonly duration: Duration }
   /** D-343: what the pages show of the operator. */
   readonly branding: {
     readonly name: string | undefined

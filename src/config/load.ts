@@ -5,6 +5,7 @@
 import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { Secret } from '../base/secrets/secret.ts'
+import { formatDuration } from '../base/time/duration.ts'
 import {
   type AddressOverride,
   overrideAddress,
@@ -87,6 +88,12 @@ export async function loadConfig(from: {
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
 
   const { config, adjustments } = build(reading.data, { home, variable, logo: branded.logo })
+  const { sso, tokens } = config
+  if (sso.duration > tokens.accessTokenDuration) {
+    const longest = formatDuration(tokens.accessTokenDuration)
+    const message = `is longer than edge.oidc.accessTokenDuration (${longest}), and the session of /account lasts only as long`
+    throw new ConfigProblems(source, [{ path: 'sso.duration', message }])
+  }
   const secretVariables = secretVariablesOf(config, written.tree)
   const namedBySecret = config.secret.kind === 'environment' ? [config.secret.variable] : []
   const namedVariables = [...variablesIn(written.tree), ...namedBySecret]
@@ -171,6 +178,7 @@ function build(
     limits: edge.limits,
     externalJwtSigners: edge.externalJwtSigners,
     audit: { ...edge.audit, output: outputIn(home, edge.audit.output) },
+    sso: file.sso,
     branding: brandingOf(file.branding, logo),
     log: file.log,
     telemetry: { traces: traceExport(file.telemetry.traces) },

@@ -373,6 +373,14 @@ export const ControllerFile = section('', {
   ),
   web: list({ rule: 'The listeners.' }, listener),
   edge,
+  // D-345: off.
+  sso: section('Single sign-on.', {
+    duration: duration(
+      { usual: '0s', minimum: seconds(0), maximum: days(1) },
+      'How long a browser that signed in to `/account` is not asked again when an application asks. At most ' +
+        '`edge.oidc.accessTokenDuration`, because the session of `/account` lasts as long. 0s is off.',
+    ),
+  }).prefault({}),
   // D-343.
   branding: section('What the sign-in and account pages show of you.', {
     name: label(

@@ -36,6 +36,8 @@ import { addLoginExtJwt } from './oidc/login/login-ext-jwt.ts'
 import { addLoginExternal } from './oidc/login/login-external.ts'
 import { addLoginTotp } from './oidc/login/login-totp.ts'
 import { addLoginUsername } from './oidc/login/login-username.ts'
+import { addRestart } from './oidc/login/restart.ts'
+import { addContinue } from './oidc/login/single-sign-on.ts'
 import { addTotpEnroll } from './oidc/login/totp-enroll.ts'
 import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
@@ -76,6 +78,8 @@ export function addBoundApis(
       const { redirectPatterns, postLogoutPatterns } = api
       addDiscovery(provider, ports, listener, layer?.endpoints)
       addAuthorization(provider, ports, { ...listener, allowedRedirects: redirectPatterns })
+      addRestart(provider, ports, { ...listener, allowedRedirects: redirectPatterns })
+      addContinue(provider, ports, listener)
       addLoginUsername(provider, ports, listener)
       addLoginCert(provider, ports, listener)
       addLoginExtJwt(provider, ports, listener)

@@ -181,7 +181,7 @@ export async function sessionToEnd(
   }
 }
 
-function credentialOf(call: Call, { addresses }: AtListener) {
+export function credentialOf(call: Call, { addresses }: AtListener) {
   return {
     cookie: sessionCookie(call),
     issuer: addresses().issuerOf(call),

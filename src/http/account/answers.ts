@@ -6,7 +6,7 @@ import { type Answer, page, withCookies } from '../answer.ts'
 import { keepNote } from './cookies.ts'
 
 export function accountPage(status: number, html: SafeHtml): Answer {
-  return page(status, html, { formAction: [], style: 'account' })
+  return page(status, html, { formAction: [], style: 'account', script: 'helpers' })
 }
 
 /** 303, so that a reload does not repeat the POST. */

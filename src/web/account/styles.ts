@@ -88,17 +88,6 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
   color: var(--accent);
   font-weight: 600;
 }
-.quiet {
-  width: auto;
-  border: 1px solid var(--line);
-  background: var(--field);
-  color: var(--ink);
-}
-.quiet:hover {
-  border-color: var(--accent);
-  background: var(--field);
-  color: var(--accent);
-}
 .note-done {
   margin-top: 1.25rem;
   padding: 0.75rem 0.875rem;

@@ -3,6 +3,7 @@ import { LANGUAGES, type Language } from '../texts/languages.ts'
 import { html, type SafeHtml } from './html.ts'
 import { LOGO_PATH } from './look/branding.ts'
 import type { Presentation } from './presentation.ts'
+import { signingInLine } from './signing-in.ts'
 
 // A keyhole in a rounded square.
 const SHAPE =
@@ -38,7 +39,7 @@ export function layout(presentation: Presentation, page: Layout): SafeHtml {
     content: html`<main>
 ${mark(presentation)}
 <h1>${title}</h1>
-${content}
+${signingInLine(presentation)}${content}
 </main>
 ${foot(presentation, address)}`,
   })

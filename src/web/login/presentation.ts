@@ -8,6 +8,7 @@ import type { TextKey } from '../texts/en.ts'
 import { type Language, partsOf, type Texts, textsIn, type ValuesOf } from '../texts/languages.ts'
 import { type HtmlValue, html, type SafeHtml } from './html.ts'
 import { type Branding, PLAIN_BRANDING } from './look/branding.ts'
+import type { SigningIn } from './signing-in.ts'
 
 export interface Presentation extends Texts {
   /** Like `say`, for values that are markup. Everything else in it is escaped. */
@@ -15,6 +16,8 @@ export interface Presentation extends Texts {
   /** The address that shows this page again with GET; undefined if only a POST shows it. */
   readonly address: string | undefined
   readonly branding: Branding
+  /** On the pages of a login: who is signing in to what. */
+  readonly signingIn?: SigningIn
 }
 
 export function presentationIn(

@@ -127,7 +127,7 @@ button {
 button:hover {
   background: var(--accent-strong);
 }
-input:not([type='hidden']) + button {
+input:not([type='hidden']) + button:not(.reveal) {
   margin-top: 1.75rem;
 }
 :focus-visible {
@@ -149,6 +149,65 @@ a {
 }
 a:hover {
   color: var(--accent-strong);
+}
+.signing-in {
+  margin-bottom: 1.25rem;
+  font-size: 0.9375rem;
+}
+.signing-in strong {
+  color: var(--ink);
+  overflow-wrap: anywhere;
+}
+.reveal {
+  width: auto;
+  min-height: 0;
+  margin: -0.875rem 0 1.125rem auto;
+  padding: 0.25rem;
+  background: none;
+  color: var(--accent);
+  font-size: 0.875rem;
+  font-weight: 500;
+}
+.reveal:hover {
+  background: none;
+  color: var(--accent-strong);
+}
+.check {
+  display: flex;
+  align-items: baseline;
+  gap: 0.625rem;
+  margin: 0 0 1.25rem;
+  font-weight: 400;
+}
+.check input {
+  flex: none;
+  width: 1.125rem;
+  min-height: 1.125rem;
+  margin: 0;
+  accent-color: var(--accent);
+}
+.tools {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 0.5rem;
+  margin: 0.75rem 0 0;
+  font-size: 0.9375rem;
+}
+.quiet {
+  width: auto;
+  border: 1px solid var(--line);
+  background: var(--field);
+  color: var(--ink);
+}
+.quiet:hover {
+  border-color: var(--accent);
+  background: var(--field);
+  color: var(--accent);
+}
+.tools .quiet {
+  min-height: 2.25rem;
+  padding: 0.25rem 0.75rem;
 }
 .choices {
   display: grid;

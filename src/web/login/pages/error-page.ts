@@ -7,13 +7,19 @@ import type { Presentation } from '../presentation.ts'
 export interface ErrorPage extends ErrorText {
   /** Also in the log line of the request (D-39). */
   readonly requestId: string
+  /** Where the login starts again, if it was ours (D-344). */
+  readonly restart?: string
 }
 
 export function errorPage(presentation: Presentation, page: ErrorPage): SafeHtml {
-  const { title, message, requestId } = page
+  const { title, message, requestId, restart } = page
+  const again =
+    restart === undefined
+      ? undefined
+      : html`<p><a class="choice only" href="${restart}">${presentation.say('ended.restart')}</a></p>\n`
   return layout(presentation, {
     title,
     content: html`<p>${message}</p>
-<p class="reference">${presentation.say('requestId.label')}: <code>${requestId}</code></p>`,
+${again}<p class="reference">${presentation.say('requestId.label')}: <code>${requestId}</code></p>`,
   })
 }
