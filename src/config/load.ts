@@ -13,7 +13,7 @@ import {
 } from './addresses/override-address.ts'
 import { adjustDurations } from './adjust-durations.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
-import { readLogo } from './branding.ts'
+import { readLogo } from './branding/read-logo.ts'
 import { get, missingFiles, spanningProblems, withPortOf } from './checks.ts'
 import {
   type AuditOutput,

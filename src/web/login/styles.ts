@@ -1,6 +1,7 @@
 /** The stylesheet of the login pages, inline in each page and allowed by its hash (D-50). */
-import { CODE_STYLES } from './code-styles.ts'
+
 import { html } from './html.ts'
+import { CODE_STYLES } from './look/code-styles.ts'
 import { PALETTE, styleSource } from './palette.ts'
 
 export const STYLESHEET = html`${PALETTE}

@@ -117,8 +117,11 @@ test('the sign-in pages', async (t) => {
     const policy = await totpPolicy(admin)
     const person = await admin.createIdentity({ password: PASSWORD, policy })
     const { authRequestId } = await beginLogin(service)
-    await submitPassword(service, authRequestId, person)
-    const { provisioningUrl } = (await startEnrollment(service, authRequestId)).json()
+    const { username, password } = person
+    await submitPassword(service, authRequestId, { username, password })
+    const started = await startEnrollment(service, authRequestId)
+    assert.equal(started.status, 201, started.text)
+    const { provisioningUrl } = started.json()
     const url = new URL(provisioningUrl)
     assert.equal(url.searchParams.get('issuer'), 'Example <Corp>')
   })

@@ -67,7 +67,7 @@ export function addContinue(router: Router, ports: AccountPorts, listener: AtLis
     return loginPage(200, continuePage(presentation, { authRequestId }), request)
   })
 
-  router.add({ ...LOGIN_POST, url }, async (call) => {
+  router.add({ ...LOGIN_POST, url, replies: [200, 302, 406] }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
     const request = await findOpenRequest(ports, authRequestId, origin)
     const found = await findReusable(ports, request.ask, credentialOf(call, listener))

@@ -19,6 +19,8 @@ export function errorPage(presentation: Presentation, page: ErrorPage): SafeHtml
       : html`<p><a class="choice only" href="${restart}">${presentation.say('ended.restart')}</a></p>\n`
   return layout(presentation, {
     title,
+    // A switch of languages would repeat the query, and with it what was refused.
+    ...(presentation.address?.includes('?') === true ? { address: 'none' } : {}),
     content: html`<p>${message}</p>
 ${again}<p class="reference">${presentation.say('requestId.label')}: <code>${requestId}</code></p>`,
   })

@@ -4,9 +4,9 @@
  */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { get } from './checks.ts'
-import type { Logo } from './config.ts'
-import type { Problem } from './problems.ts'
+import { get } from '../checks.ts'
+import type { Logo } from '../config.ts'
+import type { Problem } from '../problems.ts'
 
 const MOST_BYTES = 100 * 1024
 /** In each direction. A small file can decode to a huge picture. */
